@@ -45,6 +45,7 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
     for material in tier.materials.values():
         named = "<br>".join(f"`{key}`" for key in material.settings)
         comes = "by itself" if material.hosts else "with `fetch`" if material.corpus else "by you"
+        comes += ", if named" * material.optional
         lines.append(
             f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
             f"{named} | {comes} |"
@@ -66,7 +67,8 @@ def _row(tier: FullTier, run: FullRun) -> str:
         gpu += ", or an endpoint"
         sizes = [number(tokens([run], kind) / 1e6) for kind in ("prompt", "answer")]
         asked = f"{run.requests:,} ({', '.join(sizes)})"
-    disk = run.work_gb + sum(tier.materials[name].gb for name in run.materials)
+    materials = [tier.materials[name] for name in run.materials]
+    disk = run.work_gb + sum(each.gb for each in materials if not each.optional)
     cells = (gpu, ", ".join(shown), asked, f"{number(run.memory_gb)} GB", number(disk))
     return " | ".join(cells) + " GB"
 

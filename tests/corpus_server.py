@@ -171,6 +171,7 @@ class CorpusServer:
             "HF_HUB_DISABLE_UPDATE_CHECK": "1",
             "HF_HUB_OFFLINE": "0",
             "IR_DATASETS_HOME": str(home / "ir_datasets"),
+            "PYSERINI_CACHE": str(home / "pyserini"),
             "no_proxy": "127.0.0.1",
             "NO_PROXY": "127.0.0.1",
         }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from rehearsal.material import Stage
+from rehearsal.stage import Stage
 from workflow.project import Project
 
 from everycell.trec.qrels import read_qrels
@@ -83,8 +83,32 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     }
 
 
+def papers_as_queries(project: Project, stage: Stage) -> None:
+    table = pd.read_csv(project.folder / "results/full/abolghasemi2026/table_2_1.csv")
+    # All rows of the thesis, the two that need models of MS MARCO among them.
+    assert set("abcdefghijkl") <= set(table["row"])
+    # The model that was asked for at a commit is of that commit.
+    [log] = (project.folder / "logs/fetch/hub-models").glob("toy--scibert@*.log")
+    commit = log.stem.partition("@")[2]
+    said = json.loads(log.read_text().splitlines()[-1])
+    assert said["parameters"]["commits"] == repr({f"toy/scibert@{commit}": commit})
+
+
+def group_fairness(project: Project, stage: Stage) -> None:
+    report = project.verdicts("abolghasemi2024/table_1", "full")
+    # Every printed cell of eleven rankers on both query sets has one of ours.
+    assert len(report["cells"]) == 110 and report["verdicts"]["not_run"] == 0
+    # Each index is fetched once, by a job of its own, and its archive is not kept.
+    asked = [path for kind, path, _ in stage.hub.asked if kind == "GET" and "/indexes/" in path]
+    assert len(asked) == len(set(asked)) == 8
+    kept = (project.folder / "home/pyserini/indexes").iterdir()
+    assert not [path for path in kept if path.name.endswith(".tar.gz")]
+
+
 #: First target of a rehearsal -> what is looked at beside verdicts and page.
 CHECKS: dict[str, Callable[[Project, Stage], None]] = {
+    "full_abolghasemi2026_ch2": papers_as_queries,
+    "full_abolghasemi2026_ch4": group_fairness,
     "full_heuss2025_ch4": list_explanations,
     "full_heuss2025_ch5": citations,
     "full_lajewska2025_ch3": runs_of_two_years,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from corpus_server import CorpusServer
 from language_model_server import Server
-from rehearsal.material import Stage
+from rehearsal.stage import Stage
 from workflow.conftest import server, tree  # noqa: F401
 from workflow.project import Project
 

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from corpus_server import CorpusServer
-from language_model_server import Server, reply_of
+from language_model_server import reply_of
+from rehearsal.stage import Settings, Stage
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_language_model import make_model, make_tokenizer
 from tiny_t5 import write_t5
 from transformers import BertForSequenceClassification
-from workflow.endpoint_runs import KEY
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.sources import fetch
@@ -31,33 +27,9 @@ from everycell.text.sentences import sentence_spans
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import write_run
 
-Settings = dict[str, Any]
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
 PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
 YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
-
-
-@dataclass
-class Stage:
-    """Where a rehearsal takes place: a project's folder, its servers, and the released data."""
-
-    folder: Path
-    hub: CorpusServer
-    endpoint: Server
-    mirror: Path
-
-    def endpoints(self, *names: str) -> Settings:
-        """Settings that name the endpoint."""
-        settings = self.endpoint.settings(workers=2, key=KEY).model_dump(mode="json")
-        return {"endpoints": dict.fromkeys(names, settings)}
-
-    def put_on_hub(self, name: str, write: Callable[[Path], None]) -> str:
-        """Serve a model under its name on the hub."""
-        folder = self.folder / "made" / name.replace("/", "--")
-        folder.mkdir(parents=True)
-        write(folder)
-        self.hub.add_repository(name, folder)
-        return name
 
 
 def write_lines(path: Path, rows: list[dict]) -> None:
@@ -365,16 +337,3 @@ def responses(stage: Stage) -> Settings:
         },
         "language_models": stage.endpoints("mine", "second", "third"),
     }
-
-
-#: Target of a chapter -> its material. Those with more targets rehearse them together.
-CHAPTERS: dict[tuple[str, ...], Callable[[Stage], Settings]] = {
-    ("full_abolghasemi2026_ch3",): satisfaction,
-    ("full_abolghasemi2026_ch5",): attribution,
-    ("full_heuss2025_ch3",): fair_reranking,
-    ("full_heuss2025_ch4",): list_explanations,
-    ("full_heuss2025_ch5",): citations,
-    ("full_lajewska2025_ch3",): runs_of_two_years,
-    ("full_lajewska2025_ch5", "full_lajewska2025_chB"): answerability,
-    ("full_lajewska2025_ch6", "full_lajewska2025_chC"): responses,
-}

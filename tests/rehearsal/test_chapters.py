@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from importlib import import_module
 
 import pytest
 from rehearsal.checks import CHECKS
-from rehearsal.material import CHAPTERS, Stage
+from rehearsal.stage import Stage
+from rehearsal.targets import CHAPTERS, IN_THE_SUITE
 from workflow.endpoint_runs import KEY, check_key
 from workflow.project import Project
 
@@ -16,23 +18,17 @@ from everycell.engine.artefacts import load_papers
 from everycell.engine.render.page.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"
-#: Too long for the suite, which has the path of these chapters in parts (`tests/workflow`): `make
-#: rehearse` sets EVERYCELL_REHEARSE=1 and runs them too.
-LONG = {
-    ("full_lajewska2025_ch5", "full_lajewska2025_chB"),
-    ("full_lajewska2025_ch6", "full_lajewska2025_chC"),
-    ("full_abolghasemi2026_ch3",),
-    ("full_abolghasemi2026_ch5",),
-    ("full_heuss2025_ch3",),
-}
-REHEARSED = [each for each in CHAPTERS if each not in LONG or "EVERYCELL_REHEARSE" in os.environ]
+REHEARSED = [
+    each for each in CHAPTERS if each in IN_THE_SUITE or "EVERYCELL_REHEARSE" in os.environ
+]
 
 
 @pytest.mark.slow
 @pytest.mark.released
 @pytest.mark.parametrize("targets", REHEARSED, ids="+".join)
 def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, ...]) -> None:
-    settings = CHAPTERS[targets](stage)
+    module, function = CHAPTERS[targets]
+    settings = getattr(import_module(f"rehearsal.{module}"), function)(stage)
     (stage.folder / "mine.yaml").write_text(json.dumps(settings))
     project = Project(stage.folder, stage.mirror)
     environment = stage.hub.environment(stage.folder / "home") | {KEY: SECRET}

@@ -9,7 +9,7 @@ import time
 
 import pandas as pd
 import pytest
-from rehearsal.material import Stage
+from rehearsal.stage import Stage
 from workflow.project import Project
 
 TARGET = "full_lajewska2025_chB"

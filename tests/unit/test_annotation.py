@@ -346,7 +346,7 @@ def test_disagreement_in_either_question_counts() -> None:
 def test_items_that_cannot_be_a_pool_are_refused() -> None:
     with pytest.raises(SheetError, match="None of the 1 counterfactuals can be shown"):
         make_items([MADE[-1]], REAL, seed=1)
-    with pytest.raises(SheetError, match="comes 2 times"):
+    with pytest.raises(SheetError, match="occurs 2 times"):
         make_items([*MADE, MADE[0]], REAL, seed=1)
 
 

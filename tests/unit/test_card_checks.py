@@ -47,7 +47,7 @@ ADDED = {
     "comparison with a cell that is not there": (
         "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
         "holds_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: z}}]}]",
-        "toy/table_1: conclusion c compares with a cell that is not there, "
+        "toy/table_1: conclusion c compares with a cell that does not exist, "
         "{'row': 'z', 'metric': 'AP'}.",
     ),
     "comparison along a column that is not there": (
@@ -58,7 +58,7 @@ ADDED = {
     "two conclusions of one id": (
         "conclusions: [&c {id: c, claim: Row a is good., source: p. 1, "
         "holds_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
-        "toy/table_1: the id 'c' stands 2 times; give each its own.",
+        "toy/table_1: the id 'c' occurs 2 times; give each its own.",
     ),
     "a label that is no column": (
         "labels: [model]",
@@ -196,7 +196,7 @@ BROKEN_CELLS = {
     "row too long": (CELLS + "c,AP,0.1,,5\n", "cannot be read as CSV"),
     "all rows too long": ("row,value\na,AP,0.1\n", "its rows have more fields than its header"),
     "no key": ("value\n0.1\n", "has no key columns before `value`"),
-    "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' stands after"),
+    "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' comes after"),
 }
 
 
@@ -236,7 +236,7 @@ def test_cells_without_a_card(tmp_path):
 def test_facts_need_no_card_but_must_be_there(tmp_path):
     about = PAPER.replace("}", ", facts: [targets.csv]}")
     [fault] = check(tmp_path, about=about)
-    assert fault.endswith("paper.yaml: `facts` names targets.csv, which is not there.")
+    assert fault.endswith("paper.yaml: `facts` names targets.csv, which does not exist.")
     (tmp_path / "toy" / "targets.csv").write_text("group,value\na,1\n")
     assert check_cards(load_papers(tmp_path)) == []
 

@@ -108,7 +108,7 @@ def test_a_second_call_asks_nothing_and_prints_the_same(files, server):
     first = check()[1]
     asked = len(server.seen)
     assert check()[1] == first and len(server.seen) == asked
-    assert "2 answers, 2 forged documents, asked of gpt" in first
+    assert "2 answers, 2 forged documents, put to gpt" in first
     assert "cites the forged document" in first
 
 

@@ -182,7 +182,7 @@ def test_judgements_that_are_refused(files, qrels, options, says):
         (["--measure", "MRRR"], "The measure 'MRRR' cannot be read"),
         (["--missing", "skip"], "--missing is 'skip'; allowed are error, zero, drop"),
         (["--ranks", "warn"], "--ranks is 'warn'; allowed are error, ignore"),
-        (["--scale", "4"], "--scale is '4'; give the least and the greatest label, as 0,4"),
+        (["--scale", "4"], "--scale is '4'; give the lowest and the highest label, as 0,4"),
         (["--scale", "4,0"], "The scale is (4, 0)"),
         (["--level", "0"], "relevance_level is 0"),
         (["--k", "0"], "The depth is 0"),

@@ -8,8 +8,9 @@ import threading
 import ir_datasets  # noqa: F401 - imported before the machine of the tests is made up
 import pytest
 from command_line import call, refused
+from corpus_server import CorpusServer
 
-from everycell.cli import full_machine
+from everycell.cli import full_machine, full_tier
 from everycell.config import Config
 from everycell.language_models.presets import requirements
 
@@ -26,6 +27,7 @@ def project(tmp_path, repository, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Toy", 96.0)])
     monkeypatch.setattr(full_machine, "unreachable", lambda url: "")
+    monkeypatch.setattr(full_tier, "only_pickle", lambda name: False)
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: None)
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "1.0")
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**18)
@@ -105,8 +107,8 @@ def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypa
     assert report["can_start"] and states(report)["GPU"] == "ok"
     assert states(report)["network to huggingface.co"] == "ok"
     disk = next(row for row in report["rows"] if row["what"].startswith("disk"))
-    # Two models of 7B, a BERT, and what is made: 48 trained models.
-    assert disk["what"] == "disk: 52 GB here"
+    # Two models of 7B, a BERT twice, and what is made: 48 trained models.
+    assert disk["what"] == "disk: 53 GB here"
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Small", 8.0)])
     report = found("abolghasemi2026_ch3")
     size = requirements("zephyr", Config().language_models).gpu_gb
@@ -140,6 +142,67 @@ def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
     (project / "hub").mkdir()
     (project / "hub/token").touch()
     assert found("abolghasemi2026_ch3")["can_start"]
+
+
+def test_a_model_that_is_a_pickle_is_said_before_a_run(project, monkeypatch):
+    monkeypatch.setattr(full_tier, "only_pickle", lambda name: name == "bert-base-uncased")
+    ending = found("abolghasemi2026_ch3")["ending"]
+    assert ending.endswith(
+        "cannot start: convert bert-base-uncased by `everycell convert-weights` and name its "
+        "folder as user_satisfaction.full.model."
+    )
+
+
+def test_the_hub_says_what_it_has_only_as_a_pickle(monkeypatch):
+    with CorpusServer() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        server.add_repository("org/safe", {"config.json": b"{}", "model.safetensors": b"x"})
+        commit = server.add_repository("org/pickle", {"pytorch_model.bin": b"x"})
+        assert not full_machine.only_pickle("org/safe")
+        assert full_machine.only_pickle("org/pickle")
+        assert full_machine.only_pickle(f"org/pickle@{commit}")
+        assert not full_machine.only_pickle("org/none")
+    assert not full_machine.only_pickle("org/pickle")
+
+
+def test_what_a_run_does_without_is_a_row_where_it_is_named(project, repository):
+    (project / "config.yaml").write_text((repository / "config.yaml").read_text())
+    full = {"model": "smollm2", "judges": {"smollm2": "GPT4o"}}
+    for more, rows in (({}, 0), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
+        settings = {"ginger": {"full": full | more}}
+        (project / "mine.yaml").write_text(json.dumps(settings))
+        report = found("lajewska2025_ch6", "--configfile", "mine.yaml")
+        said = [
+            row for row in report["rows"] if "duoT5" in row["what"] or "TREC RAG" in row["what"]
+        ]
+        assert len(said) == rows
+    assert {row["state"] for row in said} == {"ok", "missing"}
+    assert "set ginger.full.trec_rag (docs/grounded-responses.md)" in report["ending"]
+
+
+def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
+    (project / "config.yaml").write_text((repository / "config.yaml").read_text())
+    settings = {
+        "query_by_example": {
+            "scidocs": {"folder": "fetch"}, "encoders": {"bert": "a", "scibert": "b"}
+        }
+    }  # fmt: skip
+    (project / "mine.yaml").write_text(json.dumps(settings))
+    asked = {}
+    monkeypatch.setattr(
+        full_tier,
+        "disk",
+        lambda needed, root: (
+            asked.update({place.absolute(): gb for place, gb in needed.items()}) or []
+        ),
+    )
+    monkeypatch.setattr(full_tier, "corpus_cache", lambda: project / "downloads")
+    found("abolghasemi2026_ch2", "--configfile", "mine.yaml")
+    # 0.52 GB as published; what is unpacked or copied lies in the project, beside what is made.
+    assert asked[project / "downloads"] == pytest.approx(0.52)
+    assert asked[project / "work/corpora"] == 1
+    assert asked[full_machine.hub_cache()] == 0.9 and asked[project] == pytest.approx(46 + 0.9)
 
 
 def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):

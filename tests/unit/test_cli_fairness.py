@@ -266,7 +266,7 @@ def test_scripts_other_than_latin_are_counted(files):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--k", "3"], "Query 'q2' has 2 documents, fewer than the cut-off 3 (1 of 2 queries"),
+        (["--k", "3"], "Query 'q2' has 2 documents, fewer than the cut-off 3 (1 of 2 queries have"),
         (["--k", "0"], "The cut-offs are [0]"),
         (["--tau", "-1"], "tau is -1"),
         (["--target", "0.5,0.6"], "The target shares sum to 1.1"),

@@ -126,7 +126,7 @@ def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server
     (tmp_path / "empty.run").touch()
     (tmp_path / "no.run.gz").write_bytes(RUN)
     for source, said in {
-        f"{host}/page.run": "gave an HTML page in place of data",
+        f"{host}/page.run": "gave an HTML page instead of data",
         f"{host}/none.run": "answered 404",
         "http://127.0.0.1:9/a.run": "could not be fetched",
         "nowhere.run": "There is no file nowhere.run",

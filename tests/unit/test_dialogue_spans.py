@@ -193,7 +193,7 @@ PAIR = np.ones((2, 3), dtype=bool)
         (lambda: character_overlap(PAIR[0], PAIR[0, :2]), "have 3 and 2 characters"),
         (lambda: reference_similarity(PAIR, PAIR, "median"), "aggregation is 'median'"),
         (lambda: reference_similarity(PAIR, PAIR, "majority", majority=3), "majority is 3 for 2"),
-        (lambda: reference_similarity(PAIR[:1], PAIR, "similarity"), "There is one worker"),
+        (lambda: reference_similarity(PAIR[:1], PAIR, "similarity"), "There is only one worker"),
     ],
 )
 def test_what_cannot_be_measured_is_named(call, message):

@@ -263,7 +263,7 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
     card(folders[1])
     assert only(folders).causes == (Cause(kind="card", name="card", old=None, new=None),)
     out = call(*folders)[1]
-    assert "  card: the table is the same, its tolerance or the code that judges not\n" in out
+    assert "  card: the table is the same; its tolerance or the judging code changed\n" in out
     assert "nothing in the receipts explains it" not in out
 
 

@@ -109,12 +109,12 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     ("old", "new", "said"),
     [
         # LightGBM's own parser ends the process on some of these.
-        ("left_child=1 -1", "left_child=0 -1", "no tree"),
-        ("left_child=1 -1", "left_child=1 -9", "no tree"),
+        ("left_child=1 -1", "left_child=0 -1", "do not form a tree"),
+        ("left_child=1 -1", "left_child=1 -9", "do not form a tree"),
         ("decision_type=2 2", "decision_type=3 2", "unknown type"),
         ("split_feature=0 1", "split_feature=0 7", "not among the 2"),
-        ("leaf_value=-0.2 0.2 -0.1", "leaf_value=-0.2 0.2", "2 values where 3 are due"),
-        ("threshold=0.5 0.25", "threshold=0.5 nan", "no finite number"),
+        ("leaf_value=-0.2 0.2 -0.1", "leaf_value=-0.2 0.2", "2 values where 3 are expected"),
+        ("threshold=0.5 0.25", "threshold=0.5 nan", "not a finite number"),
         ("max_feature_idx=1", "max_feature_idx=9", "does not fit feature_names"),
     ],
 )

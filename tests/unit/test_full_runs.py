@@ -4,7 +4,9 @@ from importlib import import_module
 
 import pytest
 import yaml
+from rehearsal.targets import CHAPTERS
 
+from everycell.cli.full_tier import asked_for
 from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
@@ -71,6 +73,24 @@ def test_a_key_may_have_to_hold_several_names(papers):
     judges |= {"three": "Claude"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
     assert named_and_waiting(config, judged.values()) == ([*judged.values()], {})
+
+
+def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
+    rehearsed = {
+        artefact.id
+        for targets in CHAPTERS
+        for target in targets
+        for artefact in asked_for(papers, target)[1]
+    }
+    missing = {
+        f"full_{artefact.paper}_ch{artefact.chapter}"
+        for artefact in filter(runs_in_full, all_artefacts(papers))
+        if artefact.id not in rehearsed
+    }
+    assert not missing, (
+        f"{', '.join(sorted(missing))} would run on small material nowhere: write a function that "
+        "makes it, and name both in tests/rehearsal/targets.py."
+    )
 
 
 def test_pages_that_say_more_are_there(repository, tier):

@@ -6,15 +6,21 @@ import errno
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from corpus_server import CorpusServer
 from huggingface_hub import constants
+from tiny_bert import SPECIAL, tiny_bert, write_bert
+from tiny_t5 import write_t5
+from transformers import BertModel
 
-from everycell.learning import hub
+from everycell.learning import hub, models
 from everycell.learning.hub import ModelError, cached_folder, commit_of, download_model
 from everycell.learning.models import model_folder
+from everycell.learning.query_encoders import load_encoder
+from everycell.learning.t5 import load_t5
 
 FILES = {
     "config.json": b"{}",
@@ -91,6 +97,35 @@ def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monke
     monkeypatch.setattr(hub, "snapshot_download", full)
     with pytest.raises(ModelError, match="does not fit into .*hub: make room there"):
         download_model("org/toy")
+
+
+def test_a_t5_and_a_query_encoder_come_at_a_revision_and_never_as_a_pickle(server, tmp_path):
+    write_t5(tmp_path / "t5", ["true", "false"])
+    write_bert(tmp_path / "bert", tiny_bert(BertModel, words=7, positions=40), [*SPECIAL, "a", "b"])
+    for name, load in (("t5", load_t5), ("bert", partial(load_encoder, kind="first"))):
+        commit = server.add_repository(f"org/{name}", tmp_path / name)
+        with pytest.raises(ModelError, match=f"{name} is not in the local cache"):
+            load(f"org/{name}@{commit}")
+        model, _ = load(f"org/{name}@{commit}", network=True)
+        assert not model.training
+        # It is loaded from the cache, the same commit as was asked for.
+        assert cached_folder(f"org/{name}", commit).name == commit
+        files = server.repositories[f"org/{name}"][1]
+        pickled = files | {"pytorch_model.bin": files["model.safetensors"]}
+        del pickled["model.safetensors"]
+        server.add_repository(f"org/{name}-pickle", pickled)
+        with pytest.raises(ModelError, match=f"no weights of org/{name}-pickle .*convert-weights"):
+            load(f"org/{name}-pickle", network=True)
+
+
+def test_a_tokenizer_of_sentence_pieces_says_what_reads_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(models, "find_spec", lambda name: None)
+    for name in ("config.json", "model.safetensors", "spiece.model"):
+        (tmp_path / name).touch()
+    with pytest.raises(ModelError, match="only as spiece.model, which the packages"):
+        model_folder(tmp_path)
+    monkeypatch.setattr(models, "find_spec", lambda name: name)
+    assert model_folder(tmp_path) == tmp_path
 
 
 def test_the_endpoint_of_the_environment_is_asked(server, tmp_path):

@@ -209,6 +209,12 @@ def test_agreement_counts_both_ways_and_chance():
     assert np.isnan(found_share([], ["owls"])) and found_share(["owls"], []) == 0
 
 
+def test_a_judge_without_facts_has_their_number_alone():
+    none = pd.DataFrame({"nugget": [0], "support": [""], "before": [""]})
+    found = compared({"none": none})
+    assert found.values.tolist() == [["none", "facts", 0.0]]
+
+
 def test_parts_need_the_mean_of_three():
     rows = [
         (judge, run, topic, value + number / 10)

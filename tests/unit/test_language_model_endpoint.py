@@ -194,7 +194,7 @@ def test_a_malformed_reply_is_asked_again_then_named(server, content):
     server.replies = [(200, {}, content), reply_of()]
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     server.replies = [(200, {}, content)]
-    with pytest.raises(EndpointError, match="127.0.0.1 answered what is not a reply .*address"):
+    with pytest.raises(EndpointError, match="127.0.0.1 did not answer with a reply .*address"):
         Endpoint(server.settings()).answer(ASKED)
     assert len(server.seen) == 2 + 3
 

@@ -17,7 +17,7 @@ TEXTS = ["rain falls", "snow", "hail falls hail", "rain"]
 def t5(tmp_path_factory):
     folder = tmp_path_factory.mktemp("duo")
     write_t5(folder, WORDS, factor=3.0)
-    return load_t5(str(folder))
+    return load_t5(folder)
 
 
 def better(t5, query, one, other):
@@ -69,6 +69,6 @@ def test_what_stands_behind_long_texts_stays(t5):
 
 def test_a_t5_that_was_not_trained_for_it_is_named(tmp_path):
     write_t5(tmp_path / "other", ["true", "rain"])
-    model = load_t5(str(tmp_path / "other"))
+    model = load_t5(tmp_path / "other")
     with pytest.raises(ModelError, match="no single token for 'false': name a T5 that was trained"):
         pair_scores(*model, "rain", ["a", "b"])

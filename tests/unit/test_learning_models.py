@@ -189,7 +189,7 @@ def broken_tokenizer(folder: Path) -> None:
         (broken_config, "cannot be read as a model's configuration"),
         (config_of_another_size, "The weights of .* cannot be read"),
         (another_architecture, "architecture 'gpt2'; only 'bert'"),
-        (no_tokenizer, "neither tokenizer.json nor vocab.txt"),
+        (no_tokenizer, "has none of tokenizer.json, vocab.txt"),
         (broken_tokenizer, "The tokenizer of .* cannot be read"),
     ],
 )

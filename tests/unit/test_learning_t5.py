@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def t5(folder):
     """Load it."""
-    return load_t5(str(folder))
+    return load_t5(folder)
 
 
 def greedy(model, tokenizer, text, steps):
@@ -79,7 +79,7 @@ def test_weights_that_are_cut_short_are_refused(folder, tmp_path):
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
     with pytest.raises(ModelError, match=f"The T5 {tmp_path} cannot be loaded"):
-        load_t5(str(tmp_path))
+        load_t5(tmp_path)
 
 
 def test_a_model_that_lacks_a_part_is_refused(folder, tmp_path):
@@ -88,4 +88,4 @@ def test_a_model_that_lacks_a_part_is_refused(folder, tmp_path):
     config = json.loads((folder / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"num_layers": 2}))
     with pytest.raises(ModelError, match="lack 'encoder.block.1"):
-        load_t5(str(tmp_path))
+        load_t5(tmp_path)

@@ -12,6 +12,7 @@ import faiss
 import numpy as np
 import pandas as pd
 import pytest
+from corpus_server import CorpusServer
 
 from everycell.retrieval import prebuilt
 from everycell.retrieval.java import start_java
@@ -21,13 +22,14 @@ from everycell.retrieval.prebuilt import (
     search_vectors,
     search_words,
 )
-from everycell.retrieval.published_indexes import find_index
+from everycell.retrieval.published_indexes import fetch_index, fetched_index, find_index
 from everycell.retrieval.query_files import (
     PrebuiltError,
     distinct_words,
     read_encoded_queries,
     write_encoded_queries,
 )
+from everycell.sources.published_files import CorpusError
 
 TEXTS = {
     "a": "Bees fly over the river",
@@ -141,43 +143,69 @@ def test_a_folder_with_files_is_not_overwritten(tmp_path):
 
 @pytest.fixture
 def published(tmp_path, monkeypatch):
-    """Return an index that pyserini publishes on this machine."""
+    """Return an index that pyserini publishes on a server of this machine."""
     monkeypatch.setenv("PYSERINI_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("IR_DATASETS_DL_TRIES", "2")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     start_java()
     from pyserini import prebuilt_index_info, util
 
     (tmp_path / "toy-index").mkdir()
     (tmp_path / "toy-index/segments_1").write_text("index")
     archive = Path(shutil.make_archive(str(tmp_path / "toy-index"), "gztar", tmp_path, "toy-index"))
-    entry = {
-        "urls": [archive.as_uri()],
-        "md5": util.compute_md5(archive),
-        "size compressed (bytes)": archive.stat().st_size,
-    }
-    for table in (prebuilt_index_info.TF_INDEX_INFO, util.TF_INDEX_INFO):
-        monkeypatch.setitem(table, "toy", entry)
-    return entry
+    with CorpusServer() as server:
+        server.add_file("/indexes/toy-index.tar.gz", archive.read_bytes())
+        entry = {
+            "urls": [f"{server.url}/indexes/toy-index.tar.gz"],
+            "md5": util.compute_md5(archive),
+            "size compressed (bytes)": archive.stat().st_size,
+            "server": server,
+        }
+        for table in (prebuilt_index_info.TF_INDEX_INFO, util.TF_INDEX_INFO):
+            monkeypatch.setitem(table, "toy", entry)
+        yield entry
 
 
 def test_a_folder_is_taken_as_it_is_and_a_published_index_is_fetched(tmp_path, published):
     assert find_index(str(tmp_path)) == tmp_path
+    published["server"].fault("/indexes/toy-index.tar.gz", "cut", times=1)
     folder = find_index("toy")
     assert folder == tmp_path / f"cache/indexes/toy-index.{published['md5']}"
     assert [path.name for path in folder.iterdir()] == ["segments_1"]
+    # Where pyserini itself would look; nothing else is left.
+    from pyserini import util
+
+    assert util.check_downloaded("toy")
+    kept = [path.name for path in folder.parent.iterdir() if not path.name.endswith(".lock")]
+    assert kept == [folder.name]
+    published["server"].asked.clear()
+    assert find_index("toy", network=False) == folder and published["server"].asked == []
+
+
+def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
+    downloads = tmp_path / "downloads.json"
+    mirror = published["urls"][0].replace("/indexes/", "/mirror/")
+    downloads.write_text(json.dumps({"pyserini": {"toy": {"url": mirror}}}))
+    server = published["server"]
+    server.add_file("/mirror/toy-index.tar.gz", server.files["/indexes/toy-index.tar.gz"])
+    with pytest.raises(CorpusError, match="switches the network off: put the file there by hand"):
+        find_index("toy", network=False, downloads=downloads)
+    fetch_index("toy", tmp_path / "toy.json", downloads=downloads)
+    assert fetched_index(tmp_path / "toy.json").name == f"toy-index.{published['md5']}"
+    assert {path for _, path, _ in server.asked} == {"/mirror/toy-index.tar.gz"}
 
 
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("md5", "0" * 32, "is not what pyserini publishes .*does not match checksum"),
-        ("size compressed (bytes)", 7, "is not what pyserini publishes .*expected file size"),
+        ("md5", "0" * 32, "gave .* bytes.*, expected is 0{32}: nothing was kept"),
         ("size compressed (bytes)", 10**17, "needs about 220000000 GB in .*cache/indexes, where"),
-        ("urls", ["file:///no/such/file.tar.gz"], "pyserini cannot fetch it"),
+        ("urls", ["http://127.0.0.1:9/toy-index.tar.gz"], "broke off after 0 bytes"),
     ],
 )
 def test_an_index_that_is_not_the_published_one_is_refused(tmp_path, published, key, value, said):
     published[key] = value
-    with pytest.raises(PrebuiltError, match=said):
+    with pytest.raises((PrebuiltError, CorpusError), match=said):
         find_index("toy")
     assert not list(tmp_path.glob("cache/indexes/toy-index.*/segments_1"))
 

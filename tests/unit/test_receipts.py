@@ -147,7 +147,7 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
         0,
         f"The receipt in {there} holds.\n"
         "1 file that they were made from cannot be checked here, as published/cells.csv.\n"
-        "1 result came from other code than that of the project here, as "
+        "1 result came from other code than that of this project, as "
         "embedded/toy/table_1.receipt.json says.\n",
     )
     # As an editor, or a transfer that takes tables for text, changes them.

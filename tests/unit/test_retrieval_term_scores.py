@@ -139,8 +139,8 @@ def test_other_sparse_formats_and_index_types_give_the_same():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (([0, 6], [0, 0]), "The query row 6 is not there: rows go from 0 to 5."),
-        (([0], [-1]), "The document row -1 is not there: rows go from 0 to 39."),
+        (([0, 6], [0, 0]), "The query row 6 does not exist: rows go from 0 to 5."),
+        (([0], [-1]), "The document row -1 does not exist: rows go from 0 to 39."),
         (([0, 1], [0, 1, 2]), r"shape \(2,\) and those of the documents \(3,\)"),
         (([[0]], [[0]]), r"shape \(1, 1\)"),
         (([0.0], [0]), "The query rows are of type float64: give whole numbers."),

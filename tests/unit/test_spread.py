@@ -203,7 +203,7 @@ def test_where_it_cannot_be(tmp_path, cells, tier, said):
 def test_the_table_of_seeds_must_be_named(tmp_path):
     card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
     (fault,) = faults(tmp_path, card)
-    assert "no table 'seeds' stands beside" in fault
+    assert "no table 'seeds' is beside" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])

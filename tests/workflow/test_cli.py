@@ -386,7 +386,7 @@ def test_check_verdicts(call, built, tmp_path):
         expected.write_text(changed)
         code, out, err = call(built, "check-verdicts", expected)
         assert code == 1 and out == f"{key}: {found}\n"
-        assert "1 verdicts changed; `--update` if the change is meant." in err
+        assert "1 verdicts changed; `--update` if the change is intended." in err
     expected.write_text(f"{text}released,sakai2023/table_1,x / y,equal\n")
     code, out, _ = call(built, "check-verdicts", expected)
     assert code == 1 and "x / y: expected equal, found nothing" in out

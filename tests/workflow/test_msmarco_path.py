@@ -54,10 +54,11 @@ def index_impacts(texts: list[str], folder: Path) -> None:
 @pytest.fixture
 def named(clean: Project, mirror: Path) -> Project:
     """Return a project whose configuration names a folder for everything."""
-    for folder in ("cross", "unicoil"):
+    for folder in ("cross", "unicoil", "bm25", "impacts/index"):
         (clean.folder / "marco" / folder).mkdir(parents=True)
-    (clean.folder / "marco/cross/config.json").touch()
-    (clean.folder / "marco/cross/model.safetensors").touch()
+    for model in ("cross", "unicoil"):
+        (clean.folder / "marco" / model / "config.json").touch()
+        (clean.folder / "marco" / model / "model.safetensors").touch()
     for file in (COLLECTION, "qrels.dev.tsv"):
         (clean.folder / "marco" / file).touch()
     for old, new in (

@@ -95,6 +95,32 @@ for fetched, known in CORPORA.items():
             SCRIPT
 
 
+# An index by the name under which pyserini publishes it. It lies in pyserini's cache: 27 GB are not
+# copied, and the file here says which one it is.
+rule fetch_index:
+    output:
+        ensure("work/published-indexes/{index}.json", non_empty=True),
+    log:
+        "logs/fetch/indexes/{index}.log",
+    benchmark:
+        "benchmarks/fetch/indexes/{index}.tsv"
+    wildcard_constraints:
+        index=r"[\w.-]+",
+    localrule: True
+    conda:
+        environment("lucene")
+    resources:
+        **needs(2000, 720),
+    params:
+        script="fetch_index",
+        network=SETTINGS.network,
+        downloads=SETTINGS.corpora.downloads,
+    message:
+        "Fetching the index {wildcards.index}"
+    script:
+        SCRIPT
+
+
 # A model of the hub at "NAME" or "NAME@REVISION", with "--" in place of a slash.
 rule fetch_model:
     output:

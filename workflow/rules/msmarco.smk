@@ -43,7 +43,7 @@ use rule step as msmarco_counts with:
 use rule step as msmarco_encode_queries with:
     input:
         queries="work/msmarco/queries.parquet",
-        encoder=msmarco_encoder_files,
+        encoder=lambda wildcards: msmarco_encoder_files(wildcards.ranker),
     output:
         vectors="work/msmarco/encoded/{ranker}.jsonl",
     pathvars:
@@ -58,8 +58,6 @@ use rule step as msmarco_encode_queries with:
     params:
         **runs("term_fairness/msmarco_encode_queries"),
         kind=lambda wildcards: MSMARCO_INDEXES[wildcards.ranker][1],
-        source=msmarco_source,
-        network=SETTINGS.network,
     message:
         "Encoding the queries for {wildcards.ranker}"
 
@@ -69,6 +67,7 @@ use rule step as msmarco_search with:
     input:
         queries="work/msmarco/queries.parquet",
         encoded=msmarco_encoded,
+        fetched=lambda wildcards: msmarco_fetched_index(wildcards.ranker),
     output:
         **{name: f"work/msmarco/runs/{{ranker}}.{name}.run" for name in QUERY_SETS},
     pathvars:
@@ -111,8 +110,6 @@ use rule step as msmarco_rerank with:
         **ON_GPU,
     params:
         **runs("term_fairness/msmarco_rerank"),
-        source=lambda wildcards: getattr(MSMARCO.rerankers, wildcards.reranker),
-        network=SETTINGS.network,
         pair=MSMARCO.pair,
         swapped=False,
     message:

@@ -30,13 +30,12 @@ def msmarco_file(name):
 
 
 def msmarco_model(reranker):
-    """Files of a cross-encoder in a folder; none for a name on the hub."""
-    key = f"term_fairness.msmarco.rerankers.{reranker}"
-    what = "a cross-encoder in safetensors with its tokenizer"
-    source = named_by_user(key, what, "data-cards/msmarco.md", kind="model")
-    if not os.path.isdir(source):
-        return []
-    return encoder_files_in(Path(source), key, what)
+    """Files of a cross-encoder."""
+    return named_model_files(
+        f"term_fairness.msmarco.rerankers.{reranker}",
+        "data-cards/msmarco.md",
+        "a cross-encoder in safetensors with its tokenizer",
+    )
 
 
 def check_msmarco(rankers):
@@ -48,8 +47,12 @@ def check_msmarco(rankers):
     for name in (MSMARCO_PASSAGES, MSMARCO.qrels):
         msmarco_file(name)
     for ranker in rankers:
+        if ranker in MSMARCO_INDEXES:
+            msmarco_fetched_index(ranker)
         if ranker in MSMARCO_RERANKERS:
             msmarco_model(ranker)
+        elif MSMARCO_INDEXES[ranker][1] is not None:
+            msmarco_encoder_files(ranker)
     kinds = {MSMARCO_INDEXES.get(ranker, (None,))[0] for ranker in rankers}
     # Where each rule brings an environment of its own, this one says nothing.
     has_own = workflow.deployment_settings.deployment_method
@@ -60,17 +63,24 @@ def check_msmarco(rankers):
         )
 
 
-def msmarco_source(wildcards):
-    """What encodes the queries of a ranker: a folder, a name, or a file of encoded ones."""
-    return getattr(MSMARCO.encoders, wildcards.ranker)
+def msmarco_encoder_files(ranker):
+    """What encodes the queries of a ranker: files of a model, a file of encoded ones, or nothing."""
+    key = f"term_fairness.msmarco.encoders.{ranker}"
+    source = getattr(MSMARCO.encoders, ranker)
+    if source == "words":
+        return []
+    page = "data-cards/msmarco.md"
+    if source.endswith(".jsonl"):
+        return [str(named_by_user(key, "encoded queries", page, kind="file"))]
+    return named_model_files(key, page, "a query encoder in safetensors")
 
 
-def msmarco_encoder_files(wildcards):
-    """Its files, if it is one on disk."""
-    source = Path(msmarco_source(wildcards))
-    if source.suffix == ".jsonl":
-        return [str(source)]
-    return [str(file) for file in sorted(source.glob("*"))]
+def msmarco_fetched_index(ranker):
+    """What says that the index of a ranker was fetched, where it is not a folder."""
+    key = f"term_fairness.msmarco.indexes.{ranker}"
+    page = "data-cards/msmarco.md"
+    index = named_by_user(key, "an index", page, kind="index")
+    return [] if os.path.isdir(index) else f"work/published-indexes/{index}.json"
 
 
 def msmarco_encoded(wildcards):

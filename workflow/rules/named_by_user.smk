@@ -1,4 +1,4 @@
-# What only the user can name, by its key in config.yaml, or has fetched.
+# Material that only the user can name, by its key in config.yaml, or that is fetched on request.
 import re
 
 from everycell.sources.corpora import CORPORA
@@ -29,6 +29,11 @@ NAMED = {
     "file": ("its file", os.path.isfile),
     # The library looks for a name on the hub in its own cache.
     "model": ("its folder or its name on the hub", lambda name: True),
+    # The same for pyserini's names, which have no slash.
+    "index": (
+        "its folder or its name in pyserini",
+        lambda name: os.path.isdir(name) or "/" not in name,
+    ),
     "language model": ("one of `language_models`", is_language_model),
     "language models": (
         "some of `language_models`",
@@ -78,23 +83,30 @@ def files_named_by_user(key, names, content, page, *, corpus=None):
 HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w.-]+)?"
 
 
-def named_model_files(key, page, what):
-    """Files of a model in a folder, or the folder in which a model of the hub comes by itself."""
+def named_model_files(key, page, what, *, revision=None):
+    """Files of a model in a folder, or the folder in which a model of the hub comes by itself.
+
+    `revision` is what the configuration says of a name that has none itself.
+    """
     source = named_by_user(key, what, page, kind="model")
     if not os.path.isdir(source) and re.fullmatch(HUB_NAME, source):
+        if revision and "@" not in source:
+            source = f"{source}@{revision}"
         return ["work/hub-models/" + "--".join(Path(source).parts)]
     return encoder_files_in(named_by_user(key, what, page), key, what)
 
 
 def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):
-    """Files of the encoder in a folder, which stands under this key of the configuration."""
+    """Files of the model in a folder, which stands under this key of the configuration."""
     found = [
         file
         for pattern in (
             "config.json",
             "model*.safetensors*",
             "*token*.json",
-            "vocab.txt",
+            "vocab.*",
+            "merges.txt",
+            "*.model",
         )
         for file in sorted(folder.glob(pattern))
     ]

@@ -1,8 +1,8 @@
-# What rules of a kind share. A rule that inherits (`use rule table as ... with`) names its result or
-# its job, what it reads, its script and its own parameters.
+# # What rules of one kind share. A rule that inherits (`use rule table as ... with`) names its
+# result or its job, what it reads, its script and its own parameters.
 
 
-# Something on the way to results: `job` names its log and its benchmark.
+# An intermediate step: `job` names its log and its benchmark.
 rule step:
     log:
         "logs/<job>.log",

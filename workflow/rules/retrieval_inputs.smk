@@ -23,7 +23,7 @@ FETCHED_TOGETHER["wordpiece-vocab"] = [resource(key) for key in VOCABULARIES.val
 
 
 def collection_of(wildcards):
-    """What is known of the wildcard's collection."""
+    """Treatment of the wildcard's collection."""
     name = wildcards.collection
     if name not in COLLECTIONS:
         raise WorkflowError(
@@ -121,14 +121,14 @@ def encoder_files(wildcards):
 
 
 def model_files(wildcards):
-    """What encodes for a ranker: a model that is trained here, or one as it comes."""
+    """Encoder of a ranker: a model trained here, or a pretrained one."""
     if is_zero_shot(wildcards.model):
         return registered_encoder(wildcards.model.partition(".")[0])
     return f"work/{wildcards.collection}/models/{wildcards.kind}.{wildcards.model}"
 
 
 def is_zero_shot(model):
-    """Whether a model is used as it comes, by its name."""
+    """Whether a model is used without training, by its name."""
     return model.endswith(".zero-shot")
 
 

@@ -34,7 +34,7 @@ def named_in_full(target):
     return [verdict_file(artefact, "full") for artefact in named]
 
 
-#: What `snakemake --list` tells of a target.
+#: Description of a target in `snakemake --list`.
 ABOUT = {
     "embedded": "all that needs no data of others; the default",
     "released": "all that is rebuilt from what the authors released",
@@ -50,7 +50,7 @@ for artefact in all_artefacts(PAPERS):
 
 
 def about_target(name):
-    """What a target makes, in words; None where a rule is no target."""
+    """What a target makes, in words; None if a rule is not a target."""
     if name in IN_FULL.keys() | TARGETS.keys():
         full = name.removeprefix("full_")
         return ABOUT[full] + " (full tier)" * (full != name)
@@ -58,7 +58,7 @@ def about_target(name):
 
 
 def made_in_full(target):
-    """Input function of a group, which says what it takes, what is left out, and why."""
+    """Input function of a group, which says what it needs, what is left out, and why."""
 
     def files(wildcards):
         named, waiting = named_and_waiting(SETTINGS, IN_FULL[target])

@@ -89,11 +89,11 @@ use rule table as term_fairness_means with:
         query_sets=of_tier(MEASURED_SETS),
         k=FAIRNESS.k,
         alpha=FAIRNESS.alpha,
-        # Planted rankings have no baseline, and r of made-up rankings says nothing.
+        # Planted rankings have no baseline, and r of made-up rankings is meaningless.
         baseline=baseline_of,
 
 
-# Overlap of rankings before and after an exchange of gender, beside fairness.
+# Overlap of rankings before and after a gender swap, beside fairness.
 use rule table as term_fairness_overlap with:
     input:
         unpack(overlap_inputs),

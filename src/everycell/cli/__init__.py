@@ -1,7 +1,7 @@
 """Command line: make results and look at them, checks that CI runs, measures of other runs.
 
-A command's module is imported only when the command is called: what measures rankings need not be
-read to print a version.
+A command's module is imported only when the command is called, so that printing a version loads
+nothing else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COMMANDS = {
 
 
 class LazyCommands(Mapping[str, Any]):
-    """Commands by name; the module of one is imported when it is asked for."""
+    """Commands by name; the module of a command is imported when it is called."""
 
     def __getitem__(self, name: str) -> Any:  # noqa: D105
         module, attribute = COMMANDS[name].split(":")

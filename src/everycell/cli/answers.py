@@ -1,4 +1,4 @@
-"""Measures of answers and predictions of one's own, in files of JSON lines."""
+"""Measures of a user's own answers and predictions, in files of JSON lines."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def citations(
     ],
     between: Annotated[
         list[str] | None,
-        typer.Option(help="Two arms, as human,llm: what the first changes; may be repeated."),
+        typer.Option(help="Two arms, as human,llm: effect of the first; may be repeated."),
     ] = None,
     forms: Annotated[
-        str, typer.Option(help="Citations that are read: all forms, or plain ones ([1]).")
+        str, typer.Option(help="Citations to read: all forms, or plain ones ([1]).")
     ] = "all",
     strays: Annotated[
-        str, typer.Option(help="Numbers of no document: ignored, or wrong citations.")
+        str, typer.Option(help="Citations of non-existent documents: ignored, or wrong.")
     ] = "ignored",
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
     per_query: Annotated[

@@ -39,7 +39,7 @@ def verify(
     results: Annotated[Path, typer.Argument(help="Results folder to check.")] = project.RESULTS,
     rebuild: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Make this result again and compare; may be repeated."),
+        typer.Option(metavar="NAME", help="Rebuild this result and compare; may be repeated."),
     ] = None,
     cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild.")] = 2,
     into: Annotated[
@@ -49,11 +49,11 @@ def verify(
 ) -> None:
     """Check all receipts and verdicts without recomputing; name what changed.
 
-    With --rebuild NAME (such as released/sakai2023/table_2) only these results are looked at: they
-    are made again in a copy of the project, from nothing but fetched files, and compared byte by
-    byte. Then the exit code is 0 where all is the same (but what a card says may vary), 1 where
-    something differs, 2 on an error, 3 where an input is missing or another one, 4 where the code
-    has changed, 5 where the run failed.
+    With --rebuild NAME (such as released/sakai2023/table_2) only these results are checked: they
+    are rebuilt in a copy of the project, from fetched files alone, and compared byte by byte. The
+    exit code is then 0 if everything is the same (except for what a card says may vary), 1 if
+    something differs, 2 on an error, 3 if an input is missing or has changed, 4 if the code has
+    changed, 5 if the run failed.
     """
     if rebuild:
         raise typer.Exit(compare_with_rebuilt(rebuild, results, cores, into))
@@ -103,7 +103,7 @@ def verify(
             f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
             "writes it again."
         )
-    # A page from elsewhere was drawn by the code there.
+    # A page from elsewhere was drawn by other code.
     if is_own(results, project.ROOT) and (results / PAGE).is_file():
         from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
@@ -115,8 +115,8 @@ def verify(
     others = made_by_other_code(receipts, project.ROOT)
     if others:
         typer.echo(
-            f"{with_noun(len(others), 'result')} came from other code than that of the project "
-            f"here, as {next(iter(others)).relative_to(results)} says."
+            f"{with_noun(len(others), 'result')} came from other code than that of this "
+            f"project, as {next(iter(others)).relative_to(results)} says."
         )
 
 
@@ -128,7 +128,7 @@ def diff(
 ) -> None:
     """Compare two results folders: which cells moved, and which input or setting explains it.
 
-    Exit code as that of diff: 0 where all is the same, 1 where something differs, 2 on an error.
+    Exit code as for diff: 0 if everything is the same, 1 if something differs, 2 on an error.
     """
     try:
         with errors_as_sentences():
@@ -185,7 +185,7 @@ def check_verdicts(
         (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
         for result in found
         if result.report.state in ("rebuilt", "stand_in")
-        # What is trained here may fall out otherwise on another processor.
+        # Models trained here may differ on another processor.
         and not result.artefact.card.tiers[result.tier].varies
         for conclusion in result.report.conclusions
     }
@@ -210,7 +210,9 @@ def check_verdicts(
     for line in changed[:50]:
         typer.echo(line)
     if changed:
-        typer.echo(f"{len(changed)} verdicts changed; `--update` if the change is meant.", err=True)
+        typer.echo(
+            f"{len(changed)} verdicts changed; `--update` if the change is intended.", err=True
+        )
         raise typer.Exit(1)
     typer.echo(f"All {len(wanted)} verdicts are as expected.")
 

@@ -1,4 +1,4 @@
-"""Testing citations of one's own answers."""
+"""Testing citations in a user's own answers."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def cite_check(
         str, typer.Option(help="Name of the record of answers; a second call resumes from it.")
     ] = "cite-check",
     longest: Annotated[
-        int, typer.Option(help="Most words of a statement; longer ones are claims.", min=1)
+        int,
+        typer.Option(help="Largest number of words in a statement; longer ones are claims.", min=1),
     ] = 8,
     least: Annotated[
         float | None,
         typer.Option(
-            help="Share of words that makes two statements the same; by default one in the other."
+            help="Share of words that makes two statements equal; default: one contains the other."
         ),
     ] = None,
     style: Annotated[
@@ -46,8 +47,8 @@ def cite_check(
             help="How it cites: sentences, spans, or own template (of models such as Command-R)."
         ),
     ] = "sentences",
-    max_tokens: Annotated[int, typer.Option(help="Of an answer.", min=1)] = 128,
-    seed: Annotated[int, typer.Option(help="Seed of what is drawn.", min=0)] = 0,
+    max_tokens: Annotated[int, typer.Option(help="Tokens of an answer.", min=1)] = 128,
+    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
     form: Format = "table",
 ) -> None:
     """Forge documents, ask again, and say how often citations follow words (heuss2025, 5.5)."""
@@ -91,5 +92,5 @@ def cite_check(
         print_for_programs(found, form)
         return
     console = output_console()
-    console.print(f"{len(given)} answers, {len(forged)} forged documents, asked of {model}.")
+    console.print(f"{len(given)} answers, {len(forged)} forged documents, put to {model}.")
     print_frame(console, found)

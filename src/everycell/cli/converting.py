@@ -1,4 +1,4 @@
-"""Corpora and models in the form that the workflow takes."""
+"""Corpora and models, converted to the form that the workflow takes."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def convert_corpus(
     trec = (collection, topics, qrels)
     with errors_as_sentences(CollectionError):
         if target.exists():
-            raise CardError(f"{target} is there already; name a folder that is not.")
+            raise CardError(f"{target} is there already; name a new folder.")
         if (beir is None) == (None in trec):
             raise CardError("Give --beir, or all of --collection, --topics and --qrels.")
         runs = dict(_named_run(each) for each in run or [])
         for path in runs.values():
             read_run(path)
-        # All of it or nothing: a part would stand in the way of a second try.
+        # All or nothing: a part would block a second attempt.
         with appears_whole(target) as place:
             place.mkdir()
             if beir is not None:

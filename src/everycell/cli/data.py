@@ -1,4 +1,4 @@
-"""Released files: fetched into the cache, or added to the registry of a paper of one's own."""
+"""Released files: fetched into the cache, or added to the registry of a user's own paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everycell.cli import project
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
 
-#: What a new paper says of its data, until the first file of one's own is put in their place.
+#: What a new paper says about its data, until its made-up files are replaced.
 MADE_UP = "made-up files to begin with"
 
 
@@ -101,7 +101,7 @@ def add_data(
 
 
 def _is_described(paper: str, set_name: str) -> bool:
-    """Whether the registry of a paper says of a set whose it is."""
+    """Whether the registry of a paper names the authors of a set."""
     from everycell.engine.registry import read_part
 
     path = project.PUBLISHED / paper / "registry.yaml"

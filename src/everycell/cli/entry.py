@@ -1,4 +1,4 @@
-"""The command `everycell` as it is installed: what is missing of an extra is said in words."""
+"""The installed command `everycell`: it says in words which extra is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXTRAS = {
 
 
 def main() -> None:
-    """Run the command; without what it needs, say what to install and end with exit code 1."""
+    """Run the command; if a package is missing, say what to install and end with exit code 1."""
     try:
         from everycell.cli import app
 
@@ -23,12 +23,12 @@ def main() -> None:
 
 
 def missing_module(error: ModuleNotFoundError) -> str:
-    """What is missing, and the extra that brings it.
+    """Say which module is missing, and which extra brings it.
 
     Raises
     ------
     ModuleNotFoundError
-        The error itself, where the module is one of ours: then no installation helps.
+        The error itself, if the module is one of ours: then no installation helps.
 
     Examples
     --------

@@ -41,9 +41,9 @@ def explain(
         float, typer.Option(help="shapley: standard error at which sampling stops.")
     ] = 0.01,
     permutations: Annotated[
-        int, typer.Option(help="shapley: most pairs of permutations.", min=2)
+        int, typer.Option(help="shapley: largest number of pairs of permutations.", min=2)
     ] = 500,
-    seed: Annotated[int, typer.Option(help="Seed of all that is drawn.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Name of the plot, to which .svg, .pdf, .png are added.")
     ] = None,

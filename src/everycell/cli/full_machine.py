@@ -56,6 +56,25 @@ def from_hub(source: str) -> bool:
     return not Path(source).exists() and not source.endswith(".gguf") and not in_hub_cache(source)
 
 
+def only_pickle(name: str) -> bool:
+    """Whether the hub has a model and none of its weights in safetensors; False if it cannot tell.
+
+    Only the names of its files are asked for.
+    """
+    from huggingface_hub import HfApi
+
+    repository, _, revision = name.partition("@")
+    if unreachable(mirrored(HUB)):
+        return False
+    api = HfApi(endpoint=mirrored(HUB))
+    try:
+        files = api.list_repo_files(repository, revision=revision or None)
+    # Whatever the hub says instead, the step that fetches the model says it in a sentence.
+    except Exception:
+        return False
+    return not any(file.endswith(".safetensors") for file in files)
+
+
 def mirrored(host: str) -> str:
     """Host with the hub's mirror in the place of the hub."""
     return os.environ.get("HF_ENDPOINT", HUB).rstrip("/") if host == HUB else host

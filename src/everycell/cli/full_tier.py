@@ -22,6 +22,7 @@ from everycell.cli.full_machine import (
     machine,
     mirrored,
     network,
+    only_pickle,
     packages,
 )
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
@@ -39,7 +40,7 @@ from everycell.engine.printed_cells import CardError
 from everycell.language_models.presets import requirements
 from everycell.language_models.settings import LanguageModels
 from everycell.sources.corpora import CORPORA, OWN, SOURCE
-from everycell.sources.published_files import entry_of, read_dictionary
+from everycell.sources.published_files import Published, entry_of, read_dictionary
 
 #: What stands in config.yaml where a corpus shall come by itself.
 FETCH = "fetch"
@@ -88,6 +89,10 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
     rows: list[Row] = []
     hosts: set[str] = set()
     needed = {root: sum(run.work_gb for run in runs.values())}
+
+    def take(place: Path, size: float) -> None:
+        needed[place] = needed.get(place, 0.0) + size
+
     places = {"model": hub_cache(), "index": index_cache(), "corpus": corpus_cache()}
     brings = {name for material in materials for name in material.packages}
     for material in materials:
@@ -97,8 +102,12 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
         row, asked_hosts = _material(settings, material)
         rows.append(row)
         if asked_hosts:
-            place = places.get(material.kind, root)
-            needed[place] = needed.get(place, 0.0) + material.gb
+            # What is fetched lies in a cache, and as a run reads it: unpacked, or copied.
+            take(places.get(material.kind, root), _packed_gb(settings, material))
+            if material.corpus:
+                take(Path(settings.corpora.folder), material.gb)
+            elif material.kind == "model":
+                take(root, material.gb)
             hosts |= asked_hosts
             brings |= {"ir-datasets"} if material.corpus else set()
     names = {key: _model_names(settings, key) for run in runs.values() for key in run.models}
@@ -112,7 +121,7 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
         for need in needs.values()
         if need.kind == "local" and from_hub(need.source)
     }
-    needed[hub_cache()] = needed.get(hub_cache(), 0.0) + sum(weights.values())
+    take(hub_cache(), sum(weights.values()))
     hosts |= {need.source for need in needs.values() if need.kind == "endpoint"}
     hosts |= {mirrored(HUB)} if weights else set()
     rows += disk(needed, root)
@@ -145,6 +154,12 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
         key, value = next(iter(elsewhere.items()))
         found = f"`{key}` is {value!r}, which is not there"
         return Row("missing", what, found, f"set {key} (docs/{material.page})"), set()
+    if material.kind == "model" and settings.network:
+        for key, value in elsewhere.items():
+            if not in_hub_cache(value) and only_pickle(value):
+                found = f"the hub has {value} only as a pickle"
+                do = f"convert {value} by `everycell convert-weights` and name its folder as {key}"
+                return Row("missing", what, found, do), set()
     kept = [
         value for value in elsewhere.values() if material.kind == "model" and in_hub_cache(value)
     ]
@@ -154,15 +169,29 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
     return Row("ok", what, f"is fetched: {names}"), set(map(mirrored, material.hosts))
 
 
+def _published(settings: Any, name: str) -> list[Published]:
+    """Files of a corpus where the configuration has them fetched from."""
+    downloads = settings.corpora.downloads
+    path = None if downloads is None else Path(downloads)
+    chosen = {} if path is None else read_dictionary(path)
+    return [entry_of(part.place, OWN, chosen, path) for part in CORPORA[name].parts]
+
+
+def _packed_gb(settings: Any, material: Material) -> float:
+    """GB that a material takes in a cache as it is downloaded."""
+    if material.corpus is None:
+        return material.gb
+    return sum(file.size for file in _published(settings, material.corpus)) / 1e9
+
+
 def _corpus(settings: Any, what: str, name: str) -> tuple[Row, set[str]]:
     """Row of a corpus that comes by itself, and the hosts of its files."""
     if (Path(settings.corpora.folder) / name / SOURCE).is_file():
         return Row("ok", what, f"was fetched into {settings.corpora.folder}/{name}"), set()
-    downloads = settings.corpora.downloads
-    path = None if downloads is None else Path(downloads)
-    chosen = {} if path is None else read_dictionary(path)
-    files = [entry_of(part.place, OWN, chosen, path) for part in CORPORA[name].parts]
-    hosts = {urlsplit(file.url)._replace(path="", query="").geturl() for file in files}
+    hosts = {
+        urlsplit(file.url)._replace(path="", query="").geturl()
+        for file in _published(settings, name)
+    }
     return Row("ok", what, f"is fetched: the corpus {name}"), hosts
 
 

@@ -20,10 +20,10 @@ def interpolate(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="AP, nDCG, RR, P@k or R@k; AP and nDCG. Weights are tuned for the first one."
+            help="AP, nDCG, RR, P@k or R@k; AP and nDCG. Weights are tuned for the first."
         ),
     ] = None,
-    level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
+    level: Annotated[int, typer.Option(help="Lowest relevance that counts as relevant.")] = 1,
     folds: Annotated[
         int,
         typer.Option(
@@ -49,8 +49,8 @@ def interpolate(
 ) -> None:
     """Interpolate two runs: tuned weight, best weight per query (oracle), and a noise control.
 
-    An oracle gains something whatever it chooses among: its gain means little unless it stands
-    well above that of the noise oracle, which mixes the better run with random numbers.
+    An oracle always gains something by choosing: its gain means little unless it is well above that
+    of the noise oracle, which mixes the better run with random numbers.
     """
     from everycell.retrieval.interpolated_runs import interpolate_runs
     from everycell.trec.qrels import read_qrels

@@ -1,4 +1,4 @@
-"""`everycell make`: results by any of their names, made by Snakemake."""
+"""`everycell make`: makes results with Snakemake, under any of their names."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from everycell.cli.project import can_be_run, errors_as_sentences
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.printed_cells import CardError
 
-#: Tiers that need neither a GPU nor hours: what a name without a tier stands for.
+#: Tiers that need neither a GPU nor hours; a name without a tier means these.
 IN_MINUTES = ("embedded", "released")
-#: Folders whose files are asked for by their paths.
+#: Folders whose files can be requested by their paths.
 FOLDERS = ("results/", "resources/", "work/")
-#: How a card's state without a rule is told, with or without what a run needs.
+#: Descriptions of a card's states without a rule, with or without what a run needs.
 TOLD = {
     "not_run": "no rule yet; needs {needs}",
     "quoted": "quoted, so there is nothing to make.",
@@ -60,8 +60,8 @@ def make(
 ) -> None:
     """Make results with Snakemake; what follows -- goes to it unchanged.
 
-    The exit code is Snakemake's. A name without a rule is said in words; where no name has one,
-    nothing is run and the exit code is 1.
+    The exit code is Snakemake's. Names without a rule are explained; if no name has a rule, nothing
+    is run and the exit code is 1.
     """
     with errors_as_sentences():
         papers = project.papers()
@@ -90,12 +90,12 @@ make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
 def run_snakemake(arguments: Sequence[str]) -> int:
     """Run Snakemake of this environment, with its tools first on the path; return the exit code.
 
-    Ctrl-C reaches Snakemake too, which ends its jobs in order; so it is waited for.
+    Ctrl-C also reaches Snakemake, which ends its jobs in order; this waits for it.
 
     Raises
     ------
     ModuleNotFoundError
-        A light installation, which has no Snakemake; the command says what to install.
+        In a light installation, without Snakemake; the command says what to install.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
@@ -112,16 +112,16 @@ def run_snakemake(arguments: Sequence[str]) -> int:
 
 @dataclass
 class Plan:
-    """What is asked of Snakemake.
+    """A request to Snakemake.
 
     Attributes
     ----------
     targets
-        Each once, in the order of the names.
+        Targets, each once, in the order of the names.
     left_out
         A sentence for each name that has no rule.
     works
-        Keys of the works that the targets belong to, in the order of the papers.
+        Keys of the targets' works, in the order of the papers.
     """
 
     targets: list[str]
@@ -130,19 +130,19 @@ class Plan:
 
 
 def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
-    """Targets of Snakemake for these names.
+    """Snakemake's targets for these names.
 
     Parameters
     ----------
     papers
         Cards of all papers, by key.
     names
-        In any spelling. The path of a file below ``results/`` asks for that file alone.
+        In any spelling. The path of a file below ``results/`` requests only that file.
 
     Raises
     ------
     CardError
-        Nothing has such a name.
+        If nothing has such a name.
     """
     known = Names(papers)
     targets: list[str] = []
@@ -186,7 +186,7 @@ def _has_rule(artefact: Artefact, tier: str) -> bool:
 
 
 def _why_not(named: Named, members: Sequence[Artefact], target: str) -> str:
-    """Why nothing of a name is made."""
+    """Say why nothing is made for a name."""
     if named.tier is None and any(_has_rule(one, "full") for one in members):
         return (
             f"{named} has a rule only in the full tier, which takes hours and what config.yaml "
@@ -210,5 +210,5 @@ def _why_not(named: Named, members: Sequence[Artefact], target: str) -> str:
 
 
 def _clause(needs: str) -> str:
-    """What a card says of needs, as the end of a sentence."""
+    """A card's text on needs, as the end of a sentence."""
     return needs[0].lower() + " ".join(needs[1:].split()).rstrip(".") + "."

@@ -57,7 +57,7 @@ def count_terms_(
         )
         cut = blank_tokens
         if tokens == "standard":
-            # Here, so that counting words at blanks needs no tokenizer.
+            # Imported here, so that splitting at blanks needs no tokenizer.
             from everycell.text.tokenise import tokeniser
 
             cut = tokeniser("SA")
@@ -84,10 +84,11 @@ def fairness(
     ),
     baseline: Annotated[
         Path | None,
-        typer.Option(help="Run that the others are tested against; by default the first."),
+        typer.Option(help="Run that the others are compared with; by default the first."),
     ] = None,
     tau: Annotated[
-        float, typer.Option(help="NFaiRR: documents with at most so many group terms are neutral.")
+        float,
+        typer.Option(help="NFaiRR: documents with at most this many group terms are neutral."),
     ] = 1,
     target: Annotated[
         str | None,
@@ -96,7 +97,7 @@ def fairness(
         ),
     ] = None,
     background: Annotated[
-        str, typer.Option(help="NFaiRR against all documents of the counts, or each query's run.")
+        str, typer.Option(help="NFaiRR relative to all counted documents, or to each query's run.")
     ] = "all",
     unknown: Annotated[
         str, typer.Option(help="Documents without counts: error or neutral.")
@@ -112,7 +113,7 @@ def fairness(
 ) -> None:
     """Measure group bias in runs: NFaiRR, TExFAIR with and without RBDF, AWRF.
 
-    Several runs stand under each other, with paired t-tests of each against a baseline.
+    Several runs are listed one below the other, with paired t-tests of each against a baseline.
     """
     from everycell.metrics.fairness_comparison import compare_fairness, means_of_runs
     from everycell.metrics.fairness_report import fairness_report
@@ -211,7 +212,7 @@ def compare(
             help="As in ir_measures: AP, nDCG@3, P(rel=2)@5; MAP and nDCG; may be repeated."
         ),
     ] = None,
-    level: Annotated[int, typer.Option(help="Least relevance that counts as relevant.")] = 1,
+    level: Annotated[int, typer.Option(help="Lowest relevance that counts as relevant.")] = 1,
     k: Annotated[
         list[int] | None,
         typer.Option("--k", help="Documents whose order is compared, 1000; may be repeated."),
@@ -230,13 +231,13 @@ def compare(
         Path | None, typer.Option(help="Baseline of the reproduced experiment.")
     ] = None,
     missing: Annotated[
-        str, typer.Option(help="Topics of the qrels without an answer: error, zero or drop.")
+        str, typer.Option(help="Topics of the qrels that a run lacks: error, zero or drop.")
     ] = "error",
     ranks: Annotated[
         str, typer.Option(help="Ranks that disagree with the scores: error or ignore.")
     ] = "error",
     scale: Annotated[
-        str | None, typer.Option(help="Least and greatest relevance of the qrels, as 0,4.")
+        str | None, typer.Option(help="Lowest and highest relevance of the qrels, as 0,4.")
     ] = None,
     per_query: PerQuery = False,
     form: Format = "table",
@@ -305,7 +306,7 @@ def _parse_scale(text: str) -> tuple[int, int]:
         low, high = map(int, text.split(","))
     except ValueError:
         raise CardError(
-            f"--scale is {text!r}; give the least and the greatest label, as 0,4."
+            f"--scale is {text!r}; give the lowest and the highest label, as 0,4."
         ) from None
     return low, high
 

@@ -1,4 +1,4 @@
-"""Names of what can be made and shown, in any spelling: a work, a chapter, an artefact, a tier."""
+"""Names of works, chapters, artefacts and tiers that can be made or shown, in any spelling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.printed_cells import CardError
 from everycell.engine.tiers import TIERS, Tier
 
-#: How the print and its readers write the kinds of names that have a number.
+#: Spellings, in print and by readers, of the kinds of names that have a number.
 _KINDS = {
     "table": "table",
     "tab": "table",
@@ -26,7 +26,7 @@ _KINDS = {
 #: "table4" and "A1" are two words; "lajewska2025" is one.
 _WITH_NUMBER = re.compile(rf"({'|'.join(_KINDS)}|[a-z](?=\d))(\d+|[a-z])")
 _FILLING = {"of", "in", "the", "results"}
-#: Of a result's file: its ending, and the part that stands beside the artefact's own table.
+#: End of a result's file name: its ending, and the part after the artefact's own name.
 _ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
 
 
@@ -37,9 +37,9 @@ class Named:
     Attributes
     ----------
     kind
-        "tier" for a whole tier, or "all" for what needs neither a GPU nor hours.
+        "tier" for a whole tier, or "all" for everything that needs neither a GPU nor hours.
     tier
-        The tier where the name says it, else None.
+        The tier if the name gives it, else None.
     """
 
     kind: Literal["artefact", "chapter", "work", "tier", "all"]
@@ -57,7 +57,7 @@ class Named:
         return self.paper or self.tier or "all"
 
     def has(self, artefact: Artefact, tier: Tier | None = None) -> bool:
-        """Whether an artefact belongs to it, and a tier of that, where one is given."""
+        """Whether an artefact, and a tier of it if given, belongs to this name."""
         return (
             self.paper in ("", artefact.paper)
             and self.chapter in ("", artefact.chapter)
@@ -67,7 +67,7 @@ class Named:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Words of a name without what spellings differ in: case, signs, abbreviations, file endings.
+    """Words of a name, normalised for case, punctuation, abbreviations and file endings.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 class Names:
-    """All names of the papers, and what each stands for.
+    """All names in the papers, and what each stands for.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ class Names:
             self._known.setdefault(words, []).append(named)
 
     def find(self, text: str) -> Named:
-        """What a name stands for, however it is spelled.
+        """Find what a name stands for, however it is spelled.
 
-        A tier may stand before or behind it, as in a path below ``results/``.
+        A tier may precede or follow it, as in a path below ``results/``.
 
         Raises
         ------
         CardError
-            Nothing has that name, or several works have it; the message names what is near.
+            If nothing has that name, or several works have it; the message suggests similar names.
 
         Examples
         --------

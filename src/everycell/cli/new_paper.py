@@ -1,4 +1,4 @@
-"""`everycell new-paper`: the files of a paper of one's own, which run as they are."""
+"""`everycell new-paper`: the files of a user's own paper, which run as they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from everycell.config import read_config
 from everycell.engine.printed_cells import CardError
 from everycell.engine.tiers import TIERS
 
-#: Below which line of the Snakefile chapters stand.
+#: Line of the Snakefile above which chapters are listed.
 LAST = 'include: "workflow/rules/data.smk"\n'
 
 
@@ -44,7 +44,7 @@ def new_paper(
         known = project.papers()
         if key in known or key in Config.model_fields or key in (*TIERS, "all"):
             raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
-        # Without a year it might be a word of Python, or the name of a rule such as `page`.
+        # Without a year it might be a keyword of Python, or the name of a rule such as `page`.
         if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
             raise CardError(
                 f"{key!r} is not a key; write small letters, then a year, as smith2026."
@@ -85,11 +85,11 @@ def new_paper(
     if not added:
         typer.echo(f"\nAdd this line to the Snakefile, above that of data.smk:\n\n{line}")
     typer.echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
-    typer.echo("docs/your-own-paper.md for replacing them by your own files and numbers.")
+    typer.echo("docs/your-own-paper.md for how to put your own files and numbers in.")
 
 
 def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
-    """Add a chapter to the Snakefile, where the user agrees; say whether it stands there."""
+    """Add a chapter to the Snakefile if the user agrees; return whether it is there."""
     text = snakefile.read_text(encoding="utf-8")
     if line in text:
         return True

@@ -36,7 +36,7 @@ artefacts:
     decimals: {MAP: 2, nDCG@10: 2}
     conclusions:
       - id: first_is_better
-        claim: The first system ranks better than the second one.
+        claim: The first system ranks better than the second.
         source: p. 1
         holds_if:
           - cells: {system: First, metric: nDCG@10}
@@ -44,7 +44,7 @@ artefacts:
             other: {system: Second}
 """,
     "src/everycell/studies/$key/__init__.py": '''\
-"""What only $key has."""
+"""Code of $key alone."""
 ''',
     "src/everycell/studies/$key/ch1/__init__.py": '''\
 """Chapter 1 of $key."""
@@ -60,7 +60,7 @@ from everycell.engine.settings import Settings
 class Evaluation(Settings):
     """How the runs of $key are evaluated."""
 
-    relevant_from: int = Field(1, ge=1, description="Least relevance that counts as relevant.")
+    relevant_from: int = Field(1, ge=1, description="Lowest relevance that counts as relevant.")
 
 
 BLOCKS = {"$key": Evaluation}
@@ -111,7 +111,7 @@ with ResultJob(snakemake) as job:
 ''',
 }
 
-#: Made-up files to begin with, until `everycell add-data ... --replace` puts others in their place.
+#: Made-up files to begin with, until `everycell add-data ... --replace` replaces them.
 EXAMPLES = {
     "first.run": """\
 q1 Q0 d1 1 3.0 first

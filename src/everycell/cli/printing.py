@@ -1,4 +1,4 @@
-"""Words and tables in the terminal, and the same rows for programs."""
+"""Text and tables in the terminal, and the same rows for programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_noun(number: int, what: str) -> str:
 
 
 def first_three(paths: Sequence[str]) -> str:
-    """Names of the first three files, and how many there are more.
+    """Names of the first three files, and the number of further ones.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def first_three(paths: Sequence[str]) -> str:
 
 
 def shortened(text: str | None) -> str:
-    """Text in at most 80 characters, of a hash the first twelve.
+    """Text in at most 80 characters; of a hash, the first twelve.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def print_for_programs(
     form
         csv, json or tex.
     more
-        What JSON says besides, by name.
+        Further fields of the JSON, by name.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def print_for_programs(
 
 
 def print_json(said: Any) -> None:
-    """Print what is said to a program."""
+    """Print output for a program."""
     typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
 
 
@@ -166,7 +166,7 @@ def rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def shown_values(row: Iterable[Any]) -> list[str]:
-    """Values as readers see them: numbers with four digits after the point.
+    """Values as readers see them: numbers with four decimals.
 
     Examples
     --------
@@ -180,12 +180,12 @@ def shown_values(row: Iterable[Any]) -> list[str]:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Whether a column holds numbers, which stand on the right."""
+    """Whether a column holds numbers, which are right-aligned."""
     return pd.api.types.is_numeric_dtype(column)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows for JSON, which has no name for what is not a number."""
+    """Rows for JSON, which has no NaN."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
@@ -198,7 +198,7 @@ def print_settings(console: Console, settings: dict[str, Any]) -> None:
 
 
 def print_frame(console: Console, frame: pd.DataFrame) -> None:
-    """Print a table, numbers with four digits after the point."""
+    """Print a table, numbers with four decimals."""
     table = Table(box=None)
     for column in frame.columns:
         side = "right" if is_number(frame[column]) else "left"
@@ -209,7 +209,7 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
 
 
 def moved_values(differences: Iterable[Difference]) -> pd.DataFrame:
-    """What differs, a row for each cell, verdict and conclusion, and for a result without another.
+    """Differences: a row per cell, verdict and conclusion, and per result without a counterpart.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def moved_values(differences: Iterable[Difference]) -> pd.DataFrame:
 
 
 def difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
-    """Lines on one result that differs."""
+    """Lines about one result that differs."""
     if result.only_in:
         return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
     lines = [
@@ -262,7 +262,7 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
             side = second if cause.old is None else first
             lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
         elif cause.kind == cause.name == "card":
-            lines.append("  card: the table is the same, its tolerance or the code that judges not")
+            lines.append("  card: the table is the same; its tolerance or the judging code changed")
         else:
             lines.append(f"  {what}: {shortened(cause.old)} -> {shortened(cause.new)}")
     if result.unexplained:

@@ -1,4 +1,4 @@
-"""What commands share of the project in whose folder they run: cards, results and errors."""
+"""What commands share about the project in whose folder they run: cards, results and errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def errors_as_sentences(*more: type[Exception]) -> Iterator[None]:
         typer.echo(f"everycell: {error}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        # What the library raises itself is a sentence and has no number.
+        # Errors of the library are sentences and have no errno.
         said = f"{error.filename}: {error.strerror}." if error.errno else str(error)
         typer.echo(f"everycell: {said}", err=True)
         raise typer.Exit(1) from None
@@ -55,14 +55,14 @@ def can_be_run(artefact: Artefact, tier: Tier) -> bool:
 
 
 def warn_of_faults(results: list[Result]) -> None:
-    """Say on standard error why results on disk are not trusted."""
+    """Report on standard error why results on disk are not trusted."""
     for result in results:
         for fault in result.faults:
             typer.echo(f"not trusted: {fault}", err=True)
 
 
 def check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuse a value of the option `what` that is not allowed; None is no value."""
+    """Refuse a value of the option `what` that is not allowed; None means not given."""
     if value is not None and value not in allowed:
         raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
 
@@ -73,7 +73,7 @@ def _known_format(value: str) -> str:
     return value
 
 
-#: The option that each command has which prints rows.
+#: Option of every command that prints rows.
 Format = Annotated[
     str,
     typer.Option(

@@ -1,4 +1,4 @@
-"""`everycell verify --rebuild`: results made again, and compared with what is there."""
+"""`everycell verify --rebuild`: results rebuilt, and compared with those on disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ERROR, INPUTS, CODE, FAILED = 2, 3, 4, 5
 
 
 def compare_with_rebuilt(names: list[str], results: Path, cores: int, into: Path | None) -> int:
-    """Make results again, say which of their files came out the same; return the exit code."""
+    """Rebuild results and say which of their files are the same; return the exit code."""
     try:
         if into is not None and into.exists() and any(into.iterdir()):
             raise RebuildError(f"{into} is not empty; name another folder.")

@@ -30,7 +30,7 @@ def rerank_fair(
     alpha: Annotated[
         list[float] | None,
         typer.Option(
-            help="Strength, may be repeated: deviations (pufr), least share of protected "
+            help="Strength, may be repeated: deviations (pufr), minimum share of protected "
             "documents (fair), or of the best fairness (assignment, milp)."
         ),
     ] = None,
@@ -45,7 +45,7 @@ def rerank_fair(
         None
     ),
     protected_from: Annotated[
-        float, typer.Option(help="Least neutrality of a protected document.")
+        float, typer.Option(help="Minimum neutrality of a protected document.")
     ] = 1.0,
     depth: Annotated[
         int, typer.Option(help="assignment, milp: number of first documents to re-order.")
@@ -61,7 +61,7 @@ def rerank_fair(
     ] = False,
     form: Format = "table",
 ) -> None:
-    """Re-rank a run in favour of neutral documents, and measure what it costs."""
+    """Re-rank a run in favour of neutral documents, and measure the cost."""
     from everycell.engine.render.figure_files import save_figure
     from everycell.fair_ranking.reranked_runs import (
         METHODS,
@@ -76,7 +76,7 @@ def rerank_fair(
     with errors_as_sentences(ValueError):
         check_choice("method", method, METHODS)
         if out.exists():
-            raise CardError(f"{out} is there already; name a folder that is not.")
+            raise CardError(f"{out} is there already; name a new folder.")
         if not alpha:
             raise CardError("There is no --alpha; give one or more.")
         if len(set(alpha)) < len(alpha):
@@ -104,7 +104,7 @@ def rerank_fair(
             for value in alpha
         }
         table = trade_off(runs, neutral, judged, cutoffs=k or [10])
-        # The run as it was has no strength: its row says what re-ranking is compared with.
+        # The original run has no strength: its row is the point of comparison.
         before = trade_off({float("nan"): first}, neutral, judged, cutoffs=k or [10])
         out.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -120,7 +120,7 @@ def rerank_fair(
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
             raise
-    # Without a strength it is the run as it was.
+    # Without a strength it is the original run.
     both = pd.concat([before.assign(run="as it was"), table.assign(run="re-ranked")])
     both = both[["run", *table.columns]]
     settings = {"run": str(run), "method": method, "out": str(out)}

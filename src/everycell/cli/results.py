@@ -1,4 +1,4 @@
-"""What the workflow rebuilt: the list of all artefacts, and the page."""
+"""Results of the workflow: the list of all artefacts, and the page."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def list_(
             papers,
             project.RESULTS,
             project.ROOT,
-            # The claims of a chapter are told of it as a whole.
+            # Claims are summed over a chapter as a whole.
             wanted=lambda artefact, of: (
                 _chapter_of(artefact) in asked if totals else named(artefact, of)
             ),
@@ -122,7 +122,7 @@ def _chapter_of(artefact: Artefact) -> str:
 
 
 def _claims_table(claims: list[Coverage]) -> Table:
-    """Claims of each chapter, and what became of them."""
+    """Claims of each chapter, and their outcomes."""
     table = Table(box=None)
     for column in ("chapter", "claims", "tested", *OUTCOMES, "not run", "untestable"):
         table.add_column(column, justify="left" if column == "chapter" else "right")

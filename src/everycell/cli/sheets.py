@@ -1,4 +1,4 @@
-"""Sheets for people: labels of counterfactuals, and judgements of paraphrases."""
+"""Sheets for annotators: labels of counterfactuals, and judgements of paraphrases."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def sheets(
     mix: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Number of real dialogues among them; by default as many as of the others."
+            min=0, help="Number of real dialogues to add; by default as many as counterfactuals."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of names and orders.")] = 1,
@@ -100,7 +100,7 @@ def third(folder: Folder) -> None:
 
 @annotation.command("import")
 def import_(folder: Folder) -> None:
-    """Check the sheets, settle labels, and write what follows from them.
+    """Check the sheets, settle labels, and write the results.
 
     Writes labels.csv, css.csv, agreement.csv and confirmed.jsonl, the counterfactuals whose flip
     is confirmed, into the folder.

@@ -1,4 +1,4 @@
-"""`everycell show`: an artefact's cells side by side, or what there is of a chapter or a work."""
+"""`everycell show`: an artefact's cells side by side, or a list for a chapter or a work."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from everycell.engine.results import Result, collect, result_of
 from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
 
-#: Sign and colour of each verdict in the terminal; the sign alone tells them apart.
+#: Symbol and colour of each verdict in the terminal; symbols alone are distinct.
 SIGNS = {
     "equal": ("=", "green"),
     "close": ("~", "yellow"),
@@ -98,7 +98,7 @@ def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
 
 
 def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form: str) -> None:
-    """Print a row per artefact: its title, its state in each tier, the verdicts of its best one."""
+    """Print a row per artefact: title, state in each tier, and verdicts in its best tier."""
     by_artefact: dict[str, list[Result]] = {}
     for result in found:
         by_artefact.setdefault(result.artefact.id, []).append(result)
@@ -128,7 +128,7 @@ def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form
 
 
 def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
-    """What a list tells of an artefact."""
+    """An artefact's row in a list."""
     best = max(
         results, key=lambda one: (one.report.state == "rebuilt", one.report.state in RUNNABLE)
     )
@@ -143,7 +143,7 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
 
 
 def _state(result: Result) -> str:
-    """State of a result, in words: what could be made here and was not is told apart."""
+    """State of a result in words; tells apart what has no rule from what was not run."""
     declared = result.artefact.card.tiers[result.tier].state
     if result.report.state == "not_run":
         return "no rule yet" if declared == "not_run" else "not run"
@@ -170,12 +170,12 @@ def _show_artefact(artefact: Artefact, found: Sequence[Result]) -> None:
 
 
 def _is_rebuilt(result: Result) -> bool:
-    """Whether a cell was rebuilt, so that printed and rebuilt values stand side by side."""
+    """Whether a cell was rebuilt, so that it has a printed and a rebuilt value."""
     return any(cell.rebuilt is not None for cell in result.report.cells)
 
 
 def _cells_frame(artefact: Artefact, found: Sequence[Result]) -> pd.DataFrame:
-    """Cells of all tiers, a row each; of a stand-in, which is not compared, the printed ones."""
+    """Cells of all tiers, one row each; for a stand-in, which is not compared, the printed ones."""
     rows: list[dict[str, Any]] = []
     for result in found:
         for cell in result.report.cells:
@@ -232,5 +232,5 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
 
 
 def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:
-    # One digit more than printed, so that a reader sees how near the rounding was.
+    # One digit more than printed, so that a reader sees how close the rounding was.
     return tell_apart(cell.rebuilt, cell.printed, digits, added=1)

@@ -1,4 +1,4 @@
-"""`everycell summary`: how much of each work was rebuilt, out of all that it prints."""
+"""`everycell summary`: how much of what each work prints was rebuilt."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from everycell.engine.tiers import TIERS
 
 @dataclass
 class Tally:
-    """What is known of a work, each artefact counted once: in the deepest tier that rebuilt it.
+    """Counts for a work, with each artefact counted once, in the deepest tier that rebuilt it.
 
     Attributes
     ----------
     artefacts, cells, claims
-        All that the work's cards have: the denominators.
+        Totals over the work's cards: the denominators.
     rebuilt, stand_ins
         Artefacts with a result on disk.
     hollow
-        Rebuilt artefacts that rest on printed cells alone.
+        Rebuilt artefacts that are based only on printed cells.
     verdicts, explained
-        Cells of rebuilt artefacts by verdict, and explained ones by where the cause is.
+        Cells of rebuilt artefacts by verdict, and explained ones by the place of the cause.
     outcomes
         Conclusions of rebuilt artefacts that are not hollow.
     """
@@ -127,7 +127,7 @@ def _tally(paper: Paper, best: Mapping[str, Result]) -> Tally:
         counts.rebuilt += 1
         counts.verdicts.update(report.verdicts)
         counts.explained.update(explained_by_source(report.cells))
-        # What follows from printed cells tests the print, not what the paper found.
+        # Results that follow from printed cells test the print, not the paper's findings.
         if without_rebuilt_cell(artefact.card, report):
             counts.hollow += 1
         else:
@@ -145,7 +145,7 @@ def summary(form: Format = "table") -> None:
 def print_summary(
     papers: Mapping[str, Paper], works: Iterable[str] | None = None, form: str = "table"
 ) -> None:
-    """Print the counts of some works, all by default, and for readers where the page is."""
+    """Print the counts of some works (all by default), and for readers the path of the page."""
     chosen = {key: papers[key] for key in (papers if works is None else works)}
     found = collect(chosen, project.RESULTS, project.ROOT, wanted=can_be_run, audits=None)
     warn_of_faults(found)
@@ -164,7 +164,7 @@ def print_summary(
 
 
 def _line(key: str, tally: Tally) -> str:
-    """What there is of a work, each number out of all that it could be."""
+    """A work's counts as a sentence, each out of its total."""
     verdicts = {name: tally.verdicts[name] for name in ON_REBUILT}
     by_verdict = counted(verdicts, {place: tally.explained[place] for place in PLACES})
     return (

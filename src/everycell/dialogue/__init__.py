@@ -1,1 +1,1 @@
-"""What a conversational system answers from: snippets of passages, and whether there are any."""
+"""Dialogues: answerability, snippets, rewriting of turns, and user satisfaction."""

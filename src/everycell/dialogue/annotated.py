@@ -1,4 +1,4 @@
-"""What annotators' labels say: success of generators, agreement, confirmed counterfactuals.
+"""Results of annotation: success of generators, agreement, confirmed counterfactuals.
 
 Source: abolghasemi2026, sections 3.5.4 and 3.6.1.
 """
@@ -60,7 +60,7 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(labels: pd.DataFrame) -> pd.DataFrame:
-    """How far the first two annotators agree, on counterfactuals and real dialogues.
+    """Agreement of the first two annotators, on counterfactuals and real dialogues.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `benchmark`, `dialogues` ("counterfactual" or "real"), `question`, `items`,
-        `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN where each annotator gave one
-        and the same answer throughout) and `as intended`: the share of items (0 to 100) whose
-        settled label is the intended one, which for a real dialogue is its label before.
+        `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN if both annotators gave the same
+        single answer throughout) and `as intended`: the share of items (0 to 100) whose settled
+        label is the intended one, which for a real dialogue is its original label.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def agreement(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:
-    """Counterfactuals whose settled label is the one they were meant to have: the CF set.
+    """Counterfactuals whose settled label is the intended one: the CF set.
 
-    As in the thesis the flip alone decides; incoherent ones are found by `labels`.
+    As in the thesis, only the flip decides; `labels` shows which are incoherent.
 
     Parameters
     ----------

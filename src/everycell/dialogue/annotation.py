@@ -1,8 +1,8 @@
-"""The human step between generated counterfactuals and a test set, as files.
+"""Human annotation between generated counterfactuals and a test set, as files.
 
 A folder of sheets holds it (`everycell.text.sheets`), one row per dialogue. They are blind:
-counterfactuals stand among real dialogues, in another order for each annotator, under names that
-say nothing.
+counterfactuals are mixed with real dialogues, in another order for each annotator, under neutral
+names.
 
 Source: abolghasemi2026, section 3.5.4 (two annotators, a third on disagreement, two questions,
 counterfactuals mixed among real dialogues) and 3.6.1.
@@ -57,13 +57,13 @@ class Item:
     Attributes
     ----------
     name : str
-        As the sheets call it.
+        Its name on the sheets.
     sample : Sample
-        A real dialogue with its label, or a counterfactual with the label that it is meant to have.
+        A real dialogue with its label, or a counterfactual with its intended label.
     counterfactual : bool
     fault : str
         Why a counterfactual cannot be shown (`everycell.dialogue.counterfactuals.FAULTS`), or "".
-        Such an item stands on no sheet, and counts as one that was not flipped.
+        Such an item is on no sheet, and counts as not flipped.
     """
 
     name: str
@@ -75,28 +75,28 @@ class Item:
 def draw_real(
     real: Sequence[Sample], rewritings: Sequence[Rewriting], *, number: int, seed: int
 ) -> list[Sample]:
-    """Draw real dialogues to stand among counterfactuals.
+    """Draw real dialogues to mix with counterfactuals.
 
-    They are of the same benchmarks, and no counterfactuals themselves (by the end of their id).
-    Those that are the original of a counterfactual, or begin with one or are the beginning of one,
-    are taken only where there are no others, the originals last: beside each other the two give
-    away which is which.
+    They are from the same benchmarks, and are not counterfactuals themselves (by the end of their
+    id). Originals of counterfactuals, and dialogues that extend or begin an original, are used only
+    if there are no others, the originals last: side by side, the two would give away which is
+    which.
 
     Parameters
     ----------
     real
-        What there is.
+        Available dialogues.
     rewritings
         The counterfactuals.
     number : int
-        How many are wanted; where there are fewer, all are taken.
+        Number of dialogues to draw; all if there are fewer.
     seed : int
         Of the draw.
 
     Raises
     ------
     SheetError
-        There are dialogues, but none that can stand there.
+        There are dialogues, but none is suitable.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def draw_real(
     >>> sorted(sample.id for sample in drawn)
     ['b', 'c']
     """
-    # By their words: the same dialogue may have another id in another file.
+    # Compared by words: the same dialogue may have another id in another file.
     originals = {made.sample.turns for made in rewritings}
     benchmarks = {made.sample.benchmark for made in rewritings}
     fitting = [
@@ -127,7 +127,7 @@ def draw_real(
             return 2
         return int(sample.turns in beginnings or _begins_with(sample, originals))
 
-    # A stable sort: within each kind the drawn order stays.
+    # A stable sort: within each kind the drawn order is kept.
     return sorted(order, key=nearness)[:number]
 
 
@@ -136,10 +136,10 @@ def _begins_with(sample: Sample, originals: set[tuple[Turn, ...]]) -> bool:
 
 
 def given_away(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> int:
-    """Number of counterfactuals whose original utterance stands in another dialogue of the sheets.
+    """Number of counterfactuals whose original utterance occurs in another dialogue on the sheets.
 
-    Samples of a benchmark are beginnings of the same dialogues, so a later one shows what the
-    system said before.
+    Samples of a benchmark are prefixes of the same dialogues, so a longer one shows the original
+    utterance.
 
     Parameters
     ----------
@@ -165,14 +165,14 @@ def given_away(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> int:
 
 
 def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed: int) -> list[Item]:
-    """Put counterfactuals and real dialogues into one pool, under names that say nothing.
+    """Put counterfactuals and real dialogues into one pool, under neutral names.
 
     Parameters
     ----------
     rewritings
-        One or more; those with a fault are kept, but stand on no sheet.
+        One or more; those with a fault are kept, but are on no sheet.
     real
-        Dialogues as they are; none is allowed.
+        Unchanged dialogues; may be empty.
     seed : int
         Of the names.
 
@@ -184,7 +184,7 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
     Raises
     ------
     SheetError
-        No counterfactual without a fault, or an id that comes twice.
+        No counterfactual without a fault, or a duplicate id.
 
     Examples
     --------
@@ -205,10 +205,10 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
     (benchmark, name), most = counts.most_common(1)[0]
     if most > 1:
         raise SheetError(
-            f"The dialogue {name} of {benchmark} comes {most} times; allowed is each one once, so "
+            f"The dialogue {name} of {benchmark} occurs {most} times; each is allowed once, so "
             "remove the others."
         )
-    # Sorted first, so that the names do not hang on the order of what is given.
+    # Sorted first, so that the names do not depend on the order of the input.
     items.sort(key=lambda item: (item.sample.benchmark, item.sample.id))
     random.Random(seed).shuffle(items)
     return [replace(item, name=f"d{number:04}") for number, item in enumerate(items, start=1)]
@@ -243,8 +243,8 @@ def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path
 
 
 def _rows(items: Sequence[Item]) -> dict[str, dict[str, str]]:
-    """What sheets show of items."""
-    # No cell can be taken for a formula: dialogues start with a speaker.
+    """Content of the sheets for items."""
+    # No cell can be read as a formula: dialogues start with a speaker.
     return {item.name: {"dialogue": dialogue_text(item.sample)} for item in items}
 
 
@@ -272,14 +272,14 @@ def _item(row: dict[str, Any]) -> Item:
 
 
 def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
-    """Read a sheet that was filled in, and check that it is whole.
+    """Read a completed sheet, and check that it is complete.
 
     Parameters
     ----------
     path : Path
         As `everycell.text.sheets.read_sheet` takes it.
     items
-        What must stand on it.
+        Items that it must have.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
     Raises
     ------
     SheetError
-        The sheet is not whole.
+        The sheet is incomplete.
     """
     return sheets.read_sheet(path, FORM, _rows(items))
 
@@ -300,7 +300,7 @@ def write_third(folder: Path) -> Path | None:
     Raises
     ------
     SheetError
-        A sheet that is not whole, or a third one that is there already.
+        An incomplete sheet, or an existing third one.
     """
     items, seed = sheets.read_key(folder, FORM, _item)
     return settled_sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
@@ -317,15 +317,15 @@ def read_labels(folder: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per item, in the order of the key: `item`, `id`, `benchmark`, `counterfactual`,
-        `fault`, `intended` (label of a real dialogue, or what a counterfactual is meant to have; 0
-        or 1), for each question `satisfied_1`, `satisfied_2`, `coherent_1`, `coherent_2` and the
-        settled `satisfied`, `coherent`: what two of the annotators say. All of these are missing
-        (`pandas.NA`) where there is a fault.
+        `fault`, `intended` (label of a real dialogue, or intended label of a counterfactual; 0 or
+        1), for each question `satisfied_1`, `satisfied_2`, `coherent_1`, `coherent_2` and the
+        settled `satisfied`, `coherent`: the majority of the annotators. All of these are missing
+        (`pandas.NA`) if there is a fault.
 
     Raises
     ------
     SheetError
-        A sheet that is not whole, or is missing although the first two annotators disagree.
+        An incomplete sheet, or no third one although the first two annotators disagree.
     """
     items = read_items(folder)
     answers = settled_sheets.settled_answers(folder, FORM, _rows(_on_sheets(items)))

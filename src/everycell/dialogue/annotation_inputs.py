@@ -1,4 +1,4 @@
-"""Files that annotation begins with: rewritings and real dialogues, Parquet or JSON lines."""
+"""Input files of annotation: rewritings and real dialogues, Parquet or JSON lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
         Parquet, as the workflow writes it, or JSON lines (``.jsonl``), with `id`, `benchmark`,
         `turns` (pairs of speaker and text) and `satisfied` (true or false, or 1 or 0).
     part : str, optional
-        Only rows whose `part` is this. The workflow's samples have several: "main" is the test set,
+        Use only rows with this `part`. The workflow's samples have several: "main" is the test set,
         "cf" are counterfactuals, "plain" are dialogues without apologies.
 
     Returns
@@ -36,9 +36,9 @@ def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
     Raises
     ------
     SheetError
-        A file that cannot be read or is empty, a line that is no JSON object, or a row that is no
-        dialogue: something is missing or of another kind, it does not end with the system, its
-        label is another one, or its id comes twice. Or no row is of the part.
+        A file that cannot be read or is empty, a line that is not a JSON object, a row that is not
+        a valid dialogue (a missing or invalid field, a last utterance that is not the system's, an
+        invalid label, a duplicate id), or no row of the part.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def read_rewritings(path: Path) -> list[Rewriting]:
     ----------
     path : Path
         As `read_dialogues` takes it (the dialogue is the original, and so is its label), with the
-        new utterance as `text`, and if you like its `fault` (a name of
-        `everycell.dialogue.counterfactuals.FAULTS`; none, null or "" is none) and what the model
-        answered as `raw`. A text without a word has the fault "empty".
+        new utterance as `text`, and optionally its `fault` (a name of
+        `everycell.dialogue.counterfactuals.FAULTS`; absent, null or "" means none) and the model's
+        answer as `raw`. A text without a word has the fault "empty".
 
     Returns
     -------
@@ -71,7 +71,7 @@ def read_rewritings(path: Path) -> list[Rewriting]:
     Raises
     ------
     SheetError
-        As `read_dialogues`; also a text that is none, or an unknown fault.
+        As `read_dialogues`; also an invalid text, or an unknown fault.
     """
     rewritings = []
     for where, row, sample in _read_samples(path):
@@ -83,7 +83,7 @@ def read_rewritings(path: Path) -> list[Rewriting]:
                 f"{where}: `fault` is {in_quotes(fault)}; allowed is none, or one of "
                 f"{', '.join(FAULTS)}."
             )
-        # On one line: what looks like a turn of its own would be taken for one.
+        # On one line: a line that looks like a separate turn would be read as one.
         text = " ".join(text.split())
         rewritings.append(Rewriting(sample, text, fault or ("" if text else "empty"), raw or ""))
     return rewritings
@@ -92,7 +92,7 @@ def read_rewritings(path: Path) -> list[Rewriting]:
 def _read_samples(
     path: Path, part: str | None = None
 ) -> Iterator[tuple[str, dict[str, Any], Sample]]:
-    """Place in the file, row and dialogue of each row."""
+    """Position in the file, content and dialogue of each row."""
     places: dict[tuple[str, str], str] = {}
     rows = list(_read_rows(path))
     if part is not None:
@@ -142,14 +142,14 @@ def _read_samples(
 
 
 def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Place and content of each row, with the values that JSON has."""
+    """Position and content of each row, with JSON values."""
     try:
         if path.suffix != ".jsonl":
             check_parquet_size(path)
             rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
             lines = [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
         else:
-            # Not by `splitlines`, which also parts where JSON does not: at some marks in a text.
+            # Not by `splitlines`, which also splits at some characters within a JSON text.
             text = path.read_text(encoding="utf-8-sig")
             lines = [
                 (f"{path}, line {number}", line)

@@ -1,7 +1,7 @@
-"""Can a question be answered from these passages? From sentences to passages to rankings.
+"""Can a question be answered from given passages? From sentences to passages to rankings.
 
-A classifier scores sentences. The scores of a passage's sentences become the passage's score, those
-of a ranking's passages the ranking's, and a threshold makes a decision of it.
+A classifier scores sentences. The scores of a passage's sentences are aggregated into the passage's
+score, those of a ranking's passages into the ranking's, and a threshold turns it into a decision.
 
 Source: lajewska2025, sections 5.5 and 5.6.2.
 """
@@ -25,7 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 How = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
-#: Score from which passages and rankings count as answerable, by aggregation (section 5.6.2; see
+#: #: Score at which passages and rankings count as answerable, by aggregation (section 5.6.2; see
 #: `decide` for a score that equals it).
 THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
 
@@ -36,7 +36,7 @@ class McNemar(NamedTuple):
     Attributes
     ----------
     only_first, only_second
-        Cases that only the first, or only the second, decides rightly.
+        Numbers of cases that only the first, or only the second, decides correctly.
     p
         Two-sided p-value, 0 to 1.
     """
@@ -54,11 +54,12 @@ class Level(NamedTuple):
     level
         "passage" or "ranking".
     passages, rankings
-        How sentences became passages, and passages rankings; the second is empty for passages.
+        How sentences were aggregated to passages, and passages to rankings; the second is empty for
+        passages.
     turns
         Question of each case, shape (n,).
     truth, said
-        Whether it has an answer, and whether the scores say so, shape (n,).
+        Whether each case has an answer, and whether the scores say so, shape (n,).
     """
 
     level: Literal["passage", "ranking"]
@@ -70,7 +71,7 @@ class Level(NamedTuple):
 
 
 def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
-    """One score per group: of a passage from its sentences, of a ranking from its passages.
+    """One score per group: a passage's from its sentences, a ranking's from its passages.
 
     Parameters
     ----------
@@ -113,10 +114,11 @@ def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
 
 
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
-    """Whether each score says that there is an answer: the threshold itself does.
+    """Whether each score says that there is an answer; a score equal to the threshold does.
 
-    By the text (section 5.6.2) a score must exceed the threshold. The authors' code takes a score
-    that equals it as an answer, and so does this function. No released score equals its threshold.
+    According to the text (section 5.6.2) a score must exceed the threshold. The authors' code
+    counts an equal score as an answer, and so does this function. No released score equals its
+    threshold.
 
     Parameters
     ----------
@@ -144,7 +146,7 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
 
 
 def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
-    """Threshold with the most right decisions, of 0.05, 0.10, ..., 0.95.
+    """Threshold with the most correct decisions, among 0.05, 0.10, ..., 0.95.
 
     Parameters
     ----------
@@ -155,12 +157,12 @@ def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        The lowest of several that are equally good.
+        The lowest of several equally good ones.
 
     Raises
     ------
     ValueError
-        No score, a score that is not from 0 to 1, or another number of truth values.
+        No score, a score that is not from 0 to 1, or a different number of truth values.
 
     Examples
     --------
@@ -190,10 +192,10 @@ def rankings(
     size : int
         Passages of a ranking, 1 or more.
     repeated : {"distinct", "tuples", "rows"}
-        Where an id stands twice. "distinct": it counts once. "rows": each place is a passage of
-        its own. "tuples", as the authors count: equal tuples of ids count once, but a set that
-        stands in two orders counts twice, and the same id may stand twice in a ranking. Without
-        a repeated id all three are the same.
+        How to treat a repeated id. "distinct": it counts once. "rows": each position is a separate
+        passage. "tuples", as the authors count: equal tuples of ids count once, but a set in two
+        orders counts twice, and the same id may occur twice in a ranking. Without repeated ids all
+        three are the same.
 
     Returns
     -------
@@ -241,7 +243,7 @@ def decide_levels(
     size: int = 3,
     repeated: Repeated = "distinct",
 ) -> list[Level]:
-    """Decisions on passages and rankings from scores of sentences, in all six ways.
+    """Decisions on passages and rankings from scores of sentences, under all six aggregations.
 
     Parameters
     ----------
@@ -250,8 +252,8 @@ def decide_levels(
     scores : sequence of n arrays
         Scores from 0 to 1 of the sentences of each passage.
     thresholds : mapping of aggregation to float
-        0 to 1. A ranking is decided by the threshold of its own aggregation, whatever that of its
-        passages, as in the authors' code.
+        0 to 1. A ranking uses the threshold of its own aggregation, whatever that of its passages,
+        as in the authors' code.
     size, repeated
         Of rankings, as in `rankings`.
 
@@ -263,7 +265,7 @@ def decide_levels(
     Raises
     ------
     ValueError
-        Another number of scores than of passages, or what `aggregate` and `rankings` refuse.
+        Different numbers of scores and passages, or what `aggregate` and `rankings` refuse.
 
     Examples
     --------
@@ -300,14 +302,14 @@ def decide_levels(
 def lexical_probabilities(
     training: Sequence[tuple[str, str]], answers: npt.ArrayLike, pairs: Sequence[tuple[str, str]]
 ) -> FloatArray:
-    """A baseline that knows words alone: logistic regression over TF-IDF.
+    """A bag-of-words baseline: logistic regression over TF-IDF.
 
     Parameters
     ----------
     training : sequence of (question, sentence)
         n pairs to learn from.
     answers : array of bool, shape (n,)
-        Whether the sentence has (a part of) the answer; both values must be there.
+        Whether the sentence has (a part of) the answer; both values must occur.
     pairs : sequence of (question, sentence)
         m pairs to judge.
 
@@ -319,7 +321,7 @@ def lexical_probabilities(
     Notes
     -----
     Features are the words of the sentence, those that it shares with the question, and the cosine
-    of the two (scikit-learn's `TfidfVectorizer` and `LogisticRegression` as they come).
+    of the two (scikit-learn's `TfidfVectorizer` and `LogisticRegression` with their defaults).
 
     Examples
     --------
@@ -342,25 +344,25 @@ def lexical_probabilities(
 def mcnemar_test(
     truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
 ) -> McNemar:
-    """Whether two systems decide the same cases equally well.
+    """Test whether two systems decide the same cases equally well (McNemar).
 
     Parameters
     ----------
     truth, first, second : array of bool, shape (n,)
-        What is so, and what each system says of it; the same cases in the same order.
+        True values and each system's decisions, for the same cases in the same order.
     exact : bool
-        Binomial test of the cases that one of them decides rightly; otherwise chi-square with
-        continuity correction. The thesis does not say which.
+        Binomial test of the cases that only one of them decides correctly; otherwise chi-square
+        with continuity correction. The thesis does not say which.
 
     Returns
     -------
     McNemar
-        Two systems that are right on the same cases have p = 1.
+        Two systems that are correct on the same cases have p = 1.
 
     Raises
     ------
     ValueError
-        No case, arrays of different length, or values that are no truth values.
+        No case, arrays of different lengths, or values other than True and False.
 
     Notes
     -----
@@ -381,7 +383,7 @@ def mcnemar_test(
         )
     if any(array.dtype != bool for array in arrays):
         raise ValueError(
-            "truth, first and second hold other than truth values: give True or False."
+            "truth, first and second hold other values than True and False: give these."
         )
     right = [array == arrays[0] for array in arrays[1:]]
     only_first = int(np.count_nonzero(right[0] & ~right[1]))

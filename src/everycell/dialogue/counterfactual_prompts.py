@@ -23,15 +23,15 @@ from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Message, Request
 from everycell.language_models.settings import Decoding
 
-#: Template that a prompt is made of, if the user names no other.
+#: Template of the prompt, if the user names no other.
 TEMPLATE = Path(__file__).parent / "templates" / "counterfactual.txt"
-#: Slots of a template: a name -> what stands there, and whether a template must have it.
+#: Slots of a template: name -> content, and whether a template must have it.
 SLOTS: templates.Slots = {
     "dialogue": ("the dialogue, an utterance a line, each after its speaker", True),
     "label": ("satisfied or dissatisfied: the user now", False),
     "wanted": ("the same, as it shall be", False),
 }
-#: Words of an utterance. The longest of the released counterfactuals of MultiWOZ has 46.
+#: Largest number of words in an utterance. The longest released counterfactual of MultiWOZ has 46.
 LONGEST = 60
 
 
@@ -74,16 +74,16 @@ def prompt(template: Template, sample: Sample) -> tuple[Message, ...]:
 def pick_samples(
     samples: Sequence[Sample], *, satisfied: int, dissatisfied: int, seed: int
 ) -> list[Sample]:
-    """Draw so many samples of each label.
+    """Draw a given number of samples of each label.
 
     Parameters
     ----------
     samples
         In any order; the order of the result is theirs.
     satisfied, dissatisfied : int
-        0 or more; where there are fewer, all are taken.
+        0 or more; all are taken if there are fewer.
     seed : int
-        Samples of one label do not depend on the number asked for of the other.
+        Samples of one label do not depend on the number requested of the other.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def ask(
         Dialogues with their labels.
     answer_all
         Such as that of `everycell.language_models.recorded.Recorded`, which asks nothing twice and
-        goes on where a run was stopped.
+        resumes a stopped run.
     template
         What `read_template` gives.
     decoding
@@ -137,7 +137,7 @@ def ask(
     return found
 
 
-#: Words that sentences of a language are built with. No word of the others is an English one.
+#: Function words of English, and of other languages; none of the latter is an English word.
 _ENGLISH = frozenset(
     """
     a an the and or but of to for from with at by on it its is are was were be been has have had do
@@ -169,11 +169,11 @@ _SPEAKER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: What a model notes for itself before it answers, also where it does not come to an end.
+#: A model's notes to itself before it answers, even if unfinished.
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _QUOTES = "\"'`*_“”‘’«» \t"
-# What a service says when it cannot help is a good counterfactual, so only words about the model
-# and its task are a refusal.
+# # A service's statement that it cannot help is a good counterfactual, so only words about the
+# model and its task count as a refusal.
 _REFUSAL = re.compile(
     r"\b(as an? (ai|artificial|language model|assistant model)"
     r"|i am an? (ai|large|language)\b|i'm an? (ai|large|language)\b"
@@ -185,13 +185,12 @@ _REFUSAL = re.compile(
 
 
 def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> tuple[str, str]:
-    r"""Take the utterance out of a model's answer, and say what is wrong with it.
+    r"""Extract the utterance from a model's answer, and say what is wrong with it.
 
-    Of the answer, the first utterance of the system is taken: from "SYSTEM:" on, where that starts
+    The first utterance of the system in the answer is taken: from "SYSTEM:" on, where that starts
     a line and the user does not speak before it (also as "assistant" or "counterfactual
     utterance"), else from the beginning without a first line that ends with a colon; up to the next
-    speaker or empty line; without quotation marks around it. What stands in ``<think>`` is left
-    out.
+    speaker or empty line; without quotation marks around it. Anything in ``<think>`` is left out.
 
     Parameters
     ----------
@@ -205,10 +204,10 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     Returns
     -------
     tuple of str
-        Utterance (what there is of it) and the first fault of `FAULTS` that it has, or "".
-        Another language is one in other letters than Latin ones, or with more function words of
+        Utterance (as far as there is one) and the first of `FAULTS` that it has, or "". A text
+        counts as another language if its letters are not Latin, or if it has more function words of
         German, Dutch, French, Spanish, Italian and Portuguese than of English. "Unchanged" and
-        "copied" look at letters and digits only.
+        "copied" compare only letters and digits.
 
     Examples
     --------
@@ -237,7 +236,7 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
         fault = "refusal"
     elif not _is_english(words):
         fault = "another language"
-    # Cut inside what was taken: an answer that goes on after its utterance may be cut there.
+    # Only a cut inside the utterance counts: text after it may be cut.
     elif len(words) > longest or (answer.finish == "length" and _runs_to_the_end(answer, text)):
         fault = "over-long"
     elif _bare(text) == _bare(last):
@@ -260,12 +259,12 @@ def _utterance(text: str) -> str:
         for number, line in enumerate(lines)
         if (found := _SPEAKER.match(line))
     }
-    # Where the user speaks next, what stands before that is the answer.
+    # If the user speaks next, the text before that is the answer.
     before_user = bool(speakers) and min(speakers) > 0 and speakers[min(speakers)] == USER
     starts = [number for number, speaker in speakers.items() if speaker == SYSTEM]
     if starts and not before_user:
         lines = lines[starts[0] :]
-        # The utterance may stand below its label, or have two of them.
+        # The utterance may be below its label, or have two labels.
         while lines:
             found = _SPEAKER.match(lines[0])
             if lines[0].strip(_QUOTES) and (not found or _speaker(found) == USER):
@@ -298,5 +297,5 @@ def _is_english(words: Sequence[str]) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Letters and digits of a text, in small letters."""
+    """Letters and digits of a text, in lower case."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))

@@ -16,7 +16,7 @@ from everycell.dialogue.counterfactuals import Rewriting
 
 @dataclass(frozen=True)
 class _Slot:
-    """Something that users state: how it is found, what else it can be, how one asks for it."""
+    """A slot that users fill: how to find its value, its other values, and a question for it."""
 
     pattern: re.Pattern[str]
     others: tuple[str, ...]
@@ -60,7 +60,7 @@ _SLOTS: Mapping[str, _Slot] = {
         rf"\b({_NUMBER})(?=[ -]stars?\b)", "1 2 3 4 5", "How many stars should it have?"
     ),
 }
-#: What the rules are called -> what they do.
+#: Name of a rule -> its effect.
 RULES: Mapping[str, str] = {
     "contradiction": "a value that the user gave and the system repeats is exchanged",
     "asked again": "the system asks for a value that the user gave",
@@ -81,7 +81,7 @@ _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)
 
 
 def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Values that the user gave in a dialogue, the last one where there are several.
+    """Values that the user gave in a dialogue; the last one if there are several.
 
     Parameters
     ----------
@@ -110,17 +110,17 @@ def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
 def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
     """Rewrite the last utterance by one of the project's rules, drawn from those that apply.
 
-    Satisfaction is turned round by "contradiction", "asked again" or "not answered",
-    dissatisfaction by "confirmed" where the last utterance of the user speaks of booking, by
-    "answered" where it is a question, and else by "met". The rules know seven kinds of values
-    (`stated`) and no facts: an answer to a question is made up, as a model's is.
+    Satisfaction is flipped by "contradiction", "asked again" or "not answered", dissatisfaction by
+    "confirmed" if the user's last utterance is about booking, by "answered" if it is a question,
+    and otherwise by "met". The rules know seven kinds of values (`stated`) and no facts: an answer
+    to a question is made up, like a model's.
 
     Parameters
     ----------
     sample
         A dialogue with its label.
     seed : int
-        With the id of the sample it gives the draw, so that no other sample has a part in it.
+        Seed; combined with the id of the sample, so that the draw does not depend on other samples.
 
     Returns
     -------

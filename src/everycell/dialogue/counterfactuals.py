@@ -1,8 +1,8 @@
 """Counterfactual dialogues: the last utterance of the system rewritten to flip satisfaction.
 
 A language model writes it (`everycell.dialogue.counterfactual_prompts`), or rules do
-(`everycell.dialogue.counterfactual_rules`). Either way a `Rewriting` comes out for each dialogue,
-with the fault of an answer that cannot be used: nothing is dropped in silence.
+(`everycell.dialogue.counterfactual_rules`). Either way each dialogue gets a `Rewriting`, with a
+fault if the answer cannot be used: nothing is dropped silently.
 
 Source: abolghasemi2026, section 3.4.1.
 """
@@ -23,7 +23,7 @@ from everycell.collections.satisfaction_samples import (
     samples_frame,
 )
 
-#: Why an answer cannot be used -> what that means.
+#: Why an answer cannot be used -> meaning.
 FAULTS: Mapping[str, str] = {
     "empty": "no word",
     "refusal": "the model speaks of itself or its task instead of doing it",
@@ -36,18 +36,18 @@ FAULTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What became of a dialogue's last utterance.
+    """The rewritten last utterance of a dialogue.
 
     Attributes
     ----------
     sample : Sample
         The original.
     text : str
-        The new utterance, as far as there is one; kept where it has a fault, too.
+        The new utterance, as far as there is one; kept even if it has a fault.
     fault : str
         One of `FAULTS`, or "".
     raw : str
-        What the model answered, or the name of the rule.
+        The model's answer, or the name of the rule.
     """
 
     sample: Sample
@@ -57,7 +57,7 @@ class Rewriting:
 
 
 def dialogue_text(sample: Sample) -> str:
-    r"""A dialogue as text, an utterance a line.
+    r"""A dialogue as text, one utterance per line.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def dialogue_text(sample: Sample) -> str:
 
 
 def rewritten(rewriting: Rewriting) -> Sample:
-    """The dialogue with its new last utterance and the other label, whatever its fault.
+    """The dialogue with its new last utterance and the opposite label, whatever its fault.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def rewritten(rewriting: Rewriting) -> Sample:
 
 
 def counterfactual(rewriting: Rewriting) -> Sample | None:
-    """The dialogue with its new last utterance and the other label; None if it has a fault.
+    """The dialogue with its new last utterance and the opposite label; None if it has a fault.
 
-    Whether the label really is the other one is for annotators to say
+    Annotators decide whether the label is really flipped
     (`everycell.dialogue.annotation`).
 
     Examples
@@ -103,7 +103,7 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
 
 
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
-    """Rewritings as a frame that Parquet keeps.
+    """Rewritings as a frame that can be stored as Parquet.
 
     Returns
     -------
@@ -124,19 +124,19 @@ def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
 
 
 def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
-    """Rewritings of a frame made by `rewritings_frame`, also after Parquet; see there."""
+    """Rewritings from a frame made by `rewritings_frame`, also after a trip through Parquet."""
     parts = (frame[column] for column in ("text", "fault", "raw"))
     return [Rewriting(*row) for row in zip(frame_samples(frame), *parts, strict=True)]
 
 
 def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
-    """What became of answers, by the label of the original.
+    """Outcomes of answers, by the label of the original.
 
     Returns
     -------
     pandas.DataFrame
         Columns `row` (Satisfaction, Dissatisfaction), `answer` ("usable", then `FAULTS`),
-        `metric` ("count"), `value`; a row for each, also where there is none.
+        `metric` ("count"), `value`; one row each, even if the count is 0.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What the annotation of a passage took: time and reward, in one task or in two steps.
+"""Effort of annotating a passage: time and reward, in one task or in two steps.
 
-In the second design of lajewska2025 workers first select the sentences of a passage that answer, in
-one task, and then mark snippets in each of these, a task each.
+In the second design of lajewska2025 workers first select the answering sentences of a passage, in
+one task, and then mark snippets in each of these, with one task per sentence.
 
 Source: lajewska2025, section 5.3 and Table 5.1.
 """
@@ -16,16 +16,16 @@ import pandas as pd
 
 
 class Effort(NamedTuple):
-    """What one person took for a passage.
+    """Effort of one person for a passage.
 
     Attributes
     ----------
     passages
-        Passages that it rests on, 1 or more.
+        Number of passages behind the values, 1 or more.
     seconds
         Working time, more than 0.
     reward
-        USD, 0 or more, without the fee of a platform.
+        USD, 0 or more, without the platform's fee.
     """
 
     passages: int
@@ -42,24 +42,24 @@ def passage_effort(
     ----------
     tasks
         Annotation of passages, or of sentences if there is a selection: columns `turn_id`,
-        `passage_id`, `seconds`, `reward`, one row per task done.
+        `passage_id`, `seconds`, `reward`, one row per completed task.
     people
-        How many did each task, 1 or more.
+        Number of people per task, 1 or more.
     selection
         Selection of sentences, the same columns, for all passages of the tasks.
 
     Returns
     -------
     Effort
-        Median time and mean reward of a task. With a selection: those of its task, and those of
-        a sentence times the mean number of sentences that were annotated in a passage; a passage
-        without such a sentence counts too.
+        Median time and mean reward of a task. With a selection: those of the selection task, plus
+        those of a sentence times the mean number of annotated sentences per passage; passages
+        without such a sentence count too.
 
     Raises
     ------
     ValueError
-        No task, fewer than one person, a number of tasks that the people do not divide, or a
-        sentence of a passage that nobody was asked to select from.
+        No task, fewer than one person, a number of tasks that is not a multiple of the people, or a
+        sentence of a passage without a selection task.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def passage_effort(
     >>> passage_effort(done([50, 60, 80, 300], 0.3), people=2)
     Effort(passages=2, seconds=70.0, reward=0.3)
 
-    Four tasks of two people are two sentences, one a passage.
+    Four tasks by two people are two sentences, one per passage.
 
     >>> passage_effort(done([10, 20, 30, 40], 0.1), 2, selection=done([50, 60, 80, 300], 0.1))
     Effort(passages=2, seconds=95.0, reward=0.2)
@@ -100,7 +100,7 @@ def passage_effort(
 
 
 def mean_effort(parts: Sequence[Effort]) -> Effort:
-    """Mean of parts, such as topics, each weighted with its passages.
+    """Mean over parts, such as topics, weighted by their numbers of passages.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Labels of satisfaction by a language model that is shown two examples (abolghasemi2026, 3.4.2).
+"""Satisfaction labels by a language model with two examples (abolghasemi2026, 3.4.2).
 
-Instruction and examples are this project's. As in the thesis, the instruction says what both labels
-mean, and a satisfied example stands before a dissatisfied one; which two it shows is not stated.
-The instruction opens the user's first message, since not all models take one of the system's.
+Instruction and examples are this project's. As in the thesis, the instruction explains both labels,
+and a satisfied example precedes a dissatisfied one; the thesis does not say which two it shows. The
+instruction opens the user's first message, since not all models accept a system message.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EXAMPLES: tuple[tuple[tuple[Turn, ...], str], ...] = (
         DISSATISFIED,
     ),
 )
-#: A label with what may turn it round.
+#: A label with words that may negate it.
 _LABEL = re.compile(
     r"(?P<negated>(?:\bnot|\bnever|n['\u2019]t)\s+(?:\w+\s+)?)?"
     r"\b(?:(?P<dissatisfied>dissatisfied|unsatisfied)|(?P<satisfied>satisfied))\b",
@@ -49,7 +49,7 @@ _LABEL = re.compile(
 
 
 def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """What a language model is asked about a dialogue.
+    """Messages that ask a language model about a dialogue.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def parse_label(answer: str) -> bool | None:
     Parameters
     ----------
     answer : str
-        What a language model said, of any length.
+        Answer of a language model, of any length.
 
     Returns
     -------
     bool or None
-        None where it names no label, or both: such answers are counted, and taken for wrong. A
+        None if it names no label, or both: such answers are counted as wrong. A
         negated "satisfied" is dissatisfied; a negated "dissatisfied" may be anything, so None.
 
     Examples
@@ -109,21 +109,20 @@ def parse_label(answer: str) -> bool | None:
 
 
 def dissatisfaction(answer: Answer) -> float:
-    """How likely a user is dissatisfied by an answer: its label, and how sure the model was of it.
+    """Probability that a user is dissatisfied, from an answer's label and the model's confidence.
 
-    The probability that the model wrote what it did up to the label's end counts for the label;
-    what it left to other words is shared by both labels. So the value is above 0.5 just where the
-    label is "Dissatisfied".
+    The probability of the model's text up to the label's end counts for the label; the rest is
+    split between both labels. The value is thus above 0.5 exactly if the label is "Dissatisfied".
 
     Parameters
     ----------
     answer : Answer
-        One without log-probabilities of its tokens is sure of its label.
+        Without log-probabilities of its tokens, the label counts as certain.
 
     Returns
     -------
     float
-        0 to 1; NaN where `parse_label` finds no label.
+        0 to 1; NaN if `parse_label` finds no label.
 
     Examples
     --------
@@ -152,18 +151,18 @@ def dissatisfaction(answer: Answer) -> float:
 def drawn_pairs(
     main: Sequence[Sample], counterfactual: Sequence[Sample], *, size: int, seed: int
 ) -> tuple[list[Sample], list[Sample]]:
-    """Draw samples with their counterfactuals, which stand for both test sets.
+    """Draw samples with their counterfactuals, to represent both test sets.
 
-    As many originals of either label as there are, up to half of the size each; what one label
-    lacks, the other fills up. A plain draw of 50 has hardly a dissatisfied original, so that each
-    set would have one class and macro measures would say nothing.
+    Up to half of the size for each label of the original; if one label has fewer, the other fills
+    up. A simple random draw of 50 would contain hardly any dissatisfied originals, so that each set
+    would have one class and macro measures would be meaningless.
 
     Parameters
     ----------
     main, counterfactual
         Test sets; a counterfactual has its original's id and "-cf".
     size : int
-        Samples of each, 1 or more; where there are fewer pairs, all are taken.
+        Number of samples of each, 1 or more; all if there are fewer pairs.
     seed : int
 
     Returns

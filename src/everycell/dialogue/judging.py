@@ -1,11 +1,11 @@
-"""Stand-ins for the people who say whether a generated utterance leaves its user satisfied.
+"""Stand-ins for the annotators who say whether a generated utterance satisfies the user.
 
-No machine here can replace them. `Judge` learns from utterances that people labelled, one model a
-part of the dialogues, and judges a dialogue only by models that have not seen it. What it is worth
-is to be measured on utterances that people labelled too, and against controls: what it says of
-utterances that nobody changed. `says_it_cannot` is a rule that needs no learning.
+They cannot replace people. `Judge` learns from utterances that people labelled, with one model per
+fold of the dialogues, and judges a dialogue only by models that have not seen it. Its quality has
+to be measured on human-labelled utterances, and against controls: its judgements of unchanged
+utterances. `says_it_cannot` is a rule that needs no training.
 
-Both look at the last utterance of the system alone, so they can tell a refusal from an answer and
+Both use only the system's last utterance, so they can distinguish a refusal from an answer, but
 nothing more.
 """
 
@@ -29,7 +29,7 @@ from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.annotated import success
 from everycell.dialogue.counterfactuals import Rewriting
 
-#: Parts of the dialogues, if the caller names no number.
+#: Default number of folds.
 FOLDS = 10
 
 _CANNOT = re.compile(
@@ -38,10 +38,10 @@ _CANNOT = re.compile(
 
 
 def says_it_cannot(utterance: str) -> bool:
-    """Whether an utterance has one of five phrases of a service that cannot help.
+    """Whether an utterance has one of five phrases with which a service says that it cannot help.
 
-    The phrases (cannot, can't, unable, not sure, don't have) were picked by looking at the released
-    counterfactuals of MultiWOZ, so a measure on these says how uniform they are, not how well the
+    The phrases (cannot, can't, unable, not sure, don't have) were chosen by looking at the released
+    counterfactuals of MultiWOZ, so a measure on these shows how uniform they are, not how well the
     rule would do elsewhere.
 
     Examples
@@ -54,7 +54,7 @@ def says_it_cannot(utterance: str) -> bool:
 
 @dataclass(frozen=True)
 class Judge:
-    """Models that tell satisfied from dissatisfied by the words of the last utterance.
+    """Models that classify satisfaction by the words of the last utterance.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Judge:
         Logistic regression on TF-IDF of words and pairs of words, a model per part of the dialogues
         that was left out.
     part : mapping of str to int
-        Dialogue -> place in `models` of the one that has not seen it.
+        Dialogue -> index in `models` of the model that has not seen it.
     """
 
     models: tuple[Pipeline, ...]
@@ -71,12 +71,12 @@ class Judge:
     def satisfied(
         self, utterances: Sequence[str], dialogues: Sequence[str]
     ) -> npt.NDArray[np.bool_]:
-        """Say of each utterance whether it satisfies.
+        """Judge whether each utterance satisfies.
 
         Parameters
         ----------
         utterances, dialogues
-            Last utterance, and the dialogue that it is of; of the same length. A dialogue that
+            Last utterances and their dialogues, lists of the same length. A dialogue that
             the judge has not seen is judged by the first model.
 
         Returns
@@ -107,20 +107,20 @@ def train_judge(
 ) -> Judge:
     """Learn from labelled utterances, one model per part of the dialogues that is left out.
 
-    Classes weigh the same whatever their share.
+    Both classes have the same weight, whatever their share.
 
     Parameters
     ----------
     utterances, satisfied, dialogues
-        Last utterance of the system, its label, and the dialogue that it is of; equally long. All
-        samples that share a beginning have the same dialogue.
+        Last utterances of the system, their labels and their dialogues, lists of the same length.
+        All samples that share a beginning have the same dialogue.
     folds : int
         2 or more, and no more than there are dialogues.
 
     Raises
     ------
     ValueError
-        Lists of different length, too few dialogues, or a part without which one label is missing.
+        Lists of different lengths, too few dialogues, or a fold without which one label is missing.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def train_judge(
 
 
 def unchanged(samples: Sequence[Sample]) -> list[Rewriting]:
-    """Samples as they are, as if that were a rewriting: what a judge flips here, it errs about.
+    """Unchanged samples as rewritings: every flip that a judge sees here is an error.
 
     Examples
     --------
@@ -171,18 +171,18 @@ def unchanged(samples: Sequence[Sample]) -> list[Rewriting]:
 def exchanged(
     samples: Sequence[Sample], pool: Sequence[Sample], dialogue: Callable[[Sample], str], seed: int
 ) -> list[Rewriting]:
-    """Samples with a last utterance of another dialogue: what flips here needed no rewriting.
+    """Samples with a last utterance from another dialogue: flips here needed no rewriting.
 
     Parameters
     ----------
     samples
-        What is rewritten.
+        Samples to rewrite.
     pool
-        Whence utterances are drawn, of any label; one is needed that is of another dialogue.
+        Source of utterances, of any label; at least one must be from another dialogue.
     dialogue
         Name of a sample's dialogue.
     seed : int
-        With the id of a sample it gives the draw.
+        Seed; combined with the id of a sample.
 
     Examples
     --------
@@ -203,12 +203,12 @@ def exchanged(
 def judged(
     rewritings: Sequence[Rewriting], judge: Judge, dialogue: Callable[[Sample], str]
 ) -> pd.DataFrame:
-    """What a judge says of rewritings.
+    """A judge's labels of rewritings.
 
     Parameters
     ----------
     rewritings
-        Those with a fault are not judged, but counted.
+        Those with a fault are counted, but not judged.
     judge
         Of `train_judge`.
     dialogue

@@ -1,4 +1,4 @@
-"""Queries of a conversation: what was said, what was said before, and what a rewriter makes of it.
+"""Queries of a conversation, from utterances, their context and a rewriter.
 
 ===================  ==================================================  =========================
 function             query of turn i                                     lajewska2025
@@ -9,10 +9,10 @@ function             query of turn i                                     lajewsk
 `rewrite`            what a rewriter makes of either, h = its own words  L725, L721
 ===================  ==================================================  =========================
 
-q is an utterance, r its canonical answer, h what stands for an earlier turn. What is cut first
-where a limit is set: words of the answer, from its end; then whole earlier turns, the oldest first.
-The utterance itself is never cut: the organisers' context has no limit, and a model that cuts it at
-its own loses just what it should rewrite (L723).
+q is an utterance, r its canonical answer, h the representation of an earlier turn. With a limit,
+words of the answer are cut first, from its end; then whole earlier turns, the oldest first. The
+utterance itself is never cut: the organisers' context has no limit, and a model that truncates it
+at its own limit loses exactly what it should rewrite (L723).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ANSWERS = 3
 
 
 def count_words(text: str) -> int:
-    """Words between blanks.
+    """Number of words, separated by blanks.
 
     Examples
     --------
@@ -55,22 +55,23 @@ def trimmed_context(
     Parameters
     ----------
     history : sequence of str
-        What stands for the earlier turns, the oldest first; may be empty.
+        Representations of the earlier turns, the oldest first; may be empty.
     answer : str
         Answer to the last of them; "" where there is none.
     utterance : str
-        What was said now; not empty.
+        Current utterance; not empty.
     length : int, optional
-        Most units of the whole, 1 or more; not given: no limit.
+        Largest number of units of the whole, 1 or more; no limit if not given.
     count : callable
-        Units of a text, such as a model's tokens; more words must not be fewer units.
+        Counts the units of a text, such as a model's tokens; adding words must not reduce the
+        count.
     separator : str
-        Between the parts.
+        Separator between the parts.
 
     Returns
     -------
     str
-        The parts that are left, in their order. First the answer loses words from its end, then
+        The remaining parts, in order. First the answer loses words from its end, then
         the earlier turns go, the oldest first; the utterance stays.
 
     Raises
@@ -80,8 +81,8 @@ def trimmed_context(
 
     Notes
     -----
-    Source: lajewska2025, L725 and L743, which cut the answer. What is cut once no answer is left
-    is our choice: the thesis does not say.
+    Source: lajewska2025, L725 and L743, which cut the answer. What to cut once no answer is left is
+    our choice: the thesis does not say.
 
     Examples
     --------
@@ -121,11 +122,11 @@ def full_context(
     Parameters
     ----------
     utterances, answers : sequence of str
-        Of the earlier turns, the oldest first, as many of both; an answer may be "".
+        Those of the earlier turns, the oldest first, in equal numbers; an answer may be "".
     utterance : str
-        What was said now; not empty.
+        Current utterance; not empty.
     separator : str
-        Between the parts.
+        Separator between the parts.
 
     Returns
     -------
@@ -134,11 +135,11 @@ def full_context(
     Raises
     ------
     ValueError
-        An empty utterance, or other numbers of utterances and answers.
+        An empty utterance, or different numbers of utterances and answers.
 
     Notes
     -----
-    Source: lajewska2025, L721, the context of the track's organisers as the thesis understood it.
+    Source: lajewska2025, L721, the context of the track's organisers as the thesis describes it.
 
     Examples
     --------
@@ -169,14 +170,14 @@ def with_history(
     length: int | None = None,
     count: Count = count_words,
 ) -> pd.Series:
-    """Each turn behind all earlier utterances of its conversation, as a query without a model.
+    """Each turn after all earlier utterances of its conversation, as a query without a model.
 
     Parameters
     ----------
     turns : pandas.DataFrame
         Columns ``query_id``, ``topic``, ``utterance``; turns of a conversation in their order.
     answers : mapping of str to str, optional
-        Turn -> its answer. The answer to the turn before is added, as far as it fits.
+        Turn -> its answer. The answer to the previous turn is added, as far as it fits.
     length, count
         As in `trimmed_context`.
 
@@ -220,8 +221,8 @@ def rewrite(
 ) -> pd.Series:
     """Rewrite the turns of conversations one after the other.
 
-    The rewriter gets all first turns at once, then all second ones, and so on: what it made of
-    earlier turns stands in the context of later ones.
+    The rewriter gets all first turns at once, then all second ones, and so on: its rewrites of
+    earlier turns are in the context of later ones.
 
     Parameters
     ----------
@@ -236,8 +237,7 @@ def rewrite(
     length, count, separator
         As in `trimmed_context`; "full" has no limit.
     feed_back : bool
-        Whether earlier turns stand in a trimmed context as they were rewritten; else as they were
-        said.
+        Whether a trimmed context has earlier turns as rewritten, or else as uttered.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def rewrite(
     Raises
     ------
     ValueError
-        An unknown form, a limit with "full", a turn twice, an answer to an unknown turn, other
+        An unknown form, a limit with "full", a turn twice, an answer to an unknown turn, different
         numbers of contexts and rewrites, an empty rewrite, or what the contexts refuse.
 
     Examples

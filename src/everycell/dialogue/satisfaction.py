@@ -1,9 +1,8 @@
-"""How well estimators of user satisfaction do, and what printed measures tell of them.
+"""Measures of estimators of user satisfaction, and what printed measures imply.
 
 Two classes: satisfied (true) and dissatisfied (false). Precision, recall and F1 are means over the
-two classes (macro averages), in percent as the thesis prints them; a class that nothing is
-predicted to be has precision 0, and one without samples recall 0, as scikit-learn has it
-(`zero_division=0`).
+two classes (macro averages), in percent as the thesis prints them; a class that is never predicted
+has precision 0, and one without samples recall 0, as in scikit-learn (`zero_division=0`).
 
 Source: abolghasemi2026, sections 3.5 and 3.6.
 """
@@ -17,7 +16,7 @@ import numpy as np
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
-#: Unit of a measure with two decimals: what a printed value may be off when it is cut or rounded.
+#: Unit of a measure with two decimals: largest error of a truncated or rounded printed value.
 UNIT = 0.01
 
 
@@ -45,9 +44,9 @@ class Step(NamedTuple):
     Attributes
     ----------
     percent
-        Share of dissatisfied samples that it is named by.
+        Nominal share of dissatisfied samples.
     added
-        How many samples were added.
+        Number of added samples.
     """
 
     percent: float
@@ -65,7 +64,7 @@ def confusion(satisfied: Sequence[bool], predicted: Sequence[bool]) -> Confusion
     Raises
     ------
     ValueError
-        No samples, different numbers of them, or something else than true and false.
+        No samples, different numbers of them, or values other than true and false.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def scores(counts: Confusion) -> Scores:
 
     Examples
     --------
-    What says "satisfied" of every sample of Main, MultiWOZ:
+    An estimator that predicts "satisfied" for every sample of Main, MultiWOZ:
 
     >>> [round(value, 2) for value in scores(Confusion(811, 0, 0, 40))]
     [95.3, 47.65, 50.0, 48.8]
@@ -112,7 +111,7 @@ def scores(counts: Confusion) -> Scores:
     ]
     precision = [_share(right, right + taken) for right, _, taken in classes]
     recall = [_share(right, right + missed) for right, missed, _ in classes]
-    # Of the two means of a class; the same as from its precision and recall, without 0/0.
+    # Equal to the harmonic mean of a class's precision and recall, but without 0/0.
     f1 = [_share(2 * right, 2 * right + missed + taken) for right, missed, taken in classes]
     right = counts.satisfied_right + counts.dissatisfied_right
     return Scores(100 * right / sum(counts), 50 * sum(precision), 50 * sum(recall), 50 * sum(f1))
@@ -121,7 +120,7 @@ def scores(counts: Confusion) -> Scores:
 def fitting_confusions(
     printed: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
 ) -> list[Confusion]:
-    """Every count of right and wrong answers that could have given printed measures.
+    """All counts of right and wrong answers that are compatible with printed measures.
 
     Parameters
     ----------
@@ -130,8 +129,8 @@ def fitting_confusions(
     satisfied, dissatisfied
         Samples of each class.
     within
-        A measure fits that is less than this away from its print. The default admits values that
-        were rounded and values that were cut.
+        A measure fits if it differs from the print by less than this. The default allows both
+        rounded and truncated values.
 
     Returns
     -------
@@ -178,14 +177,14 @@ dissatisfied_wrong=25)]
 
 
 def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
-    """Overlap of what is solved in the original and in the counterfactual form (L828), 0 to 1.
+    """Overlap of the samples solved in original and in counterfactual form (L828), 0 to 1.
 
     Parameters
     ----------
     main, counterfactual
         Ids of the solved samples, each once; that of a counterfactual is its original's and "-cf".
-        Of Main all samples count, also those without a confirmed counterfactual: so most of what
-        the thesis prints comes out of the counts that it prints elsewhere.
+        All samples of Main count, also those without a confirmed counterfactual: with this, most of
+        the thesis' values follow from the counts that it prints elsewhere.
 
     Returns
     -------
@@ -213,12 +212,12 @@ def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
 def dissatisfaction_steps(
     satisfied: int, dissatisfied: int, available: int, *, step: int = 5
 ) -> list[Step]:
-    """How many dissatisfied samples to add for each share of them, from what is there on (L821).
+    """Number of dissatisfied samples to add for each share, from the current share on (L821).
 
     Parameters
     ----------
     satisfied, dissatisfied
-        Samples of the test set; at least one in all.
+        Numbers of samples in the test set; at least one in total.
     available
         Dissatisfied samples that can be added.
     step
@@ -227,8 +226,8 @@ def dissatisfaction_steps(
     Returns
     -------
     list of Step
-        The test set as it is, then each share that can be reached with as few samples as give at
-        least that share.
+        The unchanged test set, then each reachable share with the smallest number of samples that
+        gives at least that share.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How well an estimator of user satisfaction does on samples and on their counterfactuals."""
+"""Measures of estimators of user satisfaction on samples and on their counterfactuals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everycell.dialogue.satisfaction import confusion, jaccard, scores
 from everycell.engine.json_lines import read_json_lines
 from everycell.engine.untrusted import in_quotes
 
-#: Estimator of lines that name none.
+#: Estimator of lines without one.
 ESTIMATOR = "all"
 
 
@@ -31,18 +31,18 @@ class Prediction(BaseModel):
 
 
 def read_predictions(path: Path) -> list[Prediction]:
-    r"""Predictions of a file of JSON lines.
+    r"""Read predictions from a file of JSON lines.
 
     Parameters
     ----------
     path : Path
         Each line has ``id``, ``satisfied`` and ``predicted`` (true or false), and may name its
-        ``estimator``. The counterfactual of a sample has its id with "-cf" behind.
+        ``estimator``. The counterfactual of a sample has its id with the suffix "-cf".
 
     Raises
     ------
     ValueError
-        A broken line, or an id twice for an estimator.
+        A malformed line, or an id twice for an estimator.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def read_predictions(path: Path) -> list[Prediction]:
         if key in found:
             raise ValueError(
                 f"{path}, line {number} has the sample {in_quotes(line.id)} again: keep one "
-                "prediction an estimator."
+                "prediction per estimator."
             )
         found[key] = line
     return list(found.values())

@@ -1,6 +1,6 @@
-"""Agreement of people who mark snippets in a text, and how close they come to experts.
+"""Agreement of people who mark snippets in a text, and their overlap with experts.
 
-All measures count characters. What several people marked in a text of `L` characters is a boolean
+All measures count characters. The marks of several people in a text of `L` characters are a boolean
 array of shape (n, L), row i true where person i marked, made by `marked`.
 
 Source: lajewska2025, section 5.2 (equations 5.1 and those after it).
@@ -24,7 +24,7 @@ AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")
 
 
 class SpanError(ValueError):
-    """Spans, or what people marked, cannot be measured; the message says why."""
+    """Spans or marks cannot be measured; the message says why."""
 
 
 class Overlap(NamedTuple):
@@ -41,7 +41,7 @@ def marked(
     *,
     overlapping: Literal["error", "union"] = "error",
 ) -> BoolArray:
-    """Which characters each person marked.
+    """Characters that each person marked.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def marked(
     length : int
         Characters of the text, 0 or more.
     overlapping : {"error", "union"}
-        What to do with spans of one person that overlap. "union" counts a shared character once.
+        How to treat overlapping spans of one person. "union" counts a shared character once.
         The task forbids such spans; 12 annotations of Prolific have them.
 
     Returns
@@ -92,7 +92,7 @@ def marked(
 
 
 def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """What spans of a text leave in a part of it, such as a sentence.
+    """Restrict the spans of a text to a part of it, such as a sentence.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     [(0, 2), (4, 6)]
     """
     if end <= start:
-        raise SpanError(f"The part goes from {start} to {end}: give an end behind its start.")
+        raise SpanError(f"The part goes from {start} to {end}: give an end after its start.")
     return [
         (max(first, start) - start, min(last, end) - start)
         for first, last in spans
@@ -126,10 +126,10 @@ def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
 
 
 def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
-    """Places of a part's letters and digits in the part and in the whole text.
+    """Positions of a part's letters and digits in the part and in the whole text.
 
-    For two copies of a text that differ in quotes, dashes, blanks or letters that are not ASCII,
-    so that spans of one do not count the same characters in the other.
+    For two copies of a text that differ in quotes, dashes, blanks or non-ASCII letters, so that
+    offsets in one do not fit the other.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
     Raises
     ------
     SpanError
-        A part without letters or digits, or one that the whole text does not have.
+        A part without letters or digits, or one that the whole text does not contain.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def reference_similarity(
     *,
     majority: int | None = None,
 ) -> Overlap:
-    """How much of what experts marked in a text workers marked too, and the reverse.
+    """Overlap of workers' marks with experts' marks in a text, in both directions.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def reference_similarity(
     Returns
     -------
     Overlap
-        Mean over the experts. F1 is the mean of the pairs' F1, not that of the two means.
+        Mean over the experts. F1 is the mean of the pairs' F1, not computed from the two means.
 
     Raises
     ------
@@ -332,7 +332,7 @@ def reference_similarity(
 
 
 def most_similar(workers: npt.ArrayLike) -> int:
-    """Row of the worker whose marks are most like those of the others, by mean F1.
+    """Row of the worker whose marks are most similar to those of the others, by mean F1.
 
     Parameters
     ----------
@@ -356,10 +356,10 @@ def most_similar(workers: npt.ArrayLike) -> int:
     """
     workers = _people(workers, "workers")
     if len(workers) < 2:
-        raise SpanError("There is one worker, who is like no other: give two or more.")
+        raise SpanError("There is only one worker to compare: give two or more.")
     f1 = _overlaps(workers, workers)[2]
     np.fill_diagonal(f1, 0.0)
-    # Rounded, so that a tie does not hang on the order in which a sum was taken.
+    # Rounded, so that a tie does not depend on the order of summation.
     return int(np.argmax(np.round(f1.sum(axis=1), 12)))
 
 
@@ -368,7 +368,7 @@ def _people(array: npt.ArrayLike, name: str) -> BoolArray:
     if found.ndim != 2 or not len(found) or found.dtype != bool:
         raise SpanError(
             f"{name} has the shape {found.shape} and the type {found.dtype}: give truth values, a "
-            "row a person, a column per character."
+            "row per person, a column per character."
         )
     return found
 

@@ -1,1 +1,1 @@
-"""What every study rests on: cards, verdicts, receipts, pages. It names no paper."""
+"""The basis of every study: cards, verdicts, receipts, pages. It names no paper."""

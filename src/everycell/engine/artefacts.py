@@ -1,7 +1,7 @@
 """Artefacts: the tables and figures of the papers, each with its card and its printed cells.
 
-They are found from the folder ``published/``; ``table_4_8.csv`` holds the printed cells of the card
-``table_4_8`` of the chapter file beside it.
+They are found in the folder ``published/``; ``table_4_8.csv`` holds the printed cells of the card
+``table_4_8`` in the chapter file beside it.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class CellPrecision(NamedTuple):
     Attributes
     ----------
     decimals
-        Digits after the point, or "text" to compare strings.
+        Number of decimals, or "text" to compare strings.
     measured
-        Whether a number without decimals is a rounded measurement, and no count, label or rank.
+        Whether a number without decimals is a rounded measurement, and not a count, label or rank.
     """
 
     decimals: int | Literal["text"]
@@ -100,7 +100,7 @@ class Artefact(CardFileModel):
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """Printed cells: key columns, then `value` and what describes it, all as text.
+        """Printed cells: key columns, then `value` and the columns that describe it, all as text.
 
         Shape (n, k); an artefact without printed cells has shape (0, 0).
         """
@@ -114,9 +114,9 @@ class Artefact(CardFileModel):
         return key_columns(self.cells)
 
     def decimals(self, metric: str) -> int | Literal["text"]:
-        """Declared decimals of a metric, or the most that its printed cells show.
+        """Declared decimals of a metric, or the largest number in its printed cells.
 
-        They are for showing values; `precisions` says how each cell is compared.
+        They are for display; `precisions` says how each cell is compared.
         """
         declared = self.card.decimals.get(metric, self.card.decimals.get("all"))
         if declared is not None:
@@ -142,15 +142,15 @@ class Artefact(CardFileModel):
         return found
 
     def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table of this artefact, printed or rebuilt, as its conclusions are tested on it."""
+        """A printed or rebuilt table of this artefact, in the form used to test conclusions."""
         return unlabelled(table, self.card.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
-        """Boolean mask over `cells`; an unknown column or a value no cell has is an error."""
+        """Boolean mask over `cells`; an unknown column or value is an error."""
         return select(self.cells, selector, where=self.id)
 
     def declared_inputs(self, tier: Tier | None = None) -> list[Selector]:
-        """Selectors of the cells that a rebuild may read, in a tier or in any."""
+        """Selectors of the cells that a rebuild may read, in one tier or in any."""
         return [
             entry.cells
             for entry in self.card.quoted
@@ -172,7 +172,7 @@ class Paper(CardFileModel):
     kind: str
     reference: str
     chapters: dict[str, str]
-    #: Chapter -> its claims that nothing here can test.
+    #: Chapter -> its claims that cannot be tested here.
     untested: dict[str, list[Untested]]
     artefacts: dict[str, Artefact]
 
@@ -183,7 +183,7 @@ def read_card_file(path: Path, model: type[_Content]) -> _Content:
     Raises
     ------
     CardError
-        The file is no YAML, or does not fit the model; the message names file and key.
+        The file is not YAML, or does not fit the model; the message names file and key.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
     Raises
     ------
     CardError
-        No paper, an unreadable file, an unknown key or an id that is none.
+        No paper, an unreadable file, an unknown key or an invalid id.
     """
     papers: dict[str, Paper] = {}
     for chapter_file in sorted(folder.glob("*/ch*.yaml")):

@@ -1,16 +1,16 @@
-"""Executable checks of printed numbers against each other.
+"""Executable checks that printed numbers agree with each other.
 
 An audit is a small pure function from the printed cells of a paper to a `Finding`. It needs no
-data and no rebuilt table, so it can be read, run and disputed on its own. There are two kinds, told
-apart by their names:
+data and no rebuilt table, so it can be read, run and disputed on its own. There are two kinds,
+distinguished by name:
 
-- an inconsistency (``audit_PAPER_TOPIC``): the finding holds where printed numbers, or a printed
-  number and a sentence, cannot both stand. An erratum on a card names its audit.
-- a consistency (``check_PAPER_TOPIC``): the finding holds where a whole table agrees with another,
-  or with itself. They guard our copy of the cells.
+- an inconsistency (``audit_PAPER_TOPIC``): the finding holds if two printed numbers, or a printed
+  number and a sentence, contradict each other. An erratum on a card names its audit.
+- a consistency (``check_PAPER_TOPIC``): the finding holds if a whole table agrees with another, or
+  with itself. These checks guard our copy of the cells.
 
-Audits stand with the chapter whose cards name them. Here is what they are made with. Numbers that
-stand in running text only are constants in an audit, with the line cited.
+Audits are in the folder of the chapter whose cards name them. This module has their building
+blocks. Numbers that occur only in running text are constants in an audit, with the line cited.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
 from everycell.engine.printed_cells import CardError, as_number, read_cells
 
-#: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` for another paper's) to its cells.
+#: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` of another paper) to its cells.
 Cells = Callable[[str], pd.DataFrame]
 
 INCONSISTENCY, CONSISTENCY = "audit_", "check_"
 
 
 class Finding(NamedTuple):
-    """What an audit found: whether it holds, and the numbers in a line."""
+    """Result of an audit: whether it holds, and the numbers in a line."""
 
     holds: bool
     detail: str
@@ -47,7 +47,7 @@ FindAudits = Callable[[str, str], Mapping[str, Audit]]
 
 
 def audits_in(module: ModuleType) -> dict[str, Audit]:
-    """Audits that a module defines, by name: its functions with the name of one of the two kinds.
+    """Audits that a module defines, by name: its functions named as one of the two kinds.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def cells_of(paper: str, folder: Path) -> Cells:
     paper
         Key of the paper; names with a slash (``other/table_1``) reach another paper.
     folder
-        The folder ``published``, which holds one folder a paper.
+        The folder ``published``, which holds one folder per paper.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def cells_of(paper: str, folder: Path) -> Cells:
 def run_audit(audit: Audit, paper: str, folder: Path) -> Finding:
     """Run an audit on the printed cells of its paper in the folder ``published``.
 
-    Once a process: an erratum is reported for each tier of its artefact.
+    It runs once per process, since an erratum is reported for each tier of its artefact.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def run_audit(audit: Audit, paper: str, folder: Path) -> Finding:
 
 
 def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]) -> Finding | None:
-    """What the audit of an erratum finds; None where the erratum names none.
+    """Finding of an erratum's audit; None if the erratum names none.
 
     Parameters
     ----------
@@ -132,11 +132,11 @@ def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]
     return run_audit(audits[erratum.audit], artefact.paper, artefact.folder.parent)
 
 
-# What audits are written with
+# Building blocks of audits
 
 
 def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
-    """Rows of a table whose key columns have these values; none where no row has them.
+    """Rows of a table whose key columns have these values; empty if no row has them.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
 
 
 def printed_text(table: pd.DataFrame, **key: str) -> str:
-    """The one printed value of a key.
+    """The single printed value of a key.
 
     Raises
     ------
@@ -166,12 +166,12 @@ def printed_text(table: pd.DataFrame, **key: str) -> str:
 
 
 def printed_number(table: pd.DataFrame, **key: str) -> float:
-    """The one printed value of a key as a number.
+    """The single printed value of a key, as a number.
 
     Raises
     ------
     ValueError
-        No cell, or more than one, has this key; or its value is no number.
+        No cell, or more than one, has this key; or its value is not a number.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def joined(cells: Cells, *names: str) -> pd.DataFrame:
 
 
 def holds_if_any(found: Iterable[str], none: str) -> Finding:
-    """Finding that holds where there is at least one sentence; `none` is said where there is none.
+    """Finding that holds if there is at least one sentence; otherwise its detail is `none`.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def holds_if_any(found: Iterable[str], none: str) -> Finding:
 
 
 def holds_if_none(faults: Iterable[str], detail: str) -> Finding:
-    """Finding that holds where there is no fault; `detail` is said then.
+    """Finding that holds if there is no fault; its detail is then `detail`.
 
     Examples
     --------

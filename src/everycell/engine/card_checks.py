@@ -1,4 +1,4 @@
-"""Whether cards and printed cells fit each other."""
+"""Checks that cards and printed cells fit each other."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from everycell.engine.publications import read_publication
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded
 
-#: Kinds of card that an id may stand for, by its first word.
+#: Kinds of card that an id may have, by its first word.
 _KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
 
 
 def check_cards(papers: Mapping[str, Paper]) -> list[str]:
-    """Check cards against cells; one sentence for each fault, none where all is well.
+    """Check cards against cells; return one sentence per fault.
 
-    Checked are ids that name another kind or (in a thesis) another chapter than the card's,
-    drawings that something is said to rebuild, selectors that name no cell, comparisons with a
-    cell that is not there, numbers that cannot be parsed in a metric with declared decimals,
-    metrics whose decimals are declared but absent or the other way round, more digits printed
-    than declared, labels that are no key columns or tell two cells apart, layouts that miss a key
-    column, tolerances that follow seeds where there are none, and cells files without a card or
-    cards that point at cells without a file.
+    The faults are: ids that name a kind or (in a thesis) a chapter other than the card's; drawings
+    that some tier rebuilds; selectors that name no cell; comparisons with a missing cell; numbers
+    that cannot be parsed in a metric with declared decimals; declared metrics without cells, and
+    cells without declared decimals; more digits printed than declared; labels that are not key
+    columns or that distinguish two cells; layouts that miss a key column; tolerances from seeds
+    where there are none; and cells files without a card, or cards that refer to cells without a
+    file.
     """
     faults: list[str] = []
     for artefact in all_artefacts(papers):
@@ -52,7 +52,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
                 faults.append(f"{path}: cells without a card; add {path.stem} to a chapter file.")
         for name in facts:
             if not (home / name).exists():
-                faults.append(f"{home / 'paper.yaml'}: `facts` names {name}, which is not there.")
+                faults.append(f"{home / 'paper.yaml'}: `facts` names {name}, which does not exist.")
     return faults
 
 
@@ -70,7 +70,7 @@ def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
                 f"state in tier {tier} is {declared.state!r}; a drawing, and nothing else, has the "
                 "state drawing."
             )
-    # A paper's tables are numbered through; only a thesis puts the chapter into the number.
+    # Tables of a paper are numbered consecutively; only a thesis puts the chapter into the number.
     if paper.kind == "thesis" and chapter != artefact.chapter:
         yield (
             f"{artefact.card_path}: {artefact.name} belongs to chapter {chapter}; move its card "
@@ -98,7 +98,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
         runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
         used = {
             "labels": card.labels,
-            # What a run makes of a passage or a figure without numbers is shown with them.
+            # Results for a passage or a figure without numbers are shown with it.
             "decimals": None if runs else card.decimals,
             "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
             "precision": card.precision,
@@ -106,7 +106,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "quoted": card.quoted,
             "derived": [entry for entry in card.derived if entry.cells],
             "not_run": card.not_run,
-            # A figure without printed numbers makes claims that its rebuilt values are tested by.
+            # Claims of a figure without printed numbers are tested on its rebuilt values.
             "conclusions": None if runs else card.conclusions,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
         }
@@ -158,7 +158,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
 
 
 def _check_tolerances(artefact: Artefact) -> Iterator[str]:
-    """Tolerances that are derived from seeds: which tiers, and which cells, can have one."""
+    """Check the tiers and cells of tolerances that are derived from seeds."""
     card = artefact.card
     for tolerance in card.tolerances:
         if not tolerance.from_spread:
@@ -171,7 +171,7 @@ def _check_tolerances(artefact: Artefact) -> Iterator[str]:
                 )
         if SEEDS not in card.beside:
             yield (
-                f"{artefact.id}: a tolerance follows `from_spread`, but no table {SEEDS!r} stands "
+                f"{artefact.id}: a tolerance follows `from_spread`, but no table {SEEDS!r} is "
                 "beside; name it in `beside`, and have the rule make it."
             )
         mask = artefact.select(tolerance.cells)
@@ -219,7 +219,7 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
         if row.get("marker") == "not_reported":
             continue
         if not is_number(value):
-            # Where nothing is declared, other cells of the metric are numbers.
+            # If nothing is declared, other cells of the metric must be numbers.
             if row.get("metric", "all") in declared or "all" in declared:
                 yield (
                     f"{place}: {value!r} is not a number, but `decimals` declares {digits} digits."
@@ -240,7 +240,7 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
                 "marker; add one, or drop `test`."
             )
         for predicate in conclusion.holds_if:
-            # What stands in tables beside and in stand-ins is not known before a run.
+            # The contents of tables beside and of stand-ins are not known before a run.
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue
             overrides = list(
@@ -268,15 +268,15 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
             for override in overrides:
                 unknown = [column for column in override if column not in names]
-                # Put onto each selected cell, an override must lead to a printed cell.
+                # Applied to each selected cell, an override must lead to a printed cell.
                 lost = [key for key in selected if tuple((key | override).values()) not in printed]
                 if unknown:
                     yield f"{place} names the column {unknown[0]!r}; the cells have {names}."
                 elif lost:
-                    yield f"{place} compares with a cell that is not there, {lost[0] | override}."
+                    yield f"{place} compares with a cell that does not exist, {lost[0] | override}."
     twice = Counter(
         entry.id for part in (artefact.card.conclusions, artefact.card.errata) for entry in part
     )
     for name, count in twice.items():
         if count > 1:
-            yield f"{artefact.id}: the id {name!r} stands {count} times; give each its own."
+            yield f"{artefact.id}: the id {name!r} occurs {count} times; give each its own."

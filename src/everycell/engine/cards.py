@@ -1,7 +1,7 @@
 """Models of the YAML files of ``published/``: a paper, its chapters and their cards.
 
-A paper is a folder of ``published/``: ``paper.yaml`` names it, and one YAML file a chapter holds a
-card for each of its tables and figures. A card says what each tier can say about an artefact.
+A paper is a folder of ``published/``: ``paper.yaml`` names it, and one YAML file per chapter holds
+a card for each of its tables and figures. A card says what each tier can tell about an artefact.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from everycell.engine.printed_cells import Selector
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
-#: Where the cause of an erratum is: in the print; in our copy of it; in the analysis, of which the
-#: printed number is what the software gives; or undecided.
+#: #: Place of an erratum's cause: the print; our copy of it; the method (the printed number is what
+#: the software gives, but the analysis is open to criticism); or undecided.
 Where = Literal["print", "copy", "method", "undecided"]
-#: What a tier says of an artefact when its run is not there, or could not be had.
+#: States of an artefact in a tier without a run.
 RUNNABLE: frozenset[State] = frozenset({"rebuilt", "stand_in"})
 #: What a conclusion can be tested on.
 Kind = Literal["printed", "rebuilt", "stand_in"]
@@ -29,33 +29,33 @@ _SIGNIFICANCE = re.compile(r"p([_ -].+)?|(.+ )?significant")
 
 
 class CardFileModel(BaseModel):
-    """What stands in a card file: unknown keys are an error, and nothing changes once read."""
+    """Base of the models of card files: unknown keys are an error, and instances are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
 
 class TierCard(CardFileModel):
-    """What a tier gives for an artefact."""
+    """What a tier provides for an artefact."""
 
     state: State
-    needs: str = Field(min_length=3, description="What a run of this tier takes, in words.")
+    needs: str = Field(min_length=3, description="What a run of this tier needs, in words.")
     #: For a stand-in: the name under which the page shows it.
     name: str | None = None
-    #: For a stand-in: values of key columns that nothing of it stands for. A conclusion that
+    #: #: For a stand-in: values of key columns without a counterpart in it. A conclusion that
     #: selects them among others is tested on the others.
     lacks: dict[str, list[str]] = {}
-    #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models of
-    #: which the user names as many as there are.
+    #: #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models
+    #: that the user does not name.
     may_lack: dict[str, list[str]] = {}
-    #: For a stand-in: why its values differ from machine to machine, so that nobody expects the
-    #: same outcome of a conclusion everywhere.
+    #: #: For a stand-in: why its values vary between machines, so that the outcome of a conclusion
+    #: is not expected to be the same everywhere.
     varies: str | None = Field(None, min_length=10)
-    #: Keys of ``config.yaml`` that only the user can set, without which a run of this tier cannot
-    #: begin. "a|b" is one of two; of a key that holds names, "3 of a" is as many.
+    #: #: Keys of ``config.yaml`` that only the user can set and that a run of this tier needs.
+    #: "a|b" means one of the two; "3 of a" means three names under a key that holds names.
     settings: list[
         Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
     ] = []
-    #: For a stand-in: what it must show before it may speak for or against a claim.
+    #: For a stand-in: what it must show before it counts for or against a claim.
     speaks_if: list[SpeaksIf] = []
 
     @model_validator(mode="after")
@@ -74,20 +74,20 @@ class TierCard(CardFileModel):
 
 
 class Layout(CardFileModel):
-    """Which key columns run down a shown table and which run across."""
+    """Which key columns are rows of a displayed table and which are columns."""
 
     rows: list[str]
     columns: list[str]
 
 
 class Precision(CardFileModel):
-    """How finely some cells are printed, where not as the rest of their metric."""
+    """Precision of cells that are printed with another precision than the rest of their metric."""
 
     cells: Selector
-    #: As in `decimals`; that of the metric if absent.
+    #: As in `decimals`; if absent, the precision of the metric.
     decimals: int | Literal["text"] | None = None
-    #: Of numbers without decimals: whether they are measured and rounded (a share in whole
-    #: percents), or counts, labels and ranks.
+    #: #: For numbers without decimals: whether they are rounded measurements (a share in whole
+    #: percents) or counts, labels and ranks.
     measured: bool = False
 
     @model_validator(mode="after")
@@ -125,17 +125,17 @@ class Quoted(CardFileModel):
 
     cells: Selector = {}
     because: str = Field(min_length=3)
-    #: True where a rebuild may read the printed values of these cells.
+    #: Whether a rebuild may read the printed values of these cells.
     is_input: bool = False
-    #: True where these inputs are no result but the data (votes, annotations, an example's
-    #: documents), so that what is computed from them is rebuilt.
+    #: #: Whether these inputs are data rather than results (votes, annotations, an example's
+    #: documents), so that values computed from them count as rebuilt.
     observations: bool = False
-    #: Tiers in which they are quoted: the full run may rebuild what a smaller one takes as given.
+    #: Tiers in which they are quoted: the full tier may rebuild what a smaller one takes as given.
     tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
 
 
 class Derived(CardFileModel):
-    """Printed cells that a tier works out from other printed cells: the print against itself."""
+    """Printed cells that a tier derives from other printed cells: a check of the print itself."""
 
     cells: Selector = {}
     because: str = Field(min_length=10, description="From which printed cells, and how.")
@@ -151,24 +151,24 @@ class NotRun(CardFileModel):
 
 
 class Gives(CardFileModel):
-    """What a rebuild gives in printed cells that an erratum explains."""
+    """Rebuilt value of printed cells that an erratum explains."""
 
     cells: Selector
     value: str = Field(min_length=1, description="At the precision of the print.")
 
 
 class Erratum(CardFileModel):
-    """A printed value that does not stand, with its evidence."""
+    """A printed value that is wrong or disputed, with the evidence."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     where: Where
-    #: The cells it explains; none where the finding is about the text around them.
+    #: Cells that it explains; none if the finding concerns the text around them.
     cells: list[Selector] = []
-    #: Rebuilt values that it explains; a cell with another value differs, erratum or not.
+    #: Rebuilt values that it explains; a cell with another value differs despite the erratum.
     gives: list[Gives] = []
     finding: str = Field(min_length=10)
     evidence: str = Field(min_length=10)
-    #: Name of the audit of the card's chapter that shows it from printed numbers.
+    #: Name of the audit, of the card's chapter, that shows it from printed numbers.
     audit: str | None = None
     source: str | None = None
 
@@ -176,13 +176,13 @@ class Erratum(CardFileModel):
 class Predicate(CardFileModel):
     """A claim as a test over the cells of one table.
 
-    Each cell that `cells` selects is compared with `value`, or with the cell whose key differs
-    from its own only in `other`. The claim holds if `quantifier` of the comparisons are true.
-    A difference that is not significant decides nothing: a comparison is undecided while its
-    interval (`low` and `high`, or `interval`) holds the value, while its p-value is not below
-    `alpha`, or while the marker says nothing (`sign`, `letters`). With `absolute` the signs of the
-    two numbers do not count, as in "further away". With `undecided_if_equal` a comparison of two
-    equal numbers is undecided: a difference of nothing does not speak against its claim.
+    Each cell that `cells` selects is compared with `value`, or with the cell whose key differs from
+    its own only in `other`. The claim holds if `quantifier` of the comparisons are true. A
+    difference that is not significant is not decisive: a comparison is undecided if its interval
+    (`low` and `high`, or `interval`) contains the value, if its p-value is not below `alpha`, or if
+    the marker shows no significance (`sign`, `letters`). With `absolute` the signs of the two
+    numbers are ignored, as in "further away". With `undecided_if_equal` a comparison of two equal
+    numbers is undecided: no difference is not evidence against the claim.
     """
 
     quantifier: Literal["all", "any", "none", "most", "almost all"] = "all"
@@ -190,22 +190,22 @@ class Predicate(CardFileModel):
     op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains", "lacks"]
     value: float | str | list[str] | None = None
     other: dict[str, str] | None = None
-    #: Key columns that lead to a cell that is taken off first, of the cell and of the other one.
+    #: Key columns of a cell to subtract first, for the cell and for the other one.
     minus: dict[str, str] | None = None
     other_minus: dict[str, str] | None = None
-    #: Key columns that lead to a cell by which the cell is divided first.
+    #: Key columns of a cell by which to divide first.
     over: dict[str, str] | None = None
-    #: Table whose cells they are: the suffix of one that stands beside the artefact ("tests"), or
-    #: of one beside another artefact of the paper ("table_5_1.intervals"), or that one's own
+    #: #: Table of these cells: the suffix of a table beside the artefact ("tests"), a table beside
+    #: another artefact of the paper ("table_5_1.intervals"), or that artefact's own table
     #: ("table_5_1").
     beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?\w+$")
-    #: Column that is read: "value", "marker", or a column after `value` in a table beside.
+    #: Column to read: "value", "marker", or a column after `value` in a table beside.
     reads: str = "value"
     #: Tables on which it is tested. The print has no tables beside.
     tested_on: Annotated[list[Kind], Field(min_length=1)] = list(KINDS)
     low: dict[str, str] | None = None
     high: dict[str, str] | None = None
-    #: The ends of the interval stand in the columns `low` and `high` of the cell's own row.
+    #: The ends of the interval are in the columns `low` and `high` of the cell's own row.
     interval: bool = False
     #: Key columns that lead from a cell to the p-value of its comparison.
     p: dict[str, str] | None = None
@@ -213,7 +213,7 @@ class Predicate(CardFileModel):
     #: Sign in the marker of a cell whose comparison is significant.
     sign: str | None = Field(None, min_length=1)
     #: The marker of the greater cell names the smaller one by its value in the column of `other`.
-    #: With "stand_in" it must do so in stand-ins alone, which have fewer queries than the paper.
+    #: With "stand_in" this is required only in stand-ins, which have fewer queries than the paper.
     letters: bool | Literal["stand_in"] = False
     absolute: bool = False
     undecided_if_equal: bool = False
@@ -277,17 +277,19 @@ class Predicate(CardFileModel):
 
 
 class SpeaksIf(CardFileModel):
-    """What a stand-in must show before it may speak for or against a claim.
+    """What a stand-in must show before it counts for or against a claim.
 
-    Where `holds_if` does not hold, each comparison with one of the cells is undecided.
+    If `holds_if` does not hold, each comparison with one of the cells is undecided.
     """
 
-    #: The cells that it is about; all of them, if absent.
+    #: The cells that it applies to; all of them, if absent.
     cells: Selector = {}
-    #: The conclusions that it is about; all of them, if absent.
+    #: The conclusions that it applies to; all of them, if absent.
     conclusions: list[str] = []
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
-    because: str = Field(min_length=10, description="Why nothing is said otherwise, in words.")
+    because: str = Field(
+        min_length=10, description="Why the stand-in would not count otherwise, in words."
+    )
 
 
 class Conclusion(CardFileModel):
@@ -300,12 +302,12 @@ class Conclusion(CardFileModel):
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
     #: The significance test where the paper claims significance; a predicate reads its outcome.
     test: str | None = None
-    #: What the printed cells say of it. A claim that they contradict needs an erratum.
+    #: Its outcome on the printed cells. A claim that they contradict needs an erratum.
     on_print: Literal["holds", "fails", "undecided"] = "holds"
 
 
 class Untested(CardFileModel):
-    """A claim of a chapter that nothing here can test."""
+    """A claim of a chapter that cannot be tested here."""
 
     source: str = Field(min_length=2, description="Line or section of the paper.")
     claim: str = Field(min_length=10)
@@ -313,20 +315,20 @@ class Untested(CardFileModel):
 
 
 class Card(CardFileModel):
-    """What there is to know about one table, figure, run of text or drawing."""
+    """Everything known about one table, figure, passage of text or drawing."""
 
     kind: Literal["table", "figure", "text", "drawing"]
     title: str = Field(min_length=5)
     source: str = Field(min_length=2)
     tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)]
     layout: Layout | None = None
-    #: What a reader sees in place of the name of a key column, a metric or another label.
+    #: Display names of key columns, metrics and other labels.
     names: dict[str, Annotated[str, Field(min_length=1)]] = {}
     #: Key columns that only describe another one; conclusions are tested without them.
     labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
     decimals: dict[str, int | Literal["text"]] = {}
-    #: Cells that are printed more or less finely than their metric, and rounded whole numbers.
+    #: Cells that are printed with another precision than their metric, and rounded whole numbers.
     precision: list[Precision] = []
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []
@@ -351,7 +353,7 @@ class Card(CardFileModel):
 
 
 def table_beside(name: str) -> tuple[str, str]:
-    """Artefact beside which a table stands and its suffix; each is empty where there is none.
+    """Artefact that a table stands beside, and the table's suffix; either may be empty.
 
     Examples
     --------
@@ -371,7 +373,8 @@ class ChapterFile(CardFileModel):
     title: str
     source: str | None = None
     artefacts: dict[str, Card]
-    #: Claims of the chapter that nothing here can test, beside the conclusions of its cards.
+    #: #: Claims of the chapter that cannot be tested here, in addition to the conclusions of its
+    #: cards.
     untested: list[Untested] = []
 
 
@@ -383,8 +386,8 @@ class PaperFile(CardFileModel):
     year: int
     kind: Literal["thesis", "paper"]
     reference: str
-    #: Where it can be read and cited, as `everycell.engine.publications` has it: what only the page
-    #: shows is no part of the code behind results.
+    #: #: Publication data, see `everycell.engine.publications`: what only the page shows is not
+    #: part of the code behind results.
     publication: dict[str, object] = {}
-    #: Files of the folder that are facts of the paper and no artefact's cells.
+    #: Files of the folder with facts of the paper that are not cells of an artefact.
     facts: list[str] = []

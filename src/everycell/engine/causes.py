@@ -1,4 +1,4 @@
-"""What may explain that two results differ: what their receipts, and `lineage.json`, say otherwise.
+"""Possible causes of a difference between two results, from their receipts and `lineage.json`.
 
 Nothing is computed; `everycell.engine.differences` finds what differs.
 """
@@ -21,15 +21,15 @@ OWN = ("published/", "results/", "work/")
 
 
 class Model(BaseModel):
-    """What a comparison of two folders finds: nothing changes once found."""
+    """Base of the findings of a comparison of two folders; immutable."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class Moved(Model):
-    """A cell of a table with another value, or a verdict or conclusion with another outcome.
+    """A cell of a table whose value differs, or a verdict or conclusion whose outcome differs.
 
-    `old` or `new` is None where the cell is in one folder alone.
+    `old` or `new` is None where the cell is in only one folder.
     """
 
     key: str
@@ -38,20 +38,21 @@ class Moved(Model):
 
 
 class Cause(Model):
-    """Something that the receipts of both folders say differently.
+    """Something in which the receipts of the two folders differ.
 
     Attributes
     ----------
     kind
         `input`: a file that was read; `behind`: a setting of a job further up, or "input FILE" that
-        one read; `file`: a file that is no longer what its receipt says; `card`: what the verdicts
-        were given by; the others are fields of a receipt.
+        one read; `file`: a file that no longer matches its receipt; `card`: the basis of the
+        verdicts; the others are fields of a receipt.
     name
         Path (a released file that lies elsewhere: its key), parameter (nested names with dots),
-        package or part of a card. "card" alone where no part that verdict files hold is another
-        and the judgement of the same table is: a tolerance of the card, or the code that judges.
+        package or part of a card. "card" alone if no part in the verdict files differs but the
+        judgement of the same table does: then a tolerance of the card, or the judging code, has
+        changed.
     old, new
-        Value or hash; None where there is none.
+        Value or hash; None if there is none.
     """
 
     kind: Kind
@@ -61,7 +62,7 @@ class Cause(Model):
 
 
 def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...]:
-    """What two mappings of names to texts have otherwise, in the order of the first.
+    """Differences between two mappings of names to texts, in the order of the first.
 
     Examples
     --------
@@ -78,12 +79,12 @@ def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...]
 def causes_of(
     old: Mapping[str, Any], new: Mapping[str, Any], inputs: list[Cause], behind: list[Cause]
 ) -> Iterator[Cause]:
-    """What two receipts, and the jobs behind their inputs, say differently."""
+    """Differences between two receipts, and between the jobs behind their inputs."""
     seeds = [{"seed": json.dumps(receipt.get("seed"))} for receipt in (old, new)]
     yield from of_kind("seed", *seeds)
     settings = [
         {
-            # The seed stands in a field of its own.
+            # The seed has a separate field.
             name: value
             for name, value in _flat(receipt.get("parameters") or {})
             if name != "seed"
@@ -102,7 +103,7 @@ def causes_of(
 
 
 def other_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
-    """Inputs with other bytes: the same bytes under another path, as in another cache, are none."""
+    """Inputs with other bytes; the same bytes under another path do not count."""
     files = [{file["path"]: file["sha256"] for file in side["inputs"]} for side in (old, new)]
     named = [
         {path if path in other else key_or_path(path): digest for path, digest in side.items()}
@@ -121,19 +122,19 @@ def other_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cau
 
 
 def key_or_path(path: str) -> str:
-    """Key of a released file, in whichever cache it lies; another path as it is."""
+    """Key of a released file, whichever cache it is in; other paths unchanged."""
     return path if path.startswith(OWN) else load_registry().key_in(path) or path
 
 
 class Behind:
-    """What `lineage.json` of two folders say differently of the jobs behind a file."""
+    """Differences between two folders' `lineage.json` in the jobs behind a file."""
 
     def __init__(self, old: list[JobRecord], new: list[JobRecord]) -> None:
         self.jobs = (old, new)
         self.known: dict[str, tuple[Cause, ...] | None] = {}
 
     def of(self, path: str) -> tuple[Cause, ...] | None:
-        """What the jobs behind a file had otherwise; None where a folder does not have it all."""
+        """Differences between the jobs behind a file; None if a folder's record is incomplete."""
         if path not in self.known:
             self.known[path] = self._compared(path)
         return self.known[path]
@@ -158,8 +159,8 @@ class Behind:
             known = files[0].keys() & files[1].keys()
             sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
             found += of_kind("behind", *sides)
-        # A job of one folder alone is named where a job reads other files in that folder; where
-        # none does, the other folder has no record of it.
+        # # A job of only one folder is named if a job reads other files in that folder; if none
+        # does, the other folder has no record of it.
         whole = len(old) == len(new) == len(both) and all(
             files[0].keys() == files[1].keys() for files in read
         )
@@ -203,10 +204,10 @@ def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str,
         for settings, job in zip(found, (old, new), strict=True):
             settings |= {f"{at}: {name}": value for name, value in job.parameters.items()}
         return found[0], found[1]
-    # Values have no names on a side: those are compared that the other side does not have at all.
+    # One side has values without names: compare only values that the other side lacks entirely.
     values = [Counter(job.parameters.values()) for job in (old, new)]
     alone = [values[0] - values[1], values[1] - values[0]]
-    # A record leaves out what is not built of Python's own types, a list of names does not.
+    # A record leaves out values that are not of Python's built-in types; a list of names does not.
     if any(few for few, without in zip(alone, unnamed, strict=True) if without):
         for settings, few in zip(found, alone, strict=True):
             if few:
@@ -215,7 +216,7 @@ def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str,
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Leaves of nested settings under names with dots."""
+    """Leaves of nested settings, under dotted names."""
     if isinstance(value, Mapping) and value:
         for key, part in value.items():
             yield from _flat(part, f"{name}.{key}" if name else str(key))

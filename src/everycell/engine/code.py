@@ -29,17 +29,17 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
     return digest.hexdigest()
 
 
-#: Names of data files beside a module that are not its code: whatever the registry names is an
-#: input of its own in a receipt, so that a new entry makes no result anew.
+#: #: Data files beside a module that do not count as its code: a file of the registry is a separate
+#: input in a receipt, so that a new entry does not rerun results.
 NOT_CODE = frozenset({"registry.yaml"})
 
 
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
-    r"""Files of our own that a script runs: itself, what it imports, their templates and data.
+    r"""The project's files that a script runs: itself, its imports, their templates and data.
 
-    Imports are followed as they are written, inside functions too, through the folders of
-    `roots`; modules that lie elsewhere (installed packages) are passed over. Data of a module is a
-    file in its folder whose name stands in it as a string.
+    Imports are followed as written, also inside functions, through the folders of `roots`; modules
+    elsewhere (installed packages) are skipped. A module's data is any file in its folder whose name
+    occurs in it as a string.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     return found | beside | templates
 
 
-#: An import as it is written. Faster than to parse all modules, which would take a third of a dry
-#: run; words of a docstring that look like one can only add a file.
+#: #: An import statement. Faster than parsing all modules, which would take a third of a dry run;
+#: words of a docstring that look like an import can only add a file.
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ ]+(?P<module>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"
     r"|import[ ]+(?P<modules>[^\n#]+))",
@@ -80,7 +80,7 @@ IMPORT = re.compile(
 
 
 def imported_names(text: str) -> list[str]:
-    r"""Modules that a file imports, and what it takes from them, each once.
+    r"""Modules that a file imports, and the names it takes from them, each once.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], froze
                 files = (module.with_name(f"{module.name}.py"), module / "__init__.py")
                 found += [file for file in files if file.exists()]
     data = (file for file in path.parent.iterdir() if file.suffix != ".py" and file.is_file())
-    # As a string of its own, in quotation marks of either kind.
+    # As a complete string, in quotation marks of either kind.
     texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
     return tuple(found), frozenset(file for file in data if file.name in texts)
 
 
 def _listed(names: str) -> list[str]:
-    """Names of an import statement, without what they are called in the module."""
+    """Names of an import statement, without their aliases."""
     # A list over several lines may have comments.
     listed = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
     return [name.split()[0] for name in listed if name.split()]

@@ -1,7 +1,7 @@
 """One comparison of a predicate: a cell with a value, or with another cell.
 
-A comparison is true, false or undecided (None). Significance stands beside the two numbers: in an
-interval, in a p-value, or in the marker that the print puts behind a number.
+A comparison is true, false or undecided (None). Significance is given beside the two numbers: by an
+interval, by a p-value, or by the marker that the print puts after a number.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Cells:
         return list(self.columns["value"])
 
     def selected(self, selector: Selector, key: Key) -> bool:
-        """Whether a selector takes a key; one with a column that is not there takes none."""
+        """Whether a selector matches a key; one with an unknown column matches none."""
         told = dict(zip(self.keys, key, strict=True))
         return all(
             column in told and told[column] in ([wanted] if isinstance(wanted, str) else wanted)
@@ -72,14 +72,14 @@ class Cells:
         )
 
     def moved(self, key: Key, override: Mapping[str, str]) -> Key | None:
-        """Key with other values in some columns; None where the table has no such column."""
-        # A column that the table does not have leads to no cell, not back to this one.
+        """Key with other values in some columns; None if the table has no such column."""
+        # A column that the table lacks leads to no cell, not back to this one.
         if not override.keys() <= set(self.keys):
             return None
         return tuple((dict(zip(self.keys, key, strict=True)) | override).values())
 
     def read(self, key: Key | None, column: str = "value") -> Any:
-        """Content of a cell in a column, None where there is none."""
+        """Content of a cell in a column, None if there is none."""
         if key is None:
             return None
         found = self.columns.get(column, {}).get(key)
@@ -124,7 +124,7 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
         return None
     if predicate.absolute:
         first, second = abs(first), abs(second)
-    # A mean of differences that cancel each other may be off 0 by a rounding of floats.
+    # A mean of differences that cancel out may differ from 0 by rounding.
     if predicate.undecided_if_equal and math.isclose(first, second, abs_tol=1e-9):
         return None
     return _NUMERIC[predicate.op](first, second)
@@ -133,7 +133,7 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
 def _less(
     cells: Cells, key: Key | None, number: float | None, minus: Mapping[str, str] | None
 ) -> float | None:
-    """Take off the cell that `minus` leads to; None where there is no number to take off."""
+    """Subtract the cell that `minus` leads to; None if there is no number to subtract."""
     if minus is None or number is None or key is None:
         return number
     taken = as_number(cells.read(cells.moved(key, minus)))
@@ -143,7 +143,7 @@ def _less(
 def _share(
     cells: Cells, key: Key | None, number: float | None, over: Mapping[str, str] | None
 ) -> float | None:
-    """Divide by the cell that `over` leads to; None where there is nothing to divide by."""
+    """Divide by the cell that `over` leads to; None if there is nothing to divide by."""
     if over is None or number is None or key is None:
         return number
     whole = as_number(cells.read(cells.moved(key, over)))
@@ -153,7 +153,7 @@ def _share(
 def _is_significant(
     predicate: Predicate, cells: Cells, key: Key, against: Key | None, first: float, second: float
 ) -> bool:
-    """Whether the comparison is one that its interval, p-value or marker lets decide."""
+    """Whether the interval, p-value or marker allows a decision on the comparison."""
     ends: list[float | None] = []
     if predicate.interval:
         ends = [as_number(cells.read(key, end)) for end in ("low", "high")]
@@ -181,7 +181,7 @@ def _is_significant(
 
 
 def spelled_out(marker: str) -> str:
-    """Spell out the ranges of letters in a marker.
+    """Expand the ranges of letters in a marker.
 
     Examples
     --------

@@ -18,15 +18,15 @@ from everycell.engine.printed_cells import Selector, key_columns
 
 Outcome = Literal["holds", "fails", "undecided"]
 
-#: Share of the comparisons that "almost all" asks for; the papers name none.
+#: Share of comparisons that "almost all" requires; the papers give none.
 ALMOST_ALL = 0.75
-#: Table beside the tested one by its name, None where there is none.
+#: From the name of a table beside the tested one to the table, None if there is none.
 FindTable = Callable[[str], pd.DataFrame | None]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Outcome of a conclusion, and what decided it."""
+    """Outcome of a conclusion, and the reason."""
 
     outcome: Outcome
     detail: str
@@ -34,7 +34,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Silent:
-    """Cells of a stand-in that may not speak, and why; no cells are all cells."""
+    """Cells of a stand-in that do not count, and why; no cells means all cells."""
 
     cells: Selector
     because: str
@@ -64,27 +64,26 @@ def evaluate(
     table
         Key columns and `value` (numbers or text), one row per cell.
     printed
-        Cells with the same key columns, all of which the table should have; one that it lacks
-        is undecided. Without it, a table need only hold what a predicate names (a stand-in has
-        other cells than the print).
+        Cells with the same key columns, all of which the table should have; a missing one is
+        undecided. If left out, a table need only hold the cells that a predicate names (a stand-in
+        has other cells than the print).
     kind
-        What the table is.
+        Kind of the table.
     lacks
-        Key column -> values that the table is declared not to have. A predicate that selects
-        some of them among others is tested on the others, and the detail says so; one that
-        selects nothing else is undecided.
+        Key column -> values that the table is declared not to have. A predicate that selects some
+        of them among others is tested on the others, and the detail says so; one that selects only
+        such values is undecided.
     beside
         Finds the tables that stand beside this one; their key columns are those before `value`.
     speaks_if
-        What a stand-in must show; comparisons with a cell that may not speak are undecided.
+        What a stand-in must show; comparisons with a cell that does not count are undecided.
 
     Returns
     -------
     Decision
-        `fails` where one predicate fails; else `undecided` where one cannot be decided (a cell
-        or a table is missing or not a number, a difference is not significant, two numbers are
-        equal where that decides nothing, a stand-in may not speak, or no cell is selected); else
-        `holds`.
+        `fails` if one predicate fails; else `undecided` if one cannot be decided (a cell or a table
+        is missing or not a number, a difference is not significant, two numbers are equal where
+        that is not decisive, a stand-in does not count, or no cell is selected); else `holds`.
 
     Examples
     --------
@@ -192,7 +191,7 @@ def _evaluate(
     for column, names in wanted.items():
         found = {key[cells.keys.index(column)] for key in selected}
         lost = [name for name in names if name not in found]
-        # A table that lacks selected cells must not pass as complete.
+        # A table without some of the selected cells must not count as complete.
         if lost or not found:
             return Decision("undecided", f"no cell has {column} = {(lost or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
@@ -217,7 +216,7 @@ def _evaluate(
 def _why_silent(
     predicate: Predicate, cells: Cells, key: Key, silent: Sequence[Silent]
 ) -> str | None:
-    """Why a comparison may not be made, None where it may."""
+    """Why a comparison is not allowed, None if it is."""
     sides = [key]
     if predicate.other is not None and (against := cells.moved(key, predicate.other)) is not None:
         sides.append(against)

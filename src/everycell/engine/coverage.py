@@ -1,4 +1,4 @@
-"""How many claims of each chapter were found, and what became of them."""
+"""Number of claims of each chapter, and their outcomes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Entry(Protocol):
 
     @property
     def report(self) -> Report:
-        """What is known of it there."""
+        """Its report there."""
 
 
 @dataclass
@@ -39,11 +39,11 @@ class Coverage:
     rebuilt
         Outcome -> claims that were tested on rebuilt values, in the deepest tier that has them.
     stand_in
-        The same for claims that were tested on stand-ins alone.
+        The same for claims that were tested only on stand-ins.
     not_run
-        Claims without a result on disk. What the print says of them is no test.
+        Claims without a result on disk. Their outcome on the print is not a test.
     untestable
-        Claims that the chapter file lists with the reason why nothing here can test them.
+        Claims that the chapter file lists as untestable, with the reason.
     """
 
     paper: str
@@ -122,7 +122,7 @@ def _count(counts: Coverage, artefact: Artefact, entries: list[Entry]) -> None:
     if not entries:
         counts.not_run += len(artefact.card.conclusions)
         return
-    # What the paper found counts before what a stand-in says, and a deeper tier before another.
+    # Rebuilt values take precedence over stand-ins, and deeper tiers over others.
     best = max(entries, key=lambda one: (one.report.state == "rebuilt", TIERS.index(one.tier)))
     of_state = counts.rebuilt if best.report.state == "rebuilt" else counts.stand_in
     of_state.update(conclusion.on_rebuilt for conclusion in best.report.conclusions)

@@ -1,9 +1,9 @@
-"""A results folder as a Workflow Run RO-Crate: one archive that says how it came about.
+"""A results folder as a Workflow Run RO-Crate: one archive with its provenance.
 
 The crate follows the profile Workflow Run Crate 0.5, and so RO-Crate 1.1. It holds the results,
 their receipts and verdicts, the workflow, and the printed facts that were read. Released data is
-named by the URL at its pinned commit with its hash and licence, and never copied: it belongs to its
-authors. What the workflow made in between is named with its hash.
+identified by the URL at its pinned commit with its hash and licence, and never copied: it belongs
+to its authors. Intermediate files of the workflow are identified by their hash.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 MIT = "https://spdx.org/licenses/MIT"
-#: What stands for the workflow in a crate.
+#: The workflow's main file in a crate.
 WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
 #: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
@@ -77,14 +77,14 @@ def write_crate(
     results
         Results folder with receipts.
     out
-        Archive to write, whose name ends with ".zip"; it is whole or not there.
+        Archive to write, whose name ends with ".zip"; it is complete or does not exist.
     project
         Project folder with the workflow; inputs of receipts are relative to it.
     cache
         Folder of the fetched files, as `config.yaml` names it: paths below it are keys of the
         registry.
     papers
-        Cards that verdicts are checked against; those of other papers are taken as they are.
+        Cards against which verdicts are checked; verdicts of other papers are taken unchecked.
     audits
         Where to find the audits that errata of these cards name.
 
@@ -96,10 +96,10 @@ def write_crate(
     Raises
     ------
     ReceiptError
-        There is no receipt, or one does not hold, or verdicts are not what their card and their
-        table give, or `lineage.json` contradicts itself or them, or the page is not theirs: nobody
-        could check such a crate. Or a result was made by other code than that of `project`, which
-        would be packed as its workflow. Or there is no folder to write to.
+        There is no receipt, or one does not hold, or verdicts do not follow from their card and
+        table, or `lineage.json` contradicts itself or them, or the page belongs to other results:
+        such a crate could not be checked. Also if a result was made by other code than that of
+        `project`, which would be packed as its workflow, or if there is no folder to write to.
     """
     if not out.parent.is_dir():
         raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
@@ -136,7 +136,7 @@ def write_crate(
     crate = _Crate(project, cache)
     for path in paths:
         crate.add_result(results, path)
-    # Other files beside the tiers are no results.
+    # Other files beside the tiers are not results.
     for name in (*pages, NAME):
         if (results / name).is_file():
             crate.add_file(results / name, f"results/{name}")
@@ -150,7 +150,7 @@ def write_crate(
 
 
 def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
-    """Refuse results that no script of a project made as it is now."""
+    """Refuse results that were not made by the project's current code."""
     others = made_by_other_code(receipts, project)
     if others:
         path, commit = next(iter(others.items()))
@@ -169,7 +169,7 @@ def _short(commit: str | None) -> str:
 
 
 class _Crate:
-    """The crate while it is filled: the run of the workflow, and an action for each result."""
+    """The crate under construction: the run of the workflow, and an action for each result."""
 
     def __init__(self, project: Path, cache: str) -> None:
         self.project = project
@@ -228,7 +228,7 @@ class _Crate:
         self.finished: list[str] = []
 
     def add(self, identifier: str, kind: str, **properties: Any) -> Entity:
-        """Add something that is no file of the crate; what is there already is returned."""
+        """Add an entity that is not a file of the crate, or return it if it exists."""
         if identifier not in self.entities:
             known = {name: value for name, value in properties.items() if value is not None}
             self.entities[identifier] = self.crate.add(
@@ -289,7 +289,7 @@ class _Crate:
             self.finished.append(execution["finished"])
 
     def _software(self, receipt: Mapping[str, Any]) -> Entity:
-        """The code that made a result, with the packages that it ran with, by their hash."""
+        """The code that made a result, with the packages that it ran with, identified by hash."""
         code = receipt["code"]
         packages = receipt.get("packages") or {}
         said = json.dumps([code, packages], sort_keys=True)
@@ -323,7 +323,7 @@ class _Crate:
         }
         origin = None
         if entry.origin is not None:
-            # The bytes behind the URL, whatever was read.
+            # The bytes behind the URL, whichever form was read.
             origin = self.crate.add_file(
                 self.registry.url(key),
                 properties={
@@ -369,7 +369,7 @@ class _Crate:
 
 
 def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Parameters of a result, and its seed where these do not have it."""
+    """Parameters of a result, and its seed if it is not among them."""
     parameters = receipt.get("parameters") or {}
     yield from parameters.items()
     if receipt.get("seed") is not None and "seed" not in parameters:

@@ -1,7 +1,7 @@
 """Differences between two results folders: which cells moved, and what explains it.
 
-Nothing is computed and no card is read: what is compared are the files of both folders, and what
-explains a difference stands in their receipts and in `lineage.json`.
+Nothing is computed and no card is read: the files of both folders are compared, and explanations
+come from their receipts and `lineage.json`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SUFFIX = ".receipt.json"
 
 
 class Difference(Model):
-    """How a result of the second folder differs from that of the first.
+    """How a result in the second folder differs from that in the first.
 
     Attributes
     ----------
@@ -41,20 +41,20 @@ class Difference(Model):
     only_in
         "first" or "second" where the other folder lacks the result, else None.
     cells
-        Cells of its table by key, and of tables beside it; rows of what a figure plots.
+        Cells of its table by key, and of tables beside it; rows of a figure's data.
     verdicts, conclusions
-        Verdicts of printed cells, and outcomes of conclusions, that changed; none where one folder
-        has no verdicts.
+        Changed verdicts of printed cells and outcomes of conclusions; empty if one folder has no
+        verdicts.
     files
         Files with other bytes, the tables among them.
     causes
-        What may explain it, the nearest first; empty where nothing differs, or nothing explains it.
+        Possible causes, the most direct first; empty if nothing differs or nothing explains it.
     unexplained
-        Files among the `input` causes that the workflow made from the same settings in both
-        folders, as `lineage.json` of both has them: nothing explains why they differ.
+        Files among the `input` causes that, according to both folders' `lineage.json`, were made
+        from the same settings: nothing explains why they differ.
     unrecorded
-        Files among the `input` causes of which `lineage.json` of a folder does not say what made
-        them, or what that was made from, so that nothing can be said.
+        Files among the `input` causes whose origin is missing or incomplete in a folder's
+        `lineage.json`, so that nothing can be said.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Difference(Model):
 
     @property
     def same(self) -> bool:
-        """Whether all files, verdicts and conclusions are the same, however they came about."""
+        """Whether all files, verdicts and conclusions are the same, however they were made."""
         return not (self.only_in or self.cells or self.verdicts or self.conclusions or self.files)
 
 
@@ -84,8 +84,8 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
     Returns
     -------
     list of Difference
-        One for each result with a receipt in either folder. A result whose files are the same has
-        causes all the same where the receipts differ (other code that gave the same numbers).
+        One for each result with a receipt in either folder. A result with identical files still has
+        causes if the receipts differ (other code that gave the same numbers).
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
         )
     ]
     judged = [_judgements(stem) for stem in stems]
-    # Where only the table was asked for, its verdicts are not there, which is no difference.
+    # If only the table was requested, there are no verdicts, which is not a difference.
     verdicts, conclusions, cards = (
         zip(*judged, strict=True) if all(judged) else (({}, {}), ({}, {}), ({}, {}))
     )
@@ -154,10 +154,10 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
     if judged_otherwise and not by_card and not other:
         by_card = [Cause(kind="card", name="card", old=None, new=None)]
     inputs = list(other_inputs(*receipts))
-    # A file that one side alone has says all itself.
+    # A file that only one side has needs no explanation.
     both = [cause.name for cause in inputs if cause.old and cause.new]
     made = [path for path in both if path.startswith("work/")]
-    # A file that the result itself was made from too is named once.
+    # A file that is also a direct input of the result is named once.
     named = {(f"input {key_or_path(cause.name)}", cause.old, cause.new) for cause in inputs}
     further = [
         cause for cause in behind.all_of(both) if (cause.name, cause.old, cause.new) not in named
@@ -175,13 +175,13 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
 
 
 def _moved_cells(old: Path, new: Path, *, beside: str) -> tuple[Moved, ...]:
-    """Cells with another value; where a file is no table of cells, its rows."""
+    """Cells with another value; rows, if a file is not a table of cells."""
     tables = [_cells_of(path) for path in (old, new)]
     return tuple(moved.model_copy(update={"key": beside + moved.key}) for moved in changes(*tables))
 
 
 def _cells_of(path: Path) -> dict[str, str]:
-    """Text of each cell by key: what stands before `value`, or the number of its row and column."""
+    """Text of each cell by key: the columns before `value`, or the number of its row and column."""
     if not path.is_file():
         return {}
     try:
@@ -229,7 +229,7 @@ def _verdict(cell: Mapping[str, Any]) -> str:
 
 
 def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What a verdict file holds of the card and of the printed cells."""
+    """Parts of the card and of the printed cells in a verdict file."""
     for cell in report["cells"]:
         if "printed" in cell:
             yield f"printed {' / '.join(cell['key'].values())}", str(cell["printed"])

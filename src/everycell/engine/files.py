@@ -1,4 +1,4 @@
-"""Files: written so that they are whole or not there, and known by their hash."""
+"""Files: written atomically, and identified by their hash."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
     Parameters
     ----------
     path
-        Where the file shall be; its folder is made. A file that is there is replaced.
+        Path of the file; its folder is made. An existing file is replaced.
     content
-        Bytes, or text that is written as UTF-8 with the line ends that it has.
+        Bytes, or text, which is written as UTF-8 with its own line ends.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
     Raises
     ------
     OSError
-        No space or no permission. What was at `path` before is untouched then.
+        No space or no permission. An existing file at `path` is then untouched.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        # mkstemp makes files that only their owner can read; results are to be shared.
+        # mkstemp makes files that only their owner can read; results should be readable by others.
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
@@ -56,19 +56,19 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
 
 @contextmanager
 def appears_whole(path: Path) -> Iterator[Path]:
-    r"""Give a place for a file or folder that shall be at `path` once all of it is written.
+    r"""Give a temporary path for a file or folder that moves to `path` once it is complete.
 
     Parameters
     ----------
     path
-        Where it shall be; the folder around it is made. A file that is there is replaced; a folder
-        must be empty or not there.
+        Final path; the folder around it is made. An existing file is replaced; an existing folder
+        must be empty.
 
     Yields
     ------
     Path
-        A place on the same disk, gone after the block. Where the block fails, or writes nothing,
-        `path` is as it was before.
+        A path on the same disk, removed after the block. If the block fails, or writes nothing,
+        `path` is unchanged.
 
     Raises
     ------

@@ -41,6 +41,8 @@ class Material(CardFileModel):
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
     #: Packages that fetch or read it, which not every environment has.
     packages: list[str] = []
+    #: Whether a run does without it, and then makes less: its disk counts only where it is named.
+    optional: bool = False
 
 
 class FullRun(CardFileModel):
@@ -111,7 +113,9 @@ class FullTier(CardFileModel):
         """One line on what these artefacts take together, of a language model as one model."""
         artefacts = list(artefacts)
         runs = list(self.of(artefacts).values())
-        return in_words(runs, sum(m.gb for m in self.materials_of(artefacts).values()))
+        return in_words(
+            runs, sum(m.gb for m in self.materials_of(artefacts).values() if not m.optional)
+        )
 
 
 def in_words(runs: list[FullRun], material_gb: float) -> str:

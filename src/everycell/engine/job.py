@@ -1,7 +1,7 @@
-"""What every script of the workflow does around its work: a log, and checked inputs.
+"""The frame of every script of the workflow: a log, and checked inputs.
 
-Nothing here knows of cards, tables or pages: the code of a job that trains or encodes is the code
-that computes it (`everycell.engine.code`). A job that makes a result is a
+Nothing here depends on cards, tables or pages, so that the code of a job that trains or encodes is
+only the code that computes it (`everycell.engine.code`). A job that makes a result is a
 `everycell.engine.result_job.ResultJob`.
 """
 
@@ -27,18 +27,18 @@ from everycell.engine.registry_entries import SourceError
 from everycell.engine.released import check
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-#: Parameters that say what runs, and change no result by themselves.
+#: Parameters that say what to run, and do not change results by themselves.
 NO_SETTINGS = ("code", "script")
 
 
 class InputChangedError(Exception):
-    """An input of a job is no longer what the job began with."""
+    """An input of a job changed while the job ran."""
 
 
 def says_all(error: BaseException) -> bool:
     """Whether an error's sentence is written for users; others keep their traceback.
 
-    It is, where the library defines the error, or itself raises a ValueError.
+    This is so if the library defines the error, or raises a ValueError itself.
     """
     if type(error).__module__.startswith("everycell."):
         return True
@@ -48,7 +48,7 @@ def says_all(error: BaseException) -> bool:
 
 
 def parameters_line(parameters: Mapping[str, Any]) -> str:
-    r"""Last line of the log of a job that went well: its parameters by name.
+    r"""Last line of the log of a successful job: its parameters by name.
 
     Examples
     --------
@@ -62,15 +62,15 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
 class Job:
     """Context of a script: ``with Job(snakemake) as job: ...``.
 
-    On entry, messages go to the rule's log and all inputs are hashed; a fetched one must be what
-    the registry says. On a clean exit the inputs must still be the same, and the log ends with the
-    parameters; on an error it says why, and the script ends. It also ends where the Snakemake that
-    started it is gone: a later run may be making the same files.
+    On entry, messages go to the rule's log and all inputs are hashed; a fetched file must match the
+    registry. On a clean exit the inputs must be unchanged, and the log ends with the parameters; on
+    an error it says why, and the script ends. The script also ends if the Snakemake that started it
+    is gone, since a later run may be making the same files.
     """
 
     def __init__(self, snakemake: Any) -> None:
         self.snakemake = snakemake
-        #: Commit of each model of the hub that was used, by its name; the log ends with them too.
+        #: Commit of each model used from the hub, by its name; the log ends with them too.
         self.commits: dict[str, str | None] = {}
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class Job:
         self.started = time.monotonic()
         self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
-        # It tells of each request to a language model.
+        # It logs each request to a language model.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         logging.captureWarnings(True)
         end_with_snakemake()
@@ -113,7 +113,7 @@ class Job:
         return {name: value for name, value in given if name not in NO_SETTINGS}
 
     def folder_of(self, name: str) -> Path:
-        """Folder of a model: the input of this name, or that of its files."""
+        """Folder of a model: the input of this name, or the folder of its files."""
         given = self.snakemake.input[name]
         first = Path(given if isinstance(given, str) else given[0])
         return first if first.is_dir() else first.parent
@@ -128,7 +128,7 @@ class Job:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish, or say in the log what went wrong and end the script."""
+        """Finish, or log what went wrong and end the script."""
         if error is not None:
             self._fail(error)
         try:
@@ -142,7 +142,7 @@ class Job:
         self.log.close()
 
     def _finish(self) -> None:
-        """Do what is left after the work: see that it was done on what is there now."""
+        """Check, after the work, that the inputs did not change meanwhile."""
         for path, before in self.inputs.items():
             if not path.exists() or fingerprint(path) != before:
                 raise InputChangedError(

@@ -1,4 +1,4 @@
-"""JSON lines that somebody else wrote: each checked, and an error names the file and the line."""
+"""JSON lines from users: each is checked, and an error names the file and the line."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Line = TypeVar("Line", bound=BaseModel)
 
 
 def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple[int, Line]]:
-    r"""Objects of a file, one a line; empty lines are passed over.
+    r"""Read the objects of a file, one per line; empty lines are skipped.
 
     Parameters
     ----------
     path : Path
         File in UTF-8.
     model : type
-        What a line must be.
+        Model of a line.
     guide
         Page of the documentation that describes it, for the error.
 
@@ -33,7 +33,7 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
     Raises
     ------
     ValueError
-        The file is no text, a line is no JSON or not as the model says, or there are no lines.
+        The file is not text, a line is not JSON or does not fit the model, or there are no lines.
     OSError
         The file cannot be read.
 
@@ -52,7 +52,7 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
     ValueError: ...words.jsonl, line 2: word: Field required; give word as docs/fairness.md says.
     """
     try:
-        # Not splitlines: a text may hold characters at which Python also cuts.
+        # Not splitlines: a text may hold other characters at which Python splits lines.
         lines = text_of(path).split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text ({error.reason}): save it as UTF-8.") from None

@@ -1,4 +1,4 @@
-"""How near rebuilt values are to printed ones: the comparison of a cell, and of all of a metric."""
+"""How close rebuilt values are to printed ones: comparisons of single cells, and per metric."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def judge(
     Parameters
     ----------
     printed
-        The value as it stands in the paper.
+        The value as printed in the paper.
     rebuilt
         The rebuilt value, unrounded: a number, or a number as text.
     decimals
@@ -36,8 +36,8 @@ def judge(
     tolerance
         Distance within which the cell is close, where the card derives one.
     measured
-        Whether a number without decimals is a rounded measurement; a count, label or rank is the
-        printed one or another. Numbers with decimals are always measured.
+        Whether a number without decimals is a rounded measurement; a count, label or rank is either
+        equal or not. Numbers with decimals are always measured.
 
     Returns
     -------
@@ -74,19 +74,19 @@ def judge(
 def closeness(
     artefact: Artefact, cells: list[JudgedCell]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose print is a number.
+    """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose printed value is a number.
 
     Parameters
     ----------
     artefact
         Whose cells they are.
     cells
-        As many as are printed, in the order of the print; none of a stand-in.
+        All printed cells in the order of the print; empty for a stand-in.
 
     Returns
     -------
     tuple of dict
-        Metric to RMSE, and to tau-b of the values as they are printed; none where all are tied.
+        Metric to RMSE, and to tau-b of the values as printed; missing if all are tied.
     """
     by_metric: dict[str, list[tuple[float, float]]] = {}
     rounded: dict[str, list[tuple[float, float]]] = {}
@@ -98,7 +98,7 @@ def closeness(
         if isinstance(cell.rebuilt, float) and is_number(cell.printed):
             metric, printed = cell.key.get("metric", "value"), float(cell.printed)
             by_metric.setdefault(metric, []).append((printed, cell.rebuilt))
-            # Rounded as printed: values that print alike are a tie on both sides.
+            # Rounded as printed: values that look the same in print are tied on both sides.
             rounded.setdefault(metric, []).append((printed, round(cell.rebuilt, digits)))
     rmse: dict[str, float] = {}
     tau: dict[str, float] = {}

@@ -1,9 +1,9 @@
 """Lineage: the jobs behind the results, from fetched files through trained models to tables.
 
-A receipt names the files that its result was made from, and a run of a ranker says nothing of how
-its model was trained. Snakemake keeps a record of each file that a job made; `lineage.json` beside
-the results holds those on which some receipt rests, so that a copied folder still says with which
-settings, and from which bytes, each of its numbers came about.
+A receipt names the files that its result was made from, but a ranker's run does not say how its
+model was trained. Snakemake keeps a record of each file that a job made; `lineage.json` beside the
+results holds the records behind the receipts, so that a copied folder still shows with which
+settings, and from which bytes, each of its numbers was made.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from everycell.engine.validation import describe_fault
 from everycell.engine.verification import is_own, is_released
 
 NAME = "lineage.json"
-#: Folders of what the workflow makes; what a job reads elsewhere came from outside.
+#: Folders of files that the workflow makes; everything else that a job reads came from outside.
 MADE = ("work/", "results/")
-#: Bytes from which on a hash is kept for the next time that the lineage is written.
+#: File size, in bytes, from which hashes are cached for the next time the lineage is written.
 LARGE = 1 << 24
 
 
@@ -40,13 +40,13 @@ class JobRecord(BaseModel):
     outputs, inputs
         Paths as the workflow names them, sorted.
     parameters
-        The rule's parameters: name to value as Python writes it. Snakemake's own records have no
-        names, which are taken from the job's log; where that is gone, or of another run, the
-        values stand under "#1", "#2" and so on.
+        The rule's parameters: name to value as Python writes it. Snakemake's records have no names,
+        so these are taken from the job's log; if that is gone, or is of another run, the values are
+        named "#1", "#2" and so on.
     hashes
         SHA-256 of each input that no job made: released and printed files, recorded answers,
-        templates, what a user names. Of a folder, those of its files. One that was changed or
-        removed after the job, and of which nothing else has the hash, is left out.
+        templates, files that a user names. For a folder, the hashes of its files. An input that was
+        changed or removed after the job, and whose hash is recorded nowhere, is left out.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -63,10 +63,10 @@ class _Lineage(BaseModel):
 
 
 def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
-    """Jobs of which Snakemake keeps records in a project folder; none where it ran never.
+    """Jobs recorded by Snakemake in a project folder; empty if it never ran.
 
     A record is a JSON file for each output, named by the output's path in base 64, in pieces if it
-    is long. Records that were begun and never ended are passed over.
+    is long. Unfinished records are skipped.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     """
     folder = project / ".snakemake" / "metadata"
     outputs: dict[tuple, list[str]] = {}
-    # Job -> when it ended, and hashes that Snakemake took of small inputs then.
+    # Job -> its end, and hashes that Snakemake computed of small inputs then.
     ends: dict[tuple, float] = {}
     taken: dict[tuple, dict[str, str]] = {}
     for path in folder.rglob("*"):
@@ -93,7 +93,7 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
         try:
             made = urlsafe_b64decode("".join(pieces)).decode()
             record = parse_json(path.read_text(encoding="utf-8"))
-            # A log belongs to one job alone.
+            # A log belongs to only one job.
             parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
             job = (record["rule"], *parts)
             end = float(record.get("endtime") or 0)
@@ -124,10 +124,10 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
 
 
 class _Hashes:
-    """Hashes of what jobs read that the workflow does not make, with as little reading as can be.
+    """Hashes of the files that jobs read but the workflow does not make, with minimal reading.
 
-    A released file of which one content alone is accepted is not read: each job checks the hashes
-    of fetched files before it uses them. Hashes of large files are kept in `.snakemake`.
+    A released file with a single accepted content is not read: each job checks the hashes of
+    fetched files before it uses them. Hashes of large files are cached in `.snakemake`.
     """
 
     def __init__(self, project: Path, cache: str) -> None:
@@ -144,7 +144,7 @@ class _Hashes:
         self.read: dict[str, str] = {}
 
     def of(self, inputs: Iterable[str], taken: Mapping[str, str], end: float) -> dict[str, str]:
-        """Hashes of a job's inputs: those in `taken`, else as they are if no newer than `end`."""
+        """Hashes of a job's inputs: those in `taken`, else of the files if not newer than `end`."""
         found: dict[str, str] = {}
         for source in inputs:
             if source.startswith(MADE):
@@ -164,7 +164,7 @@ class _Hashes:
         path = Path(source)
         key = path.relative_to(self.cache).as_posix() if path.is_relative_to(self.cache) else ""
         entry = self.registry.files.get(key)
-        # An archive whose content is not known beforehand may hold another one.
+        # An archive whose content hash is unknown beforehand may hold another content.
         sure = entry and (entry.origin is None or entry.origin.content is not None)
         return entry.contents[0] if entry and sure and len(entry.contents) == 1 else None
 
@@ -190,27 +190,27 @@ class _Hashes:
         return known[-1]
 
     def keep(self) -> None:
-        """Note hashes of large files for the next time."""
+        """Cache hashes of large files for the next time."""
         if self.kept != self.known:
             write_json(self.memory, self.kept)
 
 
 def _named(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
-    """Values with the names that a log has for them, if it is the log of this run."""
+    """Values with the names from a log, if it is the log of this run."""
     for log in logs:
         try:
             last = text_of(log).rstrip("\n").rpartition("\n")[2]
             named = parse_json(last)["parameters"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        # Snakemake leaves out of its records what is not built of Python's own types.
+        # Snakemake's records omit values that are not of Python's built-in types.
         if not Counter(values) - Counter(named.values()):
             return named
     return {f"#{place}": value for place, value in enumerate(values, 1)}
 
 
 def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]:
-    """Jobs that made files, or what these were made from, in the order of `jobs`.
+    """Jobs that made files, directly or indirectly, in the order of `jobs`.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]
     found: set[int] = set()
     waiting = list(files)
     while waiting:
-        # The file itself, or the folder that a job made with it.
+        # The file itself, or a folder around it that a job made.
         path = waiting.pop()
         place = maker.get(path)
         if place is None:
@@ -241,8 +241,8 @@ def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]
 def write_lineage(results: Path, project: Path, cache: str = "resources") -> Path:
     """Write the jobs behind all receipts of a results folder to `lineage.json` in it.
 
-    A receipt that cannot be read is passed over: `everycell verify` names it. What an earlier run
-    wrote and Snakemake no longer has a record of is kept.
+    A receipt that cannot be read is skipped: `everycell verify` names it. Records of an earlier run
+    that Snakemake no longer has are kept.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
 def without_jobs(results: Path) -> list[str]:
     """Files below `work/` behind a results folder that no job of its `lineage.json` made, sorted.
 
-    None lack where the page was made after the results; all do where there is no such file.
+    It is empty if the page was made after the results; without a `lineage.json` it has all of them.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def without_jobs(results: Path) -> list[str]:
     return sorted(
         path
         for path in used
-        # A job may make a folder of which another reads files.
+        # A job may make a folder from which another reads files.
         if path.startswith("work/")
         and made.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
     )
@@ -310,14 +310,14 @@ def contradictions(results: Path, project: Path) -> list[str]:
     results
         Results folder.
     project
-        Project folder that inputs are relative to. Files elsewhere are not looked at: they may be
-        large, and no part of the project.
+        Project folder that inputs are relative to. Files elsewhere are not checked: they may be
+        large, and are not part of the project.
 
     Returns
     -------
     list of str
-        A sentence for each file that two jobs made, for each that is no longer what a job read,
-        and for each of which a receipt names other bytes than a job does; none if all agree.
+        A sentence for each file that two jobs made, that changed after a job read it, or whose
+        hashes differ between a receipt and a job; empty if all agree.
 
     Raises
     ------
@@ -331,13 +331,13 @@ def contradictions(results: Path, project: Path) -> list[str]:
     >>> job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
     >>> write_json(results / NAME, {"jobs": [job, job]})
     >>> contradictions(results, Path())  # doctest: +ELLIPSIS
-    ['...lineage.json: says of two jobs that they made work/run; ...']
+    ['...lineage.json: says that two jobs made work/run; ...']
     """
     path, jobs = results / NAME, read_lineage(results)
     again = "`everycell page` in the project that made it writes it again"
     makers = Counter(made for job in jobs for made in job.outputs)
     faults = [
-        f"{path}: says of two jobs that they made {made}; {again}."
+        f"{path}: says that two jobs made {made}; {again}."
         for made, number in makers.items()
         if number > 1
     ]
@@ -369,12 +369,12 @@ def contradictions(results: Path, project: Path) -> list[str]:
 
 
 def read_lineage(results: Path) -> list[JobRecord]:
-    """Jobs behind a results folder; none where nothing was written.
+    """Jobs behind a results folder; empty if nothing was written.
 
     Raises
     ------
     ReceiptError
-        `lineage.json` is there and cannot be used.
+        `lineage.json` exists but cannot be used.
     """
     path = results / NAME
     if not path.is_file():

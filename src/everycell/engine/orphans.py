@@ -1,7 +1,7 @@
 """A job ends with the Snakemake that started it.
 
-Where Snakemake is killed, its jobs live on. Such an orphan could overwrite what a later run has
-made with other settings. So each job watches its ancestors, and ends when one of them is gone.
+If Snakemake is killed, its jobs live on. Such an orphan could overwrite files that a later run made
+with other settings. So each job watches its ancestors, and ends when one of them is gone.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections.abc import Sequence
 
 import psutil
 
-#: Seconds between two looks.
+#: Seconds between two checks.
 PAUSE = 0.5
 
 
 def snakemakes() -> list[psutil.Process]:
-    """Ancestors of this process, up to the outermost Snakemake; none where there is none.
+    """Ancestors of this process, up to the outermost Snakemake; empty if there is none.
 
-    On a cluster that is the Snakemake of the job on its node, which the one that sent it may leave.
+    On a cluster this is the job's Snakemake on its node, which may outlive the one that submitted
+    it.
     """
     ancestors = psutil.Process().parents()
     while ancestors and not _is_snakemake(ancestors[-1]):
@@ -36,20 +37,19 @@ def _is_snakemake(process: psutil.Process) -> bool:
 
 def _is_alive(process: psutil.Process) -> bool:
     try:
-        # A process that took over the number of one that ended does not count, as a dead one that
-        # nobody has asked for its exit code.
+        # # A process that reuses the id of an ended one does not count, nor does a zombie.
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
 def end_with_snakemake(ancestors: Sequence[psutil.Process] | None = None) -> None:
-    """End this process, without a word to anybody, once one of its ancestors is gone.
+    """End this process silently once one of its ancestors is gone.
 
     Parameters
     ----------
     ancestors
-        Processes to watch; `snakemakes` where it is None.
+        Processes to watch; those of `snakemakes` if None.
     """
     watched = snakemakes() if ancestors is None else list(ancestors)
     if not watched:

@@ -1,4 +1,4 @@
-"""Parquet files of others: how much they unpack to is known before anything is unpacked."""
+"""Parquet files from others: their unpacked size is checked before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pyarrow.parquet as pq
 
 from everycell.engine.untrusted import most_unpacked
 
-#: Rows that a file of any size may have, and more of them for each of its bytes. Rows of a table
-#: with an id each take a byte or more; a column of one value takes nearly nothing for a million.
+#: #: Rows allowed in a file of any size, and further rows per byte. A row with its own id takes a
+#: byte or more; a million rows of a constant column take almost nothing.
 ROWS, ROWS_PER_BYTE = 1_000_000, 4
 
 
 def check_parquet_size(path: Path | str) -> None:
     """Refuse a Parquet file that unpacks to far more than its own size.
 
-    Only the description at its end is read. A file that lies about its sizes is found by pyarrow.
+    Only the metadata at its end is read. pyarrow detects files that lie about their sizes.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def check_parquet_size(path: Path | str) -> None:
     Raises
     ------
     ValueError
-        More rows than ids could tell apart in a file of this size, or columns that unpack to more
+        More rows than a file of this size can have distinct ids, or columns that unpack to more
         than `most_unpacked` allows; the message names the file.
     OSError, pyarrow.ArrowException
         As `pyarrow.parquet.ParquetFile`.

@@ -39,7 +39,7 @@ def is_number(text: str) -> bool:
 
 
 def as_number(value: Any) -> float | None:
-    """Read a finite number, or None: "132_1" and "1e999", which `float` takes, are none.
+    """Read a finite number, or None: "132_1" and "1e999", which `float` accepts, are not numbers.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def as_number(value: Any) -> float | None:
 
 
 def decimals_shown(text: str) -> int:
-    """Digits after the point of a printed number, a power of ten written out.
+    """Number of decimals of a printed number, with powers of ten written out.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def key_columns(cells: pd.DataFrame) -> list[str]:
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    r"""Read a cells file as text; "None" and "-" stay what they are.
+    r"""Read a cells file as text; "None" and "-" are kept.
 
     Raises
     ------
     CardError
         No `value` column, no rows, a row without a value or with too many fields, an unknown
-        column after `value`, or two rows with one key; the message names file and line.
+        column after `value`, or two rows with the same key; the message names file and line.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
     if after:
         raise CardError(
-            f"{path}: the column {in_quotes(sorted(after)[0])} stands after `value`, where only "
+            f"{path}: the column {in_quotes(sorted(after)[0])} comes after `value`, where only "
             f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
         )
     keys = key_columns(cells)
@@ -141,14 +141,14 @@ def select(
     table
         Tidy table with key columns.
     selector
-        Key column -> value or values; an empty selector takes every row.
+        Key column -> value or values; an empty selector matches every row.
     where
         Name for the error message.
 
     Raises
     ------
     CardError
-        A column or a value that the table does not have, or values that no row has together.
+        A column or a value that the table lacks, or a combination of values that no row has.
 
     Examples
     --------
@@ -182,14 +182,14 @@ def select(
 def select_any(
     table: pd.DataFrame, selectors: Iterable[Mapping[str, str | list[str]]], *, where: str
 ) -> pd.DataFrame:
-    """Rows of a tidy table that at least one of some selectors names, in the order of the table.
+    """Rows of a tidy table that at least one selector names, in the order of the table.
 
     Parameters
     ----------
     table, where
         As in `select`.
     selectors
-        None of them takes no row.
+        Selectors; with none, no row is taken.
 
     Raises
     ------
@@ -225,14 +225,14 @@ def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.
 
 
 def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
-    """Leave out the key columns that only describe another one.
+    """Drop the key columns that only describe another one.
 
     Parameters
     ----------
     table
         Tidy table with key columns and `value`, shape (n, k).
     labels
-        Columns to leave out; one that the table does not have is left out already.
+        Columns to drop; those that the table lacks are ignored.
     where
         Name for the error message.
 
@@ -244,7 +244,7 @@ def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.
     Raises
     ------
     CardError
-        Two cells that only a label told apart.
+        Two cells that differ only in a label.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where a work can be read and cited, and where its code and data lie: part of its `paper.yaml`."""
+"""Where a work is published, and where its code and data are: part of its `paper.yaml`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class _Part(BaseModel):
 
 
 class Repository(_Part):
-    """A repository of code or data that the work, or whoever read it, names."""
+    """A repository of code or data that belongs to the work."""
 
     url: Url
     holds: str = Field(min_length=3, description="What it holds, in words.")
 
 
 class Origin(_Part):
-    """The publication that a chapter of a thesis is made of."""
+    """The publication that a chapter of a thesis is based on."""
 
     published: str = Field(min_length=3, description="Where and when, with pages if known.")
     doi: Doi | None = None
@@ -37,36 +37,36 @@ class Origin(_Part):
 
 
 class Publication(_Part):
-    """What `paper.yaml` knows of a work's publication; what is unknown is left out."""
+    """A work's publication in `paper.yaml`; unknown fields are left out."""
 
     doi: Doi | None = None
     arxiv: ArXiv | None = None
     isbn: Annotated[str, Field(pattern=r"^[0-9-]{13,17}$")] | None = None
-    #: Page of the publisher, or of the library that hands the work out.
+    #: Page of the publisher, or of the library that provides the work.
     url: Url | None = None
-    #: Of a thesis.
+    #: For a thesis.
     school: str | None = None
-    #: Of a paper: title of the proceedings, and pages as 3-19.
+    #: For a paper: title of the proceedings, and pages as 3-19.
     booktitle: str | None = None
     pages: Annotated[str, Field(pattern=r"^\d+(-\d+)?$")] | None = None
-    #: Chapter -> what it was published as before.
+    #: Chapter -> its earlier publication.
     origins: dict[str, Origin] = {}
     code: list[Repository] = []
     data: list[Repository] = []
 
 
 def read_publication(folder: Path | None) -> Publication:
-    """What the `paper.yaml` of a work says of its publication.
+    """Read a work's publication from its `paper.yaml`.
 
     Parameters
     ----------
     folder
-        The work's folder of ``published/``; None for a work without any artefact.
+        The work's folder of ``published/``; None for a work without artefacts.
 
     Raises
     ------
     CardError
-        A field that is unknown, or not what it must be; the message names file and field.
+        An unknown or invalid field; the message names file and field.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results made again in a folder of their own, which proves that they follow from their inputs."""
+"""Results rebuilt in a separate folder, which proves that they follow from their inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.engine.files import sha256
 from everycell.engine.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.engine.registry import load_registry
 
-#: What the workflow reads of a project. Fetched files are linked, everything else is made anew.
+#: Parts of a project that the workflow reads. Fetched files are linked, everything else is rebuilt.
 PARTS = (
     "Snakefile",
     "config.yaml",
@@ -30,11 +30,11 @@ MADE = ("work", "results")
 
 
 class RebuildError(Exception):
-    """Nothing can be made again; the message says why."""
+    """Results cannot be rebuilt; the message says why."""
 
 
 class InputsMissingError(RebuildError):
-    """An input is not here, or is another file than the result was made from."""
+    """An input is missing, or is not the file that the result was made from."""
 
 
 class CodeChangedError(RebuildError):
@@ -92,17 +92,17 @@ def name_of(receipt: Path, results: Path) -> str:
 
 
 def check_origin(receipts: Sequence[Path], root: Path) -> None:
-    """Refuse to make again what could only come out otherwise.
+    """Refuse to rebuild results that could not come out the same.
 
-    Files that a run makes are not looked at, and neither are released files that the cache lacks:
-    both are made, or fetched, again.
+    Files that a run makes, and released files that the cache lacks, are not checked: they are made
+    or fetched again.
 
     Raises
     ------
     CodeChangedError
-        No script of the project is the one that made a result.
+        The code that made a result differs from the project's.
     InputsMissingError
-        An input lacks, or has changed.
+        An input is missing or has changed.
     """
     for path in made_by_other_code(receipts, root):
         raise CodeChangedError(
@@ -128,7 +128,7 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
 
 
 def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
-    """Make results again in a copy of the project; what Snakemake says goes to standard error.
+    """Rebuild results in a copy of the project; Snakemake's output goes to standard error.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
     Raises
     ------
     RebuildError
-        Snakemake fails; the copy stays as it is.
+        Snakemake fails; the copy is kept.
     """
     for part in PARTS:
         source = root / part
@@ -156,7 +156,7 @@ def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
     resources = root / "resources"
     resources.mkdir(exist_ok=True)
     (folder / "resources").symlink_to(resources.resolve(), target_is_directory=True)
-    # Of a paper's artefact the verdicts too, which come after all of its files.
+    # For an artefact also the verdicts, which come after all of its files.
     targets = [
         f"results/{name}.{'verdicts.json' if name.count('/') == 2 else 'csv'}" for name in names
     ]

@@ -1,7 +1,7 @@
-"""Receipts: what each result was made from, in a form that a later run verifies.
+"""Receipts: what each result was made from, in a form that can be verified later.
 
 A receipt stands beside its result. Its `outputs` are named relative to its own folder and its
-`inputs` relative to the project, so that a results folder can be checked where it was copied to.
+`inputs` relative to the project, so that a copied results folder can still be checked.
 The block `execution` (time, memory, host) is the only one that differs between equal runs.
 """
 
@@ -30,7 +30,7 @@ from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
 
-#: Packages whose versions a receipt names: those that compute, or read what is computed with.
+#: Packages whose versions a receipt names: those that compute, or read inputs.
 PACKAGES = (
     "datasets",
     "faiss-cpu",
@@ -73,7 +73,7 @@ class _File(BaseModel):
 
 
 class _Output(BaseModel):
-    # In the receipt's folder: a result from elsewhere must not call a file of this machine its own.
+    # In the receipt's folder: a result from elsewhere must not claim a file of this machine.
     path: RelativePath
     sha256: str
 
@@ -85,7 +85,7 @@ class _Execution(BaseModel):
 
 
 class _Receipt(BaseModel):
-    """What a receipt must hold to be verified; other fields are kept as they are."""
+    """Fields that a receipt needs to be verified; other fields are kept."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -103,15 +103,15 @@ class ReceiptError(Exception):
 
 
 def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
-    """Receipts of results that no script of a project makes as it is now, with their commits.
+    """Receipts of results that the project's current code did not make, with their commits.
 
     Parameters
     ----------
     receipts
-        Receipts to look at.
+        Receipts to check.
     project
-        Project folder. That its commit is another one says nothing: most commits change no script
-        of a result; and files may be changed without a commit.
+        Project folder. A different commit proves nothing: most commits do not change a result's
+        script, and files may change without a commit.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, st
 
 
 def _processor() -> str:
-    """Architecture of this machine, and the name of its processor where the system has it."""
+    """Architecture of this machine, and the name of its processor if known."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -145,7 +145,7 @@ def _processor() -> str:
 
 
 def commit_of(root: Path) -> str | None:
-    """Commit that a project folder has checked out; None where it is no clone.
+    """Commit that a project folder has checked out; None if it is not a clone.
 
     Examples
     --------
@@ -177,8 +177,8 @@ def write_receipt(
 ) -> None:
     """Write the receipt of a result, atomically.
 
-    It ends with a hash of what it says, so that an edit by accident or without care is found. Who
-    wants to forge a receipt can compute that hash: only making the result again proves it.
+    It ends with a hash of its content, so that an accidental or careless edit is detected. A forger
+    can compute that hash too: only rebuilding the result proves it.
 
     Parameters
     ----------
@@ -189,9 +189,9 @@ def write_receipt(
     outputs
         Files of the result.
     parameters
-        All that changes the result and is no file.
+        Everything that changes the result and is not a file.
     seed
-        Seed of the random numbers, None where there are none.
+        Seed of the random numbers, None if there are none.
     code
         Hash of the project's own code that ran (`code_sha256` of `imported_files`).
     seconds
@@ -248,7 +248,7 @@ def write_receipt(
 
 
 def content_hash(receipt: Mapping[str, Any]) -> str:
-    """Hash of what a receipt says, but for `execution`, which differs between equal runs.
+    """Hash of a receipt's content, except for `execution`, which differs between equal runs.
 
     Examples
     --------
@@ -268,12 +268,12 @@ def receipts_in(results: Path) -> list[Path]:
     >>> receipts_in(Path("/nowhere"))
     []
     """
-    # A pattern for each depth follows links, `rglob` does not.
+    # Patterns for each depth follow links; `rglob` does not.
     return sorted([*results.glob("*/*.receipt.json"), *results.glob("*/*/*.receipt.json")])
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON so that a reader sees the whole file or none."""
+    """Write JSON atomically."""
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(path, text + "\n")
 
@@ -286,7 +286,7 @@ def relative(path: Path, root: Path) -> str:
     >>> relative(Path("/a/b/c"), Path("/a")), relative(Path("/d"), Path("/a"))
     ('b/c', '/d')
     """
-    # Links are not followed: a cache that is linked into the project is named as it is used.
+    # Links are not followed: a cache linked into the project keeps the name under which it is used.
     full, base = Path(os.path.abspath(path)), Path(os.path.abspath(root))
     return (full.relative_to(base) if full.is_relative_to(base) else full).as_posix()
 
@@ -307,8 +307,8 @@ def read_receipt(path: Path) -> dict[str, Any]:
     Raises
     ------
     ReceiptError
-        The file is missing or is no receipt (broken JSON, a field that lacks or has another
-        form, no output), or it was edited.
+        The file is missing or is not a receipt (broken JSON, a missing or invalid field, no
+        output), or it was edited.
     """
     try:
         receipt = parse_json(text_of(path))

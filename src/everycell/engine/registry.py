@@ -1,9 +1,9 @@
 """The data registry: which files were released, where they are and what they must hash to.
 
-What serves several papers, or none, stands in `registry.yaml` beside this module; the data of one
-paper in ``published/KEY/registry.yaml`` of the project folder. A file with a `sets.yaml` beside it
-is generated (see `everycell.sources.generate`); others are written by `everycell add-data`, or by
-hand. `everycell.engine.registry_entries` says what an entry holds.
+Data for several papers, or for none, is listed in `registry.yaml` beside this module; the data of
+one paper in ``published/KEY/registry.yaml`` of the project folder. A file with a `sets.yaml` beside
+it is generated (see `everycell.sources.generate`); others are written by `everycell add-data`, or
+by hand. `everycell.engine.registry_entries` says what an entry holds.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Registry(Strict):
         ]
 
     def key_in(self, path: str) -> str | None:
-        """Key of a released file by its path in whichever cache; None if it is no such file.
+        """Key of a released file, from its path in any cache; None if it is not one.
 
         Examples
         --------
@@ -131,7 +131,7 @@ class Registry(Strict):
         return "/".join((repository.host, origin.repository, repository.commit, quote(origin.path)))
 
 
-#: What serves several papers, or none.
+#: Data for several papers, or for none.
 SHARED = Path(__file__).with_name("registry.yaml")
 
 
@@ -141,18 +141,18 @@ def load_registry(project: Path = Path()) -> Registry:
     Parameters
     ----------
     project : Path
-        Project folder whose ``published/KEY/registry.yaml`` are added; outside of one there is the
-        shared part alone.
+        Project folder whose ``published/KEY/registry.yaml`` are added; elsewhere there is only the
+        shared part.
 
     Returns
     -------
     Registry
-        Its files are read once a process, until `forget_registry`; the object is frozen.
+        Its files are read once per process, until `forget_registry`; the object is frozen.
 
     Raises
     ------
     RegistryError
-        If a file is no registry, or if two of them have the same key.
+        If a file is not a registry, or if two of them have the same key.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def load_registry(project: Path = Path()) -> Registry:
 
 
 def forget_registry() -> None:
-    """Have the files read again, of which one was written."""
+    """Have the files read again, after one of them was written."""
     _merged.cache_clear()
 
 
@@ -177,7 +177,7 @@ def _merged(paths: tuple[Path, ...]) -> Registry:
 
 
 def read_part(path: Path) -> Registry:
-    """Read and validate one file of the registry, which holds together by itself.
+    """Read and validate one file of the registry, which must be consistent by itself.
 
     Raises
     ------
@@ -202,7 +202,8 @@ def read_part(path: Path) -> Registry:
 def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
     """Put the parts of the registry together.
 
-    A repository may stand in several parts, at one commit: a paper's part needs no other one.
+    A repository may occur in several parts, at the same commit, so that a paper's part is
+    self-contained.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
     Raises
     ------
     RegistryError
-        If a set or a file stands in two of them, or a repository with two commits or licences.
+        If a set or a file occurs in two of them, or a repository has two commits or licences.
     """
     merged: dict[str, dict] = {"repositories": {}, "sets": {}, "files": {}}
     places: dict[tuple[str, str], Path] = {}

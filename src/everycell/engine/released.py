@@ -1,4 +1,4 @@
-"""A fetched file is what the registry says, checked before each use."""
+"""Check, before each use, that a fetched file matches the registry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from everycell.engine.untrusted import parse_json
 
 
 class DamagedFileError(SourceError):
-    """A file in the cache is not what was fetched."""
+    """A file in the cache was changed after it was fetched."""
 
 
 class CacheError(SourceError):
@@ -19,14 +19,14 @@ class CacheError(SourceError):
 
 
 def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
-    """Hash a fetched file again, as is done before each use.
+    """Hash a fetched file again, as before each use.
 
     Parameters
     ----------
     path : Path
         The file, unpacked.
     key : str
-        What it should be.
+        Its key in the registry.
     registry : Registry, optional
         The registry that comes with the package if not given.
 
@@ -68,7 +68,7 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
 
 
 def content_record(path: Path) -> Path:
-    """Return where the content of an archive is noted whose own hash is all that is known."""
+    """Path of the note on the content of an archive of which only the own hash is registered."""
     return path.with_name(f".{path.name}.json")
 
 

@@ -1,4 +1,4 @@
-"""What a verdict file holds: the report of an artefact in a tier, as a model of its JSON."""
+"""Content of a verdict file: the report of an artefact in a tier, as a model of its JSON."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Verdict = Literal[
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 #: Verdicts on a rebuilt value.
 ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
-#: Verdicts on a value that is not the printed one.
+#: Verdicts on a value that differs from the printed one.
 OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
-#: Where the cause of an erratum is -> how it is named. Only the first is an error of the paper.
+#: Place of an erratum's cause -> its name. Only the first is an error of the paper.
 PLACES: dict[Where, str] = {
     "print": "misprint",
     "copy": "error of our copy, not of the paper",
@@ -44,21 +44,21 @@ class _Part(BaseModel):
 
 
 class Markers(_Part):
-    """Markers of a compared cell, empty where there is none."""
+    """Markers of a compared cell, empty if there is none."""
 
     printed: str
     rebuilt: str
 
 
 class JudgedCell(_Part):
-    """A printed cell, its rebuilt value (None where there is none to compare) and its verdict."""
+    """A printed cell, its rebuilt value (None if there is none to compare) and its verdict."""
 
     key: dict[str, str]
     printed: str
     rebuilt: float | str | None
     verdict: Verdict
     why: str | None
-    #: Where the cause is, of a cell that an erratum explains.
+    #: Place of the cause, for a cell that an erratum explains.
     source: Where | None = None
     #: Only where both tables have markers, and one of the two is not empty.
     markers: Markers | None = None
@@ -90,7 +90,7 @@ class JudgedConclusion(_Part):
 
 
 class AuditOutcome(_Part):
-    """What the audit of an erratum finds in the printed numbers."""
+    """Finding of an erratum's audit in the printed numbers."""
 
     name: str
     holds: bool
@@ -98,7 +98,7 @@ class AuditOutcome(_Part):
 
 
 class JudgedErratum(_Part):
-    """An erratum of the card, with what its audit finds."""
+    """An erratum of the card, with the finding of its audit."""
 
     id: str
     where: Where
@@ -120,7 +120,7 @@ class Report(_Part):
     cells: list[JudgedCell]
     #: Number of cells by verdict, all verdicts named.
     verdicts: dict[Verdict, int]
-    #: By metric, over the rebuilt cells whose print is a number.
+    #: By metric, over the rebuilt cells whose printed value is a number.
     rmse: dict[str, float]
     kendall_tau: dict[str, float]
     conclusions: list[JudgedConclusion]
@@ -130,10 +130,10 @@ class Report(_Part):
 
 
 def without_rebuilt_cell(card: Card, found: Report) -> bool:
-    """Whether a rebuilt result rests on printed cells alone: it tests nothing but the print.
+    """Whether a rebuilt result is based only on printed cells, and so tests only the print.
 
-    All its cells are derived from others or quoted; or none is printed, and its card says that it
-    is derived. A figure of other data without printed cells is no such result.
+    This is so if all its cells are derived from others or quoted, or if none is printed and its
+    card says that it is derived. A figure of other data without printed cells does not count.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def read_report(path: Path) -> Report:
     OSError
         The file cannot be read.
     ValueError
-        It is no verdict file; the message says why, and leaves the file's name to the caller.
+        It is not a verdict file; the message says why, and leaves the file's name to the caller.
     """
     try:
         return Report.model_validate(parse_json(text_of(path)))
@@ -164,7 +164,7 @@ def read_report(path: Path) -> Report:
 
 
 def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
-    """Number of explained cells by where the cause is, all places named.
+    """Number of explained cells by the place of the cause, with all places.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
 
 
 def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
-    """Verdicts that occur with their numbers, in words.
+    """Verdicts that occur, with their numbers, in words.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> 
 
 
 def summary_row(found: Report) -> dict[str, Any]:
-    """What ``everycell list --format json`` prints of a report: counts, no cells.
+    """Report as ``everycell list --format json`` prints it: counts, without cells.
 
     Conclusions are counted on the rebuilt values; those of an artefact that was not run are
     undecided.

@@ -1,4 +1,4 @@
-"""What a script does around making a result: shown tables and figures, and their receipts."""
+"""The frame of scripts that make results: displayed tables and figures, and their receipts."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class ResultJob(Job):
 
     On a clean exit the receipt is written; on an error it is not.
 
-    A job may make further artefacts, each with a receipt of its own: the names of its outputs start
-    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``). The parameter `faces` says of
-    each how its card shows it.
+    A job may make further artefacts, each with its own receipt: the names of their outputs start
+    with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``). The parameter `faces` gives
+    the display settings of each card.
     """
 
     def __init__(self, snakemake: Any) -> None:
         super().__init__(snakemake)
         self.receipt = Path(snakemake.output.receipt)
-        #: What the receipt says beside the parameters, such as which language models answered.
+        #: Further content of the receipt, such as which language models answered.
         self.facts: dict[str, Any] = {}
 
     @property
@@ -38,21 +38,21 @@ class ResultJob(Job):
         return self.receipt.parts[1]
 
     def input_cells(self, artefact: str) -> pd.DataFrame:
-        """Printed cells that a card declares as inputs: all of the print that a tier may read.
+        """Printed cells that a card declares as inputs: the only ones that a tier may read.
 
-        The parameter `declared` says which they are: a job reads no cards, so that what they say
-        of verdicts is no input of it.
+        The parameter `declared` says which they are: a job reads no cards, so that their rules for
+        verdicts are not among its inputs.
         """
         return declared_cells(self.snakemake.params.declared, artefact)
 
     def _face(self, artefact: str) -> dict[str, Any]:
-        """What the card of an artefact of this job says of how it is shown."""
+        """Display settings from the card of an artefact of this job."""
         return self.snakemake.params.faces[artefact]
 
     def write_table(self, table: pd.DataFrame, note: str = "", artefact: str = "") -> None:
         """Write the artefact's table with the title, layout and decimals of its card.
 
-        `note` stands behind the title, in brackets; `artefact` names a further one.
+        `note` follows the title, in brackets; `artefact` names a further one.
         """
         from everycell.engine.render.tables.layout import NO_KEYS
         from everycell.engine.render.tables.table_files import write_table
@@ -110,7 +110,7 @@ class ResultJob(Job):
             self._write_receipt(receipt, made)
 
     def _receipts(self) -> dict[Path, list[Path]]:
-        """Each receipt with the files that it is for."""
+        """Each receipt with the files that it covers."""
         output, found = self.snakemake.output, {}
         for name in output.keys():
             start, _, end = name.rpartition("_")

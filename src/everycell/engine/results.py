@@ -19,21 +19,21 @@ from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import NO_AUDITS, report
 from everycell.engine.verification import verify
 
-#: Files of a result; the first two are what it cannot be without.
+#: Files of a result; the first two are required.
 SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What is known of an artefact in a tier.
+    """State of an artefact in a tier.
 
     Attributes
     ----------
     report
-        As `everycell.engine.verdicts.report` makes it; that of an artefact which was not run where
-        no trustworthy result is on disk.
+        From `everycell.engine.verdicts.report`; if there is no trustworthy result on disk, the
+        report of an artefact that was not run.
     faults
-        Why a result on disk is not trusted; empty where there is none, or all is well.
+        Why a result on disk is not trusted; empty if there is none, or it is fine.
     """
 
     artefact: Artefact
@@ -48,12 +48,12 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
 
 
 def read_result(path: Path) -> pd.DataFrame:
-    """Read a rebuilt table as text: a key "1.10", a value "132_1", "None" stay what they are.
+    """Read a rebuilt table as text: a key "1.10" and values such as "132_1" or "None" are kept.
 
     Raises
     ------
     ValueError
-        The file is no CSV.
+        The file is not CSV.
     """
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -74,7 +74,7 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
     Parameters
     ----------
     artefact, tier
-        Whose conclusions ask.
+        Artefact and tier whose conclusions need the tables.
     results
         Folder of the results.
     root
@@ -84,12 +84,12 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
     -------
     callable
         Takes ``tests``, ``table_5_1.intervals`` or ``table_5_1``; returns the table as text, or
-        None where the receipt of the artefact that it belongs to lists no such file.
+        None if the receipt of its artefact lists no such file.
 
     Raises
     ------
     ReceiptError
-        The receipt does not verify (by the callable), so nothing beside it is to be trusted.
+        The receipt does not verify (by the callable), so nothing beside it can be trusted.
     """
 
     def find(name: str) -> pd.DataFrame | None:
@@ -115,15 +115,15 @@ def result_of(
     Parameters
     ----------
     artefact, tier
-        What to look for.
+        Artefact and tier to find.
     results
         Folder of the results.
     root
         Project folder, to check the inputs that a receipt names.
     audits
-        Where to find the audits of the errata, which are run again; None where they are not. They
-        take most of the time, and no verdict depends on them: what only counts verdicts leaves
-        them out.
+        Where to find the audits of the errata, which are then run again; None to skip them. They
+        take most of the time, and no verdict depends on them, so that code that only counts
+        verdicts skips them.
     """
     if audits is None:
         artefact, known = _without_audits(artefact), NO_AUDITS

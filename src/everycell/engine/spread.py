@@ -1,8 +1,8 @@
-"""Spread over seeds: how far trainings differ that differ in nothing but their seed.
+"""Spread over seeds: how much training runs differ that differ only in their seed.
 
-What is trained with several seeds has a table beside its own, ``table_4_8.seeds.csv``. It says of
-each cell the mean of the trainings, their standard deviation, the lowest, the highest and how many
-they are. From it follows how far the print, which is one more training, may be from the mean.
+A result trained with several seeds has a second table, ``table_4_8.seeds.csv``. For each cell it
+gives the mean of the training runs, their standard deviation, lowest and highest value, and number.
+From these follows how far the print, which is one more training run, may be from the mean.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from everycell.engine.printed_cells import CardError, as_number
 
 #: Suffix of the table beside.
 SEEDS = "seeds"
-#: Its last key column, and what that says, in order.
+#: Its last key column, and the values of that column, in order.
 STATISTIC = "statistic"
 STATISTICS = ("mean", "standard deviation", "lowest", "highest", "seeds")
-#: Trainings from which on a spread is known well enough to derive a tolerance. Of two the factor is
-#: 15.6 standard deviations, which refuses nothing.
+#: #: Number of training runs from which a tolerance can be derived. With two, the factor is 15.6
+#: standard deviations, which would accept anything.
 FEWEST = 3
-#: Chance that one more training lies within the tolerance.
+#: Probability that one more training run lies within the tolerance.
 COVERAGE = 0.95
 
 
 class Spread(NamedTuple):
-    """What trainings gave in one cell; the deviation is that of a sample (n - 1), NaN of one."""
+    """Summary of training runs in one cell; sample standard deviation (n - 1), NaN for one run."""
 
     mean: float
     deviation: float
@@ -44,7 +44,7 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     Parameters
     ----------
     cells
-        `keys` and a number `value`; one row per cell and training, shape (cells x seeds, k).
+        `keys` and a number `value`; one row per cell and training run, shape (cells x seeds, k).
     keys
         Key columns of the table of means.
 
@@ -52,8 +52,8 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     -------
     DataFrame
         `keys`, `statistic` and `value`, shape (5 x cells, k), in the order in which cells appear.
-        The standard deviation of one training is left out. A training whose value is not a number
-        is not counted.
+        The standard deviation of a single run is left out. A run whose value is not a number is not
+        counted.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
             for name, number in zip(STATISTICS, found, strict=True)
             if not math.isnan(number)
         ]
-    # The number of trainings stays whole.
+    # The number of runs stays an integer.
     return pd.DataFrame(rows, columns=[*keys, STATISTIC, "value"], dtype=object)
 
 
@@ -94,7 +94,7 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
     Raises
     ------
     CardError
-        A column, or a statistic of a cell, is missing or no number.
+        A column, or a statistic of a cell, is missing or not a number.
 
     Examples
     --------
@@ -126,29 +126,29 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
 
 
 def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
-    r"""How far the print may be from the mean of the trainings; None of fewer than three.
+    r"""How far the print may be from the mean of the training runs; None for fewer than three.
 
-    If the authors' :math:`m` trainings are more draws from the same normal distribution, their mean
-    lies within :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}` of :math:`n` trainings with
-    a chance of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical Intervals*,
-    2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for the mean of m future
-    observations of a normal distribution.
+    If the authors' :math:`m` runs are more draws from the same normal distribution, their mean lies
+    within :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}` of :math:`n` runs with a
+    probability of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
+    Intervals*, 2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for the mean of m
+    future observations of a normal distribution.
 
     Parameters
     ----------
     spread
-        What the trainings gave.
+        Results of the training runs.
     mean_of
-        Trainings of which the print is the mean, m.
+        Number of runs whose mean is printed, m.
 
     Returns
     -------
     float
-        0 where all trainings gave the same number: only rounding may then be between them.
+        0 if all runs gave the same number: they may then differ only by rounding.
 
     Examples
     --------
-    Of 0.70, 0.72 and 0.74 the deviation is 0.02, and t with 2 degrees of freedom is 4.303:
+    For 0.70, 0.72 and 0.74 the deviation is 0.02, and t with 2 degrees of freedom is 4.303:
 
     >>> round(tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 3)), 4)
     0.0994

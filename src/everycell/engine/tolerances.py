@@ -1,4 +1,4 @@
-"""How far a rebuilt value may be from its print, as the card declares or as seeds show."""
+"""How far a rebuilt value may be from the printed one, by the card or by the spread over seeds."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Allowed(NamedTuple):
     Attributes
     ----------
     within
-        The distance; 0 where only rounding may be between.
+        The distance; 0 if the values may differ only by rounding.
     because
         Its cause.
     derived
-        Whether it was derived from what was run, so that it is told of a cell beyond it too.
+        Whether it was derived from a run, so that it is shown for a cell beyond it too.
     """
 
     within: float = 0.0
@@ -32,7 +32,7 @@ class Allowed(NamedTuple):
 
 
 def is_rounded(precision: CellPrecision) -> bool:
-    """Whether a cell is a rounded measurement: no count, label, rank or text.
+    """Whether a cell is a rounded measurement, not a count, label, rank or text.
 
     Examples
     --------
@@ -59,8 +59,8 @@ def allowed(
     Raises
     ------
     CardError
-        A tolerance is derived from a table of seeds that is not there, or that lacks a cell that
-        was rebuilt.
+        A tolerance is derived from a table of seeds that does not exist, or that lacks a rebuilt
+        cell.
     """
     found: dict[int, Allowed] = {}
     for tolerance in artefact.card.tolerances:
@@ -91,13 +91,13 @@ def _of_seeds(
     found = {}
     for index in indices:
         key, precision = tuple(artefact.cells.loc[index, keys]), artefact.precisions[index]
-        # What the run left out (`may_lack`) has no spread; nor has it a value to compare.
+        # Cells that the run left out (`may_lack`) have neither a spread nor a value to compare.
         if not is_rounded(precision) or (key not in known and key not in rebuilt):
             continue
         if key not in known:
             raise CardError(
                 f"{artefact.id}.{SEEDS}: the table of seeds has no cell {' / '.join(key)}, whose "
-                "tolerance follows `from_spread`; make it anew."
+                "tolerance follows `from_spread`; make it again."
             )
         assert precision.decimals != "text"
         told = in_words(known[key], precision.decimals, tolerance.print_is_mean_of)

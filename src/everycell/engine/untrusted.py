@@ -1,4 +1,4 @@
-"""Reading what others wrote: values in bounds, and quotations that fit in an error's sentence."""
+"""Reading untrusted files: bounded values, and quotations that fit in an error's sentence."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
-#: Most characters of a Python literal; its parser takes some hundred bytes for each. The longest
-#: value of the released files is far below.
+#: #: Largest number of characters in a Python literal; its parser takes some hundred bytes for
+#: each. The longest value in the released files is far below.
 LITERAL = 1_000_000
 #: A packed file may hold this much, or `RATIO` times its own size.
 UNPACKED = 16 * 2**20
-#: Text shrinks to a tenth or so; what shrinks to a hundredth was made to fill the memory.
+#: Text shrinks to about a tenth; a file that shrinks to a hundredth was made to fill the memory.
 RATIO = 100
 
 
 def in_quotes(value: object, most: int = 60) -> str:
-    r"""What was found, as an error shows it: in one line, and cut in its middle where it is long.
+    r"""Quote a found value for an error: in one line, with the middle cut out if it is long.
 
     Parameters
     ----------
     value
-        A text, or anything with a `repr` in bounds.
+        A text, or anything with a bounded `repr`.
     most
-        Characters that it may take; 20 or more.
+        Largest number of characters; 20 or more.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def in_quotes(value: object, most: int = 60) -> str:
     "'xxxxxxx ... xxxend'"
     """
     if isinstance(value, str) and len(value) > most:
-        # Cut before and after `repr`, which may make ten characters of one.
+        # Cut before and after `repr`, which may turn one character into ten.
         value = value[:most] + value[-most:]
     shown = repr(value)
     if len(shown) <= most:
@@ -47,14 +47,14 @@ def in_quotes(value: object, most: int = 60) -> str:
 
 
 def text_of(path: Path) -> str:
-    """Text of a file, which must be a regular one: a pipe in its place might never end.
+    """Read the text of a file, which must be a regular one: a pipe might never end.
 
     Raises
     ------
     OSError
         The file cannot be read.
     ValueError
-        It is no regular file, or no UTF-8; the message does not name the file.
+        It is not a regular file, or not UTF-8; the message does not name the file.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def text_of(path: Path) -> str:
     Traceback (most recent call last):
     ValueError: it is not a regular file
     """
-    # Without O_NONBLOCK a pipe is opened once somebody writes to it.
+    # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(handle, encoding="utf-8") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -79,8 +79,8 @@ def parse_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        No JSON, lists in lists without end, or a number of thousands of digits; the message says
-        which, and not in which file.
+        Not JSON, too deeply nested, or a number with thousands of digits; the message says which,
+        but does not name the file.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_literal(text: str) -> Any:
-    """Value of a Python literal; nothing in it is run.
+    """Value of a Python literal; no code in it is run.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def parse_literal(text: str) -> Any:
     Raises
     ------
     ValueError
-        No literal, or one that is too long or has too many levels; the message says which, and
-        not in which file.
+        Not a literal, or one that is too long or too deeply nested; the message says which, but
+        does not name the file.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def parse_literal(text: str) -> Any:
 
 
 def unpack(packed: BinaryIO, path: Path) -> bytes:
-    """What a packed file holds, as long as that is in bounds.
+    """Unpack a file, as long as its content is within bounds.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def unpack(packed: BinaryIO, path: Path) -> bytes:
     Raises
     ------
     ValueError
-        It holds more; no more than that is unpacked then. The message does not name the file.
+        It holds more; only the allowed amount is unpacked. The message does not name the file.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def unpack(packed: BinaryIO, path: Path) -> bytes:
 
 
 def most_unpacked(path: Path) -> int:
-    """Bytes that a packed file may hold: `RATIO` times its own, and `UNPACKED` at any size.
+    """Bytes that a packed file may unpack to: `RATIO` times its size, and at least `UNPACKED`.
 
     Examples
     --------

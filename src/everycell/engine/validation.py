@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a user's file, in one sentence."""
+"""Pydantic's errors on a user's file, as one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LIMITS = {
     "maximum": "at most",
     "exclusiveMaximum": "below",
 }
-#: Plain words for what pydantic says in its own.
+#: Plain words for pydantic's terms.
 _WORDS = {
     "model_type": "a block of `key: value`",
     "dict_type": "a block of `key: value`",
@@ -26,14 +26,14 @@ _WORDS = {
 
 
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
-    """One sentence for the first fault that pydantic found: the key, the value, what may be.
+    """One sentence for the first fault that pydantic found: key, value, and what is allowed.
 
     Parameters
     ----------
     model
         The model that was validated.
     error
-        What it raised.
+        The error that it raised.
 
     Examples
     --------
@@ -48,10 +48,10 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
     """
     fault = error.errors()[0]
     place = list(fault["loc"])
-    # Of a choice of types pydantic also names the one it tried, which is no key of the file.
+    # For a union, pydantic also names the type it tried, which is not a key of the file.
     if place and "anyOf" in _schema_at(model, place[:-1]):
         place.pop()
-    # A key of the file may be as long as its author likes.
+    # A key of the file may be arbitrarily long.
     key = f"`{'.'.join(str(part)[:80] for part in place)}`" if place else "the content"
     found = _short(fault["input"])
     if fault["type"] == "extra_forbidden":
@@ -79,7 +79,7 @@ def _short(value: Any, most: int = 80) -> str:
 
 
 def _schema_at(model: type[BaseModel], place: list[Any]) -> dict[str, Any]:
-    """JSON schema of the key at `place`; an empty one where there is no such key."""
+    """JSON schema of the key at `place`; an empty one if there is no such key."""
     schema = model.model_json_schema()
     definitions, node = schema.get("$defs", {}), schema
     for part in place:

@@ -1,6 +1,6 @@
 """Verdict of each printed cell against its rebuilt value.
 
-A verdict is two-sided: a higher score than the printed one is not better, it differs.
+A verdict is two-sided: a score above the printed one is not better, it differs.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from everycell.engine.reports import (
 from everycell.engine.tiers import Tier
 from everycell.engine.tolerances import Allowed, allowed
 
-#: The audits of a chapter that has none.
+#: For a chapter without audits.
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
-#: What holds of a cell whose card declares no tolerance.
+#: Tolerance of a cell whose card declares none.
 NO_TOLERANCE = Allowed()
 
 
@@ -44,7 +44,7 @@ def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...
     Raises
     ------
     CardError
-        A key column is missing, a key stands twice, or a cell is rebuilt that is not printed.
+        A key column is missing, a key occurs twice, or a rebuilt cell is not printed.
     """
     keys = artefact.key_columns
     missing = [column for column in [*keys, "value"] if column not in table]
@@ -88,11 +88,11 @@ def report(
     artefact
         Card and printed cells.
     tier
-        Tier that the values come from.
+        Tier of the values.
     rebuilt
-        Tidy table with the artefact's key columns and `value` (numbers or text); None where
-        nothing was run. A column `marker` is shown beside the printed one, and is no verdict;
-        conclusions may read it.
+        Tidy table with the artefact's key columns and `value` (numbers or text); None if nothing
+        was run. A column `marker` is shown beside the printed one without a verdict; conclusions
+        may read it.
     files
         Names of the files beside the verdicts, to list.
     audits

@@ -32,9 +32,9 @@ from everycell.explain.value_functions import (
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Features whose coalitions are enumerated; with more of them permutations are drawn.
+#: Largest number of features whose coalitions are enumerated; with more, permutations are drawn.
 ENUMERATED = 10
-#: Features of a plot.
+#: Number of features in a plot.
 PLOTTED = 15
 
 
@@ -47,16 +47,16 @@ def _exposure(_ranks: IntArray, document: int) -> ValueFunction:
     return lambda changed: exposure(changed[:, document])
 
 
-#: What a ranking is worth, from its ranks and the document that is asked about.
+#: Value of a ranking, from its ranks and the document in question.
 OBJECTIVES: dict[str, Callable[[IntArray, int], ValueFunction]] = {
     "kendall": lambda ranks, _document: kendall(ranks),
     "weighted": _weighted,
     "rank": lambda _ranks, document: negative_rank(document),
     "exposure": _exposure,
 }
-#: Objectives that are about one document.
+#: Objectives that concern one document.
 OF_A_DOCUMENT = ("rank", "exposure")
-#: Explainers, and what each does.
+#: Explainers, with descriptions.
 EXPLAINERS = {
     "shapley": "Shapley values of the ranking (RankingSHAP), exact or with standard errors",
     "kernel": "the same by KernelSHAP, without errors",
@@ -66,17 +66,17 @@ EXPLAINERS = {
     "lime": "mean weights of linear models of Kendall's tau",
     "pointwise-lime": "mean absolute weights of linear models of the first five scores",
 }
-#: Explainers that an objective is given to.
+#: Explainers that take an objective.
 WITH_OBJECTIVE = ("shapley", "kernel", "greedy")
 
 
 class Sampling(NamedTuple):
-    """How much is drawn."""
+    """Sizes of the samples."""
 
-    tolerance: float = 0.01  #: standard error at which permutations end
-    permutations: int = 500  #: pairs of permutations, at most
+    tolerance: float = 0.01  #: standard error at which sampling of permutations ends
+    permutations: int = 500  #: largest number of pairs of permutations
     lime_samples: int = 1000
-    greedy: int = 10  #: features that are selected, at most
+    greedy: int = 10  #: largest number of selected features
 
 
 def attributed_list(
@@ -99,23 +99,23 @@ def attributed_list(
     objective : str
         Of `OBJECTIVES`, for the explainers of `WITH_OBJECTIVE`.
     document : int
-        Row of the document that the objective is about, from 0.
+        Row, from 0, of the document that the objective concerns.
     sampling : Sampling, optional
-        How much is drawn.
+        Sizes of the samples.
     rng : numpy.random.Generator
-        Source of what is drawn.
+        Source of randomness.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``feature``, ``attribution`` and ``error`` (standard error of sampling; NaN where
-        the explainer gives none), by falling attribution. Features that the model does not read
-        are left out.
+        the explainer gives none), by falling attribution. Features that the model does not use are
+        left out.
 
     Raises
     ------
     ValueError
-        For fewer than two documents, and for scores that are all the same.
+        For fewer than two documents, and if all scores are the same.
 
     Examples
     --------
@@ -171,14 +171,14 @@ def _shapley(
 
 
 def attribution_plot(table: pd.DataFrame, label: str) -> Figure:
-    """Bars of the attributions that are largest in size, with twice their standard errors.
+    """Bars of the attributions largest in absolute value, with twice their standard errors.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        As from `attributed_list`.
+        From `attributed_list`.
     label : str
-        Of the axis of attributions.
+        Label of the axis of attributions.
 
     Examples
     --------

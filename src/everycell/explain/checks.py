@@ -14,9 +14,9 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Checks(NamedTuple):
-    """Worth of a list for each size of an explanation, shapes (sizes,) or (sizes, k)."""
+    """Value of a list for each size of an explanation, shapes (sizes,) or (sizes, k)."""
 
-    preservation: FloatArray  #: with the features of the explanation alone
+    preservation: FloatArray  #: with only the features of the explanation
     deletion: FloatArray  #: with all other features
 
 
@@ -26,17 +26,17 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, f), to their worth, shape (c,) or (c, k). Its background should
-        not be that of the explanation.
+        From coalitions, shape (c, f), to their values, shape (c,) or (c, k). Its background should
+        differ from that of the explanation.
     attributions : numpy.ndarray of float, shape (f,)
-        Attribution of each feature; of equal ones the first feature is taken.
+        Attribution of each feature; ties go to the first feature.
     sizes : sequence of int
-        Features of an explanation; all where there are fewer.
+        Numbers of features in an explanation; all if there are fewer.
 
     Raises
     ------
     ValueError
-        For an attribution that is no finite number.
+        For an attribution that is not a finite number.
 
     Notes
     -----
@@ -49,7 +49,7 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     Checks(preservation=array([4., 6.]), deletion=array([3., 1.]))
     """
     if not np.isfinite(attributions).all():
-        raise ValueError("An attribution is not a finite number: nothing is known of its place.")
+        raise ValueError("An attribution is not a finite number, so it has no rank: leave it out.")
     places = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
     kept = np.array([places < size for size in sizes])
     return Checks(game(kept), game(~kept))

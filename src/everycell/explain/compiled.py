@@ -1,6 +1,6 @@
-"""Loops that numba compiles at their first use and keeps on disk.
+"""Loops that numba compiles at their first use and caches on disk.
 
-Importing this module imports numba, which takes a second, so its callers import it where they call.
+Importing this module imports numba, which takes a second, so callers import it only when needed.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-#: LightGBM takes a value as near to 0 as this for missing, where a split says that 0 is missing.
+#: LightGBM treats values this close to 0 as missing, if a split says that 0 is missing.
 ZERO = 1e-35
 
 
 @intrinsic
 def _lowest_bit(_context, _word):
-    """Place of the lowest bit that is set in a word."""
+    """Position of the lowest set bit of a word."""
 
     def code(_context, builder, _signature, arguments):
         return builder.cttz(arguments[0], cgutils.false_bit)
@@ -28,11 +28,11 @@ def _lowest_bit(_context, _word):
 def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves, found):
     """Add the leaves that each coalition reaches to ``found``, shape (b, n, c).
 
-    ``documents`` and ``samples`` say of each node if a vector goes to the left, shape (m, nodes);
-    ``holds`` has the coalitions that hold a feature as bits, shape (f + 1, words), all in its last
-    row. Where document and sample go the same way, so do all coalitions. A stack holds the nodes at
-    which they parted. The first leaf of a tree is added to all coalitions at once (`common`), and
-    to those that reach another one, what that is more.
+    ``documents`` and ``samples`` tell for each node whether a vector goes to the left, shape (m,
+    nodes); ``holds`` has the coalitions that contain a feature as bits, shape (f + 1, words), and
+    all coalitions in its last row. Where document and sample go the same way, so do all coalitions.
+    A stack holds the nodes at which they split. The first leaf of a tree is added to all coalitions
+    at once (`common`), and for those that reach another leaf, the difference is added.
     """
     words = holds.shape[1]
     stack = np.empty(len(lefts) + 2, dtype=np.int64)
@@ -60,7 +60,8 @@ def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves
                     while node >= 0 and kept[node] == other[node]:
                         node = lefts[node] if kept[node] else rights[node]
                     if node >= 0:
-                        # Coalitions that hold the feature go the document's way; others below it.
+                        # # Coalitions with the feature go the document's way, the others the
+                        # sample's.
                         with_it = holds[features[node]]
                         lacking, holding = np.uint64(0), np.uint64(0)
                         for word in range(words):

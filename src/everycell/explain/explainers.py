@@ -1,4 +1,4 @@
-"""Explainers of ranked lists by a forest: attributions of the features that it reads."""
+"""Explainers of a forest's ranked lists: attributions of the features that it uses."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ TOP = 5
 class ExplainedList:
     """A list of documents, the forest that ranks it and a background.
 
-    Features that no split looks at change no ranking and have the attribution 0, so the explainers
-    are about the others (`read`) alone.
+    Features without a split cannot change a ranking and have the attribution 0, so the explainers
+    deal only with the others (`read`).
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class ExplainedList:
 
     @cached_property
     def read(self) -> IntArray:
-        """Columns that the forest looks at, ascending."""
+        """Columns that the forest uses, ascending."""
         return np.unique(self.forest.features)
 
     @cached_property
     def narrow(self) -> ExplainedList:
-        """The same with the columns that the forest looks at alone."""
+        """The same, restricted to the columns that the forest uses."""
         forest = self.forest._replace(
             names=[self.forest.names[column] for column in self.read],
             features=np.searchsorted(self.read, self.forest.features),
@@ -64,12 +64,12 @@ class ExplainedList:
         return ranks_of(self.forest(self.documents))
 
     def game(self, value: ValueFunction) -> ListwiseGame:
-        """Game of the features that are read."""
+        """Game over the features that the forest uses."""
         narrow = self.narrow
         return ListwiseGame(narrow.forest, narrow.documents, narrow.background, value)
 
     def whole(self, values: FloatArray) -> FloatArray:
-        """Attributions of all features from those of the features that are read."""
+        """Attributions of all features, from those of the features that the forest uses."""
         found = np.zeros(self.documents.shape[1])
         found[self.read] = values
         return found
@@ -104,7 +104,7 @@ def sharp(given: ExplainedList, rng: np.random.Generator) -> FloatArray:
     """Mean over documents of Shapley values of a document's rank (ShaRP), shape (f,)."""
     narrow = given.narrow
     game = RankGame(narrow.forest, narrow.documents, narrow.background)
-    # Shapley values are linear: those of the mean rank are the mean of each document's.
+    # Shapley values are linear: those of the mean rank are the mean over the documents.
     values = kernel_shapley_values(
         lambda coalitions: game(coalitions).mean(axis=1), len(narrow.read), rng=rng
     )

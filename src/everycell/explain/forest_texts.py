@@ -1,4 +1,4 @@
-"""A model of LightGBM as text, checked and written anew: its own parser crashes on broken ones."""
+"""LightGBM models as text, checked and rewritten: its own parser crashes on malformed ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-#: Whole numbers of a tree, one for each split.
+#: Integer fields of a tree, one value per split.
 _WHOLE = ("split_feature", "decision_type", "left_child", "right_child")
-#: Other numbers of splits and of leaves; those that a file may lack come second.
+#: Other fields of splits and of leaves; optional ones come second.
 _OF_SPLITS, _MAY_LACK_SPLITS = (
     ("threshold",),
     ("split_gain", "internal_value", "internal_weight", "internal_count"),
@@ -17,14 +17,14 @@ _OF_LEAVES, _MAY_LACK_LEAVES = ("leaf_value",), ("leaf_weight", "leaf_count")
 
 
 class ForestText(NamedTuple):
-    """A model that LightGBM's parser can be given.
+    """A model that is safe for LightGBM's parser.
 
     Attributes
     ----------
     names : list of str
-        Of the features.
+        Names of the features.
     text : str
-        What decides the scores and nothing else; features are called Column_0 and so on.
+        The parts that determine the scores and nothing else; features are named Column_0 and so on.
     """
 
     names: list[str]
@@ -32,7 +32,7 @@ class ForestText(NamedTuple):
 
 
 def whole_forest(text: str) -> ForestText:
-    """Check a text as `Booster.save_model` writes it, and write it anew.
+    """Check a text as written by `Booster.save_model`, and rewrite it.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def whole_forest(text: str) -> ForestText:
     ------
     ValueError
         A missing or broken header, several scores, linear trees, splits by category, arrays of
-        other lengths, a feature, child or number that cannot be, or a node that is no one's child
-        or two nodes'.
+        wrong lengths, an invalid feature, child or number, or a node that is not the child of
+        exactly one node.
 
     Examples
     --------
@@ -115,12 +115,12 @@ def _tree(values: dict[str, str], features: int) -> str:
     if not set(found["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
         raise ValueError("a split has an unknown type")
     sides = (found["left_child"], found["right_child"])
-    # Each split but the first and each leaf is the child of one split, which stands before it.
+    # Each leaf, and each split but the first, is the child of one split, which comes before it.
     if leaves > 1 and sorted(map(int, [*sides[0], *sides[1]])) != [
         *range(-leaves, 0),
         *range(1, leaves - 1),
     ]:
-        raise ValueError("its splits and leaves are no tree")
+        raise ValueError("its splits and leaves do not form a tree")
     if any(0 <= child <= parent for side in sides for parent, child in enumerate(side)):
         raise ValueError("a split has a child that occurs before it")
     lines = [f"num_leaves={leaves}", "num_cat=0"]
@@ -131,14 +131,14 @@ def _tree(values: dict[str, str], features: int) -> str:
 def _numbers(text: str, key: str, wanted: int) -> Sequence[float]:
     parts = text.split()
     if len(parts) != wanted:
-        raise ValueError(f"{key} has {len(parts)} values where {wanted} are due")
+        raise ValueError(f"{key} has {len(parts)} values where {wanted} are expected")
     whole = key in _WHOLE or key.endswith("_count")
     try:
         numbers = [int(each) if whole else float(each) for each in parts]
     except ValueError:
         raise ValueError(f"{key} has a value that is not a number") from None
     if not all(abs(each) < 2**31 if whole else math.isfinite(each) for each in numbers):
-        raise ValueError(f"{key} has a value that is too large, or no finite number")
+        raise ValueError(f"{key} has a value that is too large, or not a finite number")
     return numbers
 
 

@@ -1,8 +1,8 @@
 """Forests of LightGBM, and their scores of documents with masked features.
 
 A list with n documents, b background samples and c coalitions has n * b * c masked vectors. Their
-scores are not predicted one by one: each tree is walked once for a document and a sample, and the
-coalitions part only where the two would go different ways.
+scores are not predicted one by one: each tree is traversed once for a document and a sample, and
+the coalitions split only where the two would go different ways.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-#: Bits of a word of coalitions.
+#: Number of bits in a word of coalitions.
 _BITS = 64
 
 
 class Forest(NamedTuple):
-    """Trees of a LightGBM model as arrays; a node's number below 0 is a leaf's, as ``~leaf``.
+    """Trees of a LightGBM model as arrays; a negative node number denotes a leaf, as ``~leaf``.
 
     Scores are whole multiples of `unit`, so that they can be added in any order: leaves are rounded
     to a part of 2**-60 of the largest score that the forest can give. Two documents that reach the
@@ -33,8 +33,8 @@ class Forest(NamedTuple):
 
     names: list[str]  #: features, in the order of their columns
     roots: IntArray  #: first node of each tree, shape (t,)
-    features: IntArray  #: column that a node looks at, shape (nodes,)
-    thresholds: FloatArray  #: a value up to here goes to the left
+    features: IntArray  #: column that a node tests, shape (nodes,)
+    thresholds: FloatArray  #: values up to here go to the left
     zero_goes: IntArray  #: where a missing 0 goes: 1 left, 0 right; -1 where 0 is not missing
     lefts: IntArray
     rights: IntArray
@@ -65,7 +65,7 @@ class Forest(NamedTuple):
     def masked_scores(
         self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
     ) -> FloatArray:
-        """Scores of documents that keep some features and have the others of a background sample.
+        """Scores of documents that keep some features and take the others from a background sample.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Forest(NamedTuple):
         Returns
         -------
         numpy.ndarray of float, shape (c, b, n)
-            As the model's `predict` gives them, but for rounding.
+            As from the model's `predict`, up to rounding.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Forest(NamedTuple):
         return found.transpose(2, 0, 1) * self.unit
 
     def _goes_left(self, vectors: FloatArray) -> BoolArray:
-        """If a vector goes to the left at a node, shape (m, nodes)."""
+        """Whether a vector goes to the left at a node, shape (m, nodes)."""
         from everycell.explain.compiled import ZERO
 
         values = vectors[:, self.features]
@@ -131,7 +131,7 @@ def read_forest(path: Path) -> Forest:
     Raises
     ------
     ValueError
-        For a file that is no such model, and for models with several classes, linear trees or
+        For a file that is not such a model, and for models with several classes, linear trees or
         categorical splits.
     """
     import lightgbm
@@ -151,7 +151,7 @@ def read_forest(path: Path) -> Forest:
 
 
 def forest_of(trees: list[dict[str, Any]], names: list[str]) -> Forest:
-    """Make arrays of trees as LightGBM's `dump_model` nests them.
+    """Make arrays from trees as nested by LightGBM's `dump_model`.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _added(
     children: list[list[int]],
     leaves: list[float],
 ) -> int:
-    """Add a node with all below it; its number, or that of its leaf."""
+    """Add a node and its subtree; return its number, or that of its leaf."""
     if "leaf_value" in node and "split_feature" not in node:
         if node.get("leaf_coeff"):
             raise ValueError("The model has linear trees: train it without `linear_tree`.")
@@ -211,7 +211,7 @@ def _added(
 
 
 def _bits_by_feature(coalitions: BoolArray) -> npt.NDArray[np.uint64]:
-    """Coalitions that hold each feature, as bits, shape (f, words); the last row has all bits."""
+    """Coalitions with each feature, as bits, shape (f, words); the last row has all bits."""
     count, features = coalitions.shape
     padded = np.zeros((features + 1, -(-count // _BITS) * _BITS), dtype=bool)
     padded[:features, :count] = coalitions.T

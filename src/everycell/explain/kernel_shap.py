@@ -1,4 +1,4 @@
-"""Shapley values by a weighted regression over drawn coalitions: KernelSHAP of the package shap."""
+"""Shapley values by weighted regression over sampled coalitions: KernelSHAP of the package shap."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def kernel_shapley_values(
     coalitions: int | Literal["auto"] = "auto",
     select: bool = False,
 ) -> FloatArray:
-    """Shapley values by KernelSHAP, whose coalitions come in pairs with their complements.
+    """Shapley values by KernelSHAP, which samples coalitions in pairs with their complements.
 
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their worth, shape (c,) or (c, k); it is asked twice
-        for one coalition, and once for all that are drawn.
+        From coalitions, shape (c, players), to their values, shape (c,) or (c, k); it is called
+        twice with one coalition, and once with all sampled ones.
     players : int
         Features, 2 or more.
     rng : numpy.random.Generator
         Source of the coalitions.
     coalitions : int or "auto"
-        Coalitions that are drawn; the package's default is 2 * players + 2048. Where there are no
-        more than that, all are taken, and the values are exact.
+        Number of sampled coalitions; the package's default is 2 * players + 2048. If there are no
+        more than that, all are used, and the values are exact.
     select : bool
-        Whether players with small values get 0 by a lasso (AIC), as the released code of heuss2025
-        has it with the defaults of its version of shap.
+        Whether a lasso (AIC) sets small values to 0, as in the released code of heuss2025 with the
+        defaults of its version of shap.
 
     Returns
     -------
     numpy.ndarray of float, shape (players,) or (players, k)
-        They sum to the worth of all less that of none.
+        They sum to the value of the full coalition minus that of the empty one.
 
     Notes
     -----
@@ -55,14 +55,14 @@ def kernel_shapley_values(
     >>> kernel_shapley_values(game, 3, rng=rng).round(6).tolist()
     [1.0, 2.0, 4.0]
     """
-    # It takes seconds to import.
+    # Importing it takes seconds.
     import shap
 
     def worth(rows: FloatArray) -> FloatArray:
         return game(np.asarray(rows) > 0.5)
 
     explainer = shap.KernelExplainer(worth, np.zeros((1, players)))
-    # The package draws from the generator of the whole process.
+    # The package uses the global random generator.
     before = np.random.get_state()
     np.random.seed(int(rng.integers(2**32)))
     try:

@@ -20,24 +20,24 @@ WIDTH = 0.75
 def linear_weights(
     worth: Callable[[BoolArray], FloatArray], features: int, samples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Weights of a ridge regression of what masked inputs are worth on what they keep.
+    """Weights of a ridge regression of the values of masked inputs on the features that they keep.
 
     Parameters
     ----------
     worth : callable
-        From what is kept, shape (m, features), to m numbers, with a mask of its own for each.
+        From masks of kept features, shape (m, features), to m numbers.
     features : int
-        What can be masked, 1 or more; each is masked in half of the samples.
+        Number of features that can be masked, 1 or more; each is masked in half of the samples.
     samples : int
-        Masked inputs, 2 or more, the first of which keeps all.
+        Number of masked inputs, 2 or more; the first keeps all features.
     rng : numpy.random.Generator
         Source of the masks.
 
     Returns
     -------
     numpy.ndarray of float, shape (features,)
-        Weights. A sample counts by exp(-d / (2 w^2 features)), d features masked and w of `WIDTH`,
-        and the penalty is 1, as in the package lime.
+        Weights. A sample has the weight exp(-d / (2 w^2 features)), with d masked features and w of
+        `WIDTH`, and the penalty is 1, as in the package lime.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def linear_weights(
     >>> linear_weights(lambda kept: kept @ np.array([3.0, 1.0]), 2, 1000, rng).round(1).tolist()
     [3.0, 1.0]
     """
-    # It takes a second to import.
+    # Importing it takes a second.
     from sklearn.linear_model import Ridge
 
     kept = rng.random((samples, features)) < 0.5
@@ -71,13 +71,13 @@ def pointwise_lime(
     model : callable
         From feature vectors, shape (m, f), to m scores.
     documents : numpy.ndarray of float, shape (n, f)
-        What is explained.
+        Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
-        A sample of it, drawn anew for each masked input, has the values of masked features.
+        A sample drawn anew for each masked input gives the values of masked features.
     samples : int
-        Masked inputs a document.
+        Number of masked inputs per document.
     rng : numpy.random.Generator
-        Source of masks and draws.
+        Source of masks and samples.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def listwise_lime(
     samples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Weights of a ranking's value, where each document has masks of its own, shape (n, f).
+    """Weights of a ranking's value, where each document has its own masks, shape (n, f).
 
     Parameters
     ----------

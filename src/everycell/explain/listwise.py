@@ -1,7 +1,7 @@
-"""The game of a ranked list: features are players, and a coalition is worth what its ranking is.
+"""The game of a ranked list: features are players, and a coalition has the value of its ranking.
 
-Features outside a coalition are taken from background samples, in all documents of the list at
-once. What is left is ranked, and a value function says what the ranking is worth.
+Features outside a coalition are replaced by those of background samples, in all documents of the
+list at once. The result is ranked, and a value function gives the value of the ranking.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-#: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`, as
-#: `everycell.explain.forests.Forest` has, which is then asked for whole coalitions.
+#: #: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`,
+#: like `everycell.explain.forests.Forest`, which is then called with whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
-#: Masked vectors at once: a bound of the memory. There can be more where the model is given
-#: coalitions and nobody writes the vectors down.
+#: #: Number of masked vectors at once, to bound memory. It does not apply to models that take
+#: coalitions, for which the vectors are never built.
 _VECTORS, _SCORES = 200_000, 4_000_000
 
 
 @dataclass(frozen=True)
 class ListwiseGame:
-    """Worth of coalitions of features for one list of documents.
+    """Values of coalitions of features for one list of documents.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class ListwiseGame:
     value : callable
         A value function, see `everycell.explain.value_functions`.
     ties : {"first", "last"}
-        Which of documents with one score ranks higher.
+        Which of several documents with the same score ranks higher.
 
     Raises
     ------
     ValueError
-        For arrays of other shapes or with values that are no finite numbers.
+        For arrays of wrong shapes or with values that are not finite numbers.
 
     Notes
     -----
@@ -67,7 +67,7 @@ class ListwiseGame:
     ties: Ties = "first"
 
     def __post_init__(self) -> None:
-        """Refuse arrays that no game can be made of."""
+        """Refuse arrays that cannot form a game."""
         _checked("documents", self.documents)
         _checked("background", self.background)
         features = self.documents.shape[1], self.background.shape[1]
@@ -83,7 +83,7 @@ class ListwiseGame:
         return self.documents.shape[1]
 
     def __call__(self, coalitions: BoolArray) -> FloatArray:
-        """Worth of coalitions, mean over the background.
+        """Values of coalitions, averaged over the background.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class ListwiseGame:
         Returns
         -------
         numpy.ndarray of float, shape (c,) or (c, k)
-            By the number of values of the value function.
+            Depends on the number of values of the value function.
         """
         samples, documents = len(self.background), len(self.documents)
         most = _SCORES if hasattr(self.model, "masked_scores") else _VECTORS
@@ -111,7 +111,7 @@ class ListwiseGame:
 def masked_scores(
     model: Model, documents: FloatArray, background: FloatArray, coalitions: BoolArray
 ) -> FloatArray:
-    """Scores of documents that keep some features and have the others of a background sample.
+    """Scores of documents that keep some features and take the others from a background sample.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def masked_scores(
     Raises
     ------
     ValueError
-        For scores that are no finite numbers, or not one a vector.
+        For scores that are not finite numbers, or not one per vector.
 
     Notes
     -----
@@ -153,7 +153,7 @@ def masked_scores(
     if scores.shape != (np.prod(shape),) or not np.isfinite(scores).all():
         raise ValueError(
             f"The model gave scores of shape {scores.shape} for {np.prod(shape)} vectors, or some "
-            "that are no finite numbers: it has to give one number a vector."
+            "that are not finite numbers: it has to give one number per vector."
         )
     return scores.reshape(shape)
 
@@ -162,7 +162,7 @@ def _checked(name: str, values: FloatArray) -> None:
     given = np.asarray(values)
     if given.ndim != 2 or not all(given.shape):
         raise ValueError(
-            f"The shape of the {name} is {given.shape}: give a row or more of a feature or more."
+            f"The shape of the {name} is {given.shape}: give rows of one or more features."
         )
     wrong = np.argwhere(~np.isfinite(given))
     if len(wrong):

@@ -1,4 +1,4 @@
-"""Attribution of the scores of single documents, the mean of which is set against listwise ones."""
+"""Attribution of the scores of single documents; their mean is compared with listwise ones."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def pointwise_shapley_values(
     model : callable
         From feature vectors, shape (m, f), to m scores.
     documents : numpy.ndarray of float, shape (n, f)
-        What is explained.
+        Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
         Samples that stand in for features outside a coalition.
 
     Returns
     -------
     numpy.ndarray of float, shape (n, f)
-        A row sums to the document's score less the mean score of the background.
+        A row sums to the document's score minus the mean score of the background.
 
     Notes
     -----
@@ -55,20 +55,20 @@ def tree_shapley_values(
     forest : Forest
         Model as from `read_forest`.
     documents : numpy.ndarray of float, shape (n, f)
-        What is explained.
+        Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
         Samples that stand in for features outside a coalition.
 
     Returns
     -------
     numpy.ndarray of float, shape (n, f)
-        A row sums to the document's score less the mean score of the background.
+        A row sums to the document's score minus the mean score of the background.
 
     Notes
     -----
     By the package `shap`: the interventional values of its tree explainer.
     """
-    # Both take seconds to import.
+    # Importing both takes seconds.
     import lightgbm
     import shap
 

@@ -1,4 +1,4 @@
-"""Selection of features one by one, by what each adds to the worth of those already taken."""
+"""Greedy selection of features, by what each adds to the value of those already selected."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from everycell.explain.shapley import Game
 
 
 def greedy_selection(game: Game, players: int, most: int) -> list[int]:
-    """Take the feature that adds most, until none adds anything.
+    """Select the feature that adds most, until none adds anything.
 
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their worth, shape (c,).
+        From coalitions, shape (c, players), to their values, shape (c,).
     players : int
         Features, 1 or more.
     most : int
-        Features that are taken at most.
+        Largest number of selected features.
 
     Returns
     -------
     list of int
-        Features in the order in which they were taken; of equal gains the first feature.
+        Features in the order of selection; ties go to the first feature.
 
     Notes
     -----

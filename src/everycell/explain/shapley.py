@@ -1,4 +1,4 @@
-"""Shapley values of a game, by enumeration of all coalitions or by drawing permutations."""
+"""Shapley values of a game, by enumerating all coalitions or by sampling permutations."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-#: From coalitions, shape (c, f), to their worth, shape (c,) or (c, k).
+#: From coalitions, shape (c, f), to their values, shape (c,) or (c, k).
 Game = Callable[[BoolArray], FloatArray]
 
-#: Players whose coalitions can be enumerated: 32,768 coalitions.
+#: Largest number of players for enumeration: 32,768 coalitions.
 MOST_PLAYERS = 15
 
 
 class Attribution(NamedTuple):
-    """What sampling found."""
+    """Result of sampling."""
 
     values: FloatArray  #: shape (f,)
     errors: FloatArray  #: standard error of each value, shape (f,)
@@ -27,7 +27,7 @@ class Attribution(NamedTuple):
 
 
 def all_coalitions(players: int) -> BoolArray:
-    """All coalitions, shape (2 ** players, players); bit j of a row's number says if j is in it.
+    """All coalitions, shape (2 ** players, players); bit j of a row's number is player j.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def all_coalitions(players: int) -> BoolArray:
 
 
 def shapley_values(worth: npt.ArrayLike) -> FloatArray:
-    """Shapley values from the worth of all coalitions.
+    """Shapley values from the values of all coalitions.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     numpy.ndarray of float, shape (f,) or (f, k)
-        They sum to the worth of all less that of none.
+        They sum to the value of the full coalition minus that of the empty one.
 
     Raises
     ------
     ValueError
-        For a number of coalitions that is no power of two.
+        For a number of coalitions that is not a power of two.
 
     Notes
     -----
@@ -80,7 +80,7 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     values = np.asarray(worth, dtype=float)
     players = len(values).bit_length() - 1
     if players < 1 or len(values) != 2**players:
-        raise ValueError(f"The worth of {len(values)} coalitions is given; f features have 2 ** f.")
+        raise ValueError(f"Values of {len(values)} coalitions are given; f features have 2 ** f.")
     coalitions = all_coalitions(players)
     sizes = coalitions.sum(axis=1)
     weights = np.array(
@@ -112,22 +112,23 @@ def sampled_shapley_values(
     Parameters
     ----------
     game : callable
-        From coalitions, shape (c, players), to their worth, shape (c,).
+        From coalitions, shape (c, players), to their values, shape (c,).
     players : int
         Features, 1 or more.
     tolerance : float
-        Largest standard error of a value at which drawing ends, above 0.
+        Sampling ends when no standard error is above this; above 0.
     most : int
-        Pairs of permutations at most, 2 or more.
+        Largest number of pairs of permutations, 2 or more.
     rng : numpy.random.Generator
         Source of the permutations.
     at_once : int
-        Pairs between two looks at the errors, 2 or more.
+        Number of pairs between two checks of the errors, 2 or more.
 
     Returns
     -------
     Attribution
-        The values sum to the worth of all less that of none, whatever is drawn.
+        Whatever is drawn, the values sum to the value of the full coalition minus that of the empty
+        one.
 
     Raises
     ------
@@ -151,7 +152,8 @@ def sampled_shapley_values(
         pairs = min(at_once, most - len(samples))
         orders = rng.permuted(np.tile(np.arange(players), (max(pairs, 2), 1)), axis=1)
         both = np.concatenate([orders, orders[:, ::-1]])
-        # Place of each player; a coalition of a permutation holds the players of its first places.
+        # # Position of each player; a coalition of a permutation holds the players at its first
+        # positions.
         places = np.argsort(both, axis=1)
         steps = np.arange(players + 1)
         coalitions = places[:, None, :] < steps[None, :, None]

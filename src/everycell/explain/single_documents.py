@@ -1,4 +1,4 @@
-"""The game of one document at a time: its features are masked, and the others stay as they are."""
+"""The game of one document at a time: its features are masked, and the others stay unchanged."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class RankGame:
-    """Rank that each document of a list gets where it alone keeps a coalition of its features.
+    """Rank that each document of a list gets if only it keeps just a coalition of its features.
 
-    The documents are n games at once. Of equal scores the document that stands first ranks higher.
+    The documents are n games at once. Among equal scores the document that comes first ranks
+    higher.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class RankGame:
     background: FloatArray
 
     def __call__(self, coalitions: BoolArray) -> FloatArray:
-        """Worth of coalitions, shape (c, n): the rank, below 0 so that more is better.
+        """Values of coalitions, shape (c, n): the negative rank, so that more is better.
 
         Parameters
         ----------

@@ -12,14 +12,14 @@ def train_forest(lists: pd.DataFrame, seed: int) -> str:
     ----------
     lists : pandas.DataFrame
         Columns ``query``, ``relevance`` (whole numbers from 0) and one for each feature; documents
-        of a query stand together.
+        of a query are contiguous.
     seed : int
-        Of the training, which draws nothing with these settings.
+        Seed of the training, which draws nothing with these settings.
 
     Returns
     -------
     str
-        The model as text. One thread, so that the sums are those of every run.
+        The model as text. One thread is used, so that sums are the same in every run.
 
     Notes
     -----
@@ -33,7 +33,7 @@ def train_forest(lists: pd.DataFrame, seed: int) -> str:
     >>> train_forest(lists, 0).splitlines()[0]
     'tree'
     """
-    # It takes a second to import.
+    # Importing it takes a second.
     import lightgbm
 
     model = lightgbm.LGBMRanker(

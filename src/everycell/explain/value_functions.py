@@ -1,7 +1,7 @@
-"""What a changed ranking is worth: functions of ranks that are explained by features.
+"""Values of a changed ranking: functions of ranks, to be explained by features.
 
 A value function takes the ranks of n documents in m rankings, shape (m, n), from 1, and gives one
-value a ranking, shape (m,), or k values, shape (m, k).
+value per ranking, shape (m,), or k values, shape (m, k).
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
     scores : array_like of float, shape (..., n)
         Scores of n documents in any number of rankings.
     ties : {"first", "last"}
-        Which of documents with one score ranks higher: the one that stands first, or last.
+        Which of several documents with the same score ranks higher: the one that comes first, or
+        last.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def exposure(ranks: npt.ArrayLike) -> FloatArray:
 
     Notes
     -----
-    Source: heuss2025, equation 4.8 prints 1 / log2(rank), which has no value at rank 1; the
+    Source: heuss2025, equation 4.8 prints 1 / log2(rank), which is undefined at rank 1; the
     released code adds 1.
 
     Examples
@@ -96,7 +97,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     given = _reference(reference)
     if len(given) < 2:
         raise ValueError(
-            f"The list has {len(given)} document: give two or more, since one has no order."
+            f"The list has {len(given)} document: give two or more, since one alone has no order."
         )
     order = np.argsort(given)
     pairs = len(given) * (len(given) - 1) / 2
@@ -112,13 +113,13 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
 
 
 def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
-    """Sum of changes of rank, those of documents at the top counting most.
+    """Sum of changes of rank, in which documents at the top count most.
 
     Notes
     -----
     Source: heuss2025, equation 4.6, with log2(1 + rank) for the log2(rank) that it prints, which is
-    0 for the first document. The sign is that of the print: 0 for the same order, and less where
-    documents of the top move up for others of the top.
+    0 for the first document. The sign is as printed: 0 for the same order, and lower where top
+    documents move up past other top documents.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def negative_rank(document: int) -> ValueFunction:
 
 
 def exposures(documents: slice | list[int] = slice(None)) -> ValueFunction:
-    """Exposure of each of some documents, all where none are named; k values a ranking.
+    """Exposure of each of some documents, all if none are named; k values per ranking.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ranking of most utility among those that are fair enough: exactly, and fast.
+"""The ranking with the most utility among those that are fair enough: an exact and a fast method.
 
 Utility is the discounted sum of scores, fairness the sum of neutrality over rank
 (`everycell.fair_ranking.neutral_exposure`), as a share of the largest that the list allows.
@@ -16,12 +16,12 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-#: Share of the fairness asked for by which rounding may miss it.
+#: Share of the required fairness by which rounding may miss it.
 TOLERANCE = 1e-9
 
 
 class ConstrainedRanking(NamedTuple):
-    """A ranking that is fair enough, what it is worth, and what none can exceed."""
+    """A ranking that is fair enough, its utility, and an upper bound on utility."""
 
     ranking: IntArray  #: shape (n,): the document at each rank
     utility: float  #: discounted sum of gains
@@ -29,7 +29,7 @@ class ConstrainedRanking(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """Largest share of the best utility that this ranking can lack.
+        """Upper bound on the loss of this ranking, as a share of the best utility.
 
         Examples
         --------
@@ -40,7 +40,7 @@ class ConstrainedRanking(NamedTuple):
 
 
 def gains(scores: npt.ArrayLike) -> FloatArray:
-    """Scores of one list between 0 and 1, with 0.00001 for the lowest, so that none is worthless.
+    """Scores of one list scaled to (0, 1], with 0.00001 for the lowest, so that none is worthless.
 
     Notes
     -----
@@ -59,7 +59,7 @@ def gains(scores: npt.ArrayLike) -> FloatArray:
 def best_by_integer_program(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float
 ) -> ConstrainedRanking:
-    """The fair enough ranking of most utility, by an integer program.
+    """The ranking with the most utility that is fair enough, by an integer program.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def best_by_integer_program(
     Returns
     -------
     ConstrainedRanking
-        Its bound is its utility, but for the solver's tolerance.
+        Its bound is its utility, up to the solver's tolerance.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def best_by_integer_program(
         Lists of different lengths or without documents, a score below 0, a neutrality or share
         outside 0 and 1.
     ArithmeticError
-        Where the solver finds no answer.
+        If the solver finds no solution.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def best_by_integer_program(
 def best_by_assignment(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float, *, steps: int = 30
 ) -> ConstrainedRanking:
-    """A fair enough ranking of nearly the most utility, by a price on fairness.
+    """A ranking that is fair enough, with nearly the most utility, by a price on fairness.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def best_by_assignment(
     Returns
     -------
     ConstrainedRanking
-        It is fair enough. Its bound is that of the price (Lagrange), so that its loss against the
-        best ranking is known without solving the integer program.
+        It is fair enough. Its bound comes from the price (a Lagrange multiplier), so that its loss
+        compared with the best ranking is known without solving the integer program.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def best_by_assignment(
     -----
     With utility plus price times fairness as the value of a document at a rank, the best ranking
     is an assignment (`scipy.optimize.linear_sum_assignment`). A higher price never makes it less
-    fair, so the least sufficient price is found by bisection.
+    fair, so the lowest sufficient price is found by bisection.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def best_by_assignment(
     own = float(values[free] @ discounts)
     if float(neutral[free] @ exposures) >= floor:
         return ConstrainedRanking(free, own, own)
-    # Always fair enough, also where rounding hides it from every price.
+    # Always fair enough, even where no price finds it because of rounding.
     fairest = np.lexsort((-values, -neutral))
     best, bound = ConstrainedRanking(fairest, float(values[fairest] @ discounts), own), own
     low, high, highest = 0.0, np.inf, 1.0
@@ -181,7 +181,7 @@ def best_by_assignment(
 def _checked(
     scores: npt.ArrayLike, neutralities: npt.ArrayLike, share: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
-    """Gains, neutralities, discounts of utility and of fairness, and the fairness asked for."""
+    """Gains, neutralities, discounts of utility and of fairness, and the required fairness."""
     values, neutral = np.asarray(scores, dtype=float), np.asarray(neutralities, dtype=float)
     if values.ndim != 1 or values.shape != neutral.shape or not values.size:
         raise ValueError(

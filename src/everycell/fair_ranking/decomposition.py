@@ -1,13 +1,13 @@
-"""From probabilities (item, rank) to a policy: rankings whose mean they are.
+"""From probabilities (item, rank) to a policy: rankings with these probabilities as their mean.
 
-:func:`decompose` is the Birkhoff-von Neumann decomposition of n x k matrices: an item that is not
-shown is matched with a further column that holds the n - k others too, and a ranking is split off
-with the smallest probability on its way, until nothing is left. Many rankings can be split off;
-which one is the *matching rule*, and it changes which items are shown together:
+:func:`decompose` is the Birkhoff-von Neumann decomposition of n x k matrices: items that are not
+shown are matched with a further column that holds n - k of them, and rankings are split off, each
+with the smallest probability among its entries, until nothing is left. Many rankings can be split
+off; the *matching rule* decides which, and so which items are shown together:
 
-- ``"row_first"``: item by item, each at the first rank that is free, or else along the shortest
-  chain of items that can move;
-- ``"column_first"``: rank by rank, each with the first item that is free;
+- ``"row_first"``: item by item, each at the first free rank, or else along the shortest chain of
+  items that can move;
+- ``"column_first"``: rank by rank, each with the first free item;
 - ``"assignment"``: the ranking with the largest sum of probabilities.
 
 :func:`felix` decomposes, keeps the rankings that may be shown, and decomposes the rest again.
@@ -28,7 +28,7 @@ from everycell.fair_ranking.policies import Policy
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Matching = Literal["row_first", "column_first", "assignment"]
-#: Whether rankings, shape (m, k), are to be avoided, shape (m,).
+#: From rankings, shape (m, k), to whether each is to be avoided, shape (m,).
 Avoided = Callable[[IntArray], npt.NDArray[np.bool_]]
 
 #: Probability below which an entry is rounding.
@@ -38,7 +38,7 @@ LEFT = 1e-7
 
 
 class Resampled(NamedTuple):
-    """What re-sampling gives."""
+    """Result of re-sampling."""
 
     policy: Policy
     #: Probability of rankings to be avoided after each iteration, shape (iterations,)
@@ -51,17 +51,17 @@ def decompose(
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
 ) -> Policy:
-    """Rankings whose weighted mean is a matrix of probabilities.
+    """Decompose a matrix of probabilities into rankings whose weighted mean it is.
 
     Parameters
     ----------
     marginals : array_like of float, shape (n, k)
-        Probability of each item at each rank, k <= n: columns sum to 1, rows to 1 at most.
+        Probability of each item at each rank, k <= n: columns sum to 1, rows to at most 1.
     matching : {"row_first", "column_first", "assignment"}
         Rule by which the next ranking is chosen.
     rng : numpy.random.Generator, optional
-        Shuffles the items first, as rules prefer items that come first. Without it, the order of
-        the rows holds.
+        Shuffles the items first, since rules prefer items that come first. If left out, the order
+        of the rows is used.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def decompose(
     Raises
     ------
     ValueError
-        For a matrix that has negative entries or wrong sums, or fewer rows than columns.
+        For a matrix with negative entries, wrong sums, or fewer rows than columns.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def felix(
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
 ) -> Policy:
-    """Policy with given marginals that seldom shows rankings to be avoided (FELIX).
+    """Policy with given marginals that rarely shows rankings to be avoided (FELIX).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def felix(
         Takes rankings of shape (m, k) and returns m truth values, such as
         :func:`.holds_outlier` with the scores of the list.
     iterations : int
-        Decompositions, 1 or more; 1 is one decomposition, whatever it shows.
+        Number of decompositions, 1 or more; with 1, nothing is avoided.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def felix(
     Raises
     ------
     ValueError
-        As for :func:`decompose`, and for fewer iterations than 1.
+        As for :func:`decompose`, and for fewer than 1 iteration.
 
     Notes
     -----
@@ -176,8 +176,7 @@ def checked_marginals(marginals: npt.ArrayLike) -> FloatArray:
     matrix = np.array(marginals, dtype=float)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
-            f"The matrix has the shape {matrix.shape}: it must have a row per item and a column a "
-            "rank."
+            f"The matrix has the shape {matrix.shape}: give a row per item and a column per rank."
         )
     items, ranks = matrix.shape
     if ranks > items:
@@ -235,7 +234,7 @@ def _decompose(
             f"A share of {left / total:.1g} of the probabilities could not be decomposed: the "
             "matrix is not precise enough; its sums must be right to about 1e-8."
         )
-    # What rounding left over goes to all rankings alike.
+    # What rounding leaves over is spread over all rankings.
     return Policy(order[rankings], weights * (total / weights.sum()))
 
 
@@ -249,7 +248,7 @@ def _split_by_assignment(
     tiny = TINY * total
     left = total
     while left > tiny:
-        # What must not be used costs more than all that may be.
+        # Forbidden entries cost more than all allowed ones together.
         gains = np.where(work > tiny, work, -2.0 * items)[:, column_of]
         rows, slots = linear_sum_assignment(gains, maximize=True)
         columns = column_of[slots]

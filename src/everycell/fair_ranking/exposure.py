@@ -1,16 +1,16 @@
 """Fair exposure of the items of a list, in closed form.
 
 A ranking shows an item at one rank; a policy draws rankings, and the *exposure* of an item is the
-mean weight of its ranks. Exposure is fair where it is proportional to merit. Where that cannot be
-(every item of a full-length list gets the weight of the last rank at least), items of lower merit
-may get more than their share and never less.
+mean weight of its ranks. Exposure is fair where it is proportional to merit. Where that is
+impossible (every item of a full-length list gets at least the weight of the last rank), items of
+lower merit may get more than their share but never less.
 
 That is a linear program over matrices of n x k probabilities with a row for each pair of items.
-Its exposures need no solver: with items sorted by merit, the largest exposures that m items can
-have together are the first m rank weights, so the sum of exposures as a function of the sum of
-merits lies below these points, and it is convex, since its slopes are exposure over merit. The
-best is the greatest convex function below the points: its slopes are found by pooling neighbours
-whose slopes fall (pooling adjacent violators).
+Its exposures need no solver: with items sorted by merit, the total exposure of m items is at most
+the sum of the first m rank weights. So the sum of exposures, as a function of the sum of merits,
+lies below these points, and it is convex, since its slopes are exposure over merit. The best one is
+the greatest convex function below the points, whose slopes the pool-adjacent-violators algorithm
+finds.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-#: Difference of sums, relative to all exposure, below which a block of items ends.
+#: Difference of sums, relative to total exposure, below which a block of items ends.
 TOUCHES = 1e-9
 
 
 class Block(NamedTuple):
-    """Items that fill a run of ranks among themselves."""
+    """Items that share a contiguous range of ranks among themselves."""
 
     items: IntArray  #: positions in the list, by decreasing exposure
     ranks: slice  #: ranks from 0; the last block of a cut list has more items than ranks
@@ -47,14 +47,14 @@ def logarithmic_rank_weights(ranks: int) -> FloatArray:
 
 
 def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Exposures that serve users best among the fair ones.
+    """Fair exposures with the highest utility.
 
     Parameters
     ----------
     merits : array_like of float, shape (n,)
         Merit of each item, above 0, in any order. Equal merits get equal exposures.
     rank_weights : array_like of float, shape (k,)
-        Weight of each rank, k <= n: not negative and not rising. Ranks beyond k have none.
+        Weight of each rank, k <= n: not negative and not increasing. Ranks beyond k have weight 0.
 
     Returns
     -------
@@ -64,8 +64,8 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
     Raises
     ------
     ValueError
-        For a merit that is not above 0, for weights that are negative or rise, or for more ranks
-        than items.
+        For a merit that is not above 0, for weights that are negative or increase, or for more
+        ranks than items.
 
     Notes
     -----
@@ -74,7 +74,7 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 
     Examples
     --------
-    In the cut list there is enough exposure below the first rank to be proportional:
+    In the truncated list there is enough exposure below the first rank to be proportional:
 
     >>> fair_exposure([1.0, 0.5, 0.5], [1.0]).tolist()
     [0.5, 0.25, 0.25]
@@ -111,23 +111,23 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 
 
 def exposure_blocks(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> list[Block]:
-    """Blocks of items that share a run of ranks, from the first rank on.
+    """Blocks of items that share a contiguous range of ranks, from the first rank on.
 
     Where the m largest exposures sum to the first m weights, no other item can be among the first
-    m ranks: any matrix of probabilities falls into blocks there.
+    m ranks: any matrix of probabilities splits into blocks there.
 
     Parameters
     ----------
     exposures : array_like of float, shape (n,)
-        Exposures that some policy has.
+        Exposures of some policy.
     rank_weights : array_like of float, shape (k,)
         As for :func:`fair_exposure`.
 
     Raises
     ------
     ValueError
-        For exposures that no policy has: those that do not sum to the weights, or m items with
-        more exposure than m ranks have.
+        For exposures that no policy can have: those that do not sum to the weights, or m items with
+        more exposure than m ranks.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def checked_merits(merits: npt.ArrayLike) -> FloatArray:
     values = np.asarray(merits, dtype=float)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"The merits have the shape {values.shape}: they must be a list of one number an item."
+            f"The merits have the shape {values.shape}: they must be a list of one number per item."
         )
     wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(wrong):
@@ -184,12 +184,11 @@ def checked_merits(merits: npt.ArrayLike) -> FloatArray:
 
 
 def checked_rank_weights(rank_weights: npt.ArrayLike) -> FloatArray:
-    """Weights of ranks as an array, not negative and not rising."""
+    """Weights of ranks as an array, not negative and not increasing."""
     values = np.asarray(rank_weights, dtype=float)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"The rank weights have the shape {values.shape}: they must be a list of one number a "
-            "rank."
+            f"The rank weights have the shape {values.shape}: give a list of one number per rank."
         )
     if not np.isfinite(values).all() or (values < 0).any() or (np.diff(values) > 0).any():
         raise ValueError(

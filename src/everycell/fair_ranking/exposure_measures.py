@@ -1,8 +1,8 @@
-"""Measures of a policy over rankings: fairness of exposure, utility, and outliers that it shows.
+"""Measures of a policy over rankings: fairness of exposure, utility, and displayed outliers.
 
-An item is an *outlier* in what is shown where its score is more than 2.5 standard deviations
-(population) from the mean of the items that are shown with it. Among n items the largest possible
-distance is sqrt(n - 1), so that among seven or fewer nothing can be an outlier.
+A displayed item is an *outlier* if its score is more than 2.5 standard deviations (population) from
+the mean of the displayed items. Among n items the largest possible distance is sqrt(n - 1), so that
+among seven or fewer no item can be an outlier.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ THRESHOLD = 2.5
 
 
 def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
-    """Squared distance of exposures from those in proportion to relevance (EE-L).
+    """Squared distance of exposures from exposures proportional to relevance (EE-L).
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
 
 
 def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
-    """NDCG of the first ranks, averaged over a policy.
+    """NDCG of the top ranks, averaged over a policy.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
     relevance : array_like of float, shape (n,)
         Grades of all items: gain is 2^grade - 1, the discount log2(1 + rank).
     cutoff : int
-        Ranks that count, 1 or more.
+        Cut-off, 1 or more.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
 def z_scores(values: npt.ArrayLike) -> FloatArray:
     """Distances from the mean in population standard deviations, along the last axis.
 
-    Where all values are equal nothing stands out, and all are 0.
+    Where all values are equal, all distances are 0.
 
     Examples
     --------
@@ -98,18 +98,18 @@ def z_scores(values: npt.ArrayLike) -> FloatArray:
     """
     given = np.asarray(values, dtype=float)
     if not np.isfinite(given).all():
-        raise ValueError("A score is not a number: nothing is known of whether it stands out.")
+        raise ValueError("A score is not a number, so outliers are undefined: give finite scores.")
     off = given - given.mean(axis=-1, keepdims=True)
-    # Squares of tiny values would be 0: a power of two, which rounds nothing, makes the largest 1.
+    # Squares of tiny values would be 0, so scale by a power of two, which does not round.
     off = np.ldexp(off, -np.frexp(np.abs(off).max(axis=-1, keepdims=True))[1])
     spread = np.sqrt((off**2).mean(axis=-1, keepdims=True))
-    # Equal values have a mean that rounding may set off from them.
+    # The mean of equal values may differ from them by rounding.
     same = (np.ptp(given, axis=-1, keepdims=True) == 0) | (spread == 0)
     return np.where(same, 0.0, off / np.where(same, 1.0, spread))
 
 
 def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> FloatArray:
-    """Distance of each outlier of a whole list from its mean, with its sign; 0 for other items.
+    """Signed distance of each outlier of a whole list from the mean; 0 for other items.
 
     Examples
     --------
@@ -123,14 +123,14 @@ def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> Flo
 def holds_outlier(
     scores: npt.ArrayLike, *, shown: int | None = None, threshold: float = THRESHOLD
 ) -> Callable[[IntArray], npt.NDArray[np.bool_]]:
-    """Test of rankings: whether an item among the first ranks is an outlier among them.
+    """Make a test of rankings: whether an item in the top ranks is an outlier among them.
 
     Parameters
     ----------
     scores : array_like of float, shape (n,)
-        What items can stand out by, such as their numbers of citations.
+        Values by which items may be outliers, such as their numbers of citations.
     shown : int, optional
-        Ranks that are shown together; all ranks where it is not given.
+        Number of ranks displayed together; all if not given.
     threshold : float
         Standard deviations beyond which an item is an outlier.
 
@@ -192,8 +192,8 @@ def outlierness_printed(
 
     Notes
     -----
-    Source: heuss2025, section 2.5, as it is printed: distances keep their sign, and outliers are
-    added. The numbers of the tables are those of :func:`outlierness_released`.
+    Source: heuss2025, section 2.5, as printed: distances keep their sign and are summed over
+    outliers. The numbers of the tables are those of :func:`outlierness_released`.
 
     Examples
     --------
@@ -214,15 +214,15 @@ def outlierness_released(
     shown: int | None = None,
     threshold: float = THRESHOLD,
 ) -> float:
-    """Distances of outliers as the authors' code has them, averaged over ranks and a policy.
+    """Distances of outliers as in the authors' code, averaged over ranks and a policy.
 
     Parameters are those of :func:`holds_outlier`.
 
     Notes
     -----
-    Source: the code that heuss2025 names. Absolute distances are taken for scores, and outliers
-    are sought again among them; distances in that second round are averaged over the shown ranks,
-    those of other items being 0.
+    Source: the code that heuss2025 names. Absolute distances are treated as scores, and outliers
+    are sought again among them; the distances of this second round are averaged over the displayed
+    ranks, with 0 for other items.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def _relevance(relevance: npt.ArrayLike) -> FloatArray:
         raise ValueError("The relevance of an item is negative or not a number: use 0 or more.")
     if not (values > 0).any():
         raise ValueError(
-            f"None of the {values.size} items is relevant: leave the list out, as nothing is known "
-            "of the exposure that its items should have."
+            f"None of the {values.size} items is relevant: leave the list out, since the fair "
+            "exposure of its items is undefined."
         )
     return values

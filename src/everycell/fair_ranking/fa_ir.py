@@ -1,7 +1,7 @@
 """FA*IR: enough protected documents in every prefix of a ranking, by a test of proportions.
 
-A prefix of k documents is fair where its protected documents are not significantly fewer than a
-draw of k with the wanted share would have.
+A prefix of k documents is fair if its protected documents are not significantly fewer than in k
+draws with the target share.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ IntArray = npt.NDArray[np.int64]
 
 
 def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:
-    """Protected documents that each prefix needs.
+    """Number of protected documents that each prefix needs.
 
     Parameters
     ----------
     ranks : int
-        Prefixes wanted, 0 or more.
+        Number of prefixes, 0 or more.
     share : float
-        Least share of protected documents, above 0 and below 1.
+        Minimum share of protected documents, above 0 and below 1.
     significance : float
-        Chance with which a draw with this share fails in one prefix, above 0 and below 1.
+        Probability that draws with this share fail in one prefix, above 0 and below 1.
 
     Returns
     -------
@@ -39,8 +39,8 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     Notes
     -----
     Source: Zehlike et al., "FA*IR: a fair top-k ranking algorithm" (CIKM 2017), definition 1 and
-    table 1. The rule is strict, so that `scipy.stats.binom.ppf`, which asks for "at least", is one
-    too low where the two are equal.
+    table 1. The inequality is strict; `scipy.stats.binom.ppf`, which uses "at least", is one too
+    low where the two are equal.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     _check(ranks, share, significance)
     draws = np.arange(1, ranks + 1)
     found = binom.ppf(significance, draws, share).astype(np.int64)
-    # Around the quantile, whatever rounding did to it, the rule itself decides.
+    # Near the quantile, which may be off by rounding, the rule itself decides.
     found = np.maximum(found - 1, 0)
     while (short := binom.cdf(found, draws, share) <= significance).any():
         found = found + short
@@ -58,19 +58,19 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
 
 
 def failure_chance(needed: npt.ArrayLike, share: float) -> float:
-    """Chance that a draw with the wanted share fails in some prefix.
+    """Probability that draws with the target share fail in some prefix.
 
     Parameters
     ----------
     needed : array_like of int, shape (k,)
-        As from `minimum_protected`.
+        From `minimum_protected`.
     share : float
-        Share of protected documents in the draw, above 0 and below 1.
+        Probability that a drawn document is protected, above 0 and below 1.
 
     Returns
     -------
     float
-        Between 0 and 1, exact but for rounding: the draws that pass are followed rank by rank.
+        Between 0 and 1, exact up to rounding: the draws that pass are followed rank by rank.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def failure_chance(needed: npt.ArrayLike, share: float) -> float:
 
     Examples
     --------
-    Of two draws one must be protected: one in four draws has none.
+    One of two documents must be protected: in one of four draws, none is.
 
     >>> failure_chance([0, 1], 0.5)
     0.25
@@ -100,20 +100,20 @@ def failure_chance(needed: npt.ArrayLike, share: float) -> float:
 
 
 def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -> float:
-    """Significance of one prefix with which a fair draw fails somewhere with a given chance.
+    """Significance for one prefix at which fair draws fail in some prefix with a given probability.
 
     Parameters
     ----------
     ranks, share
         As for `minimum_protected`.
     significance : float
-        Chance of a failure in some prefix, above 0 and below 1.
+        Probability of a failure in some prefix, above 0 and below 1.
 
     Returns
     -------
     float
-        The largest one, to within 1e-6, whose chance of failure is not above `significance`; 0
-        where even one document of the wanted share would be too many.
+        The largest value, to within 1e-6, whose probability of failure is at most `significance`; 0
+        where requiring even one protected document is too much.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -
 
     Notes
     -----
-    Source: Zehlike et al., section 4.2: tests of many prefixes are not one test.
+    Source: Zehlike et al., section 4.2: testing many prefixes needs a correction.
 
     Examples
     --------
@@ -158,19 +158,20 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike
     Returns
     -------
     numpy.ndarray of int64, shape (n,)
-        Numbers of the documents, the best first. Where a prefix lacks one, the best protected
-        document that is left; else the best of all, at equal scores a protected one, then the
-        first. Once no protected document is left, the others by score: such a list cannot be fair.
+        Numbers of the documents, the best first. Where a prefix needs one, the best remaining
+        protected document; otherwise the best of all, with ties broken in favour of protected
+        documents, then by position. When no protected document is left, the others follow by score:
+        such a list cannot be fair.
 
     Raises
     ------
     ValueError
-        Lists of different lengths, scores that are no numbers, fewer needs than documents.
+        Lists of different lengths, scores that are not numbers, fewer needs than documents.
 
     Notes
     -----
-    Source: Zehlike et al., algorithm 2. The code that came with heuss2025 reads the need of rank
-    k + 1 at rank k.
+    Source: Zehlike et al., algorithm 2. The code released with heuss2025 uses the need of rank k +
+    1 at rank k.
 
     Examples
     --------

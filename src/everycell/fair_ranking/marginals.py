@@ -1,16 +1,16 @@
 """Matrices of probabilities (item, rank) with given exposures.
 
-Exposures do not fix how often an item is at which rank. Of all matrices with the same exposures,
-two are defined by themselves and have no zeros but those that every such matrix has:
+Exposures do not determine how often an item is at each rank. Among all matrices with the same
+exposures, two have a natural definition and no zeros other than those that every such matrix has:
 
-- :func:`entropy_marginals`: the largest entropy, with the items that are not shown spread evenly
-  over ranks without weight;
-- :func:`centre_marginals`: the analytic centre, which is the point that an interior-point solver
-  tends to: the largest product of all probabilities and of each item's probability not to be shown.
+- :func:`entropy_marginals`: the matrix of largest entropy, in which items that are not shown are
+  spread evenly over ranks without weight;
+- :func:`centre_marginals`: the analytic centre, to which an interior-point solver tends: it
+  maximises the product of all probabilities and of each item's probability of not being shown.
 
 Both are found by Newton's method block by block (:func:`.exposure_blocks`). A step solves for a
-multiplier of each item's probabilities, one of its exposure, and one of each rank; those of the
-items are eliminated, so that a system of k x k remains.
+multiplier of each item's sum of probabilities, one of its exposure, and one of each rank; those of
+the items are eliminated, which leaves a k x k system.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ STEPS = 200
 
 
 def entropy_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatArray:
-    """Matrix of largest entropy with given exposures.
+    """Matrix of maximum entropy with given exposures.
 
     Parameters
     ----------
     exposures : array_like of float, shape (n,)
-        Exposures that some policy has, such as those of :func:`.fair_exposure`.
+        Exposures of some policy, such as those of :func:`.fair_exposure`.
     rank_weights : array_like of float, shape (k,)
-        Weight of each rank, k <= n: not negative and not rising.
+        Weight of each rank, k <= n: not negative and not increasing.
 
     Returns
     -------
     numpy.ndarray of float64, shape (n, k)
-        Probability of each item at each rank. Columns sum to 1, rows to 1 at most; the product
+        Probability of each item at each rank. Columns sum to 1, rows to at most 1; the product
         with the weights gives the exposures.
 
     Raises
     ------
     ValueError
-        For exposures that no policy has.
+        For exposures that no policy can have.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def centre_marginals(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> F
 
     Examples
     --------
-    Without a difference between ranks, every item is anywhere:
+    Without a difference between ranks, every item is equally likely at each:
 
     >>> centre_marginals([0.5, 0.5, 0.5, 0.5], [1.0, 1.0]).round(6).tolist()
     [[0.25, 0.25], [0.25, 0.25], [0.25, 0.25], [0.25, 0.25]]
@@ -93,14 +93,14 @@ def _by_block(
 
 
 def _solvable(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray | None:
-    """Weights with one of 0 for items that are not shown; None where all ranks are alike."""
+    """Weights with a 0 appended for items that are not shown; None if all weights are equal."""
     if hidden:
         weights = np.append(weights, 0.0)
     return weights if np.ptp(weights) > 0 and len(exposures) > 1 else None
 
 
 def _even(items: int, ranks: int, hidden: int) -> FloatArray:
-    """Probabilities of items that are anywhere, the last column for those not shown."""
+    """Probabilities of items that are equally likely at each rank; last column: not shown."""
     even = np.full((items, ranks + (hidden > 0)), 1 / items)
     if hidden:
         even[:, -1] = hidden / items
@@ -108,7 +108,7 @@ def _even(items: int, ranks: int, hidden: int) -> FloatArray:
 
 
 def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray:
-    """Largest entropy of a block: items' rows are families of exponential form.
+    """Maximum entropy of a block: the rows have the form of an exponential family.
 
     Minimises the dual, the sum over items of log sum_j m_j exp(b_j + l_i v_j) - l_i e_i, less
     m . b, over a number b of each rank and l of each item; m is 1, and ``hidden`` for the column of
@@ -122,7 +122,8 @@ def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> F
         copies[-1] = hidden
     matrix = _entropy_steps(exposures, columns, copies, exact_rows=False, steps=30)
     if _error(matrix, columns, copies, exposures) > PRECISION:
-        # An item that is nearly always at one rank has an l so large that joint steps crawl.
+        # # An item that is nearly always at one rank has a very large l, which slows joint steps
+        # down.
         matrix = _entropy_steps(exposures, columns, copies, exact_rows=True, steps=STEPS)
     error = _error(matrix, columns, copies, exposures)
     if error > 1e-8:
@@ -136,7 +137,7 @@ def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> F
 def _entropy_steps(
     exposures: FloatArray, columns: FloatArray, copies: FloatArray, *, exact_rows: bool, steps: int
 ) -> FloatArray:
-    """Newton steps on the dual, in both kinds of numbers, or in those of ranks alone."""
+    """Newton steps on the dual, in both kinds of multipliers, or only in those of ranks."""
     by_rank, by_item = np.zeros(len(columns)), np.zeros(len(exposures))
 
     def at(by_rank: FloatArray, by_item: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -156,11 +157,11 @@ def _entropy_steps(
         if exact_rows:
             item_step = np.zeros(len(exposures))
         slope = off_ranks @ rank_step + off_items @ item_step
-        # Far from the end a full step may empty all ranks of an item but one.
+        # Far from the solution, a full step may empty all ranks of an item but one.
         size = min(1.0, 10 / max(np.abs(rank_step + item_step[:, None] * columns).max(), 1e-9))
         while True:
             tried, new, items = at(by_rank + size * rank_step, by_item + size * item_step)
-            # Near the end the value no longer tells steps apart: rounding is larger.
+            # Near the solution, rounding hides the differences between steps in the value.
             if tried <= value + 1e-4 * size * slope + 1e-12 * abs(value) or size < 1e-8:
                 break
             size /= 2
@@ -176,7 +177,7 @@ def _dual(
     columns: FloatArray,
     copies: FloatArray,
 ) -> tuple[float, FloatArray]:
-    """Value of the dual of largest entropy, and the matrix that belongs to it."""
+    """Value of the maximum-entropy dual, and its matrix."""
     powers = by_rank + by_item[:, None] * columns
     top = powers.max(axis=1, keepdims=True)
     terms = copies * np.exp(powers - top)
@@ -192,10 +193,10 @@ def _item_numbers(
     columns: FloatArray,
     copies: FloatArray,
 ) -> FloatArray:
-    """Numbers of the items with which each has its exposure, those of the ranks being given.
+    """Multipliers with which each item has its exposure, given those of the ranks.
 
     On the scale of log((exposure - lowest) / (highest - exposure)) an exposure is nearly linear in
-    its number, even where it is next to an end.
+    its multiplier, even close to either end.
     """
     low, high = columns.min(), columns.max()
     wanted = np.log(exposures - low) - np.log(high - exposures)
@@ -215,8 +216,8 @@ def _item_numbers(
 def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> FloatArray:
     """Analytic centre of a block: each probability is 1 / (a_i + l_i v_j + b_j).
 
-    Maximises the dual, the sum of log(a_i + l_i v_j + b_j) less the sums that are wanted times
-    their numbers. It is self-concordant, so Newton's method gets there from any start inside.
+    Maximises the dual, the sum of log(a_i + l_i v_j + b_j) minus the required sums times their
+    multipliers. It is self-concordant, so Newton's method converges from any interior start.
     """
     columns = _solvable(exposures, weights, hidden)
     if columns is None:
@@ -241,7 +242,7 @@ def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> Fl
             return 1 / (inverse + step)
         size = 1.0
         if decrement > 0.25:
-            # At least the step that is known to be safe; as a rule most of the way to the edge.
+            # At least the step known to be safe; usually most of the way to the boundary.
             size = min(1.0, max(1 / (1 + decrement), 0.9 / max(-change.min(), 1e-9)))
             gain = decrement**2
             while (
@@ -252,8 +253,8 @@ def _centre_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> Fl
                 size = max(size / 2, 1 / (1 + decrement))
         inverse = inverse + size * step
     raise ArithmeticError(
-        f"No analytic centre was found in {STEPS} steps: two exposures may differ by next to "
-        "nothing; use the largest entropy."
+        f"No analytic centre was found in {STEPS} steps: two exposures may be almost "
+        "equal; use the maximum entropy."
     )
 
 
@@ -276,8 +277,8 @@ def _multipliers(
 
     The sums are those over each row, over each row times v, and over each column.
 
-    A number added to all b, or a multiple of v, is taken off again by a and l, so that b is
-    determined but for these two; they are set to 0.
+    A constant or a multiple of v added to b is compensated by a and l, so b is determined only up
+    to these two, which are set to 0.
     """
     totals = elements.sum(axis=1)
     means = (elements @ columns) / totals

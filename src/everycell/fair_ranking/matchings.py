@@ -14,7 +14,7 @@ IntArray = npt.NDArray[np.int64]
 
 @cache
 def compiled_split() -> Callable[..., tuple[IntArray, FloatArray, float]]:
-    """Return the loop that splits off rankings, compiled at its first use and kept on disk.
+    """Return the loop that splits off rankings, compiled at its first use and cached on disk.
 
     A light installation has no numba; there the same loop runs as plain Python, slower.
     """
@@ -52,11 +52,11 @@ def _split(work, total, ranks, by_rows, tiny):
                 filled[row, fills[row]] = column
                 fills[row] += 1
     # By rows: the matching of the items before each one, and the first whose columns have changed:
-    # what comes before it stays as it was.
+    # the part before it is unchanged.
     before_item = np.empty((items, items), dtype=np.int64)
     first = 0
     holder = np.empty(columns, dtype=np.int64)
-    # Of a search: the items in the order in which they were reached, and from where.
+    # State of a search: items in the order in which they were reached, and from where.
     queue = np.empty(items, dtype=np.int64)
     came_to_column = np.empty(columns, dtype=np.int64)
     came_to_item = np.empty(items, dtype=np.int64)
@@ -72,7 +72,7 @@ def _split(work, total, ranks, by_rows, tiny):
                 holder[column_of[row]] = row
             for item in range(first, items):
                 before_item[item, :item] = column_of[:item]
-                # Breadth first over items that would have to move.
+                # Breadth-first search over items that would have to move.
                 came_to_column[:] = -1
                 queue[0] = item
                 head, tail = 0, 1
@@ -113,13 +113,13 @@ def _split(work, total, ranks, by_rows, tiny):
             for column in range(columns):
                 start = 0
                 for _ in range(room[column]):
-                    # As above: first an item that is free.
+                    # As above: first try a free item.
                     while start < items and (column_of[start] >= 0 or work[start, column] <= tiny):
                         start += 1
                     if start < items:
                         column_of[start] = column
                         continue
-                    # Breadth first over ranks that would have to take another item.
+                    # Breadth-first search over ranks that would have to take another item.
                     came_to_item[:] = -1
                     columns_queue[0] = column
                     head, tail = 0, 1

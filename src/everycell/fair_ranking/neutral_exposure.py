@@ -1,4 +1,4 @@
-"""FaiRR with the discount 1/rank: how neutral what readers see first is.
+"""FaiRR with the discount 1/rank: neutrality of the documents that readers see first.
 
 The measure of the same name in `everycell.metrics.nfairr` discounts by log2(1 + rank) and is
 normalised by a background of documents. This one discounts by the rank, and is normalised by the
@@ -19,7 +19,7 @@ def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     neutralities : array_like of float, shape (n,)
         Neutrality of the document at each rank, from the first, between 0 and 1.
     cutoff : int
-        Ranks that count, 1 or more; a shorter list counts whole.
+        Cut-off, 1 or more; a shorter list is used whole.
 
     Returns
     -------
@@ -47,14 +47,14 @@ def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
 
 
 def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
-    """`reciprocal_fairr` as a share of what the best order of the same list has.
+    """`reciprocal_fairr` as a share of that of the best order of the same list.
 
     Parameters
     ----------
     neutralities : array_like of float, shape (n,)
         As for `reciprocal_fairr`, for *all* candidates of the query, also those past the cut-off.
     cutoff : int
-        Ranks that count, 1 or more.
+        Cut-off, 1 or more.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
 
     Notes
     -----
-    Source: heuss2025, section 3.4.2. The released code takes whether a document is protected (0 or
-    1) for its neutrality.
+    Source: heuss2025, section 3.4.2. The released code uses 1 for protected and 0 for other
+    documents as their neutrality.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""How seldom rankings to be avoided can be shown at all, as a bound for :func:`.felix`.
+"""How rarely rankings to be avoided can be shown at all, as a bound for :func:`.felix`.
 
-Two questions, all answers linear programs:
+Two questions, answered by three linear programs:
 
-- :func:`least_avoided` keeps a whole matrix of probabilities, as FELIX does. A variable for each
-  set of k items that may be shown, each item and each rank: small lists only.
+- :func:`least_avoided` keeps a whole matrix of probabilities, as FELIX does. It has a variable for
+  each set of k items that may be shown, each item and each rank, so it is for small lists only.
 - :func:`pool_rankings` keeps the matrix too, on lists of any length: FELIX runs several times, and
-  all rankings that it meets get new weights. Its value is an upper bound.
-- :func:`generate_rankings` keeps the exposures alone and is free in all else. A variable for each
-  ranking; those that are needed are generated one by one (column generation), found by looking at
-  all sets of k items where there are few, and by exchanging items where there are many. In the
-  first case its value is the optimum, in the second an upper bound of it.
+  all rankings that it finds get new weights. Its value is an upper bound.
+- :func:`generate_rankings` keeps only the exposures. It has a variable for each ranking; the ones
+  needed are generated one by one (column generation), by examining all sets of k items if there are
+  few, and by exchanging items if there are many. In the first case its value is the optimum, in the
+  second an upper bound on it.
 
 Whether a ranking is to be avoided must depend on the set of the items that it shows, not on their
 order.
@@ -33,16 +33,16 @@ from everycell.fair_ranking.policies import Policy
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-#: Sets of items up to which all are looked at.
+#: Largest number of sets of items for which all are examined.
 ALL_SETS = 20_000
 #: Rankings that one round may add.
 ADDED = 30
-#: Gain below which a further ranking is none.
+#: Gain below which a further ranking counts as no improvement.
 GAIN = 1e-9
 
 
 class Optimum(NamedTuple):
-    """What column generation ends with."""
+    """Result of column generation."""
 
     policy: Policy
     avoided: float  #: probability of rankings to be avoided
@@ -64,7 +64,7 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
     Raises
     ------
     ValueError
-        As for :func:`.decompose`, and where more than 1000 sets of k items may be shown.
+        As for :func:`.decompose`, and if more than 1000 sets of k items may be shown.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
             [rows(of_set * k + rank, count * k), -total],
         ]
     )
-    # What is left must be a policy too: no entry below 0, no item more often than there is left.
+    # The rest must be a policy too: no entry below 0, no item more often than the rest allows.
     shown = rows(item, n)
     left = sparse.bmat(
         [
@@ -136,16 +136,17 @@ def pool_rankings(
     iterations: int = 20,
     rng: np.random.Generator,
 ) -> Policy:
-    """Policy with given marginals, of the rankings that several runs of FELIX meet.
+    """Policy with given marginals, made of the rankings that several runs of FELIX find.
 
     Parameters
     ----------
     marginals, avoided
         As for :func:`.felix`; here the order within a ranking may matter.
     runs, iterations
-        Runs of FELIX, and iterations of each. The linear program has a variable for each ranking.
+        Number of runs of FELIX, and of iterations in each. The linear program has a variable for
+        each ranking.
     rng : numpy.random.Generator
-        Where chance comes from.
+        Source of randomness.
 
     Returns
     -------
@@ -169,7 +170,7 @@ def pool_rankings(
     entries = sparse.csr_matrix(
         (np.ones(len(places)), (places, columns)), shape=(n * k, len(rankings))
     )
-    # The weights of a run are a solution but for rounding; what is missing is dear.
+    # The weights of a run are a solution up to rounding; slack is expensive.
     missing = sparse.identity(n * k)
     solved = linprog(
         np.concatenate([avoided(rankings), np.full(2 * n * k, 10.0)]),
@@ -192,7 +193,7 @@ def generate_rankings(
     *,
     rounds: int = 500,
 ) -> Optimum:
-    """Policy with given exposures that shows rankings to be avoided as seldom as can be.
+    """Policy with given exposures that shows rankings to be avoided as rarely as possible.
 
     Parameters
     ----------
@@ -203,9 +204,9 @@ def generate_rankings(
     avoided : callable
         As for :func:`least_avoided`.
     start : Policy
-        A policy with these exposures, such as one of :func:`.decompose`.
+        A policy with these exposures, such as one from :func:`.decompose`.
     rounds : int
-        Linear programs to solve at most.
+        Largest number of linear programs to solve.
 
     Returns
     -------
@@ -235,7 +236,7 @@ def generate_rankings(
         columns = np.zeros((n + 1, len(rankings)))
         columns[rankings.T, np.arange(len(rankings))] = weights[:, None]
         columns[n] = 1
-        # Rounded exposures may be just out of reach; what is missing is dear.
+        # Rounded exposures may be just out of reach; slack is expensive.
         slack = np.hstack([np.eye(n + 1), -np.eye(n + 1)])
         found = linprog(
             np.concatenate([costs, np.full(2 * n + 2, 1e3)]),
@@ -254,7 +255,7 @@ def generate_rankings(
             new = _best(known, prices, weights)
         else:
             new = _best(_exchanged(prices[:n], weights, avoided), prices, weights)
-        # A ranking to be avoided may serve as well, at its cost.
+        # A ranking to be avoided may be used too, at its cost.
         top = np.argsort(-prices[:n], kind="stable")[None, :k]
         if value > GAIN and prices[top[0]] @ weights + prices[n] > 1 + GAIN:
             new = np.concatenate([new, top])
@@ -267,12 +268,12 @@ def generate_rankings(
 
 
 def _sets(items: int, size: int) -> IntArray:
-    """All sets of so many items, one a row."""
+    """All sets of a given number of items, one per row."""
     return np.array(list(combinations(range(items), size)), dtype=np.int64)
 
 
 def _best(sets: IntArray, prices: FloatArray, weights: FloatArray) -> IntArray:
-    """Rankings of the sets that lower the cost most, the dearest items first."""
+    """Rankings of the sets that lower the cost most, the most expensive items first."""
     values = prices[sets]
     order = np.argsort(-values, axis=1, kind="stable")
     gains = np.take_along_axis(values, order, axis=1) @ weights + prices[-1]
@@ -282,7 +283,7 @@ def _best(sets: IntArray, prices: FloatArray, weights: FloatArray) -> IntArray:
 
 
 def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> IntArray:
-    """Sets that may be shown, found from two good ones by exchanging an item at a time."""
+    """Sets that may be shown, found from two good ones by exchanging one item at a time."""
     size = len(weights)
     order = np.argsort(-prices, kind="stable")
     found = []
@@ -290,7 +291,8 @@ def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> Int
     def gains(sets: IntArray) -> FloatArray:
         return -np.sort(-prices[sets], axis=1) @ weights
 
-    # The dearest items, and those at the other end: what stands out among dear items may not there.
+    # # The most expensive items, and the cheapest: an outlier among the former may not be one among
+    # the latter.
     for current in (order[:size], order[-size:]):
         best = -np.inf
         for _ in range(3 * size):
@@ -302,7 +304,7 @@ def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> Int
             near = np.concatenate([current[None], near])
             allowed = near[~avoided(near)]
             if not len(allowed):
-                # On with a neighbour that loses little, as if it were allowed.
+                # Continue with a neighbour that loses little, as if it were allowed.
                 current = near[1 + int(gains(near[1:]).argmax())]
                 continue
             values = gains(allowed)

@@ -1,4 +1,4 @@
-"""Policies: rankings with the probability of each, and those that need no decomposition."""
+"""Policies: rankings with their probabilities, and policies that need no decomposition."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Policy(NamedTuple):
 
 
 def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
-    """The one ranking by decreasing score; of equal scores, the item that comes first.
+    """The single ranking by decreasing score; ties go to the item that comes first.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def deterministic(scores: npt.ArrayLike, ranks: int) -> Policy:
 def plackett_luce(
     weights: npt.ArrayLike, ranks: int, *, samples: int = 1000, rng: np.random.Generator
 ) -> Policy:
-    """Rankings drawn item by item, in proportion to the weights of those that are left.
+    """Rankings drawn item by item, in proportion to the weights of the remaining items.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def plackett_luce(
     ranks : int
         Ranks to fill, at most n.
     samples : int
-        Rankings to draw, each with the same probability.
+        Number of rankings to draw, each with the same probability.
     rng : numpy.random.Generator
-        Where chance comes from.
+        Source of randomness.
 
     Returns
     -------
@@ -102,13 +102,13 @@ def plackett_luce(
     noise = rng.gumbel(size=(samples, len(values)))
     with np.errstate(divide="ignore"):
         keys = np.log(values) + noise
-    # Items of weight 0 among themselves by their noise: the last key that counts.
+    # Items of weight 0 are ordered by their noise, the last sort key.
     order = np.lexsort((-noise, -keys), axis=1)
     return Policy(order[:, :ranks], np.full(samples, 1 / samples))
 
 
 def uniform(items: int, ranks: int, *, samples: int = 1000, rng: np.random.Generator) -> Policy:
-    """Rankings of which each is as likely as any other.
+    """Uniform policy over rankings.
 
     Examples
     --------
@@ -135,10 +135,10 @@ def omit(
     rank_weights : array_like of float, shape (k,)
         Weight of each rank, k <= n.
     outliers : array_like of float, shape (n,)
-        How far each item is from the others of the list, with its sign; 0 for no outlier
+        Signed distance of each outlier from the mean of the list; 0 for other items
         (:func:`.list_outliers`).
     outlier_ranks : int
-        Ranks in which outliers cost.
+        Number of ranks in which outliers cost.
 
     Returns
     -------
@@ -154,13 +154,13 @@ def omit(
     Notes
     -----
     Source: heuss2025, sections 2.3 and 2.5, and the code of Sarvi et al.: maximises the sum of
-    P_ij (u_i v_j - o_i h_j), h being 1 in the first ranks; no item may have less exposure for its
-    merit than an item of more merit has. A linear program, solved by HiGHS; its answer is a corner
-    of all best matrices, so one of several where nothing is an outlier.
+    P_ij (u_i v_j - o_i h_j), h being 1 in the first ranks; no item may have less exposure per merit
+    than an item of more merit. A linear program, solved by HiGHS; its solution is a vertex of the
+    set of best matrices, and so one of several if no item is an outlier.
 
     Examples
     --------
-    The first item is an outlier, and a first rank costs it more than it is worth:
+    The first item is an outlier, and the first rank costs more than it gains there:
 
     >>> omit([0.6, 0.5, 0.4], [1.0], [5.0, 0.0, 0.0]).round(3).tolist()
     [[0.0], [0.556], [0.444]]
@@ -170,7 +170,7 @@ def omit(
     _check_ranks(n, k)
     costs = np.asarray(outliers, dtype=float)
     if len(costs) != n:
-        raise ValueError(f"There are {len(costs)} outlier scores for {n} items: give one an item.")
+        raise ValueError(f"There are {len(costs)} outlier scores for {n} items: give one per item.")
     gains = np.outer(merits, weights)
     gains[:, :outlier_ranks] -= costs[:, None]
     in_column = sparse.kron(np.ones((1, n)), sparse.identity(k), format="csr")
@@ -188,7 +188,7 @@ def omit(
         b_eq=np.ones(k),
         bounds=(0, None),
         method="highs",
-        # Its default leaves entries of -1e-7, which are no probabilities.
+        # The solver's default leaves entries of -1e-7, which are not probabilities.
         options={"primal_feasibility_tolerance": 1e-10},
     )
     if not found.success:

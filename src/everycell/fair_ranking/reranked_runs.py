@@ -1,4 +1,4 @@
-"""Whole runs re-ranked against bias, and what that costs: `everycell rerank-fair`.
+"""Whole runs re-ranked against bias, and the cost in utility: `everycell rerank-fair`.
 
 A document has a neutrality between 0 and 1; from a threshold on it is protected. The methods are
 those of `everycell.fair_ranking.uncertainty` (pufr), `everycell.fair_ranking.fa_ir` (fair) and
@@ -51,8 +51,8 @@ def read_neutralities(path: Path | str) -> dict[str, float]:
     Raises
     ------
     ValueError
-        A missing file or column, a document twice, or a neutrality that is none; the message names
-        the row.
+        A missing file or column, a document twice, or an invalid neutrality; the message names the
+        row.
 
     Examples
     --------
@@ -97,27 +97,27 @@ def rerank_run(
     run : pandas.DataFrame
         Columns ``query``, ``document``, ``score``.
     neutralities : mapping of document to float
-        Of every document of the run.
+        Neutrality of every document of the run.
     method : {"pufr", "fair", "assignment", "milp"}
         See the module.
     alpha : float
-        pufr: standard deviations, 0 or more. fair: least share of protected documents, above 0 and
-        below 1. assignment and milp: least share of the best fairness, 0 to 1.
+        pufr: number of standard deviations, 0 or more. fair: minimum share of protected documents,
+        above 0 and below 1. assignment and milp: minimum share of the best fairness, 0 to 1.
     deviations : pandas.DataFrame, optional
         Columns ``query``, ``document``, ``score``: the standard deviation of each score of the run;
         pufr needs it.
     protected_from : float
-        Least neutrality of a protected document.
+        Minimum neutrality of a protected document.
     depth : int
-        assignment and milp: first documents that are re-ordered; the others follow.
+        assignment and milp: number of first documents to re-order; the others follow.
     significance, adjusted
-        fair: significance in each prefix, or of all prefixes together.
+        fair: significance for each prefix, or for all prefixes together.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``query``, ``document`` and ``score``, which counts down to 1: scores before would
-        not give the order.
+        Columns ``query``, ``document`` and ``score``, which counts down to 1, since the original
+        scores would not give the order.
 
     Raises
     ------
@@ -189,14 +189,14 @@ def trade_off(
     qrels : pandas.DataFrame, optional
         Columns ``query``, ``document``, ``relevance``; without them there is no nDCG.
     cutoffs : sequence of int
-        Of the measures.
+        Cut-off of the measures.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``alpha``, ``nFaiRR@k`` (mean over the queries with a neutral document, against the
-        best order of their own documents) and ``nDCG@k`` (mean over the topics of the qrels that
-        the run answers).
+        Columns ``alpha``, ``nFaiRR@k`` (mean over the queries with a neutral document, relative to
+        the best order of their own documents) and ``nDCG@k`` (mean over the topics of the qrels
+        that the run answers).
 
     Examples
     --------
@@ -224,7 +224,7 @@ def trade_off(
 
 
 def trade_off_plot(table: pd.DataFrame) -> Figure:
-    """Draw each measure over the strength.
+    """Plot each measure over the strength.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Re-ranking within the uncertainty of scores: each group moves towards the end that is wanted.
+"""Re-ranking within the uncertainty of scores: each group moves in its desired direction.
 
-A ranker that says how sure it is gives a mean and a standard deviation for each document. Scores
-may move by some of these deviations, up in one group and down in another, and never past another
-document of the same group.
+A ranker with uncertainty gives a mean and a standard deviation for each document. Scores may move
+by some of these deviations, up in one group and down in another, but never past another document of
+the same group.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def moved_scores(
     groups: Sequence[Hashable] | npt.NDArray[np.generic],
     alphas: Mapping[Hashable, float],
 ) -> FloatArray:
-    """Scores moved by some deviations, group by group, in the order that each group has (PUFR).
+    """Move scores by some deviations, group by group, keeping the order within each group (PUFR).
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def moved_scores(
     groups : sequence, length n
         Group of each document.
     alphas : mapping
-        For each group of the list the deviations by which its scores may move: above 0 they rise,
-        below 0 they fall.
+        For each group of the list, the number of deviations by which its scores may move: above 0
+        they rise, below 0 they fall.
 
     Returns
     -------
@@ -51,7 +51,8 @@ def moved_scores(
     Notes
     -----
     Source: heuss2025, Algorithm 3 and equations 3.1 to 3.4, which have two groups and one alpha,
-    ``{True: alpha, False: -alpha}`` here; section 3.3.2 mentions more groups with an alpha each.
+    ``{True: alpha, False: -alpha}`` here; section 3.3.2 mentions more groups, each with its own
+    alpha.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def moved_scores(
 
 
 def reranked(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
-    """Documents by decreasing moved score; ties by the mean, then by their place in the list.
+    """Documents by decreasing moved score; ties by the mean, then by their position in the list.
 
     Parameters
     ----------
@@ -97,8 +98,8 @@ def reranked(means: npt.ArrayLike, moved: npt.ArrayLike) -> IntArray:
 
     Notes
     -----
-    Ties are common: a document that is stopped has the score of the one that stops it. The thesis
-    does not say how they are broken; the released code takes 0.000001 a rank away, which has the
+    Ties are common: a document that is stopped gets the score of the one that stops it. The thesis
+    does not say how they are broken; the released code subtracts 0.000001 per rank, which has the
     same effect within a group.
 
     Examples
@@ -121,7 +122,7 @@ def pufr(
     protected : array_like of bool, shape (n,)
         Which documents rise; the others fall.
     alpha : float
-        Deviations, 0 or more; at 0 the list stays as it is.
+        Number of deviations, 0 or more; at 0 the list is unchanged.
 
     Returns
     -------
@@ -151,7 +152,7 @@ def pufr(
 
 
 def crossing_intervals(means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: float) -> IntArray:
-    """How many other documents each document could swap with, within alpha deviations.
+    """Number of other documents that each document could swap with, within alpha deviations.
 
     Parameters
     ----------
@@ -172,8 +173,8 @@ def crossing_intervals(means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: f
 
     Notes
     -----
-    Source: heuss2025, Figure 3.2, whose unit is this count by rank. Whether a document counts
-    itself is not said; here it does not.
+    Source: heuss2025, Figure 3.2, which shows this count by rank. The thesis does not say whether a
+    document counts itself; here it does not.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def checked_scores(
     deviations: npt.ArrayLike,
     groups: Sequence[Hashable] | npt.NDArray[np.generic],
 ) -> tuple[FloatArray, FloatArray, list[Hashable]]:
-    """Means, deviations and groups of one list, of one length and without gaps.
+    """Check the means, deviations and groups of one list: same length and no gaps.
 
     Raises
     ------

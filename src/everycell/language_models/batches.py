@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class MemoryFullError(LanguageModelError):
-    """A batch does not fit into memory; of one request alone, the message says what to do."""
+    """A batch does not fit into memory; for a single request, the message says what to do."""
 
 
 class BatchModel(Protocol):
@@ -26,10 +26,10 @@ class BatchModel(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Which model this is."""
+        """Identity of the model."""
 
     def answer_batch(self, requests: Sequence[Request]) -> list[Answer]:
-        """Answers to requests that are alike but for their prompts, scored texts and seeds.
+        """Answers to requests that differ only in their prompts, scored texts and seeds.
 
         Raises
         ------
@@ -43,16 +43,16 @@ def answer_in_batches(
 ) -> Iterator[list[tuple[Request, Answer]]]:
     """Answer requests in batches, the longest prompts first.
 
-    Prompts of about one length stand together, so that few tokens are padding, and what does not
-    fit into memory shows at the beginning. A batch that does not fit is halved, and the others
-    after it are as small.
+    Prompts of similar length are batched together, so that few tokens are padding, and batches that
+    do not fit into memory come first. A batch that does not fit is halved, and later ones keep the
+    smaller size.
 
     Parameters
     ----------
     model : BatchModel
     requests : sequence of Request
     size : int
-        Most requests of a batch, 1 or more.
+        Largest number of requests in a batch, 1 or more.
 
     Yields
     ------

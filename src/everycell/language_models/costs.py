@@ -1,4 +1,4 @@
-"""What requests would take of a language model, before any is sent, and the limits of that."""
+"""Estimated cost of requests to a language model, before any is sent, and limits on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from everycell.language_models.settings import Prices
 
 @dataclass(frozen=True)
 class Estimate:
-    """What requests would take of an endpoint at most.
+    """Upper estimate of what requests take of an endpoint.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Estimate:
 
 
 class Budget:
-    """The most that a job may ask, by the estimates of what it asks.
+    """Limit on the requests of a job, by their estimates.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         self._spent_money, self._spent_tokens = 0.0, 0
 
     def allow(self, name: str, requests: Sequence[Request]) -> None:
-        """Refuse requests that may go beyond the budget together with those that were sent.
+        """Refuse requests that, with those already sent, may exceed the budget.
 
         Raises
         ------
@@ -88,7 +88,7 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         )
 
     def spend(self, request: Request) -> None:
-        """Count a request that is sent: what fails may have been charged."""
+        """Count a sent request: even a failed one may be charged."""
         expected = estimate([request], self.prices)
         self._spent_money += expected.cost
         self._spent_tokens += expected.tokens

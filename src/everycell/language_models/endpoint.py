@@ -1,7 +1,7 @@
 """Language models behind a server that speaks OpenAI's protocol (also vLLM, llama.cpp, Ollama).
 
-Asked over `httpx2`, repeated by `tenacity`. The key is read from the environment when a request is
-sent, and stands in no file, log, record or error.
+Requests go over `httpx2`, retries through `tenacity`. The key is read from the environment when a
+request is sent, and is in no file, log, record or error.
 
 Not by the `openai` package: it takes addresses and keys from environment variables of its own,
 follows redirects, reads a reply whole whatever its size, and bounds the wait for the next byte but
@@ -40,7 +40,7 @@ from everycell.language_models.settings import EndpointSettings
 
 # Bytes of a reply: a thousand times a long answer with its log-probabilities.
 _MOST_BYTES = 50_000_000
-# Seconds of the longest wait, also where a server asks for more.
+# Longest wait in seconds, even if a server asks for more.
 _LONGEST_WAIT = 600.0
 _AGAIN = {408, 409, 425, 429, *range(500, 600)} - {501, 505}
 
@@ -50,7 +50,7 @@ class EndpointError(LanguageModelError):
 
 
 class _PassingError(EndpointError):
-    """A fault that may be gone the next time; `wait` is what the server asks for, in seconds."""
+    """A fault that may be temporary; `wait` is what the server asks for, in seconds."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class Endpoint:
         self._next_turn = 0.0
 
     def answer(self, request: Request) -> Answer:
-        """Ask, and ask again after faults that may pass (as often as the settings allow).
+        """Ask, and retry after temporary faults (as often as the settings allow).
 
         Those are: no connection, no answer in time, status 408, 409, 425, 429 or 5xx (but 501 and
         505, which say "never"), a reply that is not in the protocol. The wait doubles each time, or
@@ -172,7 +172,7 @@ class Endpoint:
             answer = parse_answer(content, request, self.identity)
         except NoReplyError:
             raise _PassingError(
-                f"The endpoint {self.identity.host} answered what is not a reply of OpenAI's "
+                f"The endpoint {self.identity.host} did not answer with a reply of OpenAI's "
                 f"protocol (it starts {self._start_without_key(content)!r}): check its address, "
                 "which should end before /chat/completions, and the server."
             ) from None
@@ -205,7 +205,7 @@ class Endpoint:
         """The client of this thread."""
         client = getattr(self._clients, "open", None)
         if client is None or client.is_closed:
-            # A proxy that the environment names would see what is meant for this machine alone.
+            # A proxy from the environment would see traffic meant only for this machine.
             inside = self._settings.on_this_machine and self._settings.unencrypted
             client = httpx2.Client(timeout=self._settings.timeout, trust_env=not inside)
             self._clients.open = client
@@ -214,7 +214,7 @@ class Endpoint:
     def _send(
         self, method: str, path: str, body: dict[str, Any] | None = None
     ) -> tuple[int, httpx2.Headers, bytes]:
-        """Send a request; the whole reply has to come in the time that the settings give."""
+        """Send a request; the whole reply must arrive within the time that the settings give."""
         host, seconds = self.identity.host, self._settings.timeout
         url = self._settings.url.rstrip("/") + path
         content = bytearray()

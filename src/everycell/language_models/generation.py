@@ -1,12 +1,12 @@
-"""Language models behind one interface: what they are asked, and what they answer.
+"""Language models behind one interface: requests and answers.
 
 A `Request` is a prompt with decoding parameters, or a prompt with a text that is to be scored as
 its continuation. A `LanguageModel` turns it into an `Answer`. Three things implement that:
 
 - `everycell.language_models.local.LocalModel` runs a model on this machine,
 - `everycell.language_models.endpoint.Endpoint` asks a server that speaks OpenAI's protocol,
-- `everycell.language_models.recorded.Recorded` stands before either, keeps every answer in a file
-  and never asks twice.
+- `everycell.language_models.recorded.Recorded` wraps either, keeps every answer in a file and never
+  asks twice.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Grounded(Message):
 
 
 class Identity(_Model):
-    """Which model answers: what tells one from another in records and receipts.
+    """Identity of the model that answers, in records and receipts.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Identity(_Model):
     host : str
         Host of an endpoint, without port, path and key; empty for a local model.
     dtype : str
-        Numbers that a local model computes with, on which its answers depend.
+        Number format of a local model, on which its answers depend.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Identity(_Model):
 
 
 class Request(_Model):
-    """What a language model is asked.
+    """A request to a language model.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Request(_Model):
 
     @property
     def text(self) -> str:
-        """All that the prompt says, without the model's chat template."""
+        """Text of the prompt, without the model's chat template."""
         if isinstance(self.prompt, str):
             return self.prompt
         return "\n".join([*self.documents, *(message.content for message in self.prompt)])
@@ -163,7 +163,7 @@ class Token(_Model):
 
 
 class Answer(_Model):
-    """What a language model gave back.
+    """An answer of a language model.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Answer(_Model):
         return sum(values)
 
     def thinned(self, needed: Callable[[str], bool]) -> Answer:
-        """The answer with the probabilities of some tokens only, for a record that is passed on.
+        """The answer with the probabilities of only some tokens, for a record to be passed on.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Answer(_Model):
 
 
 class LanguageModel(Protocol):
-    """What answers requests. Equal requests need not have equal answers: see `Recorded`."""
+    """Answers requests. Equal requests need not get equal answers: see `Recorded`."""
 
     @property
     def identity(self) -> Identity:

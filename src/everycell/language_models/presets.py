@@ -10,7 +10,7 @@ from typing import Literal
 from everycell.language_models.settings import LanguageModels, LocalSettings
 
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-# Of a GPU: what its driver, torch and the values between layers take.
+# GPU memory for its driver, torch and activations.
 _OVERHEAD_GB = 1.5
 
 

@@ -17,7 +17,7 @@ class PromptTokens:
     ----------
     tokenizer : transformers.PreTrainedTokenizerBase
     name : str
-        The model's, for errors.
+        Name of the model, for errors.
     longest : int, optional
         Tokens that the model reads in all.
 
@@ -103,7 +103,7 @@ class PromptTokens:
         return text, False
 
     def _grounding(self, documents: list[str]) -> dict[str, Any]:
-        """What a template takes besides messages, where there are documents."""
+        """Further arguments of a template, if there are documents."""
         if not documents:
             return {}
         options: dict[str, Any] = {

@@ -1,7 +1,7 @@
-"""A language model that is asked each request once: its answers stand in a record.
+"""A language model that gets each request once: its answers are kept in a record.
 
-What will be asked is announced with its estimated cost, and not sent where it could go beyond the
-budget. Without a model, a record is replayed.
+Requests are announced with their estimated cost, and not sent if they could exceed the budget.
+Without a model, a record is replayed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MissingAnswerError(LanguageModelError):
 
 
 class Recorded:
-    """A language model that is asked each request once: a `LanguageModel` before another one.
+    """A language model that gets each request once: a `LanguageModel` that wraps another one.
 
     Parameters
     ----------

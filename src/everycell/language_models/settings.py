@@ -60,8 +60,8 @@ class LocalSettings(Settings):
 class Prices(Settings):
     """What an endpoint charges."""
 
-    prompt: float = Field(0.0, ge=0, description="USD per million tokens of prompts.")
-    answer: float = Field(0.0, ge=0, description="USD per million tokens of answers.")
+    prompt: float = Field(0.0, ge=0, description="Price per million tokens of prompts.")
+    answer: float = Field(0.0, ge=0, description="Price per million tokens of answers.")
     currency: str = Field("USD", min_length=1, description="Only shown.")
 
     @property

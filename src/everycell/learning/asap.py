@@ -50,7 +50,7 @@ def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
     return [(" ".join(user), " ".join(system)) for user, system in turns]
 
 
-#: Vectors of utterances, one a row, by their numbers.
+#: Vectors of utterances, one per row, by their numbers.
 Lookup = Callable[[Asap, npt.NDArray[np.int64]], torch.Tensor]
 
 

@@ -62,7 +62,7 @@ def score_pairs(
     Returns
     -------
     numpy.ndarray, shape (number of pairs,), float32
-        One score a pair, in their order; any real number, higher is more relevant.
+        One score per pair, in order; any real number, higher is more relevant.
 
     Raises
     ------

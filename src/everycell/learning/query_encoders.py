@@ -25,7 +25,6 @@ import torch
 from torch.nn import functional
 from transformers import (
     AutoModel,
-    AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     RobertaConfig,
@@ -33,7 +32,7 @@ from transformers import (
     RobertaPreTrainedModel,
 )
 
-from everycell.learning.models import ModelError
+from everycell.learning.models import ModelError, model_folder, quiet, read_tokenizer
 from everycell.learning.tildev2 import TildeV2
 
 Kind = Literal["unicoil", "ance", "first", "mean", "tct_colbert"]
@@ -70,18 +69,19 @@ class Ance(RobertaPreTrainedModel):
 
 
 def load_encoder(
-    source: str, kind: Kind, *, network: bool = False
+    source: Path | str, kind: Kind, *, network: bool = False, revision: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A query encoder with its tokenizer, in eval mode, on the CPU.
 
     Parameters
     ----------
-    source : str
-        Folder of a model in safetensors with its tokenizer, or its name on the Hugging Face hub.
+    source : Path or str
+        A `Path` is a folder of a model in safetensors with its tokenizer, a `str` its name on the
+        Hugging Face hub, or ``"NAME@REVISION"``.
     kind : {"unicoil", "ance", "first", "mean", "tct_colbert"}
         See the head of this module.
-    network : bool
-        Whether a name that is not in the hub's local cache may be downloaded.
+    network, revision
+        As for `everycell.learning.models.load_model`.
 
     Returns
     -------
@@ -95,39 +95,38 @@ def load_encoder(
 
     Examples
     --------
-    >>> load_encoder("castorini/no-such-model", "ance")  # doctest: +ELLIPSIS
+    >>> load_encoder("castorini/no-such-model", "ance")
     Traceback (most recent call last):
-    everycell.learning.hub.ModelError: The query encoder castorini/no-such-model cannot be
-    loaded (...): name a folder with its weights in safetensors and its tokenizer, or allow the
-    network.
+    everycell.learning.hub.ModelError: The model castorini/no-such-model is not in the local cache
+    of the hub, and the network is not allowed here: allow it, or download the model before (hf
+    download).
     """
     if kind not in get_args(Kind):
         raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
+    folder, name = model_folder(source, network=network, revision=revision), str(source)
     made: Any = {"unicoil": TildeV2, "ance": Ance}.get(kind, AutoModel)
-    options = {
-        "local_files_only": not network or Path(source).is_dir(),
-        "trust_remote_code": False,
-    }
-    try:
-        model, report = made.from_pretrained(
-            source,
-            use_safetensors=True,
-            dtype=torch.float32,
-            output_loading_info=True,
-            **options,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(source, **options)
-    # A damaged or missing file ends in errors of safetensors, tokenizers, the hub and others.
-    except Exception as error:
-        reason = str(error).partition("\n")[0]
-        raise ModelError(
-            f"The query encoder {source} cannot be loaded ({reason}): name a folder with its "
-            "weights in safetensors and its tokenizer, or allow the network."
-        ) from error
+    with quiet():
+        try:
+            model, report = made.from_pretrained(
+                folder,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+            )
+        # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise ModelError(
+                f"The query encoder {name} cannot be loaded ({reason}): a file in {folder} is "
+                "damaged or of another model; copy it again from the model's source."
+            ) from error
+        tokenizer = read_tokenizer(folder, name)
     # Poolers serve classification only and are not used.
     if missing := [part for part in report["missing_keys"] if "pooler" not in part]:
         raise ModelError(
-            f"The weights of {source} lack {sorted(missing)[0]!r} and so are no {kind} encoder: "
+            f"The weights of {name} lack {sorted(missing)[0]!r} and so are no {kind} encoder: "
             "name the model that belongs to the index."
         )
     return model.eval(), tokenizer

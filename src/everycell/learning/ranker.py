@@ -200,7 +200,7 @@ class PairRanker(Ranker):
         pairs: Sequence[tuple[str, str]],
         reading: Reading,
     ) -> npt.NDArray[np.float32]:
-        """One score a pair, in their order; higher is more relevant.
+        """One score per pair, in order; higher is more relevant.
 
         Parameters
         ----------

@@ -10,27 +10,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from transformers import (
-    AutoTokenizer,
-    GenerationConfig,
-    PreTrainedTokenizerBase,
-    T5ForConditionalGeneration,
-)
+from transformers import GenerationConfig, PreTrainedTokenizerBase, T5ForConditionalGeneration
 
-from everycell.learning.models import ModelError
+from everycell.learning.models import ModelError, model_folder, quiet, read_tokenizer
 
 
 def load_t5(
-    source: str, *, network: bool = False
+    source: Path | str, *, network: bool = False, revision: str | None = None
 ) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerBase]:
     """A T5 with its tokenizer, in eval mode, in float32, on the CPU.
 
     Parameters
     ----------
-    source : str
-        Folder of a model in safetensors with its tokenizer, or its name on the Hugging Face hub.
-    network : bool
-        Whether a name that is not in the hub's local cache may be downloaded.
+    source : Path or str
+        A `Path` is a folder of a model in safetensors with its tokenizer, a `str` its name on the
+        Hugging Face hub, or ``"NAME@REVISION"``.
+    network, revision
+        As for `everycell.learning.models.load_model`.
 
     Returns
     -------
@@ -44,27 +40,33 @@ def load_t5(
 
     Examples
     --------
-    >>> load_t5("castorini/no-such-model")  # doctest: +ELLIPSIS
+    >>> load_t5("castorini/no-such-model")
     Traceback (most recent call last):
-    everycell.learning.hub.ModelError: The T5 castorini/no-such-model cannot be loaded (...):
-    name a folder with its weights in safetensors and its tokenizer, or allow the network.
+    everycell.learning.hub.ModelError: The model castorini/no-such-model is not in the local cache
+    of the hub, and the network is not allowed here: allow it, or download the model before (hf
+    download).
     """
-    options = {"local_files_only": not network or Path(source).is_dir()}
-    try:
-        model, report = T5ForConditionalGeneration.from_pretrained(
-            source, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
-        )
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **options)
-    # A damaged or missing file ends in errors of safetensors, tokenizers, the hub and others.
-    except Exception as error:
-        reason = str(error).partition("\n")[0]
-        raise ModelError(
-            f"The T5 {source} cannot be loaded ({reason}): name a folder with its weights in "
-            "safetensors and its tokenizer, or allow the network."
-        ) from error
+    folder, name = model_folder(source, network=network, revision=revision), str(source)
+    with quiet():
+        try:
+            model, report = T5ForConditionalGeneration.from_pretrained(
+                folder,
+                local_files_only=True,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+            )
+        # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise ModelError(
+                f"The T5 {name} cannot be loaded ({reason}): a file in {folder} is damaged or of "
+                "another model; copy it again from the model's source."
+            ) from error
+        tokenizer = read_tokenizer(folder, name)
     if missing := sorted(report["missing_keys"]):
         raise ModelError(
-            f"The weights of {source} lack {missing[0]!r} and so are no T5: name a T5 that was "
+            f"The weights of {name} lack {missing[0]!r} and so are no T5: name a T5 that was "
             "trained to rewrite."
         )
     return model.eval(), tokenizer

@@ -220,7 +220,7 @@ def _refuse_short(ranked: RankedCounts) -> None:
         query = int(short.argmax())
         raise ValueError(
             f"Query {ranked.queries[query]!r} has {ranked.listed[query].sum()} documents, fewer "
-            f"than the cut-off {depth} (as have {short.sum()} of {len(short)} queries); search "
+            f"than the cut-off {depth} ({short.sum()} of {len(short)} queries have fewer); search "
             "deeper, take a smaller cut-off, or keep such lists (--allow-short)."
         )
 

@@ -196,7 +196,7 @@ def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:
     Raises
     ------
     ValueError
-        One group only, a target that is no distribution.
+        One group only, a target that is not a distribution.
 
     Notes
     -----
@@ -251,7 +251,7 @@ def ted(
     Raises
     ------
     ValueError
-        One group only, a target that is no distribution, or as for `term_exposure`.
+        One group only, a target that is not a distribution, or as for `term_exposure`.
 
     Notes
     -----

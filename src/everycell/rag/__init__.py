@@ -1,1 +1,1 @@
-"""Responses generated from retrieved passages: how they are scored and judged."""
+"""Responses generated from retrieved passages: generation, scoring and judging."""

@@ -1,17 +1,17 @@
-"""Whether a generated answer is right: exact match with normalised gold answers.
+"""Correctness of generated answers: exact match with normalised gold answers.
 
-An answer of a sentence equals no gold answer of two words, so one that *contains* a gold answer
-counts (abolghasemi2026, section 5.3.3, after Gao et al. 2023). Its text does not say how. Its
-authors' library looks for the letters of a gold answer, in lower case and without punctuation, in
-the answer as it stands: `Match` "substring". There articles stay, a match may start inside a word,
-and the number of a citation is found as a right answer.
+A full sentence never equals a gold answer of two words, so an answer that *contains* a gold answer
+counts (abolghasemi2026, section 5.3.3, after Gao et al. 2023). The text gives no details. Its
+authors' library searches for the characters of a gold answer, in lower case and without
+punctuation, in the whole answer: `Match` "substring". There articles are kept, a match may start
+inside a word, and the number of a citation can match as a right answer.
 
 Stricter ways normalise text as for SQuAD (Rajpurkar et al. 2016): lower case, without ASCII
-punctuation, the articles a, an, the, and superfluous blanks. A match then is of whole words, or of
-the whole answer.
+punctuation, the articles a, an, the, and superfluous blanks. A match then needs whole words, or the
+whole answer.
 
-Packages that hold the SQuAD score (torchmetrics, evaluate) bring a deep-learning framework or a
-download with them, and neither has the containing form, so it is written out here.
+Packages with the SQuAD score (torchmetrics, evaluate) need a deep-learning framework or a download,
+and none has the containing form, so it is implemented here.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 _NEITHER_WORD_NOR_BLANK = re.compile(r"[^\w\s]")
 
-#: Ways to find a gold answer: its letters anywhere, its words, or it alone.
+#: Ways to match a gold answer: its characters anywhere, its words, or the whole answer.
 Match = Literal["substring", "words", "whole"]
 MATCHES = ("substring", "words", "whole")
 
 
 def normalise_answer(text: str) -> str:
-    """Text as SQuAD compares it.
+    """Normalise text as SQuAD does.
 
     Examples
     --------
@@ -44,9 +44,9 @@ def normalise_answer(text: str) -> str:
 
 
 def without_punctuation(text: str) -> str:
-    """Text as the library of abolghasemi2026 compares it: articles stay.
+    """Normalise text as the library of abolghasemi2026 does: articles are kept.
 
-    Everything goes that is neither blank nor a letter, digit or underscore of any script.
+    Everything is removed except blanks and letters, digits or underscores of any script.
 
     Examples
     --------
@@ -57,12 +57,12 @@ def without_punctuation(text: str) -> str:
 
 
 def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
-    """Gold answers of which something is left once they are normalised.
+    """Gold answers that are not empty after normalisation.
 
     Parameters
     ----------
     gold : sequence of str
-        Right answers, perhaps none.
+        Right answers; may be empty.
     match
         As `is_correct`.
 
@@ -78,7 +78,7 @@ def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
 
 
 def _normaliser(match: Match) -> Callable[[str], str]:
-    """How text is normalised for a way to match.
+    """Normaliser of text for a way to match.
 
     Raises
     ------
@@ -96,13 +96,13 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     Parameters
     ----------
     output : str
-        What was generated; an empty one is wrong. For all ways but "substring" without its
-        citations (`everycell.rag.citations.without_citations`).
+        Generated answer; an empty one is wrong. For all ways but "substring", without its citations
+        (`everycell.rag.citations.without_citations`).
     gold : sequence of str
-        Right answers, one or more. One that is empty once normalised ("The") matches nothing.
+        Right answers, one or more. One that is empty after normalisation ("The") matches nothing.
     match : {"substring", "words", "whole"}
-        Whether the letters of a gold answer must stand in the output (so that "art" is found in
-        "party", and "the party" is not in "a party"), its words, or nothing but it.
+        Whether the output must contain the characters of a gold answer ("art" is found in "party",
+        but "the party" not in "a party"), contain its words, or equal it.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     Raises
     ------
     ValueError
-        There is no gold answer, or none that is left once normalised; or no such way to match.
+        No gold answer, or none left after normalisation; or an unknown way to match.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     answers = [normal(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
         raise ValueError(
-            f"The gold answers are {list(gold)}, of which nothing is left once normalised; give a "
+            f"The gold answers are {list(gold)}, of which normalisation leaves nothing; give a "
             "word, or leave the question out."
         )
     said = normal(output)
@@ -140,17 +140,17 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
 def answer_holders(
     passages: Mapping[str, str], questions: Mapping[str, Sequence[str]]
 ) -> list[tuple[str, str]]:
-    """Which passages of a pool hold an answer to which questions, by their words.
+    """Find the passages of a pool that contain an answer to each question, by their words.
 
-    That a passage has the words does not mean that it answers the question: a short answer
-    ("two") stands in many. Who asks questions with one relevant passage alone is on the safe side.
+    Containing the words does not mean answering the question: a short answer ("two") occurs in many
+    passages. Questions with only one relevant passage avoid the problem.
 
     Parameters
     ----------
     passages : mapping of str to str
         Id -> text.
     questions : mapping of str to sequence of str
-        Id -> right answers. One that is empty once normalised is held by nothing.
+        Id -> right answers. One that is empty after normalisation occurs in no passage.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def answer_holders(
     [('q1', 'd1'), ('q1', 'd3')]
     """
     texts = {name: f" {normalise_answer(text)} " for name, text in passages.items()}
-    # Only texts with all words of an answer are looked into: all pairs would take minutes.
+    # Only texts with all words of an answer are searched: all pairs would take minutes.
     having = defaultdict[str, set[str]](set)
     for name, text in texts.items():
         for word in text.split():

@@ -1,13 +1,13 @@
-"""Answerers on real passages whose way of citing is known: two post-rationalise, one reads.
+"""Simulated readers with known ways of citing, on real passages: two post-rationalise, one reads.
 
-All are told the right answer to each question. The two matchers say it whatever the documents are,
-which is memory, and then look for documents to cite: by words (`WordMatcher`), or by how alike
-vectors are (`VectorMatcher`). `OracleReader` says it only where a relevant document is there as it
-was, and cites that. So the experiment of `everycell.rag.interventions` can be read on real text:
-of the matchers every citation is unfaithful, of the reader none.
+All are told the right answer to each question. The two matchers give it whatever the documents are,
+as from memory, and then look for documents to cite: by words (`WordMatcher`), or by the similarity
+of vectors (`VectorMatcher`). `OracleReader` gives it only if an unchanged relevant document is
+there, and cites that. The experiment of `everycell.rag.interventions` can thus be validated on real
+text: every citation of the matchers is unfaithful, and none of the reader's.
 
 `LikelyChoice` asks a language model which document the right answer comes from. It is told the
-answer, so that it post-rationalises too; how it picks a document is the question.
+answer, so it post-rationalises too; the question is how it picks a document.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class WordMatcher:
-    """Says the right answer, and cites all documents that have its words in a row.
+    """Gives the right answer, and cites all documents that contain its words in sequence.
 
     Parameters
     ----------
     answers : mapping
         Question -> right answer.
     shared : float
-        Share of the question's different words from which a document is said to be relevant.
+        Share of the question's distinct words at which a document counts as relevant.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class WordMatcher:
 
 @dataclass(frozen=True)
 class VectorMatcher:
-    """Says the right answer, and cites the documents most like question and answer together.
+    """Gives the right answer, and cites the documents most similar to question plus answer.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class VectorMatcher:
         Question -> right answer.
     encode : callable
     cited, relevant : int
-        Documents that it cites, and that it says are relevant: the most similar ones, of equal ones
-        the first.
+        Numbers of documents that it cites, and that it calls relevant: the most similar ones; ties
+        go to the first.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class VectorMatcher:
 
 @dataclass(frozen=True)
 class OracleReader:
-    """Says the right answer only where a relevant document stands as it was, and cites that.
+    """Gives the right answer only if an unchanged relevant document is there, and cites that.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class OracleReader:
 
 @dataclass(frozen=True)
 class LikelyChoice:
-    """Says the right answer, and cites the document whose number a language model finds likeliest.
+    """Gives the right answer, and cites the document whose number a language model finds likeliest.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class LikelyChoice:
         From requests to answers, such as `Recorded.answer_all`. Each number of a document is scored
         as a continuation of the prompt.
     relevant : int
-        Documents that it says are relevant: the likeliest ones, of equal ones the first.
+        Number of documents that it calls relevant: the likeliest ones; ties go to the first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Citations of answers that somebody has: precision, recall, confidence, and what labels change."""
+"""Citations in a user's own answers: precision, recall, confidence, and effects of labels."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from everycell.rag.citations import (
     written_citations,
 )
 
-#: Arm of answers that name none.
+#: Arm of answers without an arm.
 ARM = "all"
 MEASURES = ("precision", "recall")
-#: What becomes of a number that is no document's: left out, or a wrong citation.
+#: A citation of a non-existent document is left out, or counts as wrong.
 Strays = Literal["ignored", "wrong"]
 
 
@@ -51,7 +51,7 @@ class _Line(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _pairs(cls, value: object) -> object:
-        # JSON has lists where pydantic's strict mode wants tuples.
+        # JSON has lists where pydantic's strict mode requires tuples.
         if isinstance(value, dict) and isinstance(value.get("tokens"), list):
             pairs = [tuple(each) if isinstance(each, list) else each for each in value["tokens"]]
             return value | {"tokens": pairs}
@@ -59,23 +59,23 @@ class _Line(BaseModel):
 
 
 class CitedAnswer(NamedTuple):
-    """What one answer cites.
+    """Citations of one answer.
 
     Attributes
     ----------
     question, arm : str
-        What was asked, and under which condition.
+        The question, and the condition under which it was asked.
     relevant : frozenset of int
         Numbers of the relevant documents.
     cited : tuple of int
-        Numbers of documents that it cites, each once, in the order of the text.
+        Numbers of the documents that it cites, each once, in the order of the text.
     stray : tuple of int
-        Numbers that are no document's.
+        Cited numbers of non-existent documents.
     logprobs : tuple of float, or None
-        Of each citation whose number stands in the text, once a citation; None if the answer has no
+        Log-probability of each citation whose number is in the text; None if the answer has no
         tokens.
     inside : tuple of bool
-        Whether each of these is of a relevant document.
+        Whether each of these cites a relevant document.
     """
 
     question: str
@@ -88,7 +88,7 @@ class CitedAnswer(NamedTuple):
 
 
 def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
-    r"""Answers of a file of JSON lines, with what they cite.
+    r"""Read answers from a file of JSON lines, with their citations.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
         Each line has ``question``, ``answer`` (a text with citations such as ``[1]``),
         ``documents`` (their ids in the order of their numbers, or how many there were) and
         ``relevant`` (ids; numbers from 1, where ``documents`` is a number). Optional are ``arm``,
-        the condition that it was answered under, and ``tokens``, pairs of text and natural
-        log-probability that make up the answer. Other keys are not read.
+        the condition of the answer, and ``tokens``, pairs of text and natural log-probability that
+        make up the answer. Other keys are ignored.
     forms
         As for `find_citations`.
 
@@ -109,8 +109,8 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
     Raises
     ------
     ValueError
-        A broken line, a question twice in an arm, a relevant document that was not given, or
-        tokens that are not the answer.
+        A malformed line, a question twice in an arm, a relevant document that was not given, or
+        tokens that do not form the answer.
 
     Examples
     --------
@@ -181,13 +181,13 @@ def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") 
     answers
         What `read_cited_answers` gives.
     strays : {"ignored", "wrong"}
-        Whether a number that is no document's counts as a wrong citation.
+        Whether a citation of a non-existent document counts as wrong.
 
     Returns
     -------
     pandas.DataFrame
         ``arm``, ``question``, ``precision``, ``recall``, ``citations`` (documents cited) and
-        ``stray`` (numbers that are no document's).
+        ``stray`` (citations of non-existent documents).
 
     Examples
     --------
@@ -222,16 +222,16 @@ def citation_report(
     strays
         As for `answer_frame`.
     seed : int
-        Of the bootstrap over questions.
+        Seed of the bootstrap over questions.
 
     Returns
     -------
     pandas.DataFrame
         One row per arm: ``answers``; ``precision`` and ``recall`` (means over answers, 0 to 1) with
-        the ends of their 95 % intervals, ``low`` and ``high`` behind the name (NaN for a single
-        answer); ``citing`` and ``stray``, the shares of answers that cite a document, and a number
-        of none; ``citations`` a mean answer has; ``confidence`` in relevant and in other documents,
-        NaN where no such citation has a probability.
+        the ends of their 95 % intervals, with ``low`` and ``high`` after the name (NaN for a single
+        answer); ``citing`` and ``stray``, the shares of answers that cite a document, and a
+        non-existent one; ``citations``, their mean number per answer; ``confidence`` in relevant
+        and in other documents, NaN where no such citation has a probability.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def arm_differences(
     strays: Strays = "ignored",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """What a condition changes in precision and recall: sensitivity and bias.
+    """Effect of a condition on precision and recall: sensitivity and bias.
 
     Parameters
     ----------
@@ -283,21 +283,21 @@ def arm_differences(
     strays
         As for `answer_frame`.
     seed : int
-        Of the bootstrap over questions.
+        Seed of the bootstrap over questions.
 
     Returns
     -------
     pandas.DataFrame
         One row per pair and measure: ``first``, ``second``, ``measure``, ``questions``;
         ``sensitivity``, the mean absolute difference (CAS), and ``bias``, the mean of first -
-        second (CAB, where the first arm says that the relevant documents are by people, and the
-        second one the opposite), with ``low``, ``high``, ``t`` and ``p`` of `paired_difference`.
+        second (CAB, if the first arm labels the relevant documents as human-written, and the second
+        the opposite), with ``low``, ``high``, ``t`` and ``p`` of `paired_difference`.
 
     Raises
     ------
     ValueError
-        An arm that is not there, or that does not answer the questions of the other one; fewer than
-        two questions.
+        An unknown arm, or one that does not answer the same questions as the other; fewer than two
+        questions.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-r"""Citations in generated answers: which documents a text refers to, and where.
+r"""Citations in generated answers: the documents that a text refers to, and where.
 
 The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
-authors' library reads nothing else. Models write more: the forms that are read here are
+authors' library reads nothing else. Models write other forms too. This module reads
 
 ==================================  =======================================================
 ``[1]``, ``[1][2]``                 one number in brackets
@@ -10,10 +10,10 @@ authors' library reads nothing else. Models write more: the forms that are read 
 ``[Document 2]``, ``[Source: 2]``   with a noun before the number
 ``[[2]]``                           in further brackets
 ``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
-``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation behind the last number
-``\[1\]``, ``【1†source】``           with backslashes, or with what GPT writes behind a dagger
+``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation after the last number
+``\[1\]``, ``【1†source】``           with backslashes, or with GPT's text after a dagger
 ``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` beside the number
-``[1 (author: Ada Ode)]``           with a label in parentheses that begins as prompts write it
+``[1 (author: Ada Ode)]``           with a label in parentheses that begins as in prompts
 ``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
 ``[二]``, ``【十二】``                  Chinese numerals from 1 to 99
 Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
@@ -21,9 +21,9 @@ Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
 
 A label beside a number repeats the prompt's label, so the number is still that of a document.
 Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1:]``,
-``[1,000]``, ``[Delft, 1]``) are no citation. Whether a number is a document's is for `documents` to
-say: ``[0]`` and ``[2015]`` are *stray*. A text that an answer copies from a document with its
-``[3]`` cannot be told from a citation; prompts can avoid it by taking such marks out of documents
+``[1,000]``, ``[Delft, 1]``) are not citations. `documents` tells whether a number belongs to a
+document: ``[0]`` and ``[2015]`` are *stray*. A ``[3]`` that an answer copies from a document cannot
+be distinguished from a citation; prompts can avoid this by removing such marks from documents
 (`without_citations`).
 
 Time is linear in the length of the text (of `without_citations` for each depth of nested brackets).
@@ -37,15 +37,15 @@ from typing import Literal, NamedTuple
 
 from everycell.language_models.generation import Answer, NotOfferedError
 
-#: Words that may stand before a number, in one form or the other.
+#: Words that may precede a number, singular and plural.
 NOUNS = ("document", "doc", "passage", "source", "reference", "ref")
-#: Words of prompts for an author, which may stand beside a number.
+#: Words for an author in prompts, which may occur beside a number.
 LABELS = ("author", "authors", "human", "llm", "ai")
-#: Digits of the longest number that is read; more are no citation.
+#: Largest number of digits of a cited number.
 LONGEST_NUMBER = 6
-#: A range with more numbers than this is read as its two ends, as is one of years.
+#: A range with more numbers than this is read as its two ends, like a range of years.
 LONGEST_RANGE = 100
-#: Numbers that read as a year where they are no document's.
+#: Numbers that are read as years if they belong to no document.
 YEARS = range(1000, 2100)
 Forms = Literal["all", "plain"]
 
@@ -65,7 +65,7 @@ _LABEL = (
     rf"{_BESIDE}\s?(?:\((?:author|written|authored)\b[^()]*\)|\((?:{'|'.join(LABELS)})\)"
     rf"|\b(?:{'|'.join(LABELS)})\b)\s?{_BESIDE}"
 )
-# What stands in brackets: numbers, labels, dashes, separators, words, blanks, anything else.
+# Contents of brackets: numbers, labels, dashes, separators, words, blanks, anything else.
 _PART = re.compile(
     rf"[#^]?(?P<number>\d+|[{_CHINESE}十]+)|(?P<label>{_LABEL})|(?P<dash>{_DASH})"
     r"|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+[.:]?)|(?P<blank>\s+)|(?P<other>.)",
@@ -89,8 +89,8 @@ class Citation(NamedTuple):
     number : int
         0 or more.
     start, end : int
-        Where its digits stand in the text. Numbers inside a range are not written: of them both
-        are the place of the range's dash.
+        Position of its digits in the text. Numbers inside a range are not written: for them, both
+        are the position of the range's dash.
     """
 
     number: int
@@ -99,14 +99,14 @@ class Citation(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """What an answer cites, each once, in the order of the text.
+    """Citations of an answer, each once, in the order of the text.
 
     Attributes
     ----------
     documents : tuple of int
         Numbers of documents that it was given.
     stray : tuple of int
-        Numbers of none.
+        Numbers of non-existent documents.
     """
 
     documents: tuple[int, ...]
@@ -114,14 +114,14 @@ class Cited(NamedTuple):
 
 
 def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
-    """All citations of a text, in its order; a number that stands twice is found twice.
+    """Find all citations of a text, in order; a number that occurs twice is found twice.
 
     Parameters
     ----------
     text : str
         Answer of any length; it may be empty.
     forms : {"all", "plain"}
-        All forms that the module names, or only ``[1]``, as the authors' library.
+        All forms listed in the module's docstring, or only ``[1]``, as in the authors' library.
 
     Returns
     -------
@@ -154,11 +154,11 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
 
 
 def _value(written: str) -> int | None:
-    """A number as it is written; None where it is too long, or no Chinese numeral up to 99."""
+    """Value of a written number; None if it is too long, or not a Chinese numeral up to 99."""
     if written.isdecimal():
         return int(written) if len(written) <= LONGEST_NUMBER else None
     match = _CHINESE_NUMBER.fullmatch(written)
-    # Two digits without a ten between them are no number.
+    # Two digits without a ten between them are not a number.
     if match is None or (match[1] and match[3] and not match[2]):
         return None
     tens, ones = (_CHINESE.index(part) + 1 if part else 0 for part in (match[1], match[3]))
@@ -166,10 +166,10 @@ def _value(written: str) -> int | None:
 
 
 def _in_list(content: str, offset: int) -> list[Citation]:
-    """Citations of a list of numbers, as it stands in brackets; none where it is something else."""
+    """Citations from a bracketed list of numbers; empty if it is something else."""
     found: list[Citation] = []
     dash: int | None = None
-    # What may come next: after a number a dash or a separator, after these a number.
+    # Allowed next: after a number a dash or a separator, after these a number.
     after_number = False
     content = content.removesuffix("\\").partition("†")[0].rstrip()
     if content.endswith((".", ",", ";")):
@@ -202,21 +202,21 @@ def _in_list(content: str, offset: int) -> list[Citation]:
 
 
 def _inside(low: int, high: int, place: int) -> list[Citation]:
-    """Numbers between the ends of a range; none of one that falls, that is too long or of years."""
+    """Numbers between the ends of a range; empty if it falls, is too long or is of years."""
     if high - low >= LONGEST_RANGE or (low in YEARS and high in YEARS):
         return []
     return [Citation(number, place, place + 1) for number in range(low + 1, high)]
 
 
 def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited:
-    """Which documents are cited, and which numbers are none's.
+    """Split citations into documents and stray numbers.
 
     Parameters
     ----------
     citations
         What `find_citations` gives.
     k : int
-        Documents that the answer was given, 1 or more.
+        Number of documents that the answer was given, 1 or more.
     first : int
         Number of the first: 1 in the thesis' prompts, 0 in the authors' library.
 
@@ -242,16 +242,15 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
 
 
 def without_citations(text: str, *, k: int | None = None) -> str:
-    """A text without its citations in brackets, and without the blank before each.
+    """Remove bracketed citations from a text, with the blank before each.
 
     Parameters
     ----------
     text : str
-        An answer that is compared with another text, or a document for a prompt.
+        An answer to compare with another text, or a document for a prompt.
     k : int, optional
-        Documents that the answer was given. Brackets with a number that is none of theirs and reads
-        as a year (`YEARS`) then stay, since it may be what was asked for. `documents` counts it as
-        stray all the same.
+        Documents that the answer was given. Brackets with another number that may be a year
+        (`YEARS`) are then kept, since it may be the answer. `documents` still counts it as stray.
 
     Returns
     -------
@@ -270,7 +269,7 @@ def without_citations(text: str, *, k: int | None = None) -> str:
         year = k is not None and any(each.number in YEARS and each.number > k for each in cited)
         return "" if cited and not year else match[0]
 
-    # Taking one out may leave another one: "[[9]3]".
+    # Removing one may leave another: "[[9]3]".
     before = None
     while text != before:
         before, text = text, re.sub(rf"[ \t]?{_INNERMOST.pattern}", kept, text)
@@ -278,7 +277,7 @@ def without_citations(text: str, *, k: int | None = None) -> str:
 
 
 def may_cite(token: str) -> bool:
-    """Whether a token may be part of a citation's number: its probability is worth keeping.
+    """Whether a token may be part of a citation's number, so that its probability is kept.
 
     Parameters
     ----------
@@ -294,7 +293,7 @@ def may_cite(token: str) -> bool:
 
 
 def written_citations(citations: Sequence[Citation], text: str) -> list[Citation]:
-    """Citations whose number stands in the text: all but those inside a range.
+    """Citations whose number is written in the text: all but those inside a range.
 
     Examples
     --------
@@ -306,7 +305,7 @@ def written_citations(citations: Sequence[Citation], text: str) -> list[Citation
 
 
 def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[float]:
-    """Log-probability of each written citation: that of the tokens that its digits stand in.
+    """Log-probability of each written citation: the sum over the tokens with its digits.
 
     Parameters
     ----------
@@ -319,14 +318,14 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
     -------
     list of float
         One for each citation whose digits are in the text, in their order: numbers inside a range
-        have none and are left out. A number of two tokens has the sum of both. A token that holds
-        more than digits counts whole, since its parts have no probability of their own.
+        have none and are left out. A number of two tokens gets the sum of both. A token that holds
+        more than digits counts in full, since its parts have no separate probability.
 
     Raises
     ------
     NotOfferedError
-        The model gave no log-probabilities, or those of a citation were not kept: what needs
-        them is not run.
+        The model gave no log-probabilities, or those of a citation were not kept, so results that
+        need them are not run.
 
     Examples
     --------

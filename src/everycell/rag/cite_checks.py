@@ -1,4 +1,4 @@
-"""The counterfactual test of citations on answers that somebody has, with a model that is asked."""
+"""The counterfactual test of citations, on a user's own answers and with a language model."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from everycell.rag.interventions import (
 )
 from everycell.text.sentences import sentence_spans
 
-#: Words of a statement, at most: a longer one is a claim by itself, which a document with it does
-#: support.
+#: #: Largest number of words in a statement: a longer one is a claim by itself, which a document
+#: that contains it does support.
 LONGEST = 8
 #: Page that describes both files.
 _GUIDE = "docs/citation-faithfulness.md"
@@ -64,7 +64,7 @@ class GivenAnswer(NamedTuple):
 
 
 def read_passages(path: Path) -> dict[str, str]:
-    r"""Passages by their ids.
+    r"""Read passages by their ids.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def read_passages(path: Path) -> dict[str, str]:
     Raises
     ------
     ValueError
-        A broken line, an empty text, or an id twice.
+        A malformed line, an empty text, or an id twice.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def read_passages(path: Path) -> dict[str, str]:
 
 
 def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
-    r"""Answers with citations.
+    r"""Read answers with citations.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
     Raises
     ------
     ValueError
-        A broken line, a question twice, a document without text, or a statement that cites a
+        A malformed line, a question twice, a document without text, or a statement that cites a
         document of another question.
 
     Examples
@@ -165,7 +165,8 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
     Parameters
     ----------
     text : str
-        Citations in any form of `everycell.rag.citations`; numbers of no document are left out.
+        Citations in any form of `everycell.rag.citations`; numbers of non-existent documents are
+        left out.
     k : int
         Documents that the answer was made from.
 
@@ -196,7 +197,7 @@ def forged_instances(
     seed : int
         Draws which statement is forged.
     longest : int or None
-        Words of a statement, at most; None: any number.
+        Largest number of words in a statement; None for any.
 
     Raises
     ------
@@ -236,13 +237,13 @@ def try_all(
     seed: int,
     same: Same = same_words,
 ) -> list[dict[str, object]]:
-    """Ask for all instances at once, and then for the controls that their answers call for.
+    """Ask for all instances at once, and then for the controls that their answers require.
 
     Parameters
     ----------
     forged : sequence of Instance
     ask_all : callable
-        From questions with their documents to answers, in this order. It is called twice at most.
+        From questions with their documents to answers, in this order. It is called at most twice.
     seed, same
         As for `everycell.rag.interventions.try_instance`.
 
@@ -261,7 +262,7 @@ def try_all(
             context = (question, tuple(documents))
             if context not in known:
                 wanted[context] = None
-            # What is not known yet recovers nothing, so that no control is asked for.
+            # An unknown answer recovers nothing, so that no control is requested.
             return known.get(context, CitedAnswer(()))
 
         rows = [try_instance(each, ask, seed=seed, same=same) for each in forged]

@@ -1,4 +1,4 @@
-"""Ways to ask for an answer with citations, each with what reads the answer."""
+"""Ways to ask for an answer with citations, each with a parser of the answer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from everycell.rag.cite_checks import cited_sentences
 from everycell.rag.grounded_template import GroundedAnswer, read_grounded
 from everycell.text.sentences import sentence_spans
 
-#: "sentences": numbers in brackets behind sentences. "spans": marks around words, asked for in the
-#: project's words. "own template": the same, where the model was trained for it (Command-R).
+#: #: "sentences": numbers in brackets after sentences. "spans": marks around words, with the
+#: project's prompt. "own template": the same, with the template of a model trained for it
+#: (Command-R).
 StyleName = Literal["sentences", "spans", "own template"]
 STYLES: tuple[StyleName, ...] = get_args(StyleName)
 
@@ -27,7 +28,7 @@ class CitingStyle(NamedTuple):
     prompt : callable
         From a question and the texts of its documents to messages.
     read : callable
-        From all that the model wrote, and the number of documents, to an answer.
+        From the model's whole output, and the number of documents, to an answer.
     """
 
     prompt: Callable[[str, Sequence[str]], tuple[Message, ...]]
@@ -35,13 +36,13 @@ class CitingStyle(NamedTuple):
 
 
 def citing_style(name: StyleName, template: Path | None = None) -> CitingStyle:
-    """A way to ask by its name.
+    """Return a way to ask by its name.
 
     Parameters
     ----------
     name : {"sentences", "spans", "own template"}
     template : Path, optional
-        A prompt of one's own, with the slots of the project's; a model's own template takes none.
+        Your own prompt, with the slots of the project's; a model's own template takes none.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def _shown(
     prompt: Callable[[str, Sequence[str]], tuple[Message, ...]],
 ) -> Callable[[str, Sequence[str]], tuple[Message, ...]]:
     def made(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-        # A document may have been nothing but the statement that was taken out.
+        # A document may have consisted only of the removed statement.
         return prompt(question, [text if text.strip() else "(empty)" for text in texts])
 
     return made

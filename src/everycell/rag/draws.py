@@ -1,4 +1,4 @@
-"""Random numbers that belong to a name, whatever was drawn before and for other names."""
+"""Random numbers that depend only on a name, not on other draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def named_draws(name: str) -> np.random.Generator:
-    """A generator that depends on a name alone, such as seed and question.
+    """A generator that depends only on a name, such as seed and question.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Answers whose cited spans are marked: the grounded template of Command-R, read and asked for.
 
 A model that was trained for it first says which documents are relevant and which it will cite, then
-answers, and answers again with marks around what comes from documents::
+answers, and answers again with marks around the parts that come from documents::
 
     Relevant Documents: 0,2
     Cited Documents: 2
     Answer: The town lies in Holland.
     Grounded answer: The town lies <co: 2>in Holland</co: 2>.
 
-Models do not keep to it. What is read here all the same:
+Models do not always follow it. Deviations are read as follows:
 
 ======================================  ====================================================
 a span with line breaks                 the breaks are blanks
@@ -16,7 +16,7 @@ a mark closed with other numbers        those of the opening mark count
 a mark that is not closed               the span ends with its sentence
 a closing mark that was not opened      is left out
 marks in marks                          a span each
-a number of no document                 is *stray*, and cites nothing
+a number of a non-existent document     is *stray*, and cites nothing
 no ``Grounded answer``                  an answer that cites nothing
 ======================================  ====================================================
 
@@ -50,7 +50,7 @@ _NUMBER = re.compile(r"\d{1,6}")
 
 
 class GroundedAnswer(NamedTuple):
-    """What was read of an answer.
+    """An answer as parsed.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class GroundedAnswer(NamedTuple):
     sentences : int
         Of the text.
     stray : tuple of int
-        Numbers that it cites or selects and that are no document's, as it wrote them, each once.
+        Numbers of non-existent documents that it cites or selects, as it wrote them, each once.
     mended : int
         Marks that were not closed, or closed with other numbers.
     """
@@ -82,9 +82,9 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     Parameters
     ----------
     output : str
-        All that the model wrote; it may be empty.
+        The model's whole output; it may be empty.
     k : int
-        Documents that it was given.
+        Number of documents that it was given.
     first : int
         Number of the first one: 0 in Command-R's template, 1 in the project's prompt.
 
@@ -126,7 +126,7 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
 
 
 def _parts(output: str) -> dict[str, str]:
-    """Text behind each label; of two equal ones the last counts."""
+    """Text after each label; of two equal labels the last counts."""
     labels = list(_LABEL.finditer(output))
     ends = [*(label.start() for label in labels[1:]), len(output)][: len(labels)]
     return {
@@ -140,7 +140,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
-    """Text without marks, the spans by where they begin, and how many marks were mended."""
+    """Text without marks, the spans in order of their start, and the number of repaired marks."""
     text, end, mended = "", 0, 0
     opened: list[_Open] = []
     found: list[tuple[int, tuple[int, ...], str]] = []
@@ -186,7 +186,7 @@ def read_template(path: Path = TEMPLATE) -> Template:
 
 
 def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-    """Messages that ask for such an answer in words of ours; documents count from 1.
+    """Messages that ask for such an answer with the project's prompt; documents count from 1.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> 
 
 
 def own_template_prompt(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-    """Messages for a model that has a grounded template of its own, which shows the documents.
+    """Messages for a model with its own grounded template, which shows the documents.
 
     Examples
     --------

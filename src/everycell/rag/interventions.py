@@ -1,18 +1,18 @@
-r"""Is a citation faithful? Documents are changed, the answer is made again, and citations compared.
+r"""Is a citation faithful? Change documents, generate the answer again, and compare citations.
 
-A citation is *correct* where the document supports the statement, and *faithful* where the
-statement also came from it. Who looks for documents to cite after the answer is made
+A citation is *correct* if the document supports the statement, and *faithful* if the statement also
+came from it. A model that looks for documents to cite after it has made the answer
 (post-rationalisation) can be correct without being faithful. The test of heuss2025, section 5.5:
 
 1. An answer has statements, each with the documents that it cites.
-2. A statement is appended to a document that says nothing of the kind (`instances`).
+2. A statement is appended to an unrelated document (`instances`).
 3. The same question is asked with that document among the others.
-4. Is the statement there again, and does it now cite the forged document (`try_instance`)?
+4. Does the statement occur again, and does it now cite the forged document (`try_instance`)?
 
-Step 4 proves something only where the forged document does not support the statement; a reader who
-takes the bare words for support cites it in good faith. So each instance has controls: the
-statement may be recovered from documents that were cited before, from the forged one alone, or, a
-control that is not the thesis', from documents without its words, which only memory explains.
+Step 4 proves something only if the forged document does not support the statement; a reader who
+takes the bare words as support cites it in good faith. Each instance therefore has controls: the
+statement may be recovered from documents that were cited before, from the forged one alone, or (our
+own control) from documents without its words, which only memory can explain.
 
 Source: heuss2025, sections 5.4 and 5.5.
 """
@@ -32,7 +32,7 @@ from statsmodels.stats.proportion import proportion_confint
 from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 
-#: What is forged: a document of another question, which is added, or one of the list, replaced.
+#: Kinds of forged document: one of another question, which is added, or one of the list, replaced.
 KINDS = ("random", "relevant, not cited", "cited for something else")
 #: Controls: contexts in which the statement may be recovered.
 CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
@@ -58,12 +58,12 @@ class CitedAnswer(NamedTuple):
     Attributes
     ----------
     statements : tuple of Statement
-        In the order of the text; none where the question was not answered.
+        In the order of the text; empty if the question was not answered.
     relevant, to_cite : tuple of int
-        Places of the documents that the answerer said are relevant, and that it would cite; empty
-        where it says neither.
+        Places of the documents that the answerer called relevant, and that it would cite; empty if
+        it says neither.
     text : str
-        The whole answer, where its statements are parts of it; empty where they are all of it.
+        The whole answer, if its statements are parts of it; empty if they are all of it.
     """
 
     statements: tuple[Statement, ...]
@@ -85,7 +85,7 @@ class Instance(NamedTuple):
     question, kind : str
         The kind is one of `KINDS`.
     statement : Statement
-        Of the first answer; its places are those of the first documents.
+        Statement of the first answer; its places refer to the first documents.
     original, documents : tuple of str
         Context of the first answer, and with the forged document.
     forged : int
@@ -107,7 +107,7 @@ Same = Callable[[str, str], bool]
 
 
 def same_words(first: str, second: str) -> bool:
-    """Whether one statement has the other, as SQuAD compares answers.
+    """Whether one statement contains the other, after SQuAD's normalisation.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def same_words(first: str, second: str) -> bool:
 
 
 def shared_words(least: float) -> Same:
-    """Whether two statements share so many words: a share of those of the shorter one.
+    """Whether two statements share enough words, as a share of those of the shorter one.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def shared_words(least: float) -> Same:
 def entailed(
     infer: Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]], least: float
 ) -> Same:
-    """Whether two statements entail each other, by a model of inference.
+    """Whether two statements entail each other, by an NLI model.
 
     Parameters
     ----------
@@ -174,10 +174,10 @@ def entailed(
 
 
 def recovered(statement: str, answer: CitedAnswer, same: Same = same_words) -> Statement | None:
-    """First statement of an answer that says the same; None where none does.
+    """First statement of an answer that says the same; None if there is none.
 
-    Words of the text that nothing is cited for count as a statement without documents, if they are
-    those of the statement.
+    If the text contains the statement's words without a citation, they count as a statement without
+    documents.
 
     Examples
     --------
@@ -201,18 +201,18 @@ def instances(
     spare: str,
     rng: np.random.Generator,
 ) -> Iterator[Instance]:
-    """Forge documents from an answer's statements, one of each kind where there can be one.
+    """Forge documents from an answer's statements, one of each possible kind.
 
     Parameters
     ----------
     question : str
     documents : sequence of str
-        What the answer was made from.
+        Documents of the answer.
     answer : CitedAnswer
     spare : str
         A document of another question.
     rng : numpy.random.Generator
-        Draws statement and document where there are several.
+        Draws statement and document if there are several.
 
     Yields
     ------
@@ -222,7 +222,7 @@ def instances(
     Raises
     ------
     ValueError
-        A statement that cites a document that is not there.
+        A statement that cites a non-existent document.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def instances(
 
 
 def without_statement(text: str, statement: str) -> str:
-    """Remove the words of a statement from a document, wherever they follow each other.
+    """Remove the words of a statement from a document, wherever they occur in sequence.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def try_instance(
     ----------
     instance : Instance
     ask : callable
-        The answerer. It is asked once, and four times more where the control applies.
+        The answerer. It is asked once, and up to four times more for the controls.
     seed : int
         Draws the one cited document.
     same : callable
@@ -297,8 +297,8 @@ def try_instance(
     -------
     dict
         ``question``, ``kind``, ``recovered`` (bool), ``cites_forged`` (bool), and each of
-        `CONTROLS`: whether the statement is recovered there; None where it was not asked. The first
-        three are asked where the forged document is cited, the last always.
+        `CONTROLS`: whether the statement is recovered there; None if it was not asked. The first
+        three are asked if the forged document is cited, the last always.
     """
     question, statement = instance.question, instance.statement
     again = recovered(statement.text, ask(question, instance.documents), same)
@@ -362,7 +362,7 @@ def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
         Columns ``kind``, ``metric``, ``count``, ``of``, ``value``, ``low``, ``high``, the last
         three in percent with intervals of 95 %. Metrics: "recovered" of the instances, "cites the
         forged document" of the recovered, the first three of `CONTROLS` of those that cite it, and
-        the last of all instances. What is a share of nothing is left out.
+        the last of all instances. Shares of nothing are left out.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""How far judges agree that score the same responses with nuggets of their own.
+"""Agreement of judges that score the same responses, each with its own nuggets.
 
 All functions take scores of a measure such as `everycell.rag.nuggets.nugget_scores` gives: columns
 `judge`, `run`, `topic` and `value`, each judge with a value for every run and topic. Judges and
-runs stand in the order in which they first appear. Rank correlations are Kendall's tau-b, which
+runs keep the order in which they first appear. Rank correlations are Kendall's tau-b, which
 corrects for ties.
 """
 
@@ -65,7 +65,7 @@ def system_ranks(scores: pd.DataFrame) -> pd.DataFrame:
     [2.0, 1.0, 1.0, 2.0]
     """
     means = _by_judge(scores).groupby("run", sort=False).mean()
-    # The last bits of a mean depend on the order of the sum, and are no difference.
+    # The last bits of a mean depend on the order of the sum, and do not count as a difference.
     ranks = means.round(12).rank(ascending=False)
     table = means.T.stack().rename("value").to_frame().join(ranks.T.stack().rename("rank"))
     return table.reset_index()
@@ -82,11 +82,12 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
         - "mean difference": of the first judge's score of a response from the second's, [-1, 1];
         - "mean absolute difference", [0, 1];
         - "pearson, responses" and "tau, responses": over all responses, [-1, 1];
-        - "tau in a topic": mean over the topics in which neither judge scores all runs alike;
-        - "topics": how many those are;
+        - "tau in a topic": mean over the topics in which neither judge gives all runs the same
+          score;
+        - "topics": the number of these topics;
         - "tau, systems": over the runs' means, [-1, 1].
 
-        A correlation with a judge whose scores are all alike is NaN.
+        A correlation with a judge whose scores are all equal is NaN.
 
     Raises
     ------
@@ -148,7 +149,7 @@ def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) ->
     Notes
     -----
     A resample of topics is noisier than the topics themselves, so its orders agree less: the
-    interval leans towards 0, and an agreement of 1 can lie at its very end.
+    interval is shifted towards 0, and an agreement of 1 can be at its very end.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-r"""Scores of a response from nugget labels: V_strict and its siblings (AutoNuggetizer).
+r"""Scores of a response from nugget labels: V_strict and its variants (AutoNuggetizer).
 
-A nugget is a fact that a good answer has. It is *vital* (must be there) or *okay* (may be there),
-and a response supports it, supports it in part, or not. All six scores are one weighted mean,
+A nugget is a fact that a good answer contains. It is *vital* (required) or *okay* (optional), and a
+response supports it fully, partially or not at all. All six scores are one weighted mean,
 
 .. math:: \frac{\sum_i w(\mathrm{importance}_i)\, g(\mathrm{support}_i)}
                {\sum_i w(\mathrm{importance}_i)},
@@ -17,10 +17,10 @@ W_strict  1               1/2            0
 W         1               1/2            1/2
 ========  ==============  =============  =====================
 
-with g = 1 for full support and 0 for none. Each lies in [0, 1], a score is never above its lenient
-sibling, and W lies between V and A.
+with g = 1 for full support and 0 for none. Each lies in [0, 1], a strict score is never above its
+lenient variant, and W lies between V and A.
 
-Source: lajewska2025, section 6.4.1 (L1772), has V_strict; the others are those of Pradeep et al.,
+Source: lajewska2025, section 6.4.1 (L1772), has V_strict; the others are from Pradeep et al.,
 "Initial nugget evaluation results for the TREC 2024 RAG track with the AutoNuggetizer framework"
 (arXiv 2411.09607).
 """
@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-#: What identifies a judged response, and a nugget of a judge.
+#: Columns that identify a judged response, and a nugget of a judge.
 RESPONSE = ("judge", "run", "topic")
 NUGGET = ("judge", "topic", "nugget")
 
@@ -71,7 +71,7 @@ def nugget_score(
     Parameters
     ----------
     importance
-        "vital" or "okay" for each nugget; any other text weighs nothing.
+        "vital" or "okay" for each nugget; any other text has weight 0.
     support
         "support", "partial_support" or "not_support" for each nugget, in the same order.
     measure
@@ -80,12 +80,12 @@ def nugget_score(
     Returns
     -------
     float
-        In [0, 1]; 0 where no nugget weighs anything, as in the authors' code.
+        In [0, 1]; 0 if all weights are 0, as in the authors' code.
 
     Raises
     ------
     ValueError
-        An unknown measure, or lists of different length.
+        An unknown measure, or lists of different lengths.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def nugget_scores(
 def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Labels of importance in small letters, so that "Vital" is "vital".
 
-    The authors' code compares the spelling, so that "Vital" weighs nothing.
+    The authors' code compares the spelling, so that "Vital" has weight 0.
 
     Parameters
     ----------
@@ -175,10 +175,10 @@ def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_one_key(nuggets: pd.DataFrame) -> pd.DataFrame:
-    """Give a nugget one importance for all runs: that which its judge gave it most often.
+    """Give each nugget one importance for all runs: the one that its judge gave most often.
 
-    The authors asked for the importance anew with each run, so that two systems may be held
-    against different vital nuggets.
+    The authors asked for the importance again with each run, so two systems may be scored on
+    different vital nuggets.
 
     Parameters
     ----------

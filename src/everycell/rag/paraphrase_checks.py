@@ -1,13 +1,13 @@
-"""Whether a text still is a paraphrase of another one.
+"""Check whether a text is still a paraphrase of another one.
 
-Checks (`fault`), on words as SQuAD normalises them but for names:
+The checks (`fault`) use words normalised as in SQuAD, except for names:
 
-- the answers that stood there still stand there,
-- at most `Limits.copied` of its sequences of five words are the original's,
+- the answers in the original are still there,
+- at most `Limits.copied` of its five-word sequences are from the original,
 - it has between `Limits.shortest` and `Limits.longest` times the words of the original,
-- it has no number and no name (a word with a capital letter inside a sentence) of its own.
+- it adds no number and no name (a word with a capital letter inside a sentence).
 
-What no check of words can see (two facts that were mixed up) is for people to say:
+What no check of words can detect (two facts mixed up) is left to annotators:
 `everycell.rag.paraphrase_sheets`.
 """
 
@@ -20,25 +20,25 @@ from typing import NamedTuple
 from everycell.language_models.generation import Answer
 from everycell.rag.answers import is_correct, normalise_answer
 
-#: Words of the sequences that a paraphrase may share with its original.
+#: Length, in words, of the sequences that a paraphrase may share with its original.
 SEQUENCE = 5
-#: Words in a row that a text which was turned down must not pass on.
+#: Length, in words, of a quotation that a rejected text must not pass on.
 QUOTED = 8
-# What stands before the reason in `finish` of an answer whose text is not passed on.
+# Prefix of the reason in `finish` of an answer whose text is not passed on.
 _WITHHELD = "withheld: "
-#: Why a text is no paraphrase -> what that means.
+#: Why a text is not a paraphrase -> meaning.
 FAULTS = {
     "empty": "there is no word",
-    "refusal": "the model says that it will not, or speaks of itself",
-    "cut": "the answer was longer than it may be",
-    "answer lost": "an answer that stood in the original is no longer there",
-    "copy": "too many sequences of five words are the original's",
+    "refusal": "the model declines, or speaks of itself",
+    "cut": "the answer exceeded the allowed length",
+    "answer lost": "an answer in the original is no longer there",
+    "copy": "too many five-word sequences are from the original",
     "too short": "too few words for the original",
     "too long": "too many words for the original",
-    "made up": "a number or a name does not stand in the original",
+    "made up": "a number or a name is not in the original",
 }
 _QUOTES = "\"'“”‘’«» \t"
-# What small models put before a text; a colon of the text itself stays.
+# Prefixes that small models put before a text; a colon in the text itself is kept.
 _LEAD = re.compile(
     r"^(?:sure|certainly|of course|here(?: is|'s)|paraphrase|rewritten|rephrased)\b"
     r"[^.:?\n]{0,80}:\s*",
@@ -51,20 +51,20 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-# What stands before the first word of a sentence.
+# Characters before the first word of a sentence.
 _ENDED = re.compile(r"[.!?:][\"'“”‘’«»()\s]*$")
 
 
 class Limits(NamedTuple):
-    """What a paraphrase may be like.
+    """Limits on a paraphrase.
 
     Attributes
     ----------
     copied : float
-        Largest share of its sequences of five words that stand in the original, 0 to 1. Names and
-        dates that have to stay make some; above one half most of the text is the original's.
+        Largest share of its five-word sequences that occur in the original, 0 to 1. Names and dates
+        that must stay cause some; above one half, most of the text is copied.
     shortest, longest : float
-        Words, as times those of the original.
+        Number of words, as a multiple of the original's.
     """
 
     copied: float = 0.5
@@ -76,15 +76,15 @@ LIMITS = Limits()
 
 
 def clean_answer(text: str, *, whole: bool = False) -> str:
-    r"""Take the paraphrase out of an answer, without what frames it.
+    r"""Extract the paraphrase from an answer, without its framing.
 
     Parameters
     ----------
     text : str
         What a model gave.
     whole : bool
-        Whether all its lines belong to the paraphrase, as of a passage, or the first one with
-        words alone, as of a sentence.
+        Whether all lines belong to the paraphrase (of a passage), or only the first line with words
+        (of a sentence).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def clean_answer(text: str, *, whole: bool = False) -> str:
 
 
 def copied_share(text: str, original: str) -> float:
-    """Share of a text's sequences of five words that stand in another one, both normalised.
+    """Share of a text's five-word sequences that occur in another text, both normalised.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _sequences(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
 
 
 def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
-    """Which answers stand in a text, both normalised.
+    """Answers that occur in a text, both normalised.
 
     Examples
     --------
@@ -143,19 +143,19 @@ def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
 
 
 def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
-    """Why a text is no paraphrase of another one.
+    """Why a text is not a paraphrase of another one.
 
     Parameters
     ----------
     text, original : str
     answers : sequence of str
-        Those that stand in the original have to stand in the text.
+        Those in the original must also occur in the text.
     limits : Limits
 
     Returns
     -------
     str
-        The first that holds of `FAULTS` ("cut" never does), or "".
+        The first of `FAULTS` that applies ("cut" never does), or "".
 
     Examples
     --------
@@ -186,10 +186,10 @@ def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIM
 
 
 def made_up(text: str, original: str) -> list[str]:
-    """Numbers and names of a text that do not stand in another one.
+    """Numbers and names of a text that do not occur in another one.
 
-    A name is a word with a capital letter that does not begin a sentence, whatever its letters are
-    in the other text. Years and names that a paraphrase adds are what small models make up most.
+    A name is a word with a capital letter that does not begin a sentence, in any case in the other
+    text. Small models mostly make up years and names.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def judge(
     *,
     whole: bool = False,
 ) -> tuple[str, str]:
-    """Take the paraphrase out of an answer, and say what is wrong with it.
+    """Extract the paraphrase from an answer, and say what is wrong with it.
 
     Parameters
     ----------
@@ -254,22 +254,22 @@ def judge(
 
 
 def passed_on(answer: Answer, original: str, reason: str) -> Answer:
-    """An answer as a record may pass it on: a text that was turned down must not quote its passage.
+    """An answer in the form that a record may pass on: a rejected text must not quote its passage.
 
     Parameters
     ----------
     answer
         What a model gave.
     original : str
-        The text that it was asked to say again.
+        The text that it was asked to paraphrase.
     reason : str
         What `judge` finds wrong with it.
 
     Returns
     -------
     Answer
-        Without its text, and with the reason in `finish`, where it was turned down and has eight
-        words in a row from the original. `judge` gives the same reason for it.
+        Without its text, and with the reason in `finish`, if it was rejected and has eight
+        consecutive words from the original. `judge` gives the same reason for it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Pairs of a passage and its paraphrase, as people are asked about them.
+"""Pairs of a passage and its paraphrase, for annotators.
 
-The passages are the relevant ones of all questions and, of a share of these, one that is not
-relevant.
+The passages are the relevant ones of all questions and, for a share of the questions, one that is
+not relevant.
 
 Source: abolghasemi2026, section 5.3.2 and appendix 5.A.
 """
@@ -22,12 +22,12 @@ from everycell.trec.runs import trec_order
 
 
 class Pair(NamedTuple):
-    """A passage and its paraphrase, with a question that the passage is shown for.
+    """A passage and its paraphrase, with a question for which the passage is shown.
 
     Attributes
     ----------
     name : str
-        As the sheets call it.
+        Its name on the sheets.
     query, document : str
         Ids.
     question : str
@@ -57,7 +57,7 @@ def read_frame(path: Path, *columns: str) -> pd.DataFrame:
     Raises
     ------
     SheetError
-        No Parquet file, or one without such columns.
+        No Parquet file, or one without these columns.
     """
     try:
         check_parquet_size(path)
@@ -78,10 +78,10 @@ def draw_others(
     share: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Draw passages that are not relevant: one each, of a share of the questions.
+    """Draw passages that are not relevant: one each for a share of the questions.
 
-    It is one of a question's first passages up to the first whose paraphrase was not kept, as far
-    as a prompt can reach that shows all passages in the words of a model.
+    It is one of a question's first passages before the first whose paraphrase was not kept, since a
+    prompt with only paraphrased passages reaches no further.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def draw_others(
     paraphrases : pandas.DataFrame
         Columns `document_id`, `kept`.
     share : float
-        0 to 1, rounded to a number of questions; above 0 one question at least, and all that have
-        such a passage where there are fewer.
+        0 to 1, rounded to a number of questions; above 0, at least one question; all that have such
+        a passage, if there are fewer.
     seed : int
         Of the draw.
 
@@ -159,14 +159,13 @@ def make_pairs(
     questions : pandas.DataFrame
         Columns `query_id`, `text`, `answers`: those that are asked.
     relevant : pandas.DataFrame
-        Columns `query`, `document`; further questions are passed over.
+        Columns `query`, `document`; further questions are ignored.
     passages : pandas.DataFrame
         Columns `document_id`, `text`.
     paraphrases : pandas.DataFrame
         Columns `document_id`, `text`, `kept`.
     others : pandas.DataFrame, optional
-        Columns `query`, `document`: passages that are not relevant, to stand among them
-        (`draw_others`).
+        Columns `query`, `document`: passages that are not relevant, to mix in (`draw_others`).
     seed : int
         Of names and of what is shown first.
 
@@ -195,7 +194,7 @@ def make_pairs(
     wanted = relevant[relevant["query"].isin(known.index) & relevant["document"].isin(kept.index)]
     if wanted.empty:
         raise SheetError("No question has a relevant passage whose paraphrase was kept; make some.")
-    # Sorted first, so that names do not hang on the order of what is given.
+    # Sorted first, so that names do not depend on the order of the input.
     ids = sorted(
         (query, document, status)
         for frame, status in ((wanted, True), (others, False))

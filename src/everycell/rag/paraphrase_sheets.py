@@ -1,9 +1,10 @@
-"""Whether a paraphrase still is what its original was: a step for people, as files.
+"""Files for annotators who judge whether a paraphrase keeps the status of its original.
 
 Each row of a sheet has a question, its right answers and two passages, the original and its
-paraphrase in a drawn order, so that the annotator does not know which is which. Of either they say
-whether it is relevant and whether it holds an answer, and of both whether they say the same. The
-passages are the relevant ones of all questions and, of a share of these, one that is not relevant.
+paraphrase in random order, so that the annotator does not know which is which. For each they say
+whether it is relevant and whether it contains an answer, and for both whether they state the same
+facts. The passages are the relevant ones of all questions and, for a share of the questions, one
+that is not relevant.
 
 Source: abolghasemi2026, section 5.3.2 and appendix 5.A (two expert annotators look at synthetic
 passages, at those that are not relevant of 50 of 500 queries; the questions here are this
@@ -30,7 +31,7 @@ QUESTIONS: Mapping[str, str] = {
     "second_answers": "Does the second passage hold one of the answers?",
     "same": "Do both passages state the same facts?",
 }
-#: What is known of a pair once it is known which passage is which.
+#: Labels of a pair once it is known which passage is which.
 ASPECTS = (
     "original_relevant",
     "original_answers",
@@ -48,17 +49,18 @@ _GUIDELINES = (
 # Guidelines
 
 Each row of your sheet has a question, its right answers and two passages. One of the two was made
-from the other by a language model; which one is for you not to know. Read both to their ends, then
-write 0 (no) or 1 (yes) into each of these columns:
+from the other by a language model; you are not told which. Read both to the end, then write 0 (no)
+or 1 (yes) into each of these columns:
 
 """
     + "".join(f"- `{name}`: {question}\n" for name, question in QUESTIONS.items())
     + """\
 
-A passage is relevant if it speaks of what is asked, also where its language is poor; some rows have
-passages that do not. It holds an answer if someone who reads nothing else would give that answer to
-the question: the words alone do not suffice. Passages state the same facts if neither says anything
-that contradicts the other and neither adds a name, number or event; one may leave details out.
+A passage is relevant if it is about what is asked, even if its language is poor; some rows have
+passages that are not. It holds an answer if someone who reads nothing else would give that answer
+to the question: the words alone are not enough. Passages state the same facts if neither says
+anything that contradicts the other and neither adds a name, number or event; one may leave details
+out.
 
 Write what you like into `comment`. Change nothing else, add and remove no rows (sorting them is
 fine), save as CSV (UTF-8), and speak with no other annotator until all are done.

@@ -1,11 +1,11 @@
-"""Questions all of whose documents a language model said again, found with few requests.
+"""Find questions with usable paraphrases of all their documents, with few requests.
 
-A prompt with documents by a language model needs a paraphrase of each of them, and one that cannot
-be used takes its question along: where 3 of 5 can be used, one question of 165 keeps all of ten.
-So a question's passages are said again one after the other, the relevant one first, and none of a
-question that has lost one. What is asked side by side are passages of many questions: of as many as
-have to be tried in any case, whatever comes out (`paraphrase_questions`). An `Outlook` says after
-each stretch what is to be expected of the others, before most of the requests are sent.
+A prompt with documents by a language model needs a paraphrase of each of them, and one unusable
+paraphrase rules out the question: if 3 of 5 are usable, one question in 165 keeps all of ten. A
+question's passages are therefore paraphrased one after the other, the relevant one first, and no
+further once one has failed. Passages of many questions are asked in parallel: of as many as have to
+be tried in any case, whatever the outcome (`paraphrase_questions`). After each stretch an `Outlook`
+says what to expect of the others, before most of the requests are sent.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from everycell.rag.answers import is_correct
 from everycell.rag.paraphrases import Paraphrase
 from everycell.rag.questions import Question
 
-#: Questions of the first stretch, and those between two looks at whether there are enough.
+#: Number of questions in the first stretch, and between two checks whether there are enough.
 STEP = 5
-#: Questions that have to be tried before all of them are called hopeless.
+#: Number of questions to try before the search may be called hopeless.
 FEWEST = 30
 
 
 class Outlook(NamedTuple):
-    """What became of the questions that were tried, and what this says of the others.
+    """Outcome of the questions tried so far, and the expectation for the others.
 
     Attributes
     ----------
     tried, passed : tuple of int
-        Questions whose passage was said again, and those of them where it can be used; first of
-        all for the relevant passage, then for each other one in the order of the prompt.
+        Number of questions whose passage was paraphrased, and of those where it is usable; for the
+        relevant passage first, then for each other one in the order of the prompt.
     candidates : int
-        Questions that may be tried, with those that were.
+        Number of questions that may be tried, including those that were.
     wanted : int
-        Questions that are wanted.
+        Number of questions needed.
     """
 
     tried: tuple[int, ...]
@@ -45,10 +45,10 @@ class Outlook(NamedTuple):
 
     @property
     def expected(self) -> float:
-        """Questions that will have all their passages once all candidates were tried.
+        """Expected number of questions with all their passages once all candidates are tried.
 
-        Of the others, the share that has them so far, or what the shares of usable passages come
-        to when multiplied, whichever is larger: passages of one question may fail together.
+        For the others it uses the share so far, or the product of the shares of usable passages,
+        whichever is larger: passages of one question may fail together.
 
         Examples
         --------
@@ -65,7 +65,7 @@ class Outlook(NamedTuple):
 
     @property
     def hopeless(self) -> bool:
-        """Whether not even one question is to be expected, by `FEWEST` questions or by all.
+        """Whether not even one question can be expected, after `FEWEST` questions or all.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Outlook(NamedTuple):
         return self.tried[0] >= min(FEWEST, self.candidates) and self.expected < 1
 
     def __str__(self) -> str:
-        """One sentence, with what to do where there will be too few.
+        """One sentence, with advice if there will be too few.
 
         Examples
         --------
@@ -103,7 +103,7 @@ under `attribution` in config.yaml.'
 
 
 def none_to_try(left_out: Mapping[str, int], found: int, *, longest: int | None) -> str:
-    """Why no question can be tried, and what to do.
+    """Say why no question can be tried, and what to do.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def none_to_try(left_out: Mapping[str, int], found: int, *, longest: int | None)
     found : int
         Questions without such a fault, all of them with a passage that is too long.
     longest : int, optional
-        Words of a passage that may be said again; None: any number.
+        Largest number of words in a passage to paraphrase; None for any.
 
     Examples
     --------
@@ -143,33 +143,32 @@ def paraphrase_questions(
     wanted: int,
     told: Callable[[Outlook], None] = lambda outlook: None,
 ) -> tuple[list[str], list[Paraphrase]]:
-    """Say the passages of questions again until enough questions have all of theirs.
+    """Paraphrase the passages of questions until enough questions have all of theirs.
 
     Questions are taken in the given order and counted after every `STEP` of them. A stretch of
     steps is asked together: one step, then twice as many each time, but never more than must be
-    tried even if all of them succeed. So what is asked for, and the result, are those of one step
-    at a time, however many requests are under way.
+    tried even if all of them succeed. The requests and the result are thus those of one step at a
+    time, however many requests run in parallel.
 
     Parameters
     ----------
     questions
-        Those that may be tried, each id once, all with as many documents.
+        Questions that may be tried, each id once, all with the same number of documents.
     say_again : callable
-        Gives the paraphrases of documents, in their order; is asked for each document once.
+        Gives the paraphrases of documents, in order; called once for each document.
     answers
-        Right answers of each question. A passage that is not relevant and comes to hold one cannot
+        Right answers of each question. A non-relevant passage whose paraphrase contains one cannot
         be used for it.
     wanted : int
-        Questions after which it is enough.
+        Number of questions after which to stop.
     told : callable, optional
-        Is told after each stretch how it looks; may raise an error to end the search.
+        Called with the outlook after each stretch; may raise an error to end the search.
 
     Returns
     -------
     tuple
         Ids of the questions that have all their passages, at most `wanted`, and the paraphrases
-        that were made, usable or not. Both hang on nothing else than the questions and their
-        passages.
+        that were made, usable or not. Both depend only on the questions and their passages.
 
     Examples
     --------
@@ -184,7 +183,7 @@ def paraphrase_questions(
     depth = len(ordered[0]) if ordered else 0
     made: dict[str, Paraphrase] = {}
     complete: list[str] = []
-    # How many of its passages were looked at, by the place of the question.
+    # Number of passages checked, by the position of the question.
     reached = [0] * len(questions)
     tried, passed = [0] * depth, [0] * depth
     start, size = 0, STEP
@@ -210,7 +209,7 @@ def paraphrase_questions(
             passed[place] += len(left)
         complete += [questions[number].id for number in left]
         told(Outlook(tuple(tried), tuple(passed), len(questions), wanted))
-    # As one step after the other makes them.
+    # In the order in which single steps would make them.
     listed = dict.fromkeys(
         ordered[number][place]
         for first in range(0, start, STEP)

@@ -1,12 +1,12 @@
 """Documents in the words of a language model.
 
-A study of attribution needs each document twice: as people wrote it, and as a language model says
-it again (abolghasemi2026, section 5.4). A paraphrase must still hold the answer and must not be the
-document itself (`everycell.rag.paraphrase_checks`). There are two ways (`Unit`):
+A study of attribution needs each document twice: as people wrote it, and as paraphrased by a
+language model (abolghasemi2026, section 5.4). A paraphrase must still hold the answer and must not
+be the document itself (`everycell.rag.paraphrase_checks`). There are two ways (`Unit`):
 
-- *sentence by sentence*, which small models can do too: each sentence is asked for several times,
-  the likeliest answer first, until one passes the checks. The sentences that pass are joined, and
-  the whole is checked again;
+- *sentence by sentence*, which small models can do too: a paraphrase of each sentence is requested
+  several times, the likeliest answer first, until one passes the checks. The sentences that pass
+  are joined, and the whole is checked again;
 - *the whole passage* with one prompt, as the thesis does (its Figure 5.6; the words here are this
   project's), with the same attempts and checks.
 """
@@ -26,7 +26,7 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrase_checks import LIMITS, Limits, fault, judge
 from everycell.text.sentences import sentence_spans
 
-#: What is asked for with one prompt.
+#: Unit that is paraphrased with one prompt.
 Unit = Literal["sentence", "passage"]
 _FOLDER = Path(__file__).parent / "templates"
 #: The project's templates, with invented examples for sentences.
@@ -34,19 +34,19 @@ TEMPLATES: Mapping[Unit, Path] = {
     "sentence": _FOLDER / "paraphrase.txt",
     "passage": _FOLDER / "paraphrase_passage.txt",
 }
-SLOTS: templates.Slots = {"passage": ("the text to be said again", True)}
+SLOTS: templates.Slots = {"passage": ("the text to paraphrase", True)}
 
 
 class Passage(NamedTuple):
-    """What is to be said again.
+    """A passage to paraphrase.
 
     Attributes
     ----------
     id : str
     text : str
-        Without its title, which stays as it is.
+        Without its title, which stays unchanged.
     answers : tuple of str
-        Answers that a paraphrase has to keep where they stand in the text; may be empty.
+        Answers that a paraphrase must keep if they occur in the text; may be empty.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Passage(NamedTuple):
 
 
 class Paraphrase(NamedTuple):
-    """What became of a passage.
+    """Result for a passage.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class Paraphrase(NamedTuple):
     text : str
         Sentences that passed, in their order; may be empty.
     attempt : int
-        Attempts that the sentence with the most took, from 1.
+        Largest number of attempts for any sentence, from 1.
     reason : str
-        One of `FAULTS`, or "" for a paraphrase that can be used.
+        One of `FAULTS`, or "" for a usable paraphrase.
     """
 
     id: str
@@ -129,7 +129,7 @@ def paraphrase_all(
     unit: Unit = "sentence",
     judged: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
 ) -> list[Paraphrase]:
-    """Say passages again.
+    """Paraphrase passages.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def paraphrase_all(
     ask : callable
         Answers requests in their order, such as
         `everycell.language_models.recorded.Recorded.answer_all`.
-        Requests of a round (all units that are still open) come at once.
+        It gets all requests of a round (all units still open) at once.
     template
         What `read_template` gives; its slot takes a unit.
     decodings : sequence of Decoding
@@ -145,16 +145,16 @@ def paraphrase_all(
     limits : Limits
         Of a unit and of the whole.
     unit : {"sentence", "passage"}
-        What is asked for with one prompt.
+        Unit that is paraphrased with one prompt.
     judged : callable, optional
-        Is told of each request, its unit, and what is wrong with its answer ("": nothing).
+        Called with each request, its unit, and what is wrong with its answer ("" for nothing).
 
     Returns
     -------
     list of Paraphrase
-        One for each passage. A sentence that no attempt could say again is left out; so a passage
-        that lost its answer with it, or too much of its length, is not kept, under the reason of
-        the whole. Of a passage without any sentence that passed, the reason is that of the last
+        One for each passage. A sentence for which every attempt failed is left out; a passage that
+        thereby lost its answer, or too much of its length, is not kept, with the reason for the
+        whole. For a passage without any sentence that passed, the reason is that of the last
         attempt at its first one.
 
     Examples
@@ -193,7 +193,7 @@ def paraphrase_all(
         own = [name for name in sentences if name[0] == place]
         text = " ".join(said[name] for name in own if name in said)
         whole = fault(text, passage.text, passage.answers, limits)
-        # Joined of nothing, it would only say that it is empty.
+        # An empty text would only be reported as empty.
         if not text and own:
             whole = reasons[own[0]]
         tried = max((used[name] for name in own), default=0)
@@ -202,12 +202,12 @@ def paraphrase_all(
 
 
 def _spans(text: str, unit: Unit) -> list[tuple[int, int]]:
-    """Where the units of a text begin and end."""
+    """Start and end of each unit of a text."""
     return [(0, len(text))] if unit == "passage" else list(sentence_spans(text))
 
 
 def paraphrases_frame(paraphrases: Sequence[Paraphrase]) -> pd.DataFrame:
-    """Paraphrases as a frame that Parquet keeps.
+    """Paraphrases as a frame that can be stored as Parquet.
 
     Returns
     -------

@@ -4,13 +4,13 @@ It cites each of its k documents by chance and independently, with probability
 
 .. math:: \sigma(\mathrm{base} + \mathrm{skill} \cdot r + \mathrm{strength} \cdot h / 2),
 
-where r is 1 for a relevant document and 0 for others, h is 1 for a document that is said to be by
-people, -1 for one by a machine and 0 where nothing is said, and sigma is the logistic function.
+where r is 1 for a relevant document and 0 for others, h is 1 for a document labelled as
+human-written, -1 for machine-written and 0 without a label, and sigma is the logistic function.
 
-The draws depend on seed, query and place of a document alone, not on labels: two answers that saw
-labels of the same effect are the same answer. So at strength 0 CAS and CAB are exactly 0, and with
-growing strength the recall under [Human] never falls and that under [LLM] never rises: the measured
-CAB of recall grows with it. What it comes to in the long run is known (`expected_quality`).
+The draws depend only on seed, query and place of a document, not on labels: labels with the same
+effect give the same answer. So at strength 0 CAS and CAB are exactly 0, and with growing strength
+the recall under [Human] never falls and that under [LLM] never rises: the measured CAB of recall
+grows with it. Its expectation is known (`expected_quality`).
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ EFFECTS = {"Human": 1, "LLM": -1, "": 0}
 
 @dataclass(frozen=True)
 class PlantedGenerator:
-    """Cites relevant documents more often than others, and those of one label too.
+    """Cites relevant documents more often than others, and documents of one label more often too.
 
     Parameters
     ----------
     strength : float
         Log-odds by which [Human] beats [LLM]; negative for the opposite preference, 0 for none.
     skill : float
-        Log-odds by which a relevant document beats another.
+        Log-odds by which a relevant document beats a non-relevant one.
     base : float
-        Log-odds of citing a document that is not relevant and bears no label.
+        Log-odds of citing a non-relevant document without a label.
     seed : int
-        Of all draws.
+        Seed of all draws.
 
     Raises
     ------
     ValueError
-        A log-odds that is no finite number.
+        A log-odds that is not a finite number.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class PlantedGenerator:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse parameters that are no numbers."""
+        """Refuse parameters that are not numbers."""
         for name in ("strength", "skill", "base"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} is {getattr(self, name)}; give a finite number.")

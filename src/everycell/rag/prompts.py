@@ -107,7 +107,7 @@ def read_names(path: Path = NAMES) -> list[str]:
     Raises
     ------
     ValueError
-        The file is no text, has no name, one that stands twice, or one with a bracket, which could
+        The file is not text, has no name, a duplicate name, or one with a bracket, which could
         close the label.
 
     Examples

@@ -71,7 +71,7 @@ def pick_questions(
     Raises
     ------
     ValueError
-        k below 1, an unknown place, or a run with a document twice or a score that is no number.
+        k below 1, an unknown place, or a run with a document twice or a score that is not a number.
 
     Examples
     --------

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
-import sys
+import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
+from everycell.engine.files import appears_whole, write_atomically
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
+from everycell.sources.published_files import (
+    Published,
+    as_sentence,
+    bring,
+    entry_of,
+    read_dictionary,
+    remove_unfinished,
+)
 
 # Space that an index takes while it is unpacked, in units of its archive.
 _GROWTH = 2.2
+#: Group of a dictionary of downloads in which indexes stand by their names.
+GROUP = "pyserini"
+_ARCHIVE = ".tar.gz"
 
 
-def find_index(index: str) -> Path:
+def find_index(index: str, *, network: bool = True, downloads: Path | None = None) -> Path:
     """Folder of an index, given by its folder or by pyserini's name.
 
     Parameters
@@ -23,8 +40,14 @@ def find_index(index: str) -> Path:
     index : str
         A folder, or a name that pyserini publishes an index under ("msmarco-v1-passage"). One that
         is not yet in pyserini's cache (``~/.cache/pyserini``, or where ``PYSERINI_CACHE`` says) is
-        downloaded: gigabytes, or tens of them for vectors. pyserini checks size and md5 of an
-        archive before it unpacks it, and begins a killed download anew.
+        downloaded: gigabytes, or tens of them for vectors. The md5 of an archive is checked before
+        it is unpacked; a connection that breaks goes on where it was, a killed download begins
+        anew.
+    network : bool
+        Whether it may be downloaded.
+    downloads : Path, optional
+        JSON file with entries that take the place of pyserini's own
+        (``{"pyserini": {"msmarco-v1-passage": {"url": ...}}}``): other hosts.
 
     Returns
     -------
@@ -34,8 +57,9 @@ def find_index(index: str) -> Path:
     Raises
     ------
     PrebuiltError
-        A name that pyserini does not know, an index that cannot be fetched or is not the published
-        one, or too little room on the disk.
+        A name that pyserini does not know, an archive that is none, or a disk without room for it.
+    CorpusError
+        The archive cannot be fetched, or is not the published one.
     LuceneError
         Java does not start, or pyserini is not installed.
 
@@ -48,9 +72,44 @@ def find_index(index: str) -> Path:
     """
     if Path(index).is_dir():
         return Path(index)
+    entry = published_index(index, downloads)
+    cache = entry.cached.parent
+    folder = cache / f"{entry.cached.name.removesuffix(_ARCHIVE)}.{entry.md5}"
+    with as_sentence(f"the index {index}", cache):
+        cache.mkdir(parents=True, exist_ok=True)
+        with FileLock(cache / f".{folder.name}.lock"):
+            if not folder.is_dir():
+                for path in (entry.cached, folder):
+                    remove_unfinished(path)
+                _check_room(index, entry.size, cache)
+                _unpack(bring(entry, network=network), folder)
+                # Where it is found again, only the folder is looked for.
+                entry.cached.unlink(missing_ok=True)
+    return folder
+
+
+def published_index(index: str, downloads: Path | None = None) -> Published:
+    """Address, md5 and size of the archive of an index, and its place in pyserini's cache.
+
+    Parameters
+    ----------
+    index : str
+        Name that pyserini publishes it under.
+    downloads : Path, optional
+        As of `find_index`.
+
+    Raises
+    ------
+    PrebuiltError
+        A name that pyserini does not know.
+    CorpusError
+        `downloads` is no such file, or has a value that cannot be.
+    LuceneError
+        Java does not start, or pyserini is not installed.
+    """
     # pyserini reads the names from its jar; with Java running already, it leaves the options alone.
     start_java()
-    from pyserini import prebuilt_index_info, util
+    from pyserini import prebuilt_index_info
 
     known = _published(index, prebuilt_index_info)
     if known is None:
@@ -58,27 +117,73 @@ def find_index(index: str) -> Path:
             f"The index {index!r} is not a folder, and pyserini publishes none of this name: give "
             "the folder of an index, or a name that pyserini publishes."
         )
-    if sys.flags.optimize:
+    url = known["urls"][0]
+    own = {
+        "url": url,
+        "expected_md5": known["md5"],
+        "size_hint": known.get("size compressed (bytes)") or 0,
+    }
+    chosen = {} if downloads is None else read_dictionary(downloads)
+    entry = entry_of((GROUP, index), {GROUP: {index: own}}, chosen, downloads)
+    # pyserini finds what is here by the same name, and so do we what pyserini fetched.
+    return replace(entry, cached=_cache() / os.path.basename(url))
+
+
+def fetch_index(
+    index: str, record: Path, *, network: bool = True, downloads: Path | None = None
+) -> None:
+    """Bring a published index into pyserini's cache, and write a file that says which one it is.
+
+    Parameters
+    ----------
+    index, network, downloads
+        As of `find_index`.
+    record : Path
+        JSON file to write: name, address, md5, and the folder's name in the cache.
+
+    Raises
+    ------
+    PrebuiltError, CorpusError, LuceneError
+        As `find_index`.
+    """
+    entry = published_index(index, downloads)
+    folder = find_index(index, network=network, downloads=downloads)
+    noted = {"index": index, "url": entry.url, "md5": entry.md5, "folder": folder.name}
+    write_atomically(record, json.dumps(noted, indent=2) + "\n")
+
+
+def fetched_index(record: Path) -> Path:
+    """Folder of an index that `fetch_index` brought; nothing is downloaded, and no Java started.
+
+    Raises
+    ------
+    PrebuiltError
+        It is no longer there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> record = Path(tempfile.mkdtemp()) / "toy.json"
+    >>> _ = record.write_text('{"index": "toy", "folder": "toy.0"}')
+    >>> fetched_index(record)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    everycell.retrieval.query_files.PrebuiltError: The index 'toy' is no longer in .../indexes: \
+remove .../toy.json, so that it is fetched again.
+    """
+    noted = json.loads(record.read_text(encoding="utf-8"))
+    folder = _cache() / noted["folder"]
+    if not folder.is_dir():
         raise PrebuiltError(
-            f"The index {index!r} would be fetched without a check: pyserini compares hashes by "
-            "`assert`, which -O and PYTHONOPTIMIZE switch off; run without them."
+            f"The index {noted['index']!r} is no longer in {folder.parent}: remove {record}, so "
+            "that it is fetched again."
         )
-    cache = Path(util.get_cache_home(), "indexes")
-    cache.mkdir(parents=True, exist_ok=True)
-    if not util.check_downloaded(index):
-        _check_room(index, known, cache)
-    try:
-        return Path(util.download_prebuilt_index(index, verbose=False))
-    except AssertionError as error:
-        raise PrebuiltError(
-            f"What was fetched for the index {index!r} is not what pyserini publishes ({error}): "
-            "check the network and the proxy, and start again."
-        ) from error
-    except (ValueError, OSError) as error:
-        raise PrebuiltError(
-            f"The index {index!r} is not a folder, and pyserini cannot fetch it ({error}): check "
-            "the network, or give the folder of an index."
-        ) from error
+    return folder
+
+
+def _cache() -> Path:
+    """Where pyserini keeps indexes."""
+    home = os.environ.get("PYSERINI_CACHE") or "~/.cache/pyserini"
+    return Path(home).expanduser() / "indexes"
 
 
 def _published(index: str, tables: Any) -> Mapping[str, Any] | None:
@@ -90,8 +195,8 @@ def _published(index: str, tables: Any) -> Mapping[str, Any] | None:
     return None
 
 
-def _check_room(index: str, known: Mapping[str, Any], cache: Path) -> None:
-    needed = _GROWTH * (known.get("size compressed (bytes)") or 0)
+def _check_room(index: str, size: int, cache: Path) -> None:
+    needed = _GROWTH * size
     free = shutil.disk_usage(cache).free
     if free < needed:
         raise PrebuiltError(
@@ -99,3 +204,17 @@ def _check_room(index: str, known: Mapping[str, Any], cache: Path) -> None:
             f"{free / 1e9:.0f} GB are free: make room there, or name another folder in the "
             "environment variable PYSERINI_CACHE."
         )
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Unpack the one folder of an archive under a name of its own."""
+    try:
+        with appears_whole(folder) as place, tarfile.open(archive, "r|*") as packed:
+            unpacked = place.with_name("unpacked")
+            packed.extractall(unpacked, filter="data")
+            [top] = unpacked.iterdir()
+            os.replace(top, place)
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise PrebuiltError(
+            f"{archive} is no archive of one folder ({error}): remove it and start again."
+        ) from error

@@ -29,7 +29,7 @@ from everycell.trec.runs import check_run, trec_order
 
 How = Literal["sum", "log"]
 
-# Stands in for a probability of 0 in logarithms: the smallest normal 32-bit float.
+# Used in place of a probability of 0 in logarithms: the smallest normal 32-bit float.
 _LEAST = float(np.finfo(np.float32).tiny)
 
 

@@ -43,9 +43,9 @@ def likelihood_scores(
     ----------
     log_probabilities : numpy.ndarray of float16, float32 or float64, shape (d, v)
         Log P of each kept vocabulary entry given a document (0 or less), in any base. An array
-        that stands in memory column by column (``numpy.asfortranarray``; ``numpy.save`` keeps
-        that, and a memory map will do) is about ten times as fast as one that stands row by row,
-        since the documents' values of one term then lie close together.
+        stored column by column (``numpy.asfortranarray``; ``numpy.save`` keeps this, and a memory
+        map works too) is about ten times as fast as one stored row by row, since the documents'
+        values of one term are then contiguous.
     queries : scipy.sparse.csr_array, shape (q, v)
         Count of each vocabulary entry in a query, 0 or more.
     query_rows, document_rows : array_like of int, shape (n,)
@@ -59,7 +59,7 @@ def likelihood_scores(
     Raises
     ------
     ValueError
-        For numbers of columns that differ, a row that is not there, rows of different lengths, or
+        For different numbers of columns, a row that does not exist, rows of different lengths, or
         a score that is not finite (such as for a P of 0).
 
     Notes
@@ -98,7 +98,7 @@ def term_weight_scores(
     Parameters
     ----------
     documents : scipy.sparse.csr_array of float32 or float64, shape (d, v)
-        Weight of each vocabulary entry in a document: of its occurrences the greatest (TILDEv2).
+        Weight of each vocabulary entry in a document: the largest over its occurrences (TILDEv2).
     queries : scipy.sparse.csr_array, shape (q, v)
         Count, or weight, of each vocabulary entry in a query.
     query_rows, document_rows : array_like of int, shape (n,)
@@ -116,8 +116,8 @@ def term_weight_scores(
 
     Notes
     -----
-    Source: abolghasemi2026, equation 2.2. An entry that is stored twice in a row counts twice, as
-    everywhere in scipy.
+    Source: abolghasemi2026, equation 2.2. An entry stored twice in a row counts twice, as usual in
+    scipy.
 
     Examples
     --------
@@ -156,12 +156,12 @@ def vector_scores(
     Parameters
     ----------
     documents, queries : numpy.ndarray of float, shapes (d, v) and (q, v)
-        A vector a row.
+        One vector per row.
     query_rows, document_rows : array_like of int, shape (n,)
         Rows of the pairs, from 0; one of the two may be a single number.
     block_size : int
-        Pairs that are held in memory at once, 1 or more: 16 bytes for each of them and each
-        dimension. It changes no score.
+        Number of pairs held in memory at once, 1 or more: 16 bytes per pair and dimension. It does
+        not change scores.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def vector_scores(
 def _add_likelihoods(
     scores, values, decoded, pointers, columns, counts, query_rows, document_rows, starts
 ):
-    """Add count x value to the scores, term by term; pairs stand query by query."""
+    """Add count x value to the scores, term by term; pairs are sorted by query."""
     for group in range(len(starts) - 1):
         query = query_rows[starts[group]]
         for term in range(pointers[query], pointers[query + 1]):
@@ -247,7 +247,7 @@ def _float16_values() -> FloatArray:
 
 
 def _flat(queries: sparse.csr_array | sparse.csr_matrix) -> tuple[Rows, Rows, FloatArray]:
-    """Arrays of a CSR matrix in one type each, so that the loops are compiled only once."""
+    """Arrays of a CSR matrix with fixed types, so that the loops are compiled only once."""
     rows = queries.tocsr()
     return (
         rows.indptr.astype(np.int64),
@@ -259,8 +259,8 @@ def _flat(queries: sparse.csr_array | sparse.csr_matrix) -> tuple[Rows, Rows, Fl
 def _check_columns(documents: int, queries: int) -> None:
     if documents != queries:
         raise ValueError(
-            f"The documents have {documents} columns and the queries {queries}: both must stand "
-            "for the same vocabulary entries or dimensions."
+            f"The documents have {documents} columns and the queries {queries}: both must have "
+            "the same vocabulary entries or dimensions."
         )
 
 
@@ -276,20 +276,20 @@ def _pairs(
             f"{sizes[1]}: give two lists of one length, or one number and a list."
         )
     for name, rows, size in zip(("query", "document"), given, shape, strict=True):
-        # An empty list is float64 to numpy.
+        # numpy makes an empty list float64.
         if rows.size and not np.issubdtype(rows.dtype, np.integer):
             raise ValueError(f"The {name} rows are of type {rows.dtype}: give whole numbers.")
         outside = rows[(rows < 0) | (rows >= size)]
         if outside.size:
             raise ValueError(
-                f"The {name} row {outside.flat[0]} is not there: rows go from 0 to {size - 1}."
+                f"The {name} row {outside.flat[0]} does not exist: rows go from 0 to {size - 1}."
             )
     queries, documents = np.broadcast_arrays(*(np.atleast_1d(rows) for rows in given))
     return queries.astype(np.int64), documents.astype(np.int64)
 
 
 def _by_query(query_rows: Rows) -> tuple[Rows, Rows]:
-    """Order that puts the pairs query by query, and where each query starts, with the end."""
+    """Order that sorts the pairs by query, and where each query starts, with the end."""
     order = np.argsort(query_rows, kind="stable")
     _, starts = np.unique(query_rows[order], return_index=True)
     return order, np.append(starts, len(order))

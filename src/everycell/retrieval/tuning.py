@@ -17,13 +17,13 @@ def search_grid(
     lists: Mapping[str, pd.DataFrame],
     measure: str = "nDCG",
 ) -> tuple[dict[str, float], pd.DataFrame]:
-    """Try every combination of parameters, and choose the one that ranks best.
+    """Try every combination of parameters, and choose the best one.
 
     Parameters
     ----------
     rank : callable
         Takes a value of each parameter by its name; returns a run (columns ``query``,
-        ``document``, ``score``) with all candidates of `lists`. What else it holds is left out.
+        ``document``, ``score``) with all candidates of `lists`. Other rows are ignored.
     grid : mapping of str to sequence of float
         Parameter -> values to try. The last parameter varies fastest.
     lists : mapping of str to pandas.DataFrame
@@ -39,7 +39,7 @@ def search_grid(
         the grid among ties.
     table : pandas.DataFrame
         A row per combination, in the order of the grid: the parameters, and `measure` (mean over
-        the tasks of the mean over their topics, so that each task counts the same).
+        the tasks of the mean over their topics, so that each task has the same weight).
 
     Raises
     ------

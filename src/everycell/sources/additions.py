@@ -1,4 +1,4 @@
-"""Entries of the data registry for files of one's own: fetched or copied once, hashed, written."""
+"""Entries of the data registry for a user's own files: fetched or copied once, hashed, written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADER = """\
 # Written by `everycell add-data`, and may be edited. files: key -> origin (a file at a URL) or
 # mirror (a file that is nowhere else); docs/data.md explains the rest.
 """
-#: What an entry without a URL says of itself.
+#: Note of an entry without a URL.
 OWN = "a file of one's own, which is at no public place"
 
 
@@ -121,7 +121,7 @@ def add_file(
 
 
 def _content_of(registry: Path) -> dict[str, Any]:
-    """What stands in a registry file, with all its blocks; an absent one is empty."""
+    """Content of a registry file, with all its blocks; empty if there is no file."""
     if registry.exists():
         read_part(registry)
         found = yaml.safe_load(registry.read_text(encoding="utf-8")) or {}
@@ -131,7 +131,7 @@ def _content_of(registry: Path) -> dict[str, Any]:
 
 
 def _download(url: str, path: Path, timeout: float) -> bool:
-    """Write what a URL gives to a path; a page in place of data is refused.
+    """Download a URL to a path; an HTML page instead of data is refused.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
         start = file.read(512).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
         raise DownloadError(
-            f"{url} gave an HTML page in place of data; name the URL of the file itself (of a file "
+            f"{url} gave an HTML page instead of data; name the URL of the file itself (of a file "
             "on GitHub the one behind `Raw`)."
         )
     return encoded
@@ -190,7 +190,7 @@ def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]
 
 
 def _checked_text(project: Path, registry: Path, content: dict[str, Any]) -> str:
-    """Text of a registry file that holds together, by itself and with the others."""
+    """Text of a registry file that is consistent, by itself and with the others."""
     content = {block: entries for block, entries in content.items() if entries}
     try:
         own = Registry.model_validate(content)

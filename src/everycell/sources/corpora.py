@@ -1,9 +1,9 @@
-"""Corpora by their names: fetched, checked, and unpacked into the files that readers take.
+"""Corpora by name: fetched, checked, and unpacked into the files that readers take.
 
-Where a file is, how large it is and its md5 say the dictionary of ir_datasets, and `OWN` for what
-it lacks. Nothing half-written is taken for finished: a download is renamed once its hash is right,
-a file of the folder once it is unpacked, and ``SOURCE.json``, which says what came from where, is
-written last.
+The address, size and md5 of a file come from the dictionary of ir_datasets, and from `OWN` for what
+it lacks. A half-written file never counts as finished: a download is renamed once its hash is
+verified, a file of the folder once it is unpacked, and ``SOURCE.json``, which records the origin of
+each file, is written last.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from everycell.sources.published_files import (
 
 logger = logging.getLogger(__name__)
 
-#: File of a folder that says where the others came from; it is written last.
+#: File of a folder that records the origin of the others; it is written last.
 SOURCE = "SOURCE.json"
 _SQUAD = "https://rajpurkar.github.io/SQuAD-explorer/dataset"
 _SCIDOCS = "https://ai2-s2-research-public.s3.us-west-2.amazonaws.com/specter/scidocs"
@@ -58,14 +58,14 @@ OWN: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         },
     },
     "scidocs": {name: {"url": f"{_SCIDOCS}/{name}"} for name in _SCIDOCS_FILES}
-    # Not published either: about what 142,009 papers with their citations take.
+    # Not published either: about the size of 142,009 papers with their citations.
     | {_SCIDOCS_FILES[0]: {"url": f"{_SCIDOCS}/{_SCIDOCS_FILES[0]}", "size_hint": 520_000_000}},
 }
 
 
 @dataclass(frozen=True)
 class Part:
-    """A published file, and what it holds.
+    """A published file, and its content.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Part:
     files : mapping of str to str or None
         File to make -> its name in a tar or zip archive; None: the whole file.
     growth : float
-        How many times as large its files are, about.
+        Approximate ratio of the unpacked size to the packed one.
     """
 
     place: tuple[str, str]
@@ -89,7 +89,7 @@ class Corpus:
     Attributes
     ----------
     title, authors, licence : str
-        What the notice says.
+        Content of the notice.
     parts : tuple of Part
         Published files.
     """
@@ -166,7 +166,7 @@ CORPORA: Mapping[str, Corpus] = {
 def fetch_corpus(
     name: str, folder: Path, *, downloads: Path | None = None, network: bool = True
 ) -> dict[str, Path]:
-    """Bring a corpus into a folder, unless it is whole there.
+    """Bring a corpus into a folder, unless it is complete there.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def fetch_corpus(
     folder : Path
         Folder of its files; made if it is missing.
     downloads : Path, optional
-        JSON file with entries of the dictionary of ir_datasets that take the place of its own ones
+        JSON file with entries of the dictionary of ir_datasets that replace its own
         (``{"beir": {"nq": {"url": ..., "expected_md5": ...}}}``): other hosts.
     network : bool
         Whether what is not in the cache of ir_datasets may be downloaded.
@@ -214,7 +214,7 @@ be fetched are msmarco, msmarco_qa, nq, scidocs, squad.
 
 
 def _is_whole(folder: Path, corpus: Corpus, published: list[Published]) -> bool:
-    """Whether a folder has every file as it was written, of the downloads that are expected."""
+    """Whether a folder has every file unchanged, from the expected downloads."""
     try:
         recorded = json.loads((folder / SOURCE).read_text(encoding="utf-8"))["files"]
         return all(

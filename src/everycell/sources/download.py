@@ -1,4 +1,4 @@
-"""Download a released file: again when a server is busy, and never much too long."""
+"""Download a released file, with retries when a server is busy, and with a size limit."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NETWORK_ADVICE = (
     "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds the file"
 )
 
-# Bytes beyond the expected size after which a download is ended: the message on a wrong file gives
-# its hash where it is not much longer.
+# # Bytes beyond the expected size at which a download is stopped: for a wrong file that is not much
+# longer, the message can still give its hash.
 _TOO_LONG = 1 << 20
 
 # Bytes a second below which a download is given up: a gigabyte may take a day.
@@ -31,11 +31,11 @@ _PAUSES = (1.0, 3.0)
 
 
 class DownloadError(SourceError):
-    """The network did not give the file that the registry describes."""
+    """The network did not return the file that the registry describes."""
 
 
 class _Bounded(io.BufferedWriter):
-    """A file that ends a download which goes on for much longer than it may be."""
+    """A file that stops a download that is much longer than allowed."""
 
     def __init__(self, path: Path, key: str, url: str, size: int) -> None:
         super().__init__(io.FileIO(path, "wb"))
@@ -56,7 +56,7 @@ class _Bounded(io.BufferedWriter):
 
 def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) -> None:
     """Write what the URL gives to `path`, in up to three attempts; its hash is not looked at."""
-    # Imported here since only a download needs them and every start of the workflow would pay.
+    # Imported here: only downloads need them, and they would slow every start of the workflow.
     import pooch
     import requests
 
@@ -94,10 +94,10 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
 
 
 def _in_time(download: Callable[[], None], limit: float) -> bool:
-    """Run a download for some seconds at most; return whether it ended.
+    """Run a download for a limited time; return whether it ended.
 
-    The library bounds the wait for the next byte: headers and bodies that drip in have no end. What
-    is given up goes on in a thread that ends with this process.
+    The library bounds the wait for the next byte: headers and bodies that trickle in have no limit.
+    An abandoned download continues in a thread that ends with this process.
     """
     raised: list[BaseException] = []
 
@@ -116,14 +116,14 @@ def _in_time(download: Callable[[], None], limit: float) -> bool:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return what the network library's chain of errors began with, such as "refused"."""
+    """Return the root of the network library's chain of errors, such as "refused"."""
     while error.__context__ is not None:
         error = error.__context__
     return error
 
 
 def check_download(key: str, url: str, path: Path, origin: Form) -> None:
-    """Refuse a downloaded file with another hash, and say what it seems to be."""
+    """Refuse a downloaded file with a wrong hash, and say what it seems to be."""
     found, size = sha256(path), path.stat().st_size
     if found == origin.sha256:
         return

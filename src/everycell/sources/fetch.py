@@ -4,7 +4,7 @@ A file that comes inside an installed package is copied from there; a mirror is 
 package is not installed.
 
 A file is written beside its final place, hashed, and only then renamed, under a lock for each set.
-So whatever lies under a key is complete, also after a crash, and two processes can fetch at once.
+So a file under a key is always complete, even after a crash, and two processes can fetch at once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
 
-#: Seconds of waiting for another process before the user is told.
+#: Seconds to wait for another process before the user is told.
 PATIENCE = 10.0
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -96,8 +96,8 @@ def fetch(
     ------
     SourceError
         With the file, where it was looked for, expected and found hash, and what to do. A file with
-        a wrong hash is refused: neither a damaged cache nor a changed mirror falls through to the
-        next source.
+        a wrong hash is refused: after a damaged cache or a changed mirror, no other source is
+        tried.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def fetch(
     try:
         if target.exists():  # another process fetched it while this one waited for the lock
             return check(target, key, registry=registry)
-        # The folder alone says nothing: Snakemake makes it before the job starts.
+        # The folder alone proves nothing: Snakemake makes it before the job starts.
         if not any(path.is_file() for path in (cache / set_of(key)).rglob("*")):
             _show_notice(set_of(key), registry.data_set(key))
         with _cache_errors(key, cache):
@@ -154,7 +154,7 @@ def fetch_set(
     network: bool = True,
     registry: Registry | None = None,
 ) -> dict[str, Path]:
-    """Fetch every file of a set that can be had; the cache can then serve others as a mirror.
+    """Fetch every available file of a set; the cache can then serve others as a mirror.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
             f"{key} should be {wheel.path} in the package {wheel.distribution} {wheel.version}, "
             f"but the installed package does not hold it: it is damaged, {again}."
         )
-    # A copy, not a link: what happens to the cache must not reach the environment.
+    # A copy, not a link: changes to the cache must not affect the environment.
     with _cache_errors(key, cache):
         shutil.copyfile(path, part)
     found = sha256(part)
@@ -224,7 +224,7 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
 def _from_mirror(
     key: str, entry: Entry, mirror: Path | None, part: Path, cache: Path
 ) -> str | None:
-    """Unpack the mirror's file into `part`; return its content's hash, None if it is not there."""
+    """Unpack the mirror's file into `part`; return its content's hash, None if it is missing."""
     if mirror is None:
         return None
     mirror = Path(mirror)
@@ -296,7 +296,7 @@ def _require_network(key: str, registry: Registry, mirror: Path | None, network:
 def _wait_for(lock: FileLock, files: str) -> None:
     """Wait until no other process fetches files of the set, and say so.
 
-    The system takes a lock from a process that ends, so a file that stayed behind locks nothing.
+    The system releases the lock of a process that ends, so a leftover file locks nothing.
     """
     try:
         lock.acquire(timeout=PATIENCE)
@@ -352,7 +352,7 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
                     shutil.copyfileobj(source, target)
         else:
             shutil.copyfile(path, part)
-    # A ValueError is of a header of an archive that has no number where one must be.
+    # A ValueError comes from a header of an archive without a number where one must be.
     except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
         raise SourceError(
             f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
@@ -361,7 +361,7 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
 
 
 def _write_record(target: Path, entry: Entry, content: str) -> None:
-    """Note the content's hash of an archive whose own hash is all that the registry knows."""
+    """Record the hash of an archive's content, if the registry has only the archive's hash."""
     record = {"archive_sha256": entry.origin.sha256, "content_sha256": content}
     write_atomically(content_record(target), json.dumps(record))
 

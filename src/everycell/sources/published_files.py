@@ -1,7 +1,7 @@
-"""Published files by their place in the dictionary of ir_datasets: brought, checked, unpacked.
+"""Published files by their place in the dictionary of ir_datasets: fetched, checked, unpacked.
 
-ir_datasets downloads, into its own cache (``IR_DATASETS_HOME``), and goes on where a connection
-broke; the file of a killed download begins anew. A file of which the cache has a whole copy is not
+ir_datasets downloads, into its own cache (``IR_DATASETS_HOME``), and resumes after a broken
+connection; a killed download starts again. A file with a complete copy in the cache is not
 downloaded again, and its hash is checked before each use.
 """
 
@@ -32,7 +32,7 @@ from everycell.engine.untrusted import parse_json
 
 logger = logging.getLogger(__name__)
 
-#: What a dictionary of downloads holds: group -> key -> entry.
+#: Content of a dictionary of downloads: group -> key -> entry.
 Dictionary = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 _CHUNK = 1 << 20
@@ -43,11 +43,11 @@ _ADVICE = "check the network and the proxy and start again, or put the file ther
 
 
 class CorpusError(SourceError):
-    """A corpus cannot be had or cannot be trusted; the message says what to do."""
+    """A corpus is unavailable or cannot be trusted; the message says what to do."""
 
 
 class _Entry(BaseModel):
-    """What is used of an entry of the dictionary of downloads."""
+    """Fields used from an entry of the dictionary of downloads."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -67,9 +67,9 @@ class Published:
     url : str
         Where it is.
     md5 : str or None
-        Its hash; None where nobody published one.
+        Its hash; None if none is published.
     size : int
-        Its bytes; 0 where nobody said.
+        Its size in bytes; 0 if unknown.
     cached : Path
         Where the cache of ir_datasets has it.
     options : dict
@@ -97,7 +97,7 @@ def read_dictionary(path: Path) -> Dictionary:
     Raises
     ------
     CorpusError
-        A file that is not there or is none.
+        A missing or invalid file.
     """
     try:
         content = parse_json(path.read_text(encoding="utf-8"))
@@ -113,7 +113,7 @@ def read_dictionary(path: Path) -> Dictionary:
 def entry_of(
     place: tuple[str, str], own: Dictionary, chosen: Dictionary, source: Path | None
 ) -> Published:
-    """What the dictionaries say of a published file.
+    """Look up a published file in the dictionaries.
 
     Parameters
     ----------
@@ -122,14 +122,14 @@ def entry_of(
     own : dictionary
         Groups that ir_datasets does not have.
     chosen : dictionary
-        The user's entries, of which each value goes before all others.
+        The user's entries, whose values take precedence.
     source : Path, optional
         File of `chosen`, for messages.
 
     Raises
     ------
     CorpusError
-        A value that cannot be.
+        An invalid value.
 
     Examples
     --------
@@ -153,12 +153,12 @@ def entry_of(
 
 
 def check_room(what: str, needed: Mapping[Path, int]) -> None:
-    """Refuse to begin where a disk has not the room.
+    """Refuse to begin if a disk lacks the room.
 
     Parameters
     ----------
     what : str
-        What it is for.
+        Purpose, for messages.
     needed : mapping of Path to int
         Folder that is there -> bytes; folders on one disk are added.
 
@@ -184,7 +184,7 @@ def check_room(what: str, needed: Mapping[Path, int]) -> None:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove what killed processes had written of a file that nobody else writes now."""
+    """Remove leftovers of killed processes for a file that no other process is writing."""
     for folder in path.parent.glob(f".{escape(path.name)}.*/"):
         logger.info("Removing %s, which a killed download left.", folder)
         shutil.rmtree(folder, ignore_errors=True)
@@ -196,7 +196,7 @@ def bring(published: Published, *, network: bool) -> Path:
     Raises
     ------
     CorpusError
-        It cannot be had, or is another file than the one that is expected.
+        It is unavailable, or is not the expected file.
     """
     path = published.cached
     if published.md5 and not path.exists():
@@ -227,12 +227,12 @@ def _md5() -> Any:
 
 
 def _download(published: Published, place: Path) -> None:
-    """Write what the URL gives, and check it."""
+    """Download the URL, and check the result."""
     import requests
     from ir_datasets.util import RequestsDownload
 
     class Download(RequestsDownload):
-        """Refuses the page of an error, which ir_datasets takes for the file."""
+        """Refuses an error page, which ir_datasets would take for the file."""
 
         def _iter_response_data(self, response: Any, *rest: Any) -> Iterator[bytes]:
             response.raise_for_status()

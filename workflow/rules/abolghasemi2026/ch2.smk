@@ -38,7 +38,7 @@ use rule step as collection_cacm with:
         **runs("abolghasemi2026/ch2/collection_cacm"),
         seed=SETTINGS.seed,
         sizes=CH2.cacm.model_dump(),
-        # Words of a query's abstract: shorter ones are no long queries.
+        # Smallest number of words in a query's abstract: shorter ones are not long queries.
         min_words=50,
     message:
         "Collection CACM, from its links"
@@ -142,8 +142,8 @@ use rule table as abolghasemi2026_ch2_quality with:
         seeds=[],
         lists={"pydocs": COLLECTIONS["pydocs"].lists},
         alpha=CH2.alpha,
-        # What a ranker that was trained here must beat on validation queries before it may speak:
-        # the cross-encoders and TILDE the first stage, TILDEv2 the weights that it starts from.
+        # # What a ranker trained here must beat on validation queries before it counts: the first
+        # stage for the cross-encoders and TILDE, its initial weights for TILDEv2.
         must_beat={"e": "a", "h": "g", "k": "a", "l": "a"},
         seed=SETTINGS.seed,
         # Rows whose quality on short and on long queries is compared, BM25 first.
@@ -293,7 +293,7 @@ use rule table as abolghasemi2026_ch2_interpolation with:
         "Tuned interpolation (Table 2.3, {wildcards.tier})"
 
 
-# SciDocs has its published negatives alone.
+# SciDocs has only its published negatives.
 use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_scidocs with:
     input:
         candidates="work/scidocs/candidates.parquet",
@@ -331,7 +331,7 @@ use rule table as abolghasemi2026_ch2_oracle with:
         scaling=CH2.scaling,
         alpha=CH2.alpha,
         noise_seeds=CH2.noise_seeds,
-        # The control is a row of stand-ins alone; in the figure beside the table it always is.
+        # The control is a row only in stand-ins; the figure beside the table always has it.
         # Of Table 2.1.
         letters={"BM25": "a", "TILDE": "e", "TILDEv2": "h"},
         control=lambda wildcards: wildcards.tier != "full",
@@ -363,7 +363,7 @@ use rule figure as abolghasemi2026_ch2_curves with:
         "Quality over the weight of BM25 (Figure 2.3, {wildcards.tier})"
 
 
-# What the print gives in numbers is compared with it; all that is plotted is in a file beside.
+# Numbers in the print are compared; everything plotted is in a file beside.
 use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
     input:
         candidates="work/scidocs/candidates.parquet",

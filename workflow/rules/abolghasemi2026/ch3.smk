@@ -8,7 +8,7 @@ include: "ch3_inputs.smk"
 SATISFACTION = SETTINGS.user_satisfaction
 
 
-# What estimators are trained and tested on: parts train, valid, main and cf (MultiWOZ alone).
+# Samples to train and test estimators: parts train, valid, main and cf (only MultiWOZ).
 use rule step as abolghasemi2026_ch3_samples with:
     input:
         **rated_dialogues("ratings", "valid", "test"),
@@ -25,7 +25,7 @@ use rule step as abolghasemi2026_ch3_samples with:
         "Samples of dialogues with satisfaction"
 
 
-# Table 3.1: counts of ratings, by each rule that makes one of several; how far raters agree.
+# Table 3.1: counts of ratings, by each rule that reduces several to one; agreement of raters.
 use rule table as abolghasemi2026_ch3_ratings with:
     input:
         **rated_dialogues("ratings"),
@@ -130,7 +130,7 @@ use rule step as abolghasemi2026_ch3_generate_planted with:
         "Rewriting utterances of planted dialogues with {params.model} and with rules"
 
 
-# Table 3.4: which share of the generated utterances flips the label; beside it generators that run
+# Table 3.4: share of the generated utterances that flip the label; beside it generators that run
 # here, under a stand-in judge.
 use rule table as abolghasemi2026_ch3_success with:
     input:
@@ -239,7 +239,6 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         samples=samples_taken,
         frozen=stays_frozen,
         setups=setups_of(SATISFACTION.upsampling),
-        model=satisfaction_model,
         seeds=SATISFACTION.seeds,
         seed=SETTINGS.seed,
     message:
@@ -338,7 +337,7 @@ use rule table as abolghasemi2026_ch3_estimators with:
         "Estimators of user satisfaction (Tables 3.6 and 3.7, {wildcards.tier})"
 
 
-# With the spread over seeds of what the thesis has.
+# With the spread over seeds for the thesis' rows.
 use rule abolghasemi2026_ch3_estimators as abolghasemi2026_ch3_estimators_full with:
     output:
         **table_files("<result>"),

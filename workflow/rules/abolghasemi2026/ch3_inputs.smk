@@ -45,7 +45,7 @@ GENERATION = {
 
 
 def generation_inputs():
-    """What generating takes beside dialogues: a model, a template, answers that are known."""
+    """What generating needs besides dialogues: a model, a template, recorded answers."""
     return {
         "model": language_model_files(SETTINGS.counterfactuals.model),
         "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
@@ -60,7 +60,7 @@ def satisfaction_samples(wildcards):
 
 
 def satisfaction_settings(wildcards):
-    """Settings of the wildcard's estimator in its tier; none of one that has no block of them."""
+    """Settings of the wildcard's estimator in its tier; None if it has no block."""
     settings = SETTINGS.user_satisfaction
     tier = settings.full if wildcards.tier == "full" else settings
     chosen = getattr(tier, wildcards.kind, None)
@@ -73,12 +73,12 @@ def samples_taken(wildcards):
 
 
 def stays_frozen(wildcards):
-    """Whether the encoder of an estimator stays as it is."""
+    """Whether the encoder of an estimator is frozen."""
     return satisfaction_settings(wildcards).get("frozen", False)
 
 
 def satisfaction_encoder(wildcards):
-    """Files of what an estimator starts from; none for a name on the hub."""
+    """Files of what an estimator starts from, if it starts from any."""
     encoder = ESTIMATORS[wildcards.kind].small_encoder(frozen=stays_frozen(wildcards))
     if encoder is None:
         return []
@@ -88,25 +88,17 @@ def satisfaction_encoder(wildcards):
 
 
 def full_satisfaction_files():
-    """Files of the full tier's encoder where a folder is named; none for a name on the hub."""
-    folder = Path(SETTINGS.user_satisfaction.full.model)
-    if not folder.is_dir():
-        return []
-    return encoder_files_in(folder, "user_satisfaction.full.model")
-
-
-def satisfaction_model(wildcards):
-    """The model of the full tier, by its name on the hub."""
-    full = SETTINGS.user_satisfaction.full
-    return {
-        "source": full.model,
-        "revision": full.revision,
-        "network": SETTINGS.network,
-    }
+    """Files of the full tier's encoder."""
+    return named_model_files(
+        "user_satisfaction.full.model",
+        "user-satisfaction.md",
+        "a BERT in safetensors with its tokenizer",
+        revision=SETTINGS.user_satisfaction.full.revision,
+    )
 
 
 def satisfaction_answers(wildcards):
-    """What trained estimators said of all samples."""
+    """Predictions of trained estimators for all samples."""
     # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
     if wildcards.tier == "full":
         full_satisfaction_files()
@@ -135,7 +127,7 @@ def few_shot_decoding(wildcards):
 
 
 def few_shot_answers(ending):
-    """What the language models of a tier said, or which ones they were."""
+    """Answers of a tier's language models, or their names."""
 
     def files(wildcards):
         folder = f"work/satisfaction/{wildcards.tier}/few_shot"

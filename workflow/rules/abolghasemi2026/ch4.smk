@@ -26,7 +26,7 @@ use rule term_fairness_depth as abolghasemi2026_ch4_depth with:
         "Fairness over the depth of rankings (Figure 4.2)"
 
 
-# On planted rankings also against what was planted.
+# For planted rankings also compared with the planted values.
 use rule term_fairness_depth as abolghasemi2026_ch4_depth_planted with:
     input:
         unpack(depth_inputs),
@@ -86,7 +86,7 @@ use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released w
         dl19=list(DL19_RUNS),
 
 
-# Table 4.2: overlap of rankings before and after an exchange of gender.
+# Table 4.2: overlap of rankings before and after a gender swap.
 use rule term_fairness_overlap as abolghasemi2026_ch4_overlap with:
     pathvars:
         result="{tier}/abolghasemi2026/table_4_2",

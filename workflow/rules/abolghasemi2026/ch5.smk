@@ -11,7 +11,7 @@ PLANTED_PREFERENCE = {
     "shown": ATTRIBUTION.planted.shown,
     "odds": ATTRIBUTION.planted.model_dump(include={"skill", "base"}),
 }
-#: Printed tables of which others are worked out.
+#: Printed tables from which others are derived.
 ATTRIBUTION_TABLES = [
     "table_5_1",
     "table_5_2",
@@ -47,7 +47,7 @@ use rule table as abolghasemi2026_ch5_derived with:
         "Attribution bias and counts from other printed tables (Tables 5.3, 5.5, 5.11, 5.12)"
 
 
-# A control whose bias is known, on short queries for docstrings and what BM25 finds for them.
+# A control with a known bias, on short queries for docstrings and what BM25 finds for them.
 use rule step as abolghasemi2026_ch5_planted with:
     input:
         documents="work/pydocs/documents.parquet",
@@ -74,7 +74,7 @@ use rule step as abolghasemi2026_ch5_planted with:
         "Answers of generators with a planted preference for a label"
 
 
-# All tables and figures of a tier that its answers give, in seconds: here those of the control.
+# All tables and figures of a tier that follow from its answers, in seconds: here for the control.
 use rule table as abolghasemi2026_ch5_tables with:
     input:
         answers=["work/attribution/embedded/answers.parquet"],
@@ -96,7 +96,7 @@ use rule table as abolghasemi2026_ch5_tables with:
         "A planted preference for a label, measured (Tables 5.1, 5.2, 5.4, 5.6, Figure 5.9)"
 
 
-# The same of what a small language model answered to Natural Questions.
+# The same for the answers of a small language model to Natural Questions.
 use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
     input:
         answers=attribution_answers("released", "parquet"),
@@ -110,7 +110,7 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
         "Attribution bias of a small language model (Tables 5.1 to 5.9, 5.12, 5.14)"
 
 
-# The same of the models of the thesis, on both data sets.
+# The same for the models of the thesis, on both data sets.
 use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_full with:
     input:
         answers=attribution_answers("full", "parquet"),

@@ -1,8 +1,9 @@
 # abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
 
 
-# Full tier, where Natural Questions come by themselves: BEIR's, with the answers that were released
-# with other passages. Runs of BM25 alone: the other retrievers take a GPU to encode the collection.
+# # Full tier, with Natural Questions fetched automatically: those of BEIR, with the answers that
+# were released with other passages. Only BM25 has runs: the other retrievers need a GPU to encode
+# the collection.
 use rule step as abolghasemi2026_ch5_nq_converted with:
     input:
         corpus=fetched_corpus(f"nq/{BEIR_CORPUS}"),
@@ -43,7 +44,7 @@ use rule step as abolghasemi2026_ch5_nq_fetched_bm25 with:
         "BM25 on Natural Questions of BEIR"
 
 
-# Questions over a collection of the user's or over BEIR's, with the runs that are there.
+# Questions over the user's collection or BEIR's, with the available runs.
 use rule step as abolghasemi2026_ch5_nq_full with:
     input:
         files=attribution_nq,
@@ -125,7 +126,7 @@ use rule step as abolghasemi2026_ch5_ask with:
         "Asking {wildcards.model} to answer and to cite ({wildcards.bench})"
 
 
-# The control sees questions and documents of the same kind, k of them as in the print.
+# The control sees questions and documents of the same kind, k documents as in the print.
 use rule step as abolghasemi2026_ch5_control with:
     input:
         questions="work/attribution/nq/questions.parquet",

@@ -3,7 +3,7 @@ from everycell.collections.beir import CORPUS as BEIR_CORPUS, QUERIES as BEIR_QU
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.nq_open import KEY as NQ_OPEN
 
-#: Own files of the library that a job reads.
+#: Files of the library that a job reads.
 RAG = "src/everycell/rag"
 
 
@@ -20,7 +20,7 @@ ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
 
 #: Data of the full tier: key in config.yaml -> benchmark.
 ATTRIBUTION_FULL = {"nq": "nq_full", "msmarco_qa": "msmarco_qa"}
-#: What Natural Questions become that come by themselves.
+#: Files made from Natural Questions that are fetched automatically.
 FETCHED_NQ = "work/attribution/nq_fetched"
 
 
@@ -67,7 +67,7 @@ def attribution_runs(benchmark):
 
 
 def paraphrase_sizes(wildcards):
-    """How many questions shall have all their passages said again, and which are tried."""
+    """How many questions need paraphrases of all their passages, and which are tried."""
     asked = getattr(SETTINGS.attribution, wildcards.tier)
     tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
     counts = tried.model_dump(exclude={"model"})
@@ -81,7 +81,7 @@ def paraphrase_prompt(wildcards):
 
 
 def paraphraser(wildcards):
-    """The language model that says passages again."""
+    """The language model that paraphrases passages."""
     return named_by_user(
         f"attribution.paraphrases.{wildcards.tier}.model",
         "a language model that says passages again",

@@ -69,9 +69,7 @@ use rule step as heuss2025_ch3_msmarco with:
         training_queries=lambda wildcards: msmarco_file("queries.train.tsv"),
         training_judgements=lambda wildcards: msmarco_file("qrels.train.tsv"),
         candidates=UNCERTAIN.msmarco.candidates or "work/msmarco/runs/bm25.qs2.run",
-        model=lambda wildcards: encoder_files_in(
-            Path(UNCERTAIN.msmarco.model), "uncertain_ranking.msmarco.model"
-        ),
+        model=uncertain_model_files,
     output:
         scores="work/heuss2025/ch3/cross-encoded.scores.parquet",
     pathvars:

@@ -46,8 +46,7 @@ def check_uncertain(tier):
     check_msmarco([])
     page = "fair-reranking.md"
     if UNCERTAIN.msmarco.scores is None:
-        what = "a cross-encoder in safetensors, or runs as `scores` and `deviations`"
-        named_by_user("uncertain_ranking.msmarco.model", what, page)
+        uncertain_model_files(None)
     else:
         for name in ("scores", "deviations"):
             key = f"uncertain_ranking.msmarco.{name}"
@@ -58,6 +57,15 @@ def check_uncertain(tier):
                 f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
                 f"{strength:g}, which is not a file; name a run in TREC format (docs/{page})."
             )
+
+
+def uncertain_model_files(wildcards):
+    """Files of the user's cross-encoder."""
+    return named_model_files(
+        "uncertain_ranking.msmarco.model",
+        "fair-reranking.md",
+        "a cross-encoder in safetensors, or runs as `scores` and `deviations`",
+    )
 
 
 def msmarco_scores(wildcards):

@@ -35,6 +35,7 @@ use rule step as cast_rewrite with:
             CAST_TURNS[wildcards.rewriter].replace("2020", wildcards.year)
         ),
         documents="work/cast/documents.parquet",
+        rewriter=rewriter_files,
     output:
         rewrites="work/castturns/rewrites/{year}.{rewriter}.csv",
     pathvars:
@@ -48,8 +49,6 @@ use rule step as cast_rewrite with:
         **needs(6000, 240),
     params:
         **runs("lajewska2025/ch3/rewrite"),
-        source=rewriter_source,
-        network=SETTINGS.network,
         form=lambda wildcards: (
             "full" if wildcards.rewriter == "canard-org" else "trimmed"
         ),

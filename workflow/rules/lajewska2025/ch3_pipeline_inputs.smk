@@ -173,12 +173,10 @@ CAST_ONE_REWRITER = [
 ]
 
 
-def rewriter_source(wildcards):
-    """Name or folder of the wildcard's rewriter."""
+def rewriter_files(wildcards):
+    """Files of the wildcard's rewriter."""
     key = f"cast_systems.rewriters.{wildcards.rewriter.removesuffix('-org')}"
-    return named_by_user(
-        key, "a T5 that rewrites", "papers/lajewska2025.md", kind="model"
-    )
+    return named_model_files(key, "papers/lajewska2025.md", "a T5 that rewrites")
 
 
 def runs_shown():

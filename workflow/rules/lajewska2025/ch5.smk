@@ -173,7 +173,6 @@ use rule cached_step as answerability_train with:
     params:
         **runs("lajewska2025/ch5/classifier_train"),
         settings=classifier_settings,
-        model=classifier_model,
         seed=SETTINGS.seed,
     message:
         "Training an answer-in-the-sentence classifier ({wildcards.classifier})"

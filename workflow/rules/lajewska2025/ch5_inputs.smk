@@ -17,29 +17,21 @@ def classifier_settings(wildcards):
     return kept | {"batch_size": chosen.batch}
 
 
-def classifier_model(wildcards):
-    """The model that a classifier of the full tier starts from, by its name on the hub."""
-    full = SETTINGS.answerability.full
-    return {
-        "name": full.model,
-        "revision": full.revision,
-        "network": SETTINGS.network,
-    }
-
-
 def classifier_files(wildcards):
-    """Files of the encoder that a classifier starts from; none for a name on the hub."""
+    """Files of the encoder that a classifier starts from."""
     if wildcards.classifier == "tiny":
         return registered_encoder("splade-tiny")
     return full_classifier_files()
 
 
 def full_classifier_files():
-    """Files of the thesis' encoder where a folder is named; none for a name on the hub."""
-    folder = Path(SETTINGS.answerability.full.model)
-    if not folder.is_dir():
-        return []
-    return encoder_files_in(folder, "answerability.full.model")
+    """Files of the thesis' encoder."""
+    return named_model_files(
+        "answerability.full.model",
+        "papers/lajewska2025.md",
+        "a BERT in safetensors with its tokenizer",
+        revision=SETTINGS.answerability.full.revision,
+    )
 
 
 def classifier_squad(wildcards):

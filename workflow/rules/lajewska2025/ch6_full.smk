@@ -80,8 +80,6 @@ use rule lajewska2025_ch6_ranks as lajewska2025_ch6_ranks_full with:
     threads: 1
     resources:
         **needs(3000, 240),
-    params:
-        duo=GINGER.full.duo,
 
 
 use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:
@@ -149,8 +147,6 @@ use rule step as lajewska2025_ch6_infer with:
         **ON_GPU,
     params:
         **runs("lajewska2025/ch6/infer"),
-        inference=GINGER.full.inference,
-        revision=GINGER.full.inference_revision,
     message:
         "What responses of {wildcards.model} entail"
 

@@ -18,18 +18,19 @@ def written_in_full(*endings):
 
 
 def duo_files(wildcards):
-    """Files of duoT5, where it is a folder; a hub's are found by its library."""
-    folder = Path(GINGER.full.duo or "")
-    if GINGER.full.duo is None or not folder.is_dir():
+    """Files of duoT5, if one is named."""
+    if GINGER.full.duo is None:
         return []
-    return encoder_files_in(folder, "ginger.full.duo", what="a T5 in safetensors")
+    return named_model_files(
+        "ginger.full.duo", "grounded-responses.md", "a T5 in safetensors"
+    )
 
 
 def inference_files(wildcards):
-    """Files of the model of inference, where it is a folder; a hub's are found by its library."""
-    folder = Path(GINGER.full.inference)
-    if not folder.is_dir():
-        return []
-    return encoder_files_in(
-        folder, "ginger.full.inference", what="a model of inference in safetensors"
+    """Files of the model of inference."""
+    return named_model_files(
+        "ginger.full.inference",
+        "grounded-responses.md",
+        "a model of inference in safetensors",
+        revision=GINGER.full.inference_revision,
     )

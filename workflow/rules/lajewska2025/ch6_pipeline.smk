@@ -78,7 +78,6 @@ use rule step as lajewska2025_ch6_ranks with:
         job="ginger/released/ranks",
     params:
         **runs("lajewska2025/ch6/ranks"),
-        duo=None,
     message:
         "Ranking of clusters"
 

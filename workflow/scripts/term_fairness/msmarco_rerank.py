@@ -9,22 +9,15 @@ from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_passages
 from everycell.engine.job import Job
 from everycell.learning.cross_encoder import score_pairs
-from everycell.learning.hub import commit_of
 from everycell.learning.list_scoring import score_in_parts
-from everycell.learning.models import device, load_model, model_folder, one_thread
+from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.text_pairs import PairLength
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import read_run, write_run
 
 with Job(snakemake) as job:
     one_thread()
-    if snakemake.input.get("model"):
-        source = job.folder_of("model")
-    else:
-        name = snakemake.params.source
-        source = model_folder(name, network=snakemake.params.network)
-        job.commits[name] = commit_of(source)
-    model, tokenizer = load_model(source, "classifier")
+    model, tokenizer = load_model(job.folder_of("model"), "classifier")
     model.to(device())
     table = pd.read_parquet(snakemake.input.queries)
     queries = texts_by_id(table, "query_id")

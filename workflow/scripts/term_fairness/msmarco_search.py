@@ -1,11 +1,13 @@
 """Best passages of an index for every query: words, impacts or vectors."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import search_impacts, search_vectors, search_words
-from everycell.retrieval.published_indexes import find_index
+from everycell.retrieval.published_indexes import fetched_index
 from everycell.retrieval.query_files import read_encoded_queries
 from everycell.trec.runs import write_run
 
@@ -15,7 +17,10 @@ with Job(snakemake) as job:
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))
     given = {"hits": snakemake.params.hits, "threads": snakemake.threads}
-    folder = find_index(snakemake.input.get("index") or snakemake.params.index)
+    if fetched := snakemake.input.get("fetched"):
+        folder = fetched_index(Path(fetched))
+    else:
+        folder = Path(snakemake.input.get("index") or snakemake.params.index)
     if snakemake.params.kind == "text":
         run = search_words(folder, queries, **snakemake.params.bm25, **given)
     else:

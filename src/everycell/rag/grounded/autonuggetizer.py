@@ -1,8 +1,9 @@
-"""AutoNuggetizer: a language model lists the facts of a good answer, and says which a response has.
+"""AutoNuggetizer: a language model lists the facts of a good answer, and checks responses for them.
 
 Three steps, each a prompt in this project's words: facts are collected passage by passage
-(`create_nuggets`), labelled vital or okay (`label_importance`), and a response is held against them
-in batches (`assign_nuggets`). `everycell.rag.nuggets` makes the six scores of these labels.
+(`create_nuggets`), labelled vital or okay (`label_importance`), and a response is compared with
+them in batches (`assign_nuggets`). `everycell.rag.nuggets` computes the six scores from these
+labels.
 
 Source: Pradeep et al., "Initial nugget evaluation results for the TREC 2024 RAG track with the
 AutoNuggetizer framework" (arXiv 2411.09607); lajewska2025, section 6.4.1: 30 facts at most, batches
@@ -19,9 +20,9 @@ from string import Template
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
 
-#: Facts at most, and facts that are labelled with one prompt.
+#: Largest number of facts, and of facts labelled with one prompt.
 MOST, BATCH = 30, 10
-#: What each label may be.
+#: Allowed labels.
 IMPORTANCE = ("vital", "okay")
 SUPPORT = ("support", "partial_support", "not_support")
 _FOLDER = Path(__file__).parent / "templates"
@@ -70,7 +71,7 @@ def read_prompt(name: str, path: Path | None = None) -> Template:
 
 
 def read_facts(answer: str, most: int = MOST) -> tuple[str, ...]:
-    r"""Facts of an answer: its lines that begin with a mark or a number, each once.
+    r"""Facts in an answer: the lines that begin with a mark or a number, each once.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def read_facts(answer: str, most: int = MOST) -> tuple[str, ...]:
 
 
 def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, ...]:
-    r"""Labels of numbered facts; "" for one that has no label, or one that is not allowed.
+    r"""Labels of numbered facts; "" for a missing or invalid label.
 
     Examples
     --------
@@ -112,8 +113,8 @@ def create_nuggets(
 ) -> list[tuple[str, ...]]:
     """Facts that a good answer has, collected from batches of passages.
 
-    The first batches of all questions are asked at once, then the second ones with the facts that
-    there are by then.
+    The first batches of all questions are asked at once, then the second ones with the facts found
+    so far.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def create_nuggets(
     Returns
     -------
     list of tuple of str
-        Facts of each question. A batch whose answer has no list leaves them as they were.
+        Facts of each question. A batch whose answer has no list leaves them unchanged.
 
     Examples
     --------
@@ -164,7 +165,7 @@ def label_importance(
     batch: int = BATCH,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """How important each fact is: `IMPORTANCE`, or "" where the model did not say.
+    """Importance of each fact: `IMPORTANCE`, or "" if the model did not say.
 
     Parameters
     ----------
@@ -207,10 +208,10 @@ def assign_nuggets(
     batch: int = BATCH,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """How far responses support facts: `SUPPORT`, or "" where the model did not say.
+    """Support of facts by responses: `SUPPORT`, or "" if the model did not say.
 
     All prompts are asked at once, so that an endpoint can answer several side by side. An empty
-    response supports nothing, and nobody is asked.
+    response supports nothing, without a request.
 
     Parameters
     ----------

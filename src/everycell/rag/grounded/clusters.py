@@ -17,13 +17,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 IntArray = npt.NDArray[np.intp]
 
-#: With fewer nuggets than these each is a cluster of its own.
+#: With fewer nuggets than this, each is a separate cluster.
 FEWEST = 4
 _WORD = re.compile(r"[^\W_]+")
 
 
 def stems(text: str) -> list[str]:
-    """Stems of the words of an English text, in small letters (Snowball's English stemmer).
+    """Stems of the words of an English text, in lower case (Snowball's English stemmer).
 
     Examples
     --------
@@ -48,13 +48,13 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
     Returns
     -------
     numpy.ndarray of int, shape (n,)
-        Clusters from 0, in the order of their first nugget. A topic may be nobody's strongest, so
-        there may be fewer than floor(n / 2).
+        Clusters from 0, in the order of their first nugget. A topic may be the strongest for no
+        nugget, so there may be fewer than floor(n / 2).
 
     Notes
     -----
-    The released code takes lemmas; these are stems, since lemmas need a dictionary that no package
-    here brings.
+    The released code uses lemmas; here stems are used, since lemmas need a dictionary that no
+    installed package includes.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
 
 
 def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
-    """What BERTopic does of clustering: UMAP to two dimensions, then HDBSCAN.
+    """The clustering of BERTopic: UMAP to two dimensions, then HDBSCAN.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
     Returns
     -------
     numpy.ndarray of int, shape (n,)
-        Clusters from 0, in the order of their first nugget. Nuggets that HDBSCAN leaves out are a
-        cluster together: in Table C.5 clusters times nuggets per cluster are all nuggets.
+        Clusters from 0, in the order of their first nugget. Nuggets that HDBSCAN leaves out form
+        one cluster: in Table C.5, clusters times nuggets per cluster gives all nuggets.
 
     Notes
     -----

@@ -1,8 +1,8 @@
 """Nuggets of passages: spans that answer a question, always in the passage's own words.
 
-A language model writes the passage again with tags around its nuggets. It may change what it was
-to copy, so each marked text is looked up in the passage: only what stands there is a nugget
-(`marked_spans`). People's marks become nuggets where enough of them agree (`agreed_spans`).
+A language model copies the passage with tags around its nuggets. It may change the text, so each
+marked text is looked up in the passage: only text that occurs there is a nugget (`marked_spans`).
+Human marks become nuggets where enough people agree (`agreed_spans`).
 
 Source: lajewska2025, section 6.2 (L1668) and its prompt (L2758), whose tags these are.
 """
@@ -43,7 +43,7 @@ class Detected(NamedTuple):
     spans : tuple of (start, end)
         In the order of the passage, without overlap.
     strays : tuple of str
-        Marked texts that do not stand in the passage.
+        Marked texts that do not occur in the passage.
     """
 
     spans: tuple[Span, ...]
@@ -65,8 +65,8 @@ def detection_prompt(template: Template, question: str, passage: str) -> tuple[M
 def marked_spans(passage: str, answer: str) -> Detected:
     """Spans of a passage that an answer has marked; white space may differ, no word may.
 
-    Marks are looked up in the order of the answer, each after the one before if it stands there,
-    else anywhere. Of marks that overlap the first counts. A tag without its partner marks nothing.
+    Marks are looked up in the order of the answer, each after the previous one if possible, else
+    anywhere. Of overlapping marks the first counts. A tag without its partner marks nothing.
 
     Examples
     --------
@@ -103,20 +103,19 @@ def agreed_spans(
     text : str
         Of L characters.
     least : int
-        People who must have marked a character, 1 to n.
+        Number of people who must have marked a character, 1 to n.
     shortest : int
-        Words that a part must have, 1 or more.
+        Smallest number of words in a part, 1 or more.
 
     Returns
     -------
     tuple of (start, end)
-        A word counts where at least half of its characters do; words that follow each other are
-        one part.
+        A word counts if at least half of its characters do; consecutive words are one part.
 
     Raises
     ------
     ValueError
-        Arrays of another length, or a number out of its range.
+        Arrays of the wrong length, or a number out of range.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def agreed_spans(
     if marks.ndim != 2 or marks.shape[1] != len(text):
         raise ValueError(
             f"The marks have shape {marks.shape} for a text of {len(text)} characters: give a row "
-            "a person and a column per character."
+            "per person and a column per character."
         )
     if not 1 <= least <= len(marks) or shortest < 1:
         raise ValueError(

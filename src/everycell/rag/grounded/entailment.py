@@ -1,8 +1,8 @@
-"""What a response entails or contradicts, by a model of natural language inference.
+"""What a response entails or contradicts, according to an NLI model.
 
 Source: lajewska2025, section 6.4.1 (L1752): the probability that nuggets are entailed, or
-contradicted, by the response, by ``cross-encoder/nli-roberta-base``. Whether probabilities are
-averaged or labels counted is not stated; both are given here.
+contradicted, by the response, by ``cross-encoder/nli-roberta-base``. The thesis does not say
+whether probabilities are averaged or labels counted; both are given here.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from everycell.learning.models import ModelError, device, model_folder
 
 FloatArray = npt.NDArray[np.float64]
-#: Labels that a model of inference has, in whatever order and case.
+#: Labels of an NLI model, in any order and case.
 LABELS = ("entailment", "contradiction", "neutral")
 
 
 def load_inference(
     source: Path | str, *, network: bool = False, revision: str | None = None
 ) -> tuple[Any, Any]:
-    """A model of inference with its tokenizer, from safetensors.
+    """Load an NLI model with its tokenizer, from safetensors.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def inferred(
     pairs : sequence of (premise, hypothesis)
         n pairs; a response is the premise, a nugget the hypothesis.
     length : int
-        Most tokens of a pair; a premise that is too long is cut.
+        Largest number of tokens in a pair; a premise that is too long is cut.
     batch : int
-        Pairs side by side.
+        Number of pairs at once.
 
     Returns
     -------

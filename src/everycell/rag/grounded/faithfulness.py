@@ -1,11 +1,12 @@
 """Faithfulness and answer relevance of responses, as RAGAs defines them, by a language model.
 
-*Faithfulness*: a response is broken into statements, and the share of those that follow from its
-passages is its score. *Answer relevance*: the model writes questions that the response answers; the
-mean cosine of these and the question that was asked is its score. The prompts are this project's.
+*Faithfulness*: a response is broken into statements, and its score is the share of those that
+follow from its passages. *Answer relevance*: the model writes questions that the response answers;
+its score is the mean cosine of these and the actual question. The prompts are this
+project's.
 
-Not by the `ragas` package: it brings a framework for language models of its own, beside whose
-records, budget and keys ours would not hold.
+The `ragas` package is not used: it has its own framework for language models, to which our records,
+budgets and protection of keys would not apply.
 
 Source: Es, James, Espinosa Anke and Schockaert, "RAGAs: Automated evaluation of retrieval augmented
 generation" (EACL 2024, demonstrations), section 3; lajewska2025, section 6.4.1 (L1756).
@@ -24,7 +25,7 @@ import numpy.typing as npt
 from everycell.language_models import templates
 from everycell.rag.grounded.autonuggetizer import Ask, read_facts, read_labels
 
-#: Statements of a response at most, and questions that it is asked to answer.
+#: Largest number of statements of a response, and number of questions to generate.
 MOST, QUESTIONS = 30, 3
 _FOLDER = Path(__file__).parent / "templates"
 #: Prompt -> file, slots, and the slot that stands last.
@@ -53,7 +54,7 @@ Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
 
 
 class Grounding(NamedTuple):
-    """A response with what it was made for, and from."""
+    """A response with its question and its passages."""
 
     question: str
     response: str
@@ -84,8 +85,8 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
     Returns
     -------
     list of float
-        From 0 to 1. A statement of which the model says nothing is not supported. NaN where there
-        is no statement: of an empty response, or where the model lists none.
+        From 0 to 1. A statement that the model does not judge counts as unsupported. NaN if there
+        is no statement: for an empty response, or if the model lists none.
 
     Examples
     --------

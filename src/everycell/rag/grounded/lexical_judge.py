@@ -1,8 +1,8 @@
-"""A judge that costs nothing: words of a response say whether a language model finds a fact in it.
+"""A judge that costs nothing: it predicts from words whether a language model finds a fact.
 
 Labels that language models gave (`everycell.collections.nugget_labels`) train a logistic regression
-on features of words. Its own errors are measured on topics that it has not seen (`imitation`), so
-what it says of other responses can be read with them.
+on features of words. Its own errors are measured on topics that it has not seen (`imitation`),
+which show how far its judgements of other responses can be trusted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _pairs_of(text: str) -> list[str]:
 
 
 class Words:
-    """Words of texts, with how rare they are in a collection of responses.
+    """Words of texts, with their rarity in a collection of responses.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def train_judge(features: FloatArray, supported: npt.ArrayLike) -> Pipeline:
 
 
 def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, float]:
-    """How far probabilities agree with labels that they were not trained on.
+    """Agreement of probabilities with held-out labels.
 
     Parameters
     ----------

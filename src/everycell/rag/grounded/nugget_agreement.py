@@ -1,4 +1,4 @@
-"""How far two lists of facts say the same, by their words."""
+"""Agreement of two lists of facts, by their words."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0
     ----------
     facts, others : sequence of str
     least : float
-        Share of a fact's different words (their stems) that stand together in one of the others.
+        Share of a fact's distinct words (their stems) that occur together in one of the others.
 
     Returns
     -------
     float
-        From 0 to 1; not a number without facts that have a word. Words know no paraphrase and no
-        negation: compare the share with that of facts on something else.
+        From 0 to 1; not a number without facts that have a word. Words do not capture paraphrase or
+        negation: compare the share with that of unrelated facts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where each sentence of a response comes from: as JSON for machines, as a page for readers."""
+"""Provenance of each sentence of a response: as JSON for machines, as a page for readers."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def provenance(
     Raises
     ------
     ValueError
-        A sentence from a nugget that its topic does not have, or a nugget that is not the text of
-        its span.
+        A sentence from a nugget that its topic lacks, or a nugget that differs from the text of its
+        span.
 
     Examples
     --------

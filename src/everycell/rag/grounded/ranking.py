@@ -1,4 +1,4 @@
-"""Which clusters of nuggets answer the question best.
+"""Ranking of clusters of nuggets by how well they answer the question.
 
 Source: lajewska2025, section 6.2: duoT5 on the joined nuggets of a cluster, or BM25.
 """
@@ -28,7 +28,7 @@ def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Zeros where no text has a word.
+        Zeros if no text has a word.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def vector_scores(
 
 
 def order(scores: npt.ArrayLike) -> list[int]:
-    """Places from the highest score to the lowest; of equal ones the first.
+    """Positions from the highest score to the lowest; ties keep their order.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Responses whose sentences say where they come from: summaries of the first clusters of nuggets.
+"""Responses with provenance for each sentence: summaries of the top clusters of nuggets.
 
 A response has a sentence for each of the first clusters, in the order of their ranking, and asks
-about the next cluster. A model may then make one paragraph of the sentences; what it writes is
-traced back by its words (`traced`).
+about the next cluster. A model may then turn the sentences into one paragraph, which is traced back
+by its words (`traced`).
 
 Source: lajewska2025, section 6.2; the words of the prompts are this project's.
 """
@@ -83,8 +83,7 @@ class Sentence(NamedTuple):
     ----------
     text : str
     nuggets : tuple of int
-        Numbers of the topic's nuggets that it was made from; none where nothing of it stands in
-        one.
+        Numbers of the topic's nuggets that it was made from; empty if no nugget matches it.
     """
 
     text: str
@@ -98,9 +97,9 @@ class Response(NamedTuple):
     ----------
     topic : str
     sentences : tuple of Sentence
-        None where there was nothing to say.
+        Empty if there was nothing to say.
     follow_up : str
-        A question on what was left out; may be empty.
+        A follow-up question on what was left out; may be empty.
     """
 
     topic: str
@@ -150,7 +149,7 @@ def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Mes
 
 
 def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
-    """Clusters that a response is made of, and the one that its question is about.
+    """Clusters of a response, and the cluster of its follow-up question.
 
     Parameters
     ----------
@@ -161,8 +160,8 @@ def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int |
     Returns
     -------
     list of int, and int or None
-        The highest ranked ones, and the next one; where there is no next one the last of them, as
-        in the thesis; None without any cluster.
+        The top clusters, and the next one; if there is no next one, the last of them, as in the
+        thesis; None without any cluster.
 
     Examples
     --------
@@ -176,10 +175,10 @@ def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int |
 
 
 def central(texts: Sequence[str]) -> int:
-    """Place of the text that shares most with the others: the summary of who writes nothing.
+    """Position of the text that shares most words with the others: an extractive summary.
 
-    A text's worth is the mean, over the other texts, of the share of their different words that it
-    has; of equal ones the longest counts, then the first.
+    A text's score is the mean, over the other texts, of the share of their distinct words that it
+    contains; ties go to the longest, then the first.
 
     Examples
     --------
@@ -206,7 +205,7 @@ def central(texts: Sequence[str]) -> int:
 
 
 def first_words(text: str, most: int) -> str:
-    """The beginning of a text, whole where it is short enough.
+    """The beginning of a text, or the whole text if it is short enough.
 
     Examples
     --------
@@ -218,7 +217,7 @@ def first_words(text: str, most: int) -> str:
 
 
 def traced(text: str, sources: Mapping[int, str], *, least: float = 0.5) -> tuple[Sentence, ...]:
-    """Sentences of a text that a model wrote, each with the nuggets whose words it has.
+    """Sentences of a generated text, each with the nuggets whose words it contains.
 
     Parameters
     ----------
@@ -247,7 +246,7 @@ def traced(text: str, sources: Mapping[int, str], *, least: float = 0.5) -> tupl
 
 
 def one_line(text: str) -> str:
-    r"""What a model answered, as one line without marks of lists.
+    r"""A model's answer as one line, without list marks.
 
     Examples
     --------
@@ -258,9 +257,10 @@ def one_line(text: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    r"""What stands behind the last "Answer:" that begins a line; nothing where none does.
+    r"""The text after the last "Answer:" that begins a line; empty if there is none.
 
-    A model that was cut while it still reasoned has not answered, so its reasoning is no answer.
+    A model that was cut off during its reasoning has not answered, and its reasoning is not an
+    answer.
 
     Examples
     --------

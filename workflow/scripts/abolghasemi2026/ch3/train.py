@@ -12,8 +12,7 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import frame_samples
 from everycell.engine.job import Job
-from everycell.learning.hub import commit_of
-from everycell.learning.models import model_folder, one_thread
+from everycell.learning.models import one_thread
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, said_of
 from everycell.studies.abolghasemi2026.ch3.setups import Setup
 
@@ -22,11 +21,7 @@ with Job(snakemake) as job:
     settings, kind = snakemake.params, ESTIMATORS[snakemake.wildcards.kind]
     source = None
     if kind.small_encoder(frozen=settings.frozen) is not None:
-        if snakemake.input.get("encoder"):
-            source = job.folder_of("encoder")
-        else:
-            source = model_folder(**settings.model)
-            job.commits[settings.model["source"]] = commit_of(source)
+        source = job.folder_of("encoder")
     estimator = kind(
         source,
         training=settings.training,

@@ -18,7 +18,7 @@ with Job(snakemake) as job:
     found = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))
     answers = found.dropna().to_dict()
     job.log.write(f"{len(answers)} of {len(turns)} answers have a text\n")
-    model, tokenizer = load_t5(settings.source, network=settings.network)
+    model, tokenizer = load_t5(job.folder_of("rewriter"))
     model.to(device())
     made = rewrite(
         turns,

@@ -7,8 +7,7 @@ from datasets import Dataset
 
 from everycell.collections.squad import read_squad
 from everycell.engine.job import Job
-from everycell.learning.hub import commit_of
-from everycell.learning.models import device, load_model, model_folder, one_thread
+from everycell.learning.models import device, load_model, one_thread
 from everycell.learning.sentence_classifier import (
     answer_probabilities,
     classification_loss,
@@ -24,14 +23,7 @@ SMALLEST = 1e-7
 with Job(snakemake) as job:
     one_thread()
     files, params = snakemake.input, snakemake.params
-    if files.get("encoder"):
-        source = job.folder_of("encoder")
-    else:
-        named = dict(params.model)
-        name = named.pop("name")
-        source = model_folder(name, **named)
-        job.commits[name] = commit_of(source)
-    model, tokenizer = load_model(source, "classifier", seed=job.seed)
+    model, tokenizer = load_model(job.folder_of("encoder"), "classifier", seed=job.seed)
     _, labelled = read_labels(files)
     rows = labelled.loc[labelled["partition"] == "train", ["question", "sentence", "answers"]]
     examples = rows.to_dict("list")

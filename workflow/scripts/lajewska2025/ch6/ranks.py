@@ -5,8 +5,6 @@ from functools import partial
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.engine.settings import part_of
-from everycell.language_models.settings import AskSettings
 from everycell.studies.lajewska2025.ch6.stages import ranked
 
 with Job(snakemake) as job:
@@ -14,12 +12,11 @@ with Job(snakemake) as job:
     questions = pd.read_parquet(files.passages).groupby("topic")["question"].first()
     vectors = pd.read_parquet(files.vectors).set_index("text")["vector"]
     compare = None
-    if snakemake.params.duo is not None:
+    if files.get("duo"):
         from everycell.learning.duo_t5 import pair_scores
         from everycell.learning.t5 import load_t5
 
-        network = part_of(snakemake.config, AskSettings).network
-        compare = partial(pair_scores, *load_t5(snakemake.params.duo, network=network))
+        compare = partial(pair_scores, *load_t5(job.folder_of("duo")))
     found = ranked(
         pd.read_parquet(files.nuggets),
         pd.read_parquet(files.clusters),

@@ -25,7 +25,7 @@ KEYS = ["row", "model", "detail", "task", "metric"]
 class RankingRuns:
     """Lists of one setting and the runs that rank them.
 
-    `runs` is name -> file; a file with `{task}` in its name is one of several, one a task.
+    `runs` is name -> file; a file with `{task}` in its name is one of several, one per task.
     """
 
     def __init__(

@@ -215,7 +215,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     there = answers.merge(table[keys].drop_duplicates(), on=keys)
     notes = []
     for _, rows in there.groupby("generator", sort=False):
-        # Fewer where passages had to be said again by a language model.
+        # Fewer where a language model had to paraphrase passages.
         sizes = rows.groupby(keys)["query_id"].nunique()
         span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
         notes.append(f"{span} questions a row, {rows['k'].max()} documents")

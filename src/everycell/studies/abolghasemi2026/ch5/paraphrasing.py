@@ -1,4 +1,4 @@
-"""How the chapter has passages said again: which questions are tried, what is kept of answers.
+"""How the chapter has passages paraphrased: which questions are tried, what is kept of answers.
 
 Source: abolghasemi2026, section 5.4 (documents by a language model).
 """
@@ -29,19 +29,19 @@ def questions_to_try(
     most: int | None,
     seed: int,
 ) -> list[Question]:
-    """The questions whose passages are said again, in a drawn order.
+    """The questions whose passages are paraphrased, in random order.
 
     Parameters
     ----------
     found
-        Those that can be asked.
+        Questions that can be asked.
     texts
         Text of each passage, by its document.
     longest : int, optional
-        Words of a passage that may be said again: a question with a longer one is passed over.
-        None: any number.
+        Largest number of words in a passage to paraphrase: a question with a longer one is skipped.
+        None for any.
     most : int, optional
-        Most of them that are tried. None: all.
+        Largest number of questions to try. None for all.
     seed : int
         Of the order.
 
@@ -126,7 +126,7 @@ class Paraphraser:
     unit : {"sentence", "passage"}
         What is asked for with one prompt.
     used
-        Recorded answers by their keys, filled as passages are said again.
+        Recorded answers by their keys, filled as passages are paraphrased.
     """
 
     model: Recorded

@@ -93,7 +93,7 @@ def significance(
     Raises
     ------
     ValueError
-        A recall that is no whole number of n queries.
+        A recall that is not a whole number of n queries.
 
     Examples
     --------

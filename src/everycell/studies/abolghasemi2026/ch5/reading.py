@@ -1,6 +1,6 @@
 """How answers are read: which citations count, and when an answer is right.
 
-The thesis says neither what a citation of a number is that is no document's, nor how a right answer
+The thesis says neither how to treat a citation of a non-existent document, nor how a right answer
 is looked for. Its authors' library ignores such a citation (it looks up the numbers of documents
 alone), reads nothing but ``[1]``, and finds the letters of a right answer anywhere
 (`everycell.rag.answers`). `Reading` follows it but for the forms of citations, since language
@@ -19,7 +19,7 @@ import pandas as pd
 from everycell.rag.answers import Match, is_correct, usable_answers
 from everycell.rag.citations import Cited, Forms, without_citations
 
-#: What a citation of a number is that is no document's.
+#: How to treat a citation of a non-existent document.
 Strays = Literal["ignored", "wrong"]
 
 
@@ -31,7 +31,7 @@ class Reading(NamedTuple):
     forms : {"all", "plain"}
         Forms of citations (`everycell.rag.citations.find_citations`).
     strays : {"ignored", "wrong"}
-        What a citation of a number is that is no document's: nothing, or a wrong one.
+        How to treat a citation of a non-existent document: ignored, or wrong.
     match : {"substring", "words", "whole"}
         How a right answer is found (`everycell.rag.answers.is_correct`).
     """

@@ -44,7 +44,7 @@ def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) ->
     Parameters
     ----------
     measures : pandas.DataFrame
-        Columns ``dataset``, ``epochs``, ``run``, ``query``, ``row`` and one a metric.
+        Columns ``dataset``, ``epochs``, ``run``, ``query``, ``row`` and one per metric.
     number : {"2", "3"}
         Of the table.
     metrics : tuple of str
@@ -95,7 +95,7 @@ def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
 
 
 def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
-    # Differences of rounding alone are none: both policies come from one matrix.
+    # Differences due only to rounding do not count: both policies come from one matrix.
     alike = np.allclose(samples[row], samples[REFERENCE], rtol=0, atol=1e-6)
     for paired in (True, False):
         found = t_tests(samples, [(row, REFERENCE)], paired=paired, correction="none")

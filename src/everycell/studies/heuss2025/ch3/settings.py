@@ -23,7 +23,10 @@ class MsMarco(Settings):
     scores: str | None = Field(None, description="Run of mean scores; with `deviations`.")
     deviations: str | None = Field(None, description="Run of the deviation of each score.")
     model: str | None = Field(
-        None, description="Folder of a cross-encoder in safetensors, where no scores are named."
+        None,
+        description=(
+            "Cross-encoder in safetensors where no scores are named: a folder, or a hub name."
+        ),
     )
     candidates: str | None = Field(
         None, description="Run whose documents the model scores; by default that of BM25."

@@ -27,7 +27,8 @@ def checks_figure(points: pd.DataFrame) -> Figure:
     Raises
     ------
     ValueError
-        A value that is no finite number or lies outside its interval, or two points in one place.
+        A value that is not a finite number or lies outside its interval, or two points in one
+        place.
 
     Examples
     --------

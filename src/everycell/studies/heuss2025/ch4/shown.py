@@ -68,7 +68,7 @@ def bars(
     Raises
     ------
     ValueError
-        A value that is no finite number, or two bars in one place.
+        A value that is not a finite number, or two bars in one place.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def read_released(path: Path) -> pd.DataFrame:
     Raises
     ------
     AnnotationError
-        A file that is no CSV, is empty or lacks a column; a name that is no pair of a question and
+        A file that is not CSV, is empty or lacks a column; a name that is no pair of a question and
         a passage, a number outside its range, or a passage twice.
 
     Examples

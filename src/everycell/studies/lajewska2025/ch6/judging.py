@@ -44,9 +44,9 @@ def judged_again(
     Returns
     -------
     pandas.DataFrame
-        Columns `run`, `topic`, `nugget`, `importance` (one a fact, that which the first judge gave
-        most often), `before` (its support) and `support` ("" where the model gave no label). A
-        response to a topic without facts has one row, of nugget 0, which weighs nothing.
+        Columns `run`, `topic`, `nugget`, `importance` (one per fact: the one that the first judge
+        gave most often), `before` (its support) and `support` ("" where the model gave no label). A
+        response to a topic without facts has one row, of nugget 0, with weight 0.
 
     Raises
     ------
@@ -97,8 +97,9 @@ def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns `judge`, `metric` and `value`: "facts", "without a label" (share), "same label"
-        (share of those with one) and "kappa" of support against the rest; not a number where both
-        judges have one label throughout.
+        (share of those with one) and "kappa" of support against the rest. What cannot be told has
+        no row: shares of a judge without facts, kappa where the earlier judge has one label
+        throughout.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         first, second = said["before"] == "support", said["support"] == "support"
         found = {
             "facts": len(labels),
-            "without a label": 1 - len(said) / len(labels),
+            "without a label": 1 - len(said) / len(labels) if len(labels) else float("nan"),
             "same label": (said["before"] == said["support"]).mean(),
             "kappa": cohen_kappa_score(first, second) if first.nunique() > 1 else float("nan"),
         }

@@ -95,7 +95,7 @@ def annotated_entities(
     annotations
         Tidy cells, all text: system, turn, order (of the entity in the conversation, from 1),
         entity, metric and value. The metrics are `level` (relevance level), `wc` (number of the
-        last word) and one a attribute set, in lower case (shares of the groups, as in
+        last word) and one per attribute set, in lower case (shares of the groups, as in
         ``0;2/3;1/3``). Only `level` is needed for an entity that is not relevant.
     gains
         Relevance level -> gain in [0, 1].
@@ -112,7 +112,7 @@ def annotated_entities(
     Raises
     ------
     ValueError
-        An unknown relevance level, or a membership that is no list of C shares.
+        An unknown relevance level, or a membership that is not a list of C shares.
 
     Examples
     --------

@@ -1,0 +1,155 @@
+"""Small material for the chapters that rank SciDocs and MS MARCO, under its own names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import faiss
+import numpy as np
+from rehearsal.stage import Settings, Stage
+from tiny_bert import SPECIAL, tiny_bert, write_bert
+from transformers import (
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    BertModel,
+    PreTrainedModel,
+    RobertaConfig,
+)
+from workflow.test_msmarco_path import index_impacts
+
+from everycell.collections.msmarco import QUERY_SETS, read_query_set
+from everycell.config import Config
+from everycell.learning.query_encoders import Ance, encode_queries, load_encoder
+from everycell.learning.tildev2 import TildeV2
+from everycell.retrieval.prebuilt import index_texts
+from everycell.retrieval.query_files import distinct_words
+from everycell.sources import fetch
+
+
+def query_by_example(stage: Stage) -> Settings:
+    """abolghasemi2026, chapter 2: SciDocs fetched, and four models on the hub, one at a commit."""
+    # TILDE takes the layout of BERT's own vocabulary.
+    words = ["[PAD]", "[unused0]", "[unused1]", *SPECIAL[1:], "the", "##s"]
+    words += ["all", "about", "study", "part", "bees", "rivers", "bridges"]
+
+    def write(kind: type[PreTrainedModel]) -> Callable[[Path], None]:
+        return lambda folder: write_bert(
+            folder, tiny_bert(kind, words=len(words), positions=32), words
+        )
+
+    encoders = {
+        name: stage.put_on_hub(f"toy/{name}", write(kind))
+        for name, kind in (
+            ("bert", BertForMaskedLM),
+            ("scibert", BertForMaskedLM),
+            ("tilde_msmarco", BertForMaskedLM),
+            ("tildev2_msmarco", TildeV2),
+        )
+    }
+    encoders["scibert"] += f"@{stage.hub.repositories[encoders['scibert']][0]}"
+    lengths = ("training", "text", "query", "expanded", "zero_shot", "pair")
+    few = {"epochs": 1, "batch": 16}
+    return stage.fetched() | {
+        "query_by_example": {
+            "scidocs": {"folder": "fetch"},
+            "encoders": encoders,
+            "full": {
+                "seeds": 1,
+                "lengths": dict.fromkeys(lengths, 24),
+                "tilde": few,
+                "tildev2": few,
+                "cross_encoder": few,
+            },
+            "noise_seeds": 2,
+        }
+    }
+
+
+def group_fairness(stage: Stage) -> Settings:
+    """abolghasemi2026, chapter 4: MS MARCO, its indexes and models, under their own names."""
+    sets = {
+        name: read_query_set(
+            name, fetch(key, stage.folder / "made", mirror=stage.mirror, network=False)
+        )
+        for name, key in QUERY_SETS.items()
+    }
+    # A passage a query, so that each ranker finds something for each.
+    answered = list(sets["qs1"])
+    said = ("he told her brother John", "she told his sister Mary", "the bee told the river")
+    texts = [f"{sets['qs1'][query]}, {said[n % 3]}" for n, query in enumerate(answered)]
+    stage.hub.add_msmarco(
+        texts,
+        {query: sets["qs1"][query] for query in answered},
+        {query: number for number, query in enumerate(answered)},
+    )
+    known = Config().term_fairness.msmarco
+    words = sorted(
+        {word for text in [*sets["qs1"].values(), *said] for word in distinct_words(text)}
+    )
+    for name in known.rerankers.model_dump().values():
+        stage.put_on_hub(name, lambda folder: _write(folder, BertForSequenceClassification, words))
+    kinds = {"ance": "ance", "tct_colbert": "tct_colbert", "sbert": "mean"}
+    for ranker, index in known.indexes.model_dump().items():
+        place = stage.folder / "made/indexes" / index
+        place.mkdir(parents=True)
+        if ranker == "bm25":
+            index_texts(((str(n), text) for n, text in enumerate(texts)), place / "index")
+        elif ranker in ("unicoil", "deepimpact"):
+            index_impacts(texts, place)
+            shutil.rmtree(place / "vectors")
+        else:
+            model = getattr(known.encoders, ranker)
+            stage.put_on_hub(model, _write_ance if ranker == "ance" else _writer(words))
+            folder = stage.folder / "made" / model.replace("/", "--")
+            _index_vectors(texts, folder, kinds.get(ranker, "first"), place / "index")
+        archive = shutil.make_archive(str(place), "gztar", place, "index")
+        stage.hub.add_file(f"/indexes/{index}", Path(archive).read_bytes(), ("pyserini", index))
+    stage.put_on_hub(known.encoders.unicoil, lambda folder: _write(folder, TildeV2, words))
+    downloads = stage.hub.write_downloads(stage.folder / "downloads.json")
+    return {
+        "term_fairness": {
+            "cutoffs": 10,
+            "msmarco": {"folder": "fetch", "passages": len(texts), "hits": 10, "pair": 48},
+        },
+        "corpora": {"downloads": str(downloads)},
+    }
+
+
+def _writer(words: list[str]) -> Callable[[Path], None]:
+    return lambda folder: _write(folder, BertModel, words)
+
+
+def _write(folder: Path, kind: type[PreTrainedModel], words: list[str]) -> None:
+    vocabulary = [*SPECIAL, *words]
+    model = tiny_bert(kind, words=len(vocabulary), positions=64)
+    if kind is TildeV2:
+        # Else most weights of words are 0.
+        model.tok_proj.bias.data.fill_(3.0)
+    write_bert(folder, model, vocabulary)
+
+
+def _write_ance(folder: Path) -> None:
+    """An ANCE whose tokenizer knows letters."""
+    letters = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *"abcdefghijklmnopqrstuvwxyz", "Ġ"]
+    sizes = {"hidden_size": 8, "num_attention_heads": 1, "intermediate_size": 8}
+    config = RobertaConfig(
+        vocab_size=len(letters), num_hidden_layers=1, max_position_embeddings=80, **sizes
+    )
+    Ance(config).save_pretrained(folder)
+    vocabulary = {letter: place for place, letter in enumerate(letters)}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
+
+
+def _index_vectors(texts: list[str], encoder: Path, kind: str, folder: Path) -> None:
+    """A flat index of faiss as pyserini publishes one, of passages read by the query encoder."""
+    vectors = list(encode_queries(*load_encoder(encoder, kind), kind, texts))
+    folder.mkdir()
+    index = faiss.IndexFlatIP(len(vectors[0]))
+    index.add(np.array(vectors, dtype=np.float32))
+    faiss.write_index(index, str(folder / "index"))
+    (folder / "docid").write_text("".join(f"{number}\n" for number in range(len(texts))))

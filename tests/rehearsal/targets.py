@@ -1,0 +1,21 @@
+"""What is rehearsed: targets of chapters, which are run together, and what makes their material."""
+
+from __future__ import annotations
+
+#: Targets -> module of this folder, and its function. Quick to import, so that the suite can see
+#: whether a chapter is missing.
+CHAPTERS: dict[tuple[str, ...], tuple[str, str]] = {
+    ("full_abolghasemi2026_ch2",): ("rankings", "query_by_example"),
+    ("full_abolghasemi2026_ch3",): ("material", "satisfaction"),
+    ("full_abolghasemi2026_ch4", "full_abolghasemi2024"): ("rankings", "group_fairness"),
+    ("full_abolghasemi2026_ch5",): ("material", "attribution"),
+    ("full_heuss2025_ch3",): ("material", "fair_reranking"),
+    ("full_heuss2025_ch4",): ("material", "list_explanations"),
+    ("full_heuss2025_ch5",): ("material", "citations"),
+    ("full_lajewska2025_ch3",): ("material", "runs_of_two_years"),
+    ("full_lajewska2025_ch5", "full_lajewska2025_chB"): ("material", "answerability"),
+    ("full_lajewska2025_ch6", "full_lajewska2025_chC"): ("material", "responses"),
+}
+#: Quick enough for the suite. The others, whose path it has in parts (`tests/workflow`), are run by
+#: `make rehearse`, which sets EVERYCELL_REHEARSE=1.
+IN_THE_SUITE = {("full_heuss2025_ch4",), ("full_heuss2025_ch5",), ("full_lajewska2025_ch3",)}

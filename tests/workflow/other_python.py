@@ -1,0 +1,44 @@
+"""Another Python, if the machine has one, and what it rebuilds: what needs no torch and no Java."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from workflow.project import Project
+
+from everycell.engine.lineage import snakemake_jobs, upstream
+
+VERSIONS = ("3.12", "3.13")
+
+
+def find_python() -> Path | None:
+    """A newer Python: on the path (Ubuntu 24.04 has one), else one of pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}") for version in VERSIONS]
+    places = [Path(path) for path in found if path]
+    for version in VERSIONS:
+        places += sorted(pyenv.glob(f"{version}.*/bin/python{version}"))
+    for place in places:
+        # What pyenv puts on the path may stand for a version that is not chosen.
+        asked = subprocess.run([place, "-c", "import venv"], capture_output=True)
+        if asked.returncode == 0:
+            return place
+    return None
+
+
+def receipts_from_base_alone(project: Project) -> list[str]:
+    """Receipts of the results whose jobs, down to fetched files, all run in `envs/base.yaml`."""
+    environment = {rule.name: Path(rule.conda_env).stem for rule in project.rules()}
+    jobs = snakemake_jobs(project.folder)
+    receipts = [
+        path.relative_to(project.folder).as_posix()
+        for path in (project.folder / "results").rglob("*.receipt.json")
+    ]
+    return sorted(
+        receipt
+        for receipt in receipts
+        if {environment[job.rule] for job in upstream(jobs, [receipt])} == {"base"}
+    )
