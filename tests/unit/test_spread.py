@@ -66,6 +66,16 @@ def test_the_interval_of_scipy(n):
     )
 
 
+def test_the_mean_of_more_trainings_lies_within_it_as_often_as_said():
+    rng = np.random.default_rng(21)
+    hits = [
+        abs(draws[5:].mean() - draws[:5].mean())
+        <= tolerance_of(Spread(0, draws[:5].std(ddof=1), 0, 0, 5), mean_of=5)
+        for draws in rng.normal(size=(4000, 10))
+    ]
+    assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
+
+
 def test_one_more_training_lies_within_it_as_often_as_said():
     rng = np.random.default_rng(20)
     hits = [

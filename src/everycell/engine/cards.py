@@ -107,12 +107,16 @@ class Tolerance(CardFileModel):
     #: Instead of `within`: tiers that train with several seeds, whose spread gives the distance
     #: (`everycell.engine.spread`).
     from_spread: list[Tier] = []
+    #: Trainings of which the print is the mean.
+    print_is_mean_of: int = Field(1, ge=1)
     because: str = Field(min_length=10)
 
     @model_validator(mode="after")
     def _one_distance(self) -> Tolerance:
         if (self.within is None) == (not self.from_spread):
             raise ValueError("a tolerance needs `within` or `from_spread`, and not both")
+        if self.within is not None and self.print_is_mean_of > 1:
+            raise ValueError("`print_is_mean_of` goes with `from_spread`, not with `within`")
         return self
 
 

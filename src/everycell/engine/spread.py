@@ -125,14 +125,21 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
     return found
 
 
-def tolerance_of(spread: Spread) -> float | None:
+def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
     r"""How far the print may be from the mean of the training runs; None for fewer than three.
 
-    If the authors' run is one more draw from the same normal distribution, their number lies within
-    :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1 + 1/n}` of :math:`n` runs with a probability of 95
-    %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical Intervals*, 2nd edition,
-    Wiley 2017, chapter 4: two-sided prediction interval for one future observation of a normal
-    distribution.
+    If the authors' :math:`m` runs are more draws from the same normal distribution, their mean lies
+    within :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}` of :math:`n` runs with a
+    probability of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
+    Intervals*, 2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for the mean of m
+    future observations of a normal distribution.
+
+    Parameters
+    ----------
+    spread
+        Results of the training runs.
+    mean_of
+        Number of runs whose mean is printed, m.
 
     Returns
     -------
@@ -145,16 +152,18 @@ def tolerance_of(spread: Spread) -> float | None:
 
     >>> round(tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 3)), 4)
     0.0994
+    >>> round(tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 3), mean_of=3), 4)
+    0.0703
     >>> tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 2)) is None
     True
     """
     if spread.seeds < FEWEST:
         return None
     quantile = float(stdtrit(spread.seeds - 1, (1 + COVERAGE) / 2))
-    return quantile * spread.deviation * math.sqrt(1 + 1 / spread.seeds)
+    return quantile * spread.deviation * math.sqrt(1 / mean_of + 1 / spread.seeds)
 
 
-def in_words(spread: Spread, decimals: int) -> str:
+def in_words(spread: Spread, decimals: int, mean_of: int = 1) -> str:
     """Say what a tolerance is derived from, with two digits more than the print has.
 
     Examples
@@ -165,7 +174,7 @@ more is expected within 0.0994 of their mean.'
     >>> in_words(Spread(0.72, 0.02, 0.70, 0.74, 2), 2)
     'Spread over seeds: 2 trainings, too few for a tolerance; it takes 3.'
     """
-    within = tolerance_of(spread)
+    within = tolerance_of(spread, mean_of)
     if within is None:
         few = "1 training" if spread.seeds == 1 else f"{spread.seeds} trainings"
         return f"Spread over seeds: {few}, too few for a tolerance; it takes {FEWEST}."
@@ -175,7 +184,8 @@ more is expected within 0.0994 of their mean.'
         f"{number:.{decimals + 2}f}"
         for number in (spread.lowest, spread.highest, spread.mean, spread.deviation, within)
     )
+    more = "one more" if mean_of == 1 else f"the mean of {mean_of} more"
     return (
         f"Spread over seeds: {spread.seeds} trainings gave {lowest} to {highest} (mean {mean}, "
-        f"deviation {deviation}), so one more is expected within {distance} of their mean."
+        f"deviation {deviation}), so {more} is expected within {distance} of their mean."
     )

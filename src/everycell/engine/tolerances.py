@@ -100,7 +100,7 @@ def _of_seeds(
                 "tolerance follows `from_spread`; make it again."
             )
         assert precision.decimals != "text"
-        told = in_words(known[key], precision.decimals)
-        within = tolerance_of(known[key]) or 0.0
+        told = in_words(known[key], precision.decimals, tolerance.print_is_mean_of)
+        within = tolerance_of(known[key], tolerance.print_is_mean_of) or 0.0
         found[index] = Allowed(within, f"{told} {tolerance.because}", derived=True)
     return found

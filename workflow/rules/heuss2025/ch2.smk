@@ -98,7 +98,7 @@ use rule table as heuss2025_ch2_tables with:
         **table_files("<result>"),
         **companion(table_files, "<result>", "epochs"),
         **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "spread"),
+        **companion(table_files, "<result>", "seeds"),
         **companion(table_files, "<result>", "formula"),
     pathvars:
         result="{tier}/heuss2025/table_2_{number}",

@@ -3,10 +3,12 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
+from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PRINTED,
     marked,
     mean_cells,
+    run_cells,
     significance_cells,
 )
 from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
@@ -15,8 +17,7 @@ with ResultJob(snakemake) as job:
     params, number = snakemake.params, snakemake.wildcards.number
     measures = pd.concat(map(pd.read_parquet, snakemake.input), ignore_index=True)
     tests = significance_cells(measures, number)
-    cells = mean_cells(measures, number, PRINTED)
-    values = cells.drop(columns="spread")
+    values = mean_cells(measures, number, PRINTED)
     paired = marked(values, tests, "p paired", params.alpha)
     text = paired["epochs"] == params.epochs
     job.write_table(paired[text].drop(columns="epochs"))
@@ -24,7 +25,9 @@ with ResultJob(snakemake) as job:
     unpaired = marked(values, tests, "p unpaired", params.alpha)
     job.write_beside(unpaired, "epochs", decimals)
     job.write_beside(tests, "tests", {"all": 4})
-    spread = cells.assign(value=cells["spread"]).drop(columns="spread")
-    job.write_beside(spread, "spread", {"all": 4})
-    formula = mean_cells(measures, number, METRICS[5:]).drop(columns="spread")
+    runs = run_cells(measures, number, PRINTED)
+    runs = runs[runs["epochs"] == params.epochs]
+    keys = ["row", "dataset", "optimizing_fairness", "metric"]
+    job.write_beside(summarised(runs, keys), SEEDS, {"all": 4})
+    formula = mean_cells(measures, number, METRICS[5:])
     job.write_beside(formula, "formula", {"all": 3})

@@ -58,10 +58,10 @@ def bibtex(
 
     Examples
     --------
-    >>> print(bibtex("toy2026", title="R&D", authors="A. Low, B. Høj", year=2026, kind="thesis",
+    >>> print(bibtex("toy2026", title="R&D ^ 2", authors="A. Low, B. Høj", year=2026, kind="thesis",
     ...              publication=Publication(school="A University")))
     @phdthesis{toy2026,
-      title = {{R\&D}},
+      title = {{R\&D \textasciicircum{} 2}},
       author = {A. Low and B. Høj},
       year = {2026},
       school = {A University},
@@ -84,8 +84,12 @@ def bibtex(
     return "\n".join([f"@{entry}{{{key},", *lines, "}"])
 
 
+#: What a backslash before it does not escape.
+_COMMANDS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
 def _escaped(text: str) -> str:
-    return re.sub(r"([&%$#_{}])", r"\\\1", text)
+    return re.sub(r"[&%$#_{}\\~^]", lambda found: _COMMANDS.get(found[0], f"\\{found[0]}"), text)
 
 
 class Section(NamedTuple):

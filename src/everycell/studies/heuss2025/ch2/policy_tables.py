@@ -53,14 +53,18 @@ def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) ->
     Returns
     -------
     pandas.DataFrame
-        Columns ``row``, ``dataset``, ``optimizing_fairness``, ``epochs``, ``metric``, ``value``
-        and ``spread``, the standard deviation of the trainings' means.
+        Columns ``row``, ``dataset``, ``optimizing_fairness``, ``epochs``, ``metric`` and ``value``.
     """
+    runs = run_cells(measures, number, metrics)
+    keys = [column for column in runs if column not in ("run", "value")]
+    return runs.groupby(keys, sort=False)["value"].mean().reset_index()
+
+
+def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
+    """Means over queries of each training, with a column ``run``; see `mean_cells`."""
     by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(metrics)].mean()
-    over_runs = by_run.groupby(["dataset", "row", "epochs"], sort=False)
-    long = over_runs.mean().stack().rename("value").to_frame()
-    long["spread"] = over_runs.std().stack()
-    return _named(long.reset_index().rename(columns={"level_3": "metric"}), number)
+    long = by_run.stack().rename("value").reset_index()
+    return _named(long.rename(columns={"level_4": "metric"}), number)
 
 
 def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
