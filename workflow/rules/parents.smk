@@ -1,4 +1,4 @@
-# # What rules of one kind share. A rule that inherits (`use rule table as ... with`) names its
+# What rules of one kind share. A rule that inherits (`use rule table as ... with`) names its
 # result or its job, what it reads, its script and its own parameters.
 
 

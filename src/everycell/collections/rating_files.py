@@ -125,7 +125,7 @@ def row_in_file(path: Path, row: int) -> str:
             ]
         return f"{path}, row {numbers[row + 1]}"
     except (csv.Error, IndexError, UnicodeDecodeError):
-        # # Files that pandas reads and this reader does not: a cell of 200,000 characters, a packed
+        # Files that pandas reads and this reader does not: a cell of 200,000 characters, a packed
         # file.
         return f"{path}, row {row + 2}"
 

@@ -101,7 +101,7 @@ class AdHoc:
 class _Format:
     documents: Callable[[Path], Iterator[tuple[str, str, str, str]]]
     topics: Callable[[Path], Iterator[tuple[str, str, str]]]
-    # # Number of columns in a line of judgements, which hold document and grade, and meaning of
+    # Number of columns in a line of judgements, which hold document and grade, and meaning of
     # grades.
     columns: int
     document: int

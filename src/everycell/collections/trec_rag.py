@@ -25,7 +25,7 @@ from everycell.trec.runs import read_run, trec_order
 
 #: Names in the folder: topics ("id, tab, question"), a TREC run (may end in .gz), segments.
 TOPICS, RUNS, SEGMENTS = "topics.tsv", ("run.txt", "run.txt.gz"), "segments"
-# # A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; other files hold any
+# A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; other files hold any
 # segments.
 _FILE = re.compile(r"(?:_(?P<part>[0-9]{2}))?\.jsonl?(?P<packed>\.gz)?$")
 _PLACE = re.compile(r"_(?P<part>[0-9]{2})_[0-9]+#[0-9]+_(?P<byte>[0-9]{1,15})$")

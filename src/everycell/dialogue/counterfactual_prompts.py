@@ -172,7 +172,7 @@ _SPEAKER = re.compile(
 #: A model's notes to itself before it answers, even if unfinished.
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _QUOTES = "\"'`*_“”‘’«» \t"
-# # A service's statement that it cannot help is a good counterfactual, so only words about the
+# A service's statement that it cannot help is a good counterfactual, so only words about the
 # model and its task count as a refusal.
 _REFUSAL = re.compile(
     r"\b(as an? (ai|artificial|language model|assistant model)"

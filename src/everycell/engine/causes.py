@@ -159,7 +159,7 @@ class Behind:
             known = files[0].keys() & files[1].keys()
             sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
             found += of_kind("behind", *sides)
-        # # A job of only one folder is named if a job reads other files in that folder; if none
+        # A job of only one folder is named if a job reads other files in that folder; if none
         # does, the other folder has no record of it.
         whole = len(old) == len(new) == len(both) and all(
             files[0].keys() == files[1].keys() for files in read

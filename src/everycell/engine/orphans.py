@@ -37,7 +37,7 @@ def _is_snakemake(process: psutil.Process) -> bool:
 
 def _is_alive(process: psutil.Process) -> bool:
     try:
-        # # A process that reuses the id of an ended one does not count, nor does a zombie.
+        # A process that reuses the id of an ended one does not count, nor does a zombie.
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False

@@ -60,7 +60,7 @@ def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves
                     while node >= 0 and kept[node] == other[node]:
                         node = lefts[node] if kept[node] else rights[node]
                     if node >= 0:
-                        # # Coalitions with the feature go the document's way, the others the
+                        # Coalitions with the feature go the document's way, the others the
                         # sample's.
                         with_it = holds[features[node]]
                         lacking, holding = np.uint64(0), np.uint64(0)

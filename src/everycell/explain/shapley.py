@@ -152,7 +152,7 @@ def sampled_shapley_values(
         pairs = min(at_once, most - len(samples))
         orders = rng.permuted(np.tile(np.arange(players), (max(pairs, 2), 1)), axis=1)
         both = np.concatenate([orders, orders[:, ::-1]])
-        # # Position of each player; a coalition of a permutation holds the players at its first
+        # Position of each player; a coalition of a permutation holds the players at its first
         # positions.
         places = np.argsort(both, axis=1)
         steps = np.arange(players + 1)

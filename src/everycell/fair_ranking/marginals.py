@@ -122,7 +122,7 @@ def _entropy_block(exposures: FloatArray, weights: FloatArray, hidden: int) -> F
         copies[-1] = hidden
     matrix = _entropy_steps(exposures, columns, copies, exact_rows=False, steps=30)
     if _error(matrix, columns, copies, exposures) > PRECISION:
-        # # An item that is nearly always at one rank has a very large l, which slows joint steps
+        # An item that is nearly always at one rank has a very large l, which slows joint steps
         # down.
         matrix = _entropy_steps(exposures, columns, copies, exact_rows=True, steps=STEPS)
     error = _error(matrix, columns, copies, exposures)

@@ -291,7 +291,7 @@ def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> Int
     def gains(sets: IntArray) -> FloatArray:
         return -np.sort(-prices[sets], axis=1) @ weights
 
-    # # The most expensive items, and the cheapest: an outlier among the former may not be one among
+    # The most expensive items, and the cheapest: an outlier among the former may not be one among
     # the latter.
     for current in (order[:size], order[-size:]):
         best = -np.inf

@@ -70,7 +70,7 @@ def named(name: str) -> Any:
     AttributeError: everycell has no 'texfare'; it has texfair, and dir(everycell) names all.
     """
     if name not in NAMES:
-        # # Python asks for names of its own, such as __path__, and for each submodule before it
+        # Python asks for names of its own, such as __path__, and for each submodule before it
         # loads it: these get no suggestions.
         like = [] if name.startswith("_") else get_close_matches(name, NAMES)
         advice = f"; it has {', '.join(like)}, and dir(everycell) names all." if like else "."

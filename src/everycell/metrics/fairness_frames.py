@@ -78,7 +78,7 @@ def fairness_curves(
     best = None if ideal is None else checked_ideal(ideal, mask)
     highest = largest_divergence(target, array.shape[2])
     values = {name: np.empty(mask.shape) for name in MEASURES}
-    # # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
+    # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
     # are contiguous, which halves the time.
     for start in range(0, len(array), _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -251,7 +251,7 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     x, y = x[both], y[both]
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(np.nan, np.nan, len(x))
-    # # Imported here: the workflow uses constants of this module, and loading scipy.stats takes a
+    # Imported here: the workflow uses constants of this module, and loading scipy.stats takes a
     # second.
     from scipy.stats import pearsonr
 

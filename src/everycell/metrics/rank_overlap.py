@@ -118,7 +118,7 @@ def _contributions(places: dict[Hashable, tuple[int, int]], items: list, depths:
     for row, item in enumerate(items):
         if item in places:
             first, last = places[item]
-            # # A tied item is at each of the tied ranks with the same probability; "w" counts it in
+            # A tied item is at each of the tied ranks with the same probability; "w" counts it in
             # full from the first of them on.
             size = 1 if ties == "w" else last - first + 1
             share[row, first:] = np.minimum(np.arange(1, depths - first + 1) / size, 1)

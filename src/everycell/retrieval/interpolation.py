@@ -24,7 +24,7 @@ Scaling = Literal["query", "run"]
 #: 0, 0.1, ..., 1, each the float nearest to its decimal (so ``ALPHAS[3] == 0.3``).
 ALPHAS: tuple[float, ...] = tuple(step / 10 for step in range(11))
 
-# # Equal values differ in their last bits if they were summed in another order; values that really
+# Equal values differ in their last bits if they were summed in another order; values that really
 # differ lie much further apart.
 _TIE = 1e-12
 # Number of scores sorted at once: larger blocks are no faster and take more memory.

@@ -30,7 +30,7 @@ import pandas as pd
 from everycell.retrieval.java import LuceneError, start_java
 from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
-# # Number of queries whose hits Java holds at a time: a published index stores every passage's
+# Number of queries whose hits Java holds at a time: a published index stores every passage's
 # text, which each hit includes.
 _AT_ONCE = 64
 

@@ -75,7 +75,7 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
 
 def _ranks(run: pd.DataFrame, topic: IntArray, rows: npt.NDArray[np.intp]) -> IntArray:
     """Rank of some rows within their topics, ties by descending id."""
-    # # One number per row, ascending from a topic's best score: the topic (-1 means none, and comes
+    # One number per row, ascending from a topic's best score: the topic (-1 means none, and comes
     # first), then the bits of the score, inverted so that they descend.
     score = run["score"].to_numpy().astype(np.float32) + np.float32(0)  # no negative zero
     bits = score.view(np.int32).astype(np.int64)

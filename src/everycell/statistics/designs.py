@@ -19,7 +19,7 @@ Interactions = Literal["full"] | int
 Solution = Literal["minimum_norm", "supported"]
 
 
-# # A sum of squares counts as rounding error where its root is below this share of the response's
+# A sum of squares counts as rounding error where its root is below this share of the response's
 # own, or no larger than a few units in the last place of the largest response would make it.
 _ROUNDING_SHARE = 1e-12
 _ROUNDING_UNITS = 16 * float(np.finfo(float).eps)

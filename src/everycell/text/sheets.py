@@ -168,7 +168,7 @@ def write_folder(
     made = {
         sheet_path(folder, number): sheet(form, rows, number, seed) for number in ANNOTATORS[:2]
     }
-    # # Without a key, either a run was stopped here and its sheets are not filled in, or the key
+    # Without a key, either a run was stopped here and its sheets are not filled in, or the key
     # was lost.
     filled = [path for path, own in made.items() if path.exists() and path.read_bytes() != own]
     if (folder / KEY).exists() or filled or sheet_path(folder, 3).exists():

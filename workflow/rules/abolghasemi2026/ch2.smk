@@ -142,7 +142,7 @@ use rule table as abolghasemi2026_ch2_quality with:
         seeds=[],
         lists={"pydocs": COLLECTIONS["pydocs"].lists},
         alpha=CH2.alpha,
-        # # What a ranker trained here must beat on validation queries before it counts: the first
+        # What a ranker trained here must beat on validation queries before it counts: the first
         # stage for the cross-encoders and TILDE, its initial weights for TILDEv2.
         must_beat={"e": "a", "h": "g", "k": "a", "l": "a"},
         seed=SETTINGS.seed,

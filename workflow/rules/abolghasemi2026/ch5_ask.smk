@@ -1,7 +1,7 @@
 # abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
 
 
-# # Full tier, with Natural Questions fetched automatically: those of BEIR, with the answers that
+# Full tier, with Natural Questions fetched automatically: those of BEIR, with the answers that
 # were released with other passages. Only BM25 has runs: the other retrievers need a GPU to encode
 # the collection.
 use rule step as abolghasemi2026_ch5_nq_converted with:
