@@ -161,6 +161,13 @@ def test_a_deleted_verdict_file_is_made_again(rebuilt):
     assert rebuilt.hashes() == before
 
 
+def test_a_result_that_is_gone_is_made_again_although_its_verdicts_are_there(rebuilt):
+    # As after a job that failed: Snakemake takes away what it may have begun to write.
+    for suffix in ("csv", "receipt.json"):
+        (rebuilt.folder / f"results/embedded/sakai2023/table_1.{suffix}").unlink()
+    assert rebuilt.planned("sakai2023_table_1").keys() >= {"sakai2023_gfrc", "verdicts"}
+
+
 TITLE = "  table_7_4:\n    kind: table\n    title: "
 CHAPTER_7 = "published/lajewska2025/ch7.yaml"
 

@@ -1,4 +1,4 @@
-# Targets by name. Each asks for verdict files and for the page that shows them.
+# Targets by name. Each asks for results, their verdicts, and the page that shows them.
 
 TARGETS = {tier: runnable(tier) for tier in TIERS if tier != "full"}
 TARGETS["embedded"].append("results/embedded/errata.csv")
@@ -32,6 +32,20 @@ def named_in_full(target):
     """Verdict files of a group for which config.yaml names all."""
     named, _ = named_and_waiting(SETTINGS, IN_FULL[target])
     return [verdict_file(artefact, "full") for artefact in named]
+
+
+def with_results(verdicts):
+    """Verdict files and the results that they are about.
+
+    Snakemake does not miss an input of what is there already. A result that a failed job took away,
+    or a user, would not be made again as long as its old verdicts lie beside it.
+    """
+    about = [file for file in verdicts if file.endswith(".verdicts.json")]
+    return verdicts + [
+        file.replace(".verdicts.json", suffix)
+        for file in about
+        for suffix in (".csv", ".receipt.json")
+    ]
 
 
 #: Description of a target in `snakemake --list`.
@@ -78,7 +92,7 @@ def made_in_full(target):
         )
         if said:
             logger.info(f"Left out, until config.yaml names what they need:{said}")
-        return named_in_full(target)
+        return with_results(named_in_full(target))
 
     return files
 
@@ -100,6 +114,6 @@ for target, files in TARGETS.items():
         name:
             target
         input:
-            files,
+            with_results(files),
             "results/index.html",
         localrule: True

@@ -16,7 +16,12 @@ from typer.core import TyperCommand
 
 from everycell.cli import project
 from everycell.cli.names import Named, Names
-from everycell.cli.project import can_be_run, errors_as_sentences
+from everycell.cli.project import (
+    can_be_run,
+    errors_as_sentences,
+    left_out_sentence,
+    rules_left_out,
+)
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.printed_cells import CardError
 
@@ -24,6 +29,8 @@ from everycell.engine.printed_cells import CardError
 IN_MINUTES = ("embedded", "released")
 #: Folders whose files can be requested by their paths.
 FOLDERS = ("results/", "resources/", "work/")
+#: Endings of the files that a result is requested by.
+ENDINGS = (".verdicts.json", ".csv", ".receipt.json")
 #: Descriptions of a card's states without a rule, with or without what a run needs.
 TOLD = {
     "not_run": "no rule yet; needs {needs}",
@@ -68,6 +75,14 @@ def make(
         if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
             raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
         planned = plan(papers, names or ["embedded"])
+        if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
+            raise CardError(left_out_sentence(without[0]))
+    if not names:
+        typer.echo(
+            "everycell: no name was given, so the whole embedded tier is made, about ten minutes "
+            "on two cores; Ctrl-C stops it, and the same command goes on.",
+            err=True,
+        )
     for sentence in planned.left_out:
         typer.echo(f"everycell: {sentence}", err=True)
     if not planned.targets:
@@ -175,7 +190,8 @@ def _of(named: Named, members: Sequence[Artefact]) -> tuple[list[str], list[str]
     with_rule = [(one, tier) for one in members for tier in tiers if _has_rule(one, tier)]
     target = f"{named.paper}_{named.artefact}" if named.artefact else str(named)
     if with_rule and named.tier in IN_MINUTES:
-        return [f"results/{tier}/{one.id}.verdicts.json" for one, tier in with_rule], []
+        # Snakemake does not miss a result that is gone while its old verdicts are there.
+        return [f"results/{tier}/{one.id}{end}" for one, tier in with_rule for end in ENDINGS], []
     if with_rule:
         return [f"full_{target}" if named.tier else target], []
     return [], [_why_not(named, members, target)]
