@@ -2,15 +2,17 @@
 
 import gzip
 import hashlib
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from string import Template
 
 import pandas as pd
 import pytest
 from command_line import call, refused
 
-from everycell.cli.new_paper_files import EXAMPLES
+from everycell.cli.new_paper_files import EXAMPLES, FILES
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.registry import load_registry
@@ -169,6 +171,11 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     now = load_registry(project).sets["smith2026-data"]
     assert made_up == "made-up files to begin with" and now.paper == "Title of the paper"
     assert now.licence == "none stated"
+    missing = "The files of smith2026 are there, but Snakefile: includes no rules of smith2026"
+    assert missing in refused("new-paper", "smith2026")
+    assert "Snakefile: includes no rules of smith2026; add" in refused("make", "smith2026")
+    assert call("new-paper", "smith2026", "--yes")[0] == 0
+    assert 'include: "workflow/rules/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
     assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
         assert "is not a key; write small letters, then a year" in refused("new-paper", key)
@@ -182,3 +189,15 @@ def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
     expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
     assert (project / "Snakefile").read_text() == expected
     assert (REPOSITORY / "Snakefile").read_text().count(LAST) == 1
+
+
+def test_the_page_shows_the_parameters_that_are_made():
+    """Only the names of both systems are the reader's own."""
+    page = (REPOSITORY / "docs/your-own-paper.md").read_text("utf-8")
+    shown = re.search(r"^```snakemake\n(.*?)^```$", page, re.M | re.S)[1]
+    rule = Template(FILES["workflow/rules/$key/ch1.smk"]).substitute(
+        key="smith2026", set="smith2026-data"
+    )
+    made = rule[rule.index("    params:") : rule.index("    message:")]
+    own = {'"First"': '"BM25"', '"Second"': '"Reranked"'}
+    assert shown == re.sub("|".join(own), lambda found: own[found[0]], made)

@@ -15,8 +15,13 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.full_tier import Row, asked_for, check
-from everycell.cli.printing import print_for_programs
-from everycell.cli.project import Format, errors_as_sentences
+from everycell.cli.printing import print_for_programs, with_noun
+from everycell.cli.project import (
+    Format,
+    errors_as_sentences,
+    left_out_sentence,
+    rules_left_out,
+)
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
 from everycell.engine.full_runs import load_full_tier, named_and_waiting, to_set
@@ -135,11 +140,16 @@ def _doctor() -> None:
         papers = project.papers()
         faults = check_cards(papers)
         load_full_tier(project.PUBLISHED, papers)
-        say(not faults, f"cards and printed cells agree ({len(faults)} faults)")
+        said = "cards and printed cells agree"
+        if faults:
+            said = f"cards and printed cells disagree: {with_noun(len(faults), 'fault')}"
+        say(not faults, said)
         for fault in faults:
             typer.echo(f"     {fault}")
     except CardError as error:
         say(False, str(error))
+    for key in rules_left_out(project.ROOT):
+        say(False, left_out_sentence(key))
     mirror = settings.mirror_folder()
     if mirror is None:
         typer.echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")

@@ -16,6 +16,7 @@ from everycell.engine.tiers import TIERS, Tier
 _KINDS = {
     "table": "table",
     "tab": "table",
+    "tbl": "table",
     "figure": "figure",
     "fig": "figure",
     "text": "text",
@@ -87,6 +88,12 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _spellings(key: str) -> list[tuple[str, ...]]:
+    """A work as its key, as scholars cite it and by its author: heuss2025, Heuss (2025), Heuss."""
+    author, year = re.fullmatch(r"(\D*)(.*)", key).groups()  # type: ignore[union-attr]
+    return list(dict.fromkeys([words_of(key), words_of(f"{author} {year}"), words_of(author)]))
+
+
 class Names:
     """All names in the papers, and what each stands for.
 
@@ -102,16 +109,17 @@ class Names:
         for tier in TIERS:
             self._add(Named("tier", tier=tier), (tier,))
         for paper in papers.values():
-            work = words_of(paper.key)
-            self._add(Named("work", paper.key), work)
+            for work in _spellings(paper.key):
+                self._add(Named("work", paper.key), work)
             for chapter in paper.chapters:
-                self._add(Named("chapter", paper.key, chapter), words_of(f"ch{chapter}"), work)
+                named = Named("chapter", paper.key, chapter)
+                self._add(named, words_of(f"ch{chapter}"), *_spellings(paper.key))
         for artefact in all_artefacts(papers):
             named = Named("artefact", artefact.paper, artefact.chapter, artefact.name)
-            self._add(named, words_of(artefact.name), words_of(artefact.paper))
+            self._add(named, words_of(artefact.name), *_spellings(artefact.paper))
 
-    def _add(self, named: Named, own: tuple[str, ...], work: tuple[str, ...] = ()) -> None:
-        for words in {own, own + work, work + own}:
+    def _add(self, named: Named, own: tuple[str, ...], *works: tuple[str, ...]) -> None:
+        for words in {own, *(own + work for work in works), *(work + own for work in works)}:
             self._known.setdefault(words, []).append(named)
 
     def find(self, text: str) -> Named:
@@ -141,7 +149,7 @@ class Names:
                 if rest and words[place] in TIERS and rest in self._known:
                     found, tier = self._known[rest], words[place]
         if not found:
-            raise CardError(f"{text!r} is not a work, chapter or artefact; {self._hint(words)}.")
+            raise CardError(f"{text!r} is not a work, chapter or artefact; {self._hint(words)}")
         if len(found) > 1:
             several = ", ".join(map(str, found))
             raise CardError(f"{text!r} stands for {several}; name the work too.")
@@ -156,4 +164,4 @@ class Names:
         }
         near = get_close_matches(" ".join(words), spelled, n=6, cutoff=0.6)
         names = list(dict.fromkeys(str(spelled[one]) for one in near))[:3]
-        return f"did you mean {', '.join(names)}" if names else "`everycell list` names all"
+        return f"did you mean {', '.join(names)}?" if names else "`everycell list` names all."

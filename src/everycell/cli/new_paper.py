@@ -42,6 +42,13 @@ def new_paper(
     line = f'include: "workflow/rules/{key}/ch1.smk"\n'
     with errors_as_sentences():
         known = project.papers()
+        if key in known and key in project.rules_left_out(project.ROOT):
+            if _add_line(Path("Snakefile"), line, yes=yes):
+                return
+            raise CardError(
+                f"The files of {key} are there, but {project.left_out_sentence(key)} With --yes "
+                "this command adds it."
+            )
         if key in known or key in Config.model_fields or key in (*TIERS, "all"):
             raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
         # Without a year it might be a keyword of Python, or the name of a rule such as `page`.
@@ -83,7 +90,10 @@ def new_paper(
         typer.echo(f"published/{key}/registry.yaml")
         added = _add_line(Path("Snakefile"), line, yes=yes)
     if not added:
-        typer.echo(f"\nAdd this line to the Snakefile, above that of data.smk:\n\n{line}")
+        typer.echo(
+            "\nAdd this line to the Snakefile, above that of data.smk, or let `everycell new-paper "
+            f"{key} --yes` add it:\n\n{line}"
+        )
     typer.echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
     typer.echo("docs/your-own-paper.md for how to put your own files and numbers in.")
 

@@ -49,6 +49,33 @@ def papers() -> dict[str, Paper]:
     return load_papers(PUBLISHED)
 
 
+def rules_left_out(root: Path) -> list[str]:
+    """Papers with rules of which the Snakefile includes none, by their keys.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> root = Path(tempfile.mkdtemp())
+    >>> (root / "workflow/rules/toy2026").mkdir(parents=True)
+    >>> (root / "workflow/rules/toy2026/ch1.smk").touch()
+    >>> (root / "Snakefile").touch()
+    >>> rules_left_out(root)
+    ['toy2026']
+    """
+    files = sorted((root / "workflow" / "rules").glob("*/ch*.smk"))
+    keys = dict.fromkeys(path.parent.name for path in files)
+    included = (root / "Snakefile").read_text(encoding="utf-8") if files else ""
+    return [key for key in keys if f'include: "workflow/rules/{key}/' not in included]
+
+
+def left_out_sentence(key: str) -> str:
+    """Say that the rules of a paper are not included, and what to do."""
+    return (
+        f"Snakefile: includes no rules of {key}; add the line "
+        f'`include: "workflow/rules/{key}/ch1.smk"` above that of data.smk.'
+    )
+
+
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:
     """Whether the card says that a run of this tier makes a result."""
     return artefact.card.tiers[tier].state in RUNNABLE

@@ -111,7 +111,10 @@ def list_(
         verdicts = counted(row["verdicts"], row["explained"])
         outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
         table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
-    output_console().print(table)
+    if rows:
+        output_console().print(table)
+    else:
+        typer.echo("Nothing matches; `everycell list` without options lists everything.")
     if totals:
         output_console().print(_claims_table(claims))
 

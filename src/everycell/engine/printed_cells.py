@@ -96,7 +96,15 @@ def read_cells(path: Path) -> pd.DataFrame:
     """
     try:
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
+    except pd.errors.ParserError as error:
+        told = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if told is None:
+            raise CardError(f"{path}: cannot be read as CSV; restore the file.") from None
+        raise CardError(
+            f"{path}, line {told[2]}: has {told[3]} fields where {told[1]} are expected; write a "
+            "decimal point and no comma, or put a text that has a comma in double quotes."
+        ) from None
+    except (pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
     if not isinstance(cells.index, pd.RangeIndex):
         raise CardError(f"{path}: its rows have more fields than its header; name each column.")

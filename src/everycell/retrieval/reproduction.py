@@ -203,8 +203,9 @@ def _common_topics(
         if missing_topics == "error" and not there.all():
             raise ValueError(
                 f"The {name} run does not answer topic {topics[~there][0]!r} of the qrels "
-                f"({(~there).sum()} of {len(topics)} topics): complete it, count such topics as "
-                "0 with missing_topics='zero', or leave them out for all runs with 'drop'."
+                f"({(~there).sum()} of {len(topics)} topics): complete it, or choose what such "
+                "topics do (missing_topics, on the command line --missing): 'zero' counts them as "
+                "0, 'drop' leaves them out for all runs."
             )
         everywhere &= there
     if missing_topics == "drop":

@@ -19,7 +19,7 @@ _NETWORK_ADVICE = (
     "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds the file"
 )
 
-# # Bytes beyond the expected size at which a download is stopped: for a wrong file that is not much
+# Bytes beyond the expected size at which a download is stopped: for a wrong file that is not much
 # longer, the message can still give its hash.
 _TOO_LONG = 1 << 20
 
@@ -65,8 +65,9 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
     )
     limit = 2 * timeout + origin.size / SLOWEST
-    for pause in (*_PAUSES, None):
-        logger.info("Fetching %s from %s (%d bytes).", key, url, origin.size)
+    for attempt, pause in enumerate((*_PAUSES, None), start=1):
+        again = f", attempt {attempt} of {len(_PAUSES) + 1}" if attempt > 1 else ""
+        logger.info("Fetching %s from %s (%d bytes%s).", key, url, origin.size, again)
         try:
             with _Bounded(path, key, url, origin.size) as file:
                 if _in_time(lambda file=file: get(url, file, None), limit):
@@ -129,6 +130,7 @@ def check_download(key: str, url: str, path: Path, origin: Form) -> None:
         return
     with path.open("rb") as file:
         start = file.read(512).lstrip().lower()
+    advice = _NETWORK_ADVICE
     if size == 0:
         what = "is empty"
     elif start.startswith((b"<!doctype html", b"<html")):
@@ -137,7 +139,11 @@ def check_download(key: str, url: str, path: Path, origin: Form) -> None:
         what = f"is truncated: {size} of {origin.size} bytes"
     else:
         what = f"has the wrong content: {size} bytes, {origin.size} expected"
+        advice = (
+            "compare it with the registered file, which may have changed at its address; if you "
+            "trust the new one, register it with `everycell add-data ... --replace`"
+        )
     raise DownloadError(
         f"What {url} gave for {key} {what}; its sha256 is {found}, expected is {origin.sha256}; "
-        f"nothing was kept, {_NETWORK_ADVICE}."
+        f"nothing was kept, {advice}."
     )

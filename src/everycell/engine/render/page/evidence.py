@@ -124,6 +124,17 @@ def read_sections(folder: Path | None) -> list[Section]:
         ]
 
 
+def cited_lines(text: str) -> list[int]:
+    """Lines of our copy of a work that a text cites.
+
+    Examples
+    --------
+    >>> cited_lines("L12, L40-L44"), cited_lines("p. 1, BL3")
+    ([12, 40, 44], [])
+    """
+    return [int(line) for line in _LINE.findall(text)]
+
+
 def place_in_print(source: str, sections: Sequence[Section]) -> str | None:
     """Sections and pages of the print for the line numbers that the source of a claim cites.
 
@@ -149,8 +160,8 @@ def place_in_print(source: str, sections: Sequence[Section]) -> str | None:
     None None
     """
     found = []
-    for line in _LINE.findall(source):
-        before = [section for section in sections if section.line <= int(line)]
+    for line in cited_lines(source):
+        before = [section for section in sections if section.line <= line]
         if before and before[-1].number:
             _, number, page = before[-1]
             where = f"§ {number}"

@@ -17,6 +17,7 @@ from everycell.engine.publications import Origin, read_publication
 from everycell.engine.render.page.evidence import (
     Section,
     bibtex,
+    cited_lines,
     links_of,
     place_in_print,
     read_sections,
@@ -160,6 +161,7 @@ def _chapter(
         "origin": origin,
         "origin_links": links_of(origin) if origin else [],
         "sections": bool(sections),
+        "lines": bool(cited_lines(str(artefacts) + str(paper.untested[number]))),
         "seconds": sum(tier["seconds"] or 0 for one in artefacts for tier in one["tiers"]),
         "untested": [
             {**dict(claim), "place": place_in_print(claim.source, sections)}
