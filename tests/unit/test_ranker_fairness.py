@@ -161,6 +161,20 @@ def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiven
     assert set(found.others["metric"]) == {"TExFAIR without RBDF", "AWRF"}
 
 
+def test_a_query_that_one_ranker_does_not_answer_is_left_out_for_all():
+    runs = {"one": run_of(q1="ab", q2="cd"), "two": run_of(q2="ca", q1="ba", q3="ab", q4="cd")}
+    found = measure_rankers(runs.items(), COUNTS, k=2)
+    assert [frame.index.tolist() for frame in found.values.values()] == [["q1", "q2"]] * 2
+    table = found.coverage.set_index(["row", "metric"])["value"]
+    assert table["all rankers", "queries left out"] == 0.5
+    # Without them nothing is different, and the means have one size.
+    same = {name: run[run["query"].isin(["q1", "q2"])] for name, run in runs.items()}
+    whole = measure_rankers(same.items(), COUNTS, k=2)
+    pd.testing.assert_frame_equal(found.others, whole.others)
+    assert set(ranker_means(found.values)["n"]) == {2}
+    assert "queries left out" not in set(whole.coverage["metric"])
+
+
 def test_coverage_counts_documents_and_lists_with_a_term():
     runs = [("one", run_of(q1="ab", q2="c")), ("two", run_of(q1="c", q2="cd"))]
     table = measure_rankers(runs, COUNTS, k=2).coverage.set_index(["row", "metric"])["value"]

@@ -5,6 +5,7 @@ Source: abolghasemi2024, which is chapter 4 of abolghasemi2026.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -55,6 +56,9 @@ def measure_rankers(
 ) -> MeasuredRankers:
     """Measure several rankers on one query set.
 
+    A list that is empty has no fairness. A query for which one ranker finds nothing is therefore
+    left out for all rankers, and the coverage says what share of the queries this is.
+
     Parameters
     ----------
     runs : iterable of (str, pandas.DataFrame)
@@ -104,6 +108,12 @@ def measure_rankers(
             (name, f"documents, first {k}", any_term.sum() / ranked.listed.sum()),
             (name, f"lists, first {k}", any_term.any(axis=1).mean()),
         ]
+    answered = _answered_by_all(values)
+    asked = len(set().union(*(frame.index for frame in values.values())))
+    if len(answered) < asked:
+        coverage.append(("all rankers", "queries left out", 1 - len(answered) / asked))
+        values = {name: frame.loc[answered] for name, frame in values.items()}
+        others = {name: frame.loc[answered] for name, frame in others.items()}
     with_term = counts[groups].sum(axis=1) > 0
     coverage.append(("whole collection", "documents, all", with_term.mean()))
     without = pd.concat(others, names=["row"]).groupby("row", sort=False).mean()
@@ -112,6 +122,12 @@ def measure_rankers(
         without.rename_axis("metric", axis="columns").stack().rename("value").reset_index(),
         pd.DataFrame(coverage, columns=["row", "metric", "value"]),
     )
+
+
+def _answered_by_all(values: Mapping[str, pd.DataFrame]) -> pd.Index:
+    """Queries for which each ranker finds something, in order."""
+    found = [frame.index for frame in values.values()]
+    return functools.reduce(pd.Index.intersection, found)
 
 
 def ranker_means(
