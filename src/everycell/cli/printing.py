@@ -166,17 +166,20 @@ def rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def shown_values(row: Iterable[Any]) -> list[str]:
-    """Values as readers see them: numbers with four decimals.
+    """Values as readers see them: numbers with four decimals, so that no p is shown as 0.
 
     Examples
     --------
-    >>> shown_values(["q1", 10, 0.25, float("nan")])
-    ['q1', '10', '0.2500', '-']
+    >>> shown_values(["q1", 10, 0.25, 2e-12, float("nan")])
+    ['q1', '10', '0.2500', '<0.0001', '-']
     """
-    return [
-        ("-" if value != value else f"{value:.4f}") if isinstance(value, float) else str(value)
-        for value in row
-    ]
+    return [_shown(value) if isinstance(value, float) else str(value) for value in row]
+
+
+def _shown(value: float) -> str:
+    if value != value:
+        return "-"
+    return "<0.0001" if 0 < value < 0.00005 else f"{value:.4f}"
 
 
 def is_number(column: pd.Series) -> bool:
