@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import pytest
@@ -286,10 +287,16 @@ def test_doctor_names_the_mirror(call, clean, tmp_path):
     assert code == 1 and f"FAIL mirror {tmp_path}/nowhere is not a folder" in out
 
 
-def test_doctor_names_a_faulty_config(call, clean):
+def test_doctor_names_a_faulty_config_registry_and_snakefile(call, clean):
     (clean.folder / "config.yaml").write_text("seed: -1\n")
+    registry = clean.folder / "published/sakai2023/registry.yaml"
+    registry.write_text(re.sub(r"sha256: \w+", "sha256: zzz", registry.read_text(), count=1))
+    clean.edit("Snakefile", 'include: "workflow/rules/sakai2023/ch1.smk"\n', "")
     code, out, _ = call(clean, "doctor")
     assert code == 1 and "FAIL config.yaml: `seed` is -1" in out
+    [fault] = [line for line in out.splitlines() if "published/sakai2023/registry.yaml" in line]
+    assert fault.startswith("FAIL ") and "sha256` is 'zzz'" in fault
+    assert "FAIL Snakefile: includes no rules of sakai2023; add the line" in out
 
 
 def test_page_draws_what_the_workflow_drew(call, built, tmp_path):

@@ -26,6 +26,8 @@ from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
 from everycell.engine.full_runs import load_full_tier, named_and_waiting, to_set
 from everycell.engine.printed_cells import CardError
+from everycell.engine.registry import load_registry
+from everycell.engine.registry_entries import SourceError
 from everycell.engine.settings import ConfigError
 
 #: Packages without which some chapter cannot run.
@@ -147,6 +149,10 @@ def _doctor() -> None:
         for fault in faults:
             typer.echo(f"     {fault}")
     except CardError as error:
+        say(False, str(error))
+    try:
+        say(True, f"{with_noun(len(load_registry(project.ROOT).files), 'file')} registered")
+    except SourceError as error:
         say(False, str(error))
     for key in rules_left_out(project.ROOT):
         say(False, left_out_sentence(key))
