@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from logging import INFO, LogRecord
+from pathlib import Path
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -75,6 +77,8 @@ class Run:
         #: Jobs that have not begun, by rule.
         self.waiting: dict[str, int] = {}
         self.running: dict[int, Running] = {}
+        #: What jobs that failed are for -> their logs.
+        self.failed: dict[str, list[str]] = {}
 
     def note(self, record: LogRecord) -> Running | None:
         """Take up what an event says; return the job that has ended, if it is one's end."""
@@ -92,7 +96,9 @@ class Run:
                 rule, said["rule_msg"] or rule, said["threads"] or 1, record.created
             )
         elif event == LogEvent.JOB_ERROR:
-            self.running.pop(said["jobid"], None)
+            failed = self.running.pop(said["jobid"], None)
+            message = said["rule_name"] if failed is None else failed.message
+            self.failed[message] = list(said.get("log") or [])
         elif event == LogEvent.JOB_FINISHED:
             ended = self.running.pop(said["job_id"], None)
             if ended is not None:
@@ -200,6 +206,9 @@ class LogHandler(LogHandlerBase):
         if run.total:
             took = in_words(time.time() - run.began)
             print(f"{run.done} of {run.total} jobs done in {took}.", file=sys.stderr, flush=True)
+            # Snakemake says it too, twenty lines for each job, above much else.
+            for message, logs in run.failed.items():
+                print(f"Failed: {message}{_last_words(logs)}", file=sys.stderr, flush=True)
             run.total = 0
             # An estimate is worth no error: the disk may be full, or the folder read-only.
             with suppress(OSError):
@@ -230,6 +239,16 @@ class LogHandler(LogHandlerBase):
     def needs_rulegraph(self) -> bool:
         """No."""
         return False
+
+
+def _last_words(logs: Sequence[str]) -> str:
+    """The last line of a job's log, where a job that fails says why."""
+    for log in logs:
+        with suppress(OSError):
+            lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
+            if said := [line.strip() for line in lines if line.strip()]:
+                return f": {said[-1][:1000]}"
+    return ""
 
 
 def is_chatter(record: LogRecord) -> bool:

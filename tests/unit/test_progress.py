@@ -172,7 +172,8 @@ def test_snakemake_finds_it_and_still_prints_the_log_of_a_failed_job(tmp_path):
     assert done.returncode == 1
     assert "The disk is full of eels." in lines and "Error in rule c" in done.stderr
     assert sum(line.startswith("[") and "Writing the" in line for line in lines) == 2
-    assert any(line.startswith("2 of 4 jobs done in ") for line in lines)
+    assert lines[-2].startswith("2 of 4 jobs done in ")
+    assert lines[-1] == "Failed: Writing what cannot be written: The disk is full of eels."
     assert "\x1b" not in done.stderr and "Reason:" not in done.stderr
     [log] = (tmp_path / ".snakemake/log").iterdir()
     assert str(log) in done.stderr and "Reason: Missing output files" in log.read_text()
