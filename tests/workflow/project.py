@@ -54,8 +54,11 @@ SMALL = {
         "{dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4, pairs: 2}"
     ),
     "noise_seeds: 20": "noise_seeds: 2",
+    "epochs: 30\n  epochs_of_code: 10\n  samples: 1000": (
+        "epochs: 3\n  epochs_of_code: 1\n  samples: 50"
+    ),
     "planted_lists: 24": "planted_lists: 6",
-    "simulated_lists: 100": "simulated_lists: 12",
+    "simulated_lists: 100": "simulated_lists: 4",
     "compared_lists: 12": "compared_lists: 2",
     "planted_lists: 60\n  explained_lists: 30": "planted_lists: 10\n  explained_lists: 2",
     "lime_samples: 1000": "lime_samples: 20",

@@ -77,7 +77,7 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
         and f"results/{name}".replace(".verdicts.json", ".receipt.json") not in elsewhere
     ]
     runs = [f"work/pydocs/runs/{name}.run" for name in RUNS]
-    assert len(results) > 5
+    assert len(results) >= 3
     printed = clean.build("--cores", "1", "--verbose", *results, *runs)
     # The scheduler looks at ready jobs when one has ended, and not every second besides.
     looks = printed.count("Resources before job selection")
