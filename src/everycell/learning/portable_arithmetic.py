@@ -13,7 +13,7 @@ _SETTINGS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE"}
 
 
 def use_portable_arithmetic() -> None:
-    r"""Let torch compute with the same instructions and one thread in this process.
+    """Let torch compute with the same instructions and one thread in this process.
 
     Call it before anything is computed. It makes ListNet about half as fast.
 
@@ -40,8 +40,9 @@ def use_portable_arithmetic() -> None:
     ...     "use_portable_arithmetic();"
     ...     "print(torch.backends.cpu.get_cpu_capability())"
     ... )
-    >>> subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
-    'DEFAULT\\n'
+    >>> run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    >>> print(run.stdout.strip())
+    DEFAULT
     """
     os.environ.update(_SETTINGS)
     torch.set_num_threads(1)
