@@ -106,7 +106,7 @@ def evaluate(
     expected = [] if printed is None else Cells.of(printed, cells.keys).names
     parts = [_on(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)]
     if not parts:
-        return Decision("undecided", "no predicate is about " + _TABLES[kind])
+        return Decision("undecided", "not tested on " + _TABLES[kind])
     silent = [
         Silent(rule.cells, rule.because)
         for rule in speaks_if
