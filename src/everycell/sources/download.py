@@ -140,8 +140,9 @@ def check_download(key: str, url: str, path: Path, origin: Form) -> None:
     else:
         what = f"has the wrong content: {size} bytes, {origin.size} expected"
         advice = (
-            "compare it with the registered file, which may have changed at its address; if you "
-            "trust the new one, register it with `everycell add-data ... --replace`"
+            "the file may have changed at its address; set `mirror:` in config.yaml or "
+            "EVERYCELL_MIRROR to a folder that holds the registered one, or, if you trust the new "
+            "one, register it with `everycell add-data ... --replace`"
         )
     raise DownloadError(
         f"What {url} gave for {key} {what}; its sha256 is {found}, expected is {origin.sha256}; "
