@@ -67,6 +67,9 @@ def test_an_endpoint_detects_and_writes(
         "    model: mine\n    duo: duo\n    inference: nli",
     )
     clean.edit("config.yaml", "    questions: 38", "    questions: 3")
+    # All sentences of all passages are encoded: only their first word pieces are, here.
+    clean.edit("config.yaml", "{sentences: 2500, length: 24}", "{sentences: 250, length: 8}")
+    clean.edit("config.yaml", "  length: 128\n  max_tokens: 96", "  length: 8\n  max_tokens: 96")
     name_endpoint(clean, server)
     server.replies = [write]
     names = [
