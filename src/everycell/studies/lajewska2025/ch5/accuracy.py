@@ -83,8 +83,9 @@ def of_passages(passages: pd.DataFrame, scores: pd.Series) -> list[npt.NDArray]:
     list of array
         One array a passage.
     """
+    of_pair = scores.to_dict()
     return [
-        scores.loc[[(question, sentence) for sentence in sentences]].to_numpy()
+        np.array([of_pair[question, sentence] for sentence in sentences], dtype=scores.dtype)
         for question, sentences in zip(passages["question"], passages["sentences"], strict=True)
     ]
 
@@ -115,7 +116,9 @@ def cases(
     dict
         Level -> its cases; rankings are counted as in Table 5.5.
     """
-    said = decide(scores.loc[labelled_pairs(labelled)].to_numpy(), thresholds["max"])
+    of_pair = scores.to_dict()
+    judged = np.array([of_pair[pair] for pair in labelled_pairs(labelled)], dtype=scores.dtype)
+    said = decide(judged, thresholds["max"])
     questions, truth = (labelled[column].to_numpy() for column in ("question", "answers"))
     levels = decide_levels(passages, of_passages(passages, scores), thresholds, repeated="tuples")
     return {("sentence", "", ""): (questions, truth, said)} | {
