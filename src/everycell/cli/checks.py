@@ -19,12 +19,14 @@ from everycell.cli.printing import (
 from everycell.cli.project import Format, can_be_run, errors_as_sentences, warn_of_faults
 from everycell.cli.rebuilt import compare_with_rebuilt
 from everycell.config import read_config
+from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, made_by_other_code, receipts_in
-from everycell.engine.results import collect
+from everycell.engine.results import SUFFIXES, collect, stem_of
+from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.verification import absent_inputs, is_own
 from everycell.engine.verification import verify as verify_receipt
@@ -33,6 +35,12 @@ from everycell.studies.discovery import audits_of
 #: Name of the reproduction page in a results folder.
 PAGE = "index.html"
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
+
+
+def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
+    """Whether a result has a file: a report of any other one takes time, and has no fault."""
+    stem = stem_of(artefact, tier, results)
+    return any(stem.with_name(stem.name + suffix).exists() for suffix in SUFFIXES)
 
 
 def verify(
@@ -69,7 +77,16 @@ def verify(
             for receipt in receipts
             for fault in verify_receipt(receipt, project.ROOT, results)
         ]
-        found = collect(papers, results, project.ROOT, audits=audits_of)
+        # A page from elsewhere was drawn by other code.
+        has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
+        found = collect(
+            papers,
+            results,
+            project.ROOT,
+            # The page also shows what was not run.
+            wanted=lambda artefact, tier: has_page or has_files(artefact, tier, results),
+            audits=audits_of,
+        )
     faults += [fault for result in found for fault in result.faults]
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
@@ -103,8 +120,7 @@ def verify(
             f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
             "writes it again."
         )
-    # A page from elsewhere was drawn by other code.
-    if is_own(results, project.ROOT) and (results / PAGE).is_file():
+    if has_page:
         from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
         for page in outdated_pages(results, pages_of(results, found, papers))[:1]:
