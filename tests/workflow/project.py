@@ -19,6 +19,8 @@ import pytest
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import OutputSettings, ResourceSettings
 
+from workflow import forked
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 #: What the workflow reads; the rest of the tree (tests, docs) does not change a run.
 PARTS = (
@@ -91,10 +93,15 @@ class Project:
 
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command here; standard error is part of its output, as on a terminal."""
+        environment = self.environment | options.pop("env", {})
+        if command[0] in forked.COMMANDS and not (self.prefix or options):
+            arguments = list(map(str, command))
+            status, printed = forked.run(arguments, self.folder, environment)
+            return subprocess.CompletedProcess(arguments, status, printed)
         return subprocess.run(
             [*self.prefix, *map(str, command)],
             cwd=options.pop("cwd", self.folder),
-            env=self.environment | options.pop("env", {}),
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

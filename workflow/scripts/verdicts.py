@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.artefacts import load_paper
 from everycell.engine.job import Job
 from everycell.engine.receipts import ReceiptError, write_json
 from everycell.engine.results import files_of, read_result, tables_beside
@@ -11,8 +11,8 @@ from everycell.engine.verification import verify
 from everycell.studies.discovery import audits_of
 
 with Job(snakemake) as job:
-    name = "{paper}/{artefact}".format(**snakemake.wildcards)
-    artefact = find_artefact(load_papers(Path("published")), name)
+    paper = load_paper(Path("published", snakemake.wildcards.paper))
+    artefact = paper.artefacts[snakemake.wildcards.artefact]
     receipt = Path(snakemake.input.receipt)
     for fault in verify(receipt, Path()):
         raise ReceiptError(fault)

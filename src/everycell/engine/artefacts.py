@@ -219,45 +219,60 @@ def load_papers(folder: Path) -> dict[str, Paper]:
                 f"{chapter_file}: there is no paper.yaml beside it; write one that names the paper."
             )
     for paper_file in sorted(folder.glob("*/paper.yaml")):
-        home = paper_file.parent
-        about = read_card_file(paper_file, PaperFile)
-        chapters: dict[str, str] = {}
-        untested: dict[str, list[Untested]] = {}
-        artefacts: dict[str, Artefact] = {}
-        for chapter_file in sorted(home.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
-            chapter = read_card_file(chapter_file, ChapterFile)
-            if chapter_file.name != f"ch{chapter.chapter}.yaml":
-                raise CardError(
-                    f"{chapter_file}: says it is chapter {chapter.chapter!r}; rename the file to "
-                    f"ch{chapter.chapter}.yaml or correct `chapter`."
-                )
-            chapters[chapter.chapter] = chapter.title
-            untested[chapter.chapter] = chapter.untested
-            for name, card in chapter.artefacts.items():
-                if not ARTEFACT_ID.fullmatch(name):
-                    raise CardError(
-                        f"{chapter_file}: {name!r} is not an artefact id; write table_4_8, "
-                        "figure_A_1 or text_4_4_4."
-                    )
-                if name in artefacts:
-                    raise CardError(f"{chapter_file}: a second card for {name}; keep one.")
-                artefacts[name] = Artefact(
-                    paper=home.name, chapter=chapter.chapter, name=name, card=card, folder=home
-                )
-        papers[home.name] = Paper(
-            key=home.name,
-            title=about.title,
-            authors=about.authors,
-            year=about.year,
-            kind=about.kind,
-            reference=about.reference,
-            chapters=chapters,
-            untested=untested,
-            artefacts=artefacts,
-        )
+        papers[paper_file.parent.name] = load_paper(paper_file.parent)
     if not papers:
         raise CardError(f"{folder}: holds no paper; a paper is a folder with a paper.yaml.")
     return papers
+
+
+def load_paper(folder: Path) -> Paper:
+    """Read one paper, without checking cells against cards.
+
+    Parameters
+    ----------
+    folder
+        The paper's folder, named like its key, with ``paper.yaml`` and a file for each chapter.
+
+    Raises
+    ------
+    CardError
+        An unreadable file, an unknown key or an invalid id.
+    """
+    about = read_card_file(folder / "paper.yaml", PaperFile)
+    chapters: dict[str, str] = {}
+    untested: dict[str, list[Untested]] = {}
+    artefacts: dict[str, Artefact] = {}
+    for chapter_file in sorted(folder.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
+        chapter = read_card_file(chapter_file, ChapterFile)
+        if chapter_file.name != f"ch{chapter.chapter}.yaml":
+            raise CardError(
+                f"{chapter_file}: says it is chapter {chapter.chapter!r}; rename the file to "
+                f"ch{chapter.chapter}.yaml or correct `chapter`."
+            )
+        chapters[chapter.chapter] = chapter.title
+        untested[chapter.chapter] = chapter.untested
+        for name, card in chapter.artefacts.items():
+            if not ARTEFACT_ID.fullmatch(name):
+                raise CardError(
+                    f"{chapter_file}: {name!r} is not an artefact id; write table_4_8, "
+                    "figure_A_1 or text_4_4_4."
+                )
+            if name in artefacts:
+                raise CardError(f"{chapter_file}: a second card for {name}; keep one.")
+            artefacts[name] = Artefact(
+                paper=folder.name, chapter=chapter.chapter, name=name, card=card, folder=folder
+            )
+    return Paper(
+        key=folder.name,
+        title=about.title,
+        authors=about.authors,
+        year=about.year,
+        kind=about.kind,
+        reference=about.reference,
+        chapters=chapters,
+        untested=untested,
+        artefacts=artefacts,
+    )
 
 
 def _chapter_order(path: Path) -> tuple[int, str]:

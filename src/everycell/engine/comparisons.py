@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,14 +48,12 @@ class Cells:
     @classmethod
     def of(cls, table: pd.DataFrame, keys: Sequence[str]) -> Cells:
         """Read a table, shape (n, k), with these key columns; later rows win over earlier ones."""
-        names = [tuple(map(str, row)) for row in table[list(keys)].itertuples(index=False)]
+        content = {column: table[column].tolist() for column in table.columns}
+        texts = (map(str, content.pop(column)) for column in keys)
+        names = list(zip(*texts, strict=True)) if keys else [()] * len(table)
         return cls(
             list(keys),
-            {
-                column: dict(zip(names, table[column], strict=True))
-                for column in table.columns
-                if column not in keys
-            },
+            {column: dict(zip(names, cells, strict=True)) for column, cells in content.items()},
         )
 
     @property
@@ -63,13 +61,15 @@ class Cells:
         """Keys of the cells, in the order of the table."""
         return list(self.columns["value"])
 
-    def selected(self, selector: Selector, key: Key) -> bool:
-        """Whether a selector matches a key; one with an unknown column matches none."""
-        told = dict(zip(self.keys, key, strict=True))
-        return all(
-            column in told and told[column] in ([wanted] if isinstance(wanted, str) else wanted)
-            for column, wanted in selector.items()
-        )
+    def selected(self, selector: Selector, names: Iterable[Key]) -> list[Key]:
+        """Keys that a selector matches, in their order; with an unknown column it matches none."""
+        if not selector.keys() <= set(self.keys):
+            return []
+        wanted = [
+            (self.keys.index(column), {value} if isinstance(value, str) else set(value))
+            for column, value in selector.items()
+        ]
+        return [key for key in names if all(key[place] in values for place, values in wanted)]
 
     def moved(self, key: Key, override: Mapping[str, str]) -> Key | None:
         """Key with other values in some columns; None if the table has no such column."""

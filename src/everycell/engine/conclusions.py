@@ -185,9 +185,7 @@ def _evaluate(
         return Decision("undecided", f"the table has no column {absent[0]!r}")
     if predicate.reads not in cells.columns:
         return Decision("undecided", f"the table has no column {predicate.reads!r}")
-    selected = [
-        key for key in dict.fromkeys([*cells.names, *expected]) if cells.selected(wanted, key)
-    ]
+    selected = cells.selected(wanted, dict.fromkeys([*cells.names, *expected]))
     for column, names in wanted.items():
         found = {key[cells.keys.index(column)] for key in selected}
         lost = [name for name in names if name not in found]
@@ -221,7 +219,7 @@ def _why_silent(
     if predicate.other is not None and (against := cells.moved(key, predicate.other)) is not None:
         sides.append(against)
     for rule in silent:
-        if any(cells.selected(rule.cells, side) for side in sides):
+        if cells.selected(rule.cells, sides):
             return rule.because
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -92,6 +93,7 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
         The receipt does not verify (by the callable), so nothing beside it can be trusted.
     """
 
+    @cache  # several conclusions read the same table
     def find(name: str) -> pd.DataFrame | None:
         owner, suffix = table_beside(name)
         stem = owner or artefact.name

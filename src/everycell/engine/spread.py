@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
-from scipy.special import stdtrit
 
 from everycell.engine.printed_cells import CardError, as_number
 
@@ -21,7 +20,7 @@ SEEDS = "seeds"
 #: Its last key column, and the values of that column, in order.
 STATISTIC = "statistic"
 STATISTICS = ("mean", "standard deviation", "lowest", "highest", "seeds")
-#: #: Number of training runs from which a tolerance can be derived. With two, the factor is 15.6
+#: Number of training runs from which a tolerance can be derived. With two, the factor is 15.6
 #: standard deviations, which would accept anything.
 FEWEST = 3
 #: Probability that one more training run lies within the tolerance.
@@ -159,6 +158,9 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
     """
     if spread.seeds < FEWEST:
         return None
+    # Few cards need it, and every verdict job would wait for it.
+    from scipy.special import stdtrit
+
     quantile = float(stdtrit(spread.seeds - 1, (1 + COVERAGE) / 2))
     return quantile * spread.deviation * math.sqrt(1 / mean_of + 1 / spread.seeds)
 

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from scipy import sparse
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -34,13 +33,12 @@ Ids = npt.NDArray[np.int64]
 
 #: What the first token of a text is replaced by: entries that BERT's vocabularies leave unused.
 DOCUMENT_MARKER, QUERY_MARKER = 1, 2
-#: scikit-learn's English list without question words, which the authors keep. They take NLTK's
-#: list, which would have to be downloaded.
-STOP_WORDS = ENGLISH_STOP_WORDS - {"where", "how", "what", "when", "which", "why", "who"}
+#: Question words, which the authors keep although they are on lists of stop words.
+QUESTION_WORDS = {"where", "how", "what", "when", "which", "why", "who"}
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] = STOP_WORDS) -> Ids:
+def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] | None = None) -> Ids:
     """Vocabulary entries that count neither in a query nor in a loss.
 
     These are the stop words that are one entry; "##s"; the special tokens; and each entry with
@@ -51,7 +49,9 @@ def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] = S
     ----------
     tokenizer : transformers.PreTrainedTokenizerBase
         Of BERT's kind.
-    stop_words : collection of str
+    stop_words : collection of str, optional
+        Unless given, scikit-learn's English list without question words. The authors take NLTK's
+        list, which would have to be downloaded.
 
     Returns
     -------
@@ -72,6 +72,11 @@ def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] = S
     >>> sorted(words[number] for number in kept)
     ['##ing', 'how', 'rank']
     """
+    if stop_words is None:
+        # It takes most of a second to import, and other encoders import this module.
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        stop_words = ENGLISH_STOP_WORDS - QUESTION_WORDS
     return np.array(
         sorted(
             {

@@ -95,14 +95,17 @@ def lay_out(
 
 def _ordered_keys(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     """Return the distinct keys, each level in the order of first appearance in its group."""
-    ranks = [
-        frame.groupby(list(keys[: depth + 1]), sort=False).ngroup() for depth in range(len(keys))
-    ]
-    order = pd.concat(ranks, axis=1, ignore_index=True).sort_values(list(range(len(keys)))).index
-    distinct = frame.loc[order, list(keys)].drop_duplicates()
+    distinct = dict.fromkeys(zip(*(frame[key].tolist() for key in keys), strict=True))
+    place: dict[tuple, int] = {}
+    for names in distinct:
+        for depth in range(len(keys)):
+            place.setdefault(names[: depth + 1], len(place))
+    ordered = sorted(
+        distinct, key=lambda names: [place[names[: depth + 1]] for depth in range(len(keys))]
+    )
     if len(keys) == 1:
-        return pd.Index(distinct[keys[0]], name=keys[0])
-    return pd.MultiIndex.from_frame(distinct)
+        return pd.Index([name for (name,) in ordered], name=keys[0])
+    return pd.MultiIndex.from_tuples(ordered, names=list(keys))
 
 
 def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
