@@ -1,70 +1,112 @@
-"""Commands of the project started by fork, from a process that has imported what they import.
+"""Commands and scripts started by fork, in a process that has imported their libraries already.
 
-A command that starts anew imports Snakemake and pandas first: more than a second of a dry run's
-three, some hundred times in the suite. The library is imported by each command itself, from the
-copy that it is run in.
+A dry run spends a second of three on importing Snakemake, a job of four seconds three on torch and
+transformers; the suite has hundreds of both. So `Project.run` asks a server (`fork_server.py`) to
+fork, and `sys.executable` of a Snakemake that was started in this way is a launcher that asks the
+same server for each script. The library of the copy is imported by each process itself.
+
+Processes forked from one server hash texts in the same order. What must not depend on that order,
+on how Python was started or on signals is run with `Project.forks` switched off; the tiers of a CI
+run are never forked.
+
+This file is the launcher too, so that it imports nothing that takes long.
 """
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
+import json
 import os
+import socket
 import sys
-from collections.abc import Mapping
-from importlib import import_module
-from importlib.metadata import entry_points
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryFile
 
-#: Commands that can be forked: each is a script in Python.
+#: Commands that the server knows.
 COMMANDS = ("everycell", "snakemake")
-#: What they import of others.
-PRELOADED = ["snakemake.cli", "pandas", "pydantic", "rich.console", "rich.table", "typer", "yaml"]
-
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(PRELOADED)
+#: Variables of the environments of commands: the server's socket, and the launcher.
+SOCKET, LAUNCHER = "EVERYCELL_TEST_FORK_SERVER", "EVERYCELL_TEST_LAUNCHER"
 
 
-def run(command: list[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Run ``snakemake`` or ``everycell`` in a folder.
+@cache
+def server() -> dict[str, str]:
+    """Start this worker's server; return what its commands find in their environments."""
+    # The launcher has no need of them.
+    import atexit
+    import shlex
+    import shutil
+    import subprocess
+    import tempfile
+
+    # The path of a socket has at most 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="everycell-"))
+    launcher = folder / "python"
+    words = shlex.join([sys.executable, "-ISE", __file__, sys.executable])
+    launcher.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+    launcher.chmod(0o700)
+    process = subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("fork_server.py"), folder / "socket"],
+        # It ends when this process does, whose end of the pipe is then closed.
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(shutil.rmtree, folder)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return {SOCKET: str(folder / "socket"), LAUNCHER: str(launcher)}
+
+
+def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    """Run a command in a folder; return its exit status, and what it printed on both streams."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as printed:
+        address = server()
+        told = {**environment, **address}
+        status = ask(address[SOCKET], command, str(folder), told, printed.fileno())
+        printed.seek(0)
+        return status, printed.read().decode()
+
+
+def ask(
+    address: str, command: Sequence[str], folder: str, environment: Mapping[str, str], output: int
+) -> int:
+    """Have a server run a command or a script.
+
+    Parameters
+    ----------
+    address
+        Path of the server's socket.
+    command
+        Name of a command, or path of a script in Python, and its arguments.
+    folder, environment
+        Working folder, and all environment variables.
+    output
+        File descriptor for both streams.
 
     Returns
     -------
-    int, str
-        Exit status, and what it printed on both streams.
+    int
+        Exit status.
     """
-    with TemporaryFile() as printed:
-        path = f"/proc/{os.getpid()}/fd/{printed.fileno()}"
-        process = _context.Process(target=_command, args=(command, folder, dict(environment), path))
-        process.start()
-        process.join()
-        printed.seek(0)
-        return process.exitcode, printed.read().decode()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        socket.send_fds(connection, [b"f"], [output])
+        told = {"command": list(command), "folder": folder, "environment": dict(environment)}
+        connection.sendall(json.dumps(told).encode())
+        connection.shutdown(socket.SHUT_WR)
+        status = connection.recv(8)
+    # Nothing is said where the process was killed.
+    return int(status) if status else 137
 
 
-def _command(command: list[str], folder: Path, environment: dict[str, str], printed: str) -> None:
-    """Be the command, as in a process of its own."""
-    with Path(printed).open("ab") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    # The streams still belong to the process that forked.
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    own = [path for path in sys.path if Path(path).is_relative_to(sys.base_prefix)]
-    own += [path for path in sys.path if path not in own and Path(path).is_relative_to(sys.prefix)]
-    sys.path[:] = [environment["PYTHONPATH"], *own]
-    for name in [name for name in sys.modules if name.partition(".")[0] == "workflow"]:
-        del sys.modules[name]
-    sys.argv = command
-    [script] = entry_points(group="console_scripts", name=command[0])
-    try:
-        import_module(script.module)
-        script.load()()
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError):
-                stream.flush()
+def launch(python: str, arguments: Sequence[str]) -> int:
+    """Be what Snakemake takes for Python: a script goes to the server, all else to Python."""
+    if not arguments or not arguments[0].endswith(".py"):
+        os.execv(python, [python, *arguments])
+    # Snakemake merges the streams of a script.
+    return ask(os.environ[SOCKET], arguments, str(Path.cwd()), os.environ, 2)
+
+
+if __name__ == "__main__":
+    sys.exit(launch(sys.argv[1], sys.argv[2:]))

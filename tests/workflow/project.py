@@ -78,6 +78,8 @@ class Project:
     mirror: Path | None = None
     #: Put before each command, to take a right or a resource from it.
     prefix: list[str] = field(default_factory=list)
+    #: Whether commands are forked from a process that has imported their libraries (`forked.py`).
+    forks: bool = True
 
     @property
     def environment(self) -> dict[str, str]:
@@ -94,7 +96,7 @@ class Project:
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command here; standard error is part of its output, as on a terminal."""
         environment = self.environment | options.pop("env", {})
-        if command[0] in forked.COMMANDS and not (self.prefix or options):
+        if command[0] in forked.COMMANDS and self.forks and not (self.prefix or options):
             arguments = list(map(str, command))
             status, printed = forked.run(arguments, self.folder, environment)
             return subprocess.CompletedProcess(arguments, status, printed)
