@@ -6,7 +6,7 @@ import pytest
 from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.significance import paired_beside_unpaired
+from everycell.retrieval.significance import compare_paired_and_unpaired
 from everycell.sources import fetch
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
@@ -37,7 +37,9 @@ def test_recall_differs_significantly(mirror, tmp_path):
     )
     assert len(recall) == 158
     pairs = [(0, 1), (2, 3), (4, 5), (0, 2), (1, 3), (2, 4), (3, 5)]
-    tests = paired_beside_unpaired(recall, [(runs[a], runs[b]) for a, b in pairs], comparisons=14)
+    tests = compare_paired_and_unpaired(
+        recall, [(runs[a], runs[b]) for a, b in pairs], comparisons=14
+    )
     assert tests["p_paired"].round(3).tolist() == [0.026, 0.041, 0.089, 0, 0, 0.140, 0.008]
     unpaired = [0.231, 0.210, 0.291, 0.032, 0.040, 0.897, 0.760]
     assert tests["p_unpaired"].round(3).tolist() == unpaired

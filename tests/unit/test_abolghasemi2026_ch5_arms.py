@@ -13,7 +13,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     MIXED_ARMS,
     PLAIN_ARMS,
     Arm,
-    everything_asked,
+    all_requests,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.comparisons import biases, sensitivities
@@ -95,7 +95,7 @@ def test_labels_of_every_arm():
 def planted():
     generator = PlantedControl(1.5)
     questions = [Question(f"q{n}", tuple("abcde"), n % 5 + 1) for n in range(60)]
-    asked = everything_asked(study_settings(5, [])[:1], lambda setting, arm: questions)
+    asked = all_requests(study_settings(5, [])[:1], lambda setting, arm: questions)
     texts = {letter: f"{letter} is a letter." for letter in "abcde"}
     return answers_of(generator, asked, Benchmark("toy", {"Human": texts}))
 

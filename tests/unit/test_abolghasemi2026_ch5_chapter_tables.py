@@ -11,7 +11,7 @@ from everycell.studies.abolghasemi2026.ch5.answers import always_first, check_an
 from everycell.studies.abolghasemi2026.ch5.arms import (
     OPPOSITE_ARMS,
     PLAIN_ARMS,
-    everything_asked,
+    all_requests,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.chapter_tables import APPENDIX, MIXED, chapter_tables
@@ -19,7 +19,7 @@ from everycell.studies.abolghasemi2026.ch5.control_truth import measured_bias, m
 from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl, controls
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
 from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
-from everycell.studies.abolghasemi2026.ch5.modes import SETTING, told_author
+from everycell.studies.abolghasemi2026.ch5.modes import SETTING, displayed_author
 
 K, DEPTHS, OTHERS = 4, (2, 4), ("SPLADE", "dense")
 CONTROLS = controls([0.0, 2.0], {"skill": 1.0, "base": -1.0}, seed=3)
@@ -35,7 +35,7 @@ def answers(generator, name, dataset, settings, n):
         return [Question(f"q{i:04}", documents, i % setting.k + 1) for i in range(n)]
 
     benchmark = Benchmark(dataset, {"Human": {letter: "A letter." for letter in "abcdefghij"}})
-    shown = everything_asked(settings, questions)
+    shown = all_requests(settings, questions)
     return answers_of(generator, shown, benchmark).assign(generator=name)
 
 
@@ -168,7 +168,7 @@ def test_quality_is_expected_under_the_labels_that_were_shown(measured):
     assert set(rows["metric"]) == metrics and len(rows) == len(PLAIN_ARMS) * len(metrics)
     for row in rows.itertuples():
         told = [
-            told_author(author, row.rag_mode)
+            displayed_author(author, row.rag_mode)
             for author in (row.relevant_author, row.nonrelevant_author)
         ]
         expected = CONTROLS["planted 2"].expected_measures(K, relevant=told[0], nonrelevant=told[1])

@@ -15,7 +15,7 @@ from everycell.studies.abolghasemi2026.ch5.modes import (
     PRECISION,
     RECALL,
     SETTING,
-    told_author,
+    displayed_author,
 )
 from everycell.studies.abolghasemi2026.ch5.printed_bias import (
     bias_cells,
@@ -175,9 +175,9 @@ def test_500_queries_stand_behind_the_counts():
 
 
 def test_authors_that_prompts_name():
-    assert told_author("Human", "CF-informed") == "LLM"
+    assert displayed_author("Human", "CF-informed") == "LLM"
     with pytest.raises(ValueError, match="The author is 'Robot' and the mode 'Informed'"):
-        told_author("Robot", "Informed")
+        displayed_author("Robot", "Informed")
     quality = QUALITY.assign(rag_mode="Inverse")
     with pytest.raises(ValueError, match="the mode 'Inverse'"):
         bias_cells(quality)

@@ -18,7 +18,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
     Arm,
     Asked,
-    everything_asked,
+    all_requests,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
@@ -26,7 +26,7 @@ from everycell.studies.abolghasemi2026.ch5.reading import (
     DEFAULT,
     READINGS,
     Reading,
-    beside_each_other,
+    side_by_side,
 )
 from everycell.studies.abolghasemi2026.ch5.requests import (
     DrawnQuestions,
@@ -312,7 +312,7 @@ def test_readings_stand_beside_each_other():
         name: quality(frame, PLAIN_ARMS[:2], seed=1)[["mode_relevant", "metric", "value"]]
         for name, frame in read.items()
     }
-    found = beside_each_other(tables)
+    found = side_by_side(tables)
     assert list(found) == ["mode_relevant", "measure", "metric", "value"]
     assert found["metric"].tolist()[:3] == list(READINGS)
     precision = found[found["measure"] == "attribution precision"].set_index("metric")["value"]
@@ -388,7 +388,7 @@ def test_a_list_of_names_is_checked(tmp_path: Path, content, said):
 
 def test_every_question_meets_every_arm_once():
     questions = [QUESTION, Question("q2", ("d1", "d2"), gold=1)]
-    asked = everything_asked(SETTINGS, lambda setting, arm: questions)
+    asked = all_requests(SETTINGS, lambda setting, arm: questions)
     assert len(asked) == len(set(asked)) == 2 * sum(len(each.arms) for each in SETTINGS)
     said = [Answer(text="[1]", finish="stop")] * len(asked)
     frame = answers_frame(asked, said, gold_answers={}, dataset="toy", generator="x")

@@ -21,8 +21,8 @@ from everycell.collections.satisfaction_samples import Sample, samples_frame
 from everycell.dialogue.annotated import agreement, confirmed, success
 from everycell.dialogue.annotation import (
     FORM,
+    count_unblinded,
     draw_real,
-    given_away,
     make_items,
     read_items,
     read_labels,
@@ -378,8 +378,8 @@ def test_what_goes_on_from_an_original_or_leads_to_it_stands_last() -> None:
     for number in (1, 2):
         drawn = draw_real([earlier, later, same, other], made, number=number, seed=number)
         assert drawn[0] == other and len(drawn) == number
-    assert given_away(made, make_items(made, [other, earlier], seed=1)) == 0
-    assert given_away(made, make_items(made, [other, later], seed=1)) == 1
+    assert count_unblinded(made, make_items(made, [other, earlier], seed=1)) == 0
+    assert count_unblinded(made, make_items(made, [other, later], seed=1)) == 1
 
 
 def test_real_dialogues_are_real_and_of_the_same_benchmark() -> None:

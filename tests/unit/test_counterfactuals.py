@@ -31,8 +31,8 @@ from everycell.dialogue.counterfactuals import (
 )
 from everycell.dialogue.judging import (
     exchanged,
+    is_refusal,
     judged,
-    says_it_cannot,
     train_judge,
     unchanged,
 )
@@ -101,7 +101,7 @@ def test_the_projects_prompt_has_both_directions_and_ends_with_the_dialogue() ->
     messages = prompt(read_template(), SAMPLE)
     assert [message.role for message in messages[1:]] == ["user", "assistant"] * 2 + ["user"]
     # An example of either direction, by the judgement of the five phrases.
-    assert [says_it_cannot(message.content) for message in messages[2:5:2]] == [False, False]
+    assert [is_refusal(message.content) for message in messages[2:5:2]] == [False, False]
     assert "do not know" in messages[4].content and "Yes, I have put" in messages[2].content
     assert messages[-1].content.endswith(SAMPLE.turns[-1][1])
 

@@ -12,7 +12,7 @@ from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, sam
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
 from everycell.studies.abolghasemi2026.ch3.answers import chosen_setups, confusions, with_labels
-from everycell.studies.abolghasemi2026.ch3.estimators import SatisfactionEstimator, said_of
+from everycell.studies.abolghasemi2026.ch3.estimators import SatisfactionEstimator, predictions_for
 from everycell.studies.abolghasemi2026.ch3.few_shot import (
     FEW_SHOT,
     FewShotModel,
@@ -54,7 +54,7 @@ def model(asked):
 def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
     assert isinstance(model, SatisfactionEstimator)
     setups = {name: Setup(**setup) for name, setup in setups_of([1, 10]).items()}
-    said = said_of(model, PARTS, setups, tmp_path, seeds=3, seed=0)
+    said = predictions_for(model, PARTS, setups, tmp_path, seeds=3, seed=0)
     assert said["setup"].unique().tolist() == [FEW_SHOT] and said["seed"].unique().tolist() == [0]
     assert said["part"].tolist() == ["main", "main", "main", "cf"]
     np.testing.assert_array_equal(said["probability"], [0, 1, math.nan, 1])
@@ -63,7 +63,7 @@ def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
 
 
 def test_an_answer_without_a_label_is_a_wrong_one(model, tmp_path):
-    said = said_of(model, PARTS, {}, tmp_path, seeds=1, seed=0).assign(benchmark="toy")
+    said = predictions_for(model, PARTS, {}, tmp_path, seeds=1, seed=0).assign(benchmark="toy")
     counts = confusions(with_labels(said)).set_index("test_data")
     assert counts.loc["Main"].tolist()[4:] == [1, 1, 0, 1]
     assert counts.loc["CF"].tolist()[4:] == [0, 0, 1, 0]

@@ -11,10 +11,10 @@ from everycell.rag.answers import normalise_answer
 from everycell.rag.paraphrase_checks import (
     FAULTS,
     Limits,
+    added_numbers_and_names,
     clean_answer,
     copied_share,
     fault,
-    made_up,
     passed_on,
 )
 from everycell.rag.paraphrases import (
@@ -184,8 +184,8 @@ def test_shares_and_names(words, others):
     text, other = " ".join(words), " ".join(others)
     assert 0 <= copied_share(text, other) <= 1
     assert copied_share(text, text) == 1
-    assert made_up(text, text) == []
-    assert set(made_up(text, other)) <= set(words) - set(others)
+    assert added_numbers_and_names(text, text) == []
+    assert set(added_numbers_and_names(text, other)) <= set(words) - set(others)
     assert (fault(text, other, []) == "empty") == (not normalise_answer(text))
 
 

@@ -11,7 +11,7 @@ from everycell.engine.printed_cells import read_cells
 from everycell.retrieval.significance import (
     beaten_letters,
     change_ranges,
-    paired_beside_unpaired,
+    compare_paired_and_unpaired,
     paired_tests,
     system_letters,
 )
@@ -156,7 +156,7 @@ def test_the_same_ranking_summed_in_another_order_beats_nobody():
 
 def test_paired_and_unpaired_tests_are_scipy_s():
     data = values()
-    tests = paired_beside_unpaired(data, comparisons=9)
+    tests = compare_paired_and_unpaired(data, comparisons=9)
     assert len(tests) == 6
     for row in tests.itertuples():
         first, second = data[row.a], data[row.b]
@@ -171,15 +171,15 @@ def test_paired_and_unpaired_tests_are_scipy_s():
 def test_the_unpaired_test_misses_what_topics_hide():
     # Each topic gains about 0.1 while topics differ by 0.9: seen in pairs only.
     data = pd.DataFrame({"a": [0.0, 0.3, 0.6, 0.9], "b": [0.1, 0.39, 0.71, 1.0]})
-    tests = paired_beside_unpaired(data)
+    tests = compare_paired_and_unpaired(data)
     assert tests["p_paired"].item() < 0.001 and tests["p_unpaired"].item() > 0.5
-    back = paired_beside_unpaired(data, [("b", "a")])
+    back = compare_paired_and_unpaired(data, [("b", "a")])
     assert back["p_unpaired"].item() == pytest.approx(tests["p_unpaired"].item())
     assert back["change_percent"].item() < 0 < tests["change_percent"].item()
 
 
 def test_a_change_from_nothing_is_no_number():
-    tests = paired_beside_unpaired(pd.DataFrame({"a": [0.0, 0.0], "b": [0.1, 0.2]}))
+    tests = compare_paired_and_unpaired(pd.DataFrame({"a": [0.0, 0.0], "b": [0.1, 0.2]}))
     assert np.isnan(tests["change_percent"].item())
 
 

@@ -12,8 +12,8 @@ from everycell.studies.abolghasemi2026.ch3.estimators import (
     SatisfactionEstimator,
     TfIdf,
     baseline_names,
+    predictions_for,
     printed_names,
-    said_of,
 )
 from everycell.studies.abolghasemi2026.ch3.setups import (
     AUGMENTED,
@@ -66,7 +66,7 @@ def toy(monkeypatch):
 
 
 def test_a_new_estimator_is_asked_about_every_sample_in_every_setup(toy, tmp_path):
-    said = said_of(toy, PARTS, SETUPS, tmp_path, seeds=2, seed=7)
+    said = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=2, seed=7)
     own = said[said["model"] == "keyword"]
     assert set(own["setup"]) == set(SETUPS) and set(own["seed"]) == {0, 1}
     assert len(own) == 2 * len(SETUPS) * 4 * 9
@@ -81,7 +81,7 @@ def test_a_new_estimator_is_asked_about_every_sample_in_every_setup(toy, tmp_pat
 
 
 def test_baselines_are_asked_once_with_it(toy, tmp_path):
-    said = said_of(toy, PARTS, SETUPS, tmp_path, seeds=3, seed=0)
+    said = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=3, seed=0)
     baseline = said[said["model"] == "Majority"]
     assert set(baseline["seed"]) == {0} and set(baseline["setup"]) == {"w/o up-sampling"}
     assert baseline["probability"].unique().tolist() == pytest.approx([1 / 3])
@@ -93,7 +93,7 @@ def test_a_new_estimator_is_no_row_of_the_print_and_its_baselines_leave_the_figu
 
 
 def test_a_regression_learns_what_the_repeated_samples_say(tmp_path):
-    said = said_of(TfIdf(), PARTS, SETUPS, tmp_path, seeds=5, seed=0)
+    said = predictions_for(TfIdf(), PARTS, SETUPS, tmp_path, seeds=5, seed=0)
     assert set(said["seed"]) == {0}
     means = said[said["satisfied"]].groupby("setup")["probability"].mean()
     assert means["up-sampling x10"] > means["w/o up-sampling"]

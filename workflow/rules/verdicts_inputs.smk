@@ -43,7 +43,7 @@ def receipts_of_tables_beside(wildcards):
     card = artefacts[wildcards.artefact].card
     return [
         f"results/{wildcards.tier}/{wildcards.paper}/{owner}.receipt.json"
-        for owner in sorted(card.owners_of_tables_beside(wildcards.tier))
+        for owner in sorted(card.artefacts_with_tables_read(wildcards.tier))
         if wildcards.tier in artefacts[owner].card.tiers
         and artefacts[owner].card.tiers[wildcards.tier].state in RUNNABLE
     ]

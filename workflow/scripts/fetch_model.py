@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from everycell.engine.files import appears_whole
+from everycell.engine.files import atomic_path
 from everycell.engine.job import Job
 from everycell.learning.hub import commit_of
 from everycell.learning.models import model_folder
@@ -14,5 +14,5 @@ with Job(snakemake) as job:
     job.commits[name] = commit_of(cached)
     made = Path(snakemake.output[0])
     # Files of the cache are links into its store, which a result must not depend on.
-    with appears_whole(made) as place:
+    with atomic_path(made) as place:
         shutil.copytree(cached, place)

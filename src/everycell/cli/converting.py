@@ -10,7 +10,7 @@ import typer
 
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
-from everycell.engine.files import appears_whole
+from everycell.engine.files import atomic_path
 from everycell.engine.printed_cells import CardError
 
 
@@ -70,7 +70,7 @@ def convert_corpus(
         for path in runs.values():
             read_run(path)
         # All or nothing: a part would block a second attempt.
-        with appears_whole(target) as place:
+        with atomic_path(target) as place:
             place.mkdir()
             if beir is not None:
                 made = convert_beir(beir, place, split=split, answers=answers)

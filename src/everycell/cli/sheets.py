@@ -83,7 +83,7 @@ def sheets(
         f"real; {hidden} rewritings have a fault and are on no sheet. Keep {out / KEY} from "
         "the annotators."
     )
-    if told := human.given_away(made, items):
+    if told := human.count_unblinded(made, items):
         typer.echo(
             f"{told} counterfactuals are not blind: another dialogue on the sheets continues "
             "their original. Rewrite samples of different dialogues to avoid it."

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.errors import CollectionError
-from everycell.engine.files import appears_whole
+from everycell.engine.files import atomic_path
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
@@ -212,14 +212,14 @@ def _write(
     wanted = {document for documents in relevant.values() for document in documents}
     there: set[str] = set()
     written = answered = left_out = count = 0
-    with appears_whole(target / PASSAGES) as place, place.open("w", encoding="utf-8") as file:
+    with atomic_path(target / PASSAGES) as place, place.open("w", encoding="utf-8") as file:
         for key, title, text in passages:
             if text.strip():
                 _line(file, {"id": key, "title": title, "text": text})
                 count += 1
                 if key in wanted:
                     there.add(key)
-    with appears_whole(target / QUESTIONS) as place, place.open("w", encoding="utf-8") as file:
+    with atomic_path(target / QUESTIONS) as place, place.open("w", encoding="utf-8") as file:
         for key, text in queries:
             documents = [document for document in relevant.get(key, []) if document in there]
             if not documents:

@@ -135,7 +135,7 @@ def _begins_with(sample: Sample, originals: set[tuple[Turn, ...]]) -> bool:
     return any(sample.turns[:length] in originals for length in range(1, len(sample.turns) + 1))
 
 
-def given_away(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> int:
+def count_unblinded(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> int:
     """Number of counterfactuals whose original utterance occurs in another dialogue on the sheets.
 
     Samples of a benchmark are prefixes of the same dialogues, so a longer one shows the original
@@ -153,7 +153,7 @@ def given_away(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> int:
     >>> first = Sample("1", "toy", (("SYSTEM", "At 8."),), True)
     >>> later = Sample("2", "toy", (*first.turns, ("USER", "Ok."), ("SYSTEM", "Bye.")), True)
     >>> made = [Rewriting(first, "No.", "", ""), Rewriting(later, "What?", "", "")]
-    >>> given_away(made, make_items(made, [], seed=1))
+    >>> count_unblinded(made, make_items(made, [], seed=1))
     1
     """
     shown = [item.sample for item in items if not item.fault]

@@ -3,7 +3,7 @@
 They cannot replace people. `Judge` learns from utterances that people labelled, with one model per
 fold of the dialogues, and judges a dialogue only by models that have not seen it. Its quality has
 to be measured on human-labelled utterances, and against controls: its judgements of unchanged
-utterances. `says_it_cannot` is a rule that needs no training.
+utterances. `is_refusal` is a rule that needs no training.
 
 Both use only the system's last utterance, so they can distinguish a refusal from an answer, but
 nothing more.
@@ -37,7 +37,7 @@ _CANNOT = re.compile(
 )
 
 
-def says_it_cannot(utterance: str) -> bool:
+def is_refusal(utterance: str) -> bool:
     """Whether an utterance has one of five phrases with which a service says that it cannot help.
 
     The phrases (cannot, can't, unable, not sure, don't have) were chosen by looking at the released
@@ -46,7 +46,7 @@ def says_it_cannot(utterance: str) -> bool:
 
     Examples
     --------
-    >>> says_it_cannot("I'm not sure about the parking."), says_it_cannot("It is free.")
+    >>> is_refusal("I'm not sure about the parking."), is_refusal("It is free.")
     (True, False)
     """
     return bool(_CANNOT.search(utterance))

@@ -340,7 +340,7 @@ class Card(CardFileModel):
     beside: dict[str, str] = {}
     explanation: str | None = None
 
-    def owners_of_tables_beside(self, tier: Tier) -> set[str]:
+    def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
         """Return the other artefacts beside which conclusions or `speaks_if` read a table."""
         rules = self.tiers[tier].speaks_if if tier in self.tiers else []
         names = {

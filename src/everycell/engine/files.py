@@ -55,7 +55,7 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
 
 
 @contextmanager
-def appears_whole(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     r"""Give a temporary path for a file or folder that moves to `path` once it is complete.
 
     Parameters
@@ -79,7 +79,7 @@ def appears_whole(path: Path) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "new" / "a.txt"
-    >>> with appears_whole(path) as place:
+    >>> with atomic_path(path) as place:
     ...     _ = place.write_text("a\n")
     ...     path.exists()
     False

@@ -35,7 +35,7 @@ class InputChangedError(Exception):
     """An input of a job changed while the job ran."""
 
 
-def says_all(error: BaseException) -> bool:
+def is_user_error(error: BaseException) -> bool:
     """Whether an error's sentence is written for users; others keep their traceback.
 
     This is so if the library defines the error, or raises a ValueError itself.
@@ -151,7 +151,7 @@ class Job:
                 )
 
     def _fail(self, error: BaseException) -> None:
-        if says_all(error):
+        if is_user_error(error):
             self.log.write(f"{error}\n")
         elif isinstance(error, OSError) and error.errno in NO_SPACE:
             self.log.write(

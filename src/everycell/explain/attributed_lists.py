@@ -161,13 +161,12 @@ def _shapley(
     game = given.game(value)
     players = game.features
     if players <= ENUMERATED:
-        return given.whole(shapley_values(game(all_coalitions(players)))), given.whole(
-            np.zeros(players)
-        )
+        values = shapley_values(game(all_coalitions(players)))
+        return given.for_all_features(values), given.for_all_features(np.zeros(players))
     found = sampled_shapley_values(
         game, players, tolerance=drawn.tolerance, most=drawn.permutations, rng=rng
     )
-    return given.whole(found.values), given.whole(found.errors)
+    return given.for_all_features(found.values), given.for_all_features(found.errors)
 
 
 def attribution_plot(table: pd.DataFrame, label: str) -> Figure:

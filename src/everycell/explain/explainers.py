@@ -68,7 +68,7 @@ class ExplainedList:
         narrow = self.narrow
         return ListwiseGame(narrow.forest, narrow.documents, narrow.background, value)
 
-    def whole(self, values: FloatArray) -> FloatArray:
+    def for_all_features(self, values: FloatArray) -> FloatArray:
         """Attributions of all features, from those of the features that the forest uses."""
         found = np.zeros(self.documents.shape[1])
         found[self.read] = values
@@ -81,8 +81,10 @@ def ranking_shap(
     """RankingSHAP by KernelSHAP, shape (f,); `select` as for `kernel_shapley_values`."""
     game = given.game(value)
     if game.features == 1:
-        return given.whole(np.diff(game(np.array([[False], [True]]))))
-    return given.whole(kernel_shapley_values(game, game.features, rng=rng, select=select))
+        return given.for_all_features(np.diff(game(np.array([[False], [True]]))))
+    return given.for_all_features(
+        kernel_shapley_values(game, game.features, rng=rng, select=select)
+    )
 
 
 def greedy(given: ExplainedList, value: ValueFunction, most: int) -> FloatArray:
@@ -91,7 +93,7 @@ def greedy(given: ExplainedList, value: ValueFunction, most: int) -> FloatArray:
     found = np.zeros(game.features)
     order = greedy_selection(game, game.features, most)
     found[order] = most - np.arange(len(order))
-    return given.whole(found)
+    return given.for_all_features(found)
 
 
 def pointwise_shap(given: ExplainedList, top: int = TOP) -> FloatArray:
@@ -108,7 +110,7 @@ def sharp(given: ExplainedList, rng: np.random.Generator) -> FloatArray:
     values = kernel_shapley_values(
         lambda coalitions: game(coalitions).mean(axis=1), len(narrow.read), rng=rng
     )
-    return given.whole(values)
+    return given.for_all_features(values)
 
 
 def mean_pointwise_lime(
@@ -118,7 +120,7 @@ def mean_pointwise_lime(
     narrow = given.narrow
     documents = narrow.documents[given.ranks <= top]
     weights = pointwise_lime(narrow.forest, documents, narrow.background, samples=samples, rng=rng)
-    return given.whole(np.abs(weights).mean(axis=0))
+    return given.for_all_features(np.abs(weights).mean(axis=0))
 
 
 def mean_listwise_lime(given: ExplainedList, rng: np.random.Generator, samples: int) -> FloatArray:
@@ -132,4 +134,4 @@ def mean_listwise_lime(given: ExplainedList, rng: np.random.Generator, samples: 
         samples=samples,
         rng=rng,
     )
-    return given.whole(weights.mean(axis=0))
+    return given.for_all_features(weights.mean(axis=0))

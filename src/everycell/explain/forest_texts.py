@@ -31,7 +31,7 @@ class ForestText(NamedTuple):
     text: str
 
 
-def whole_forest(text: str) -> ForestText:
+def sanitised_forest(text: str) -> ForestText:
     """Check a text as written by `Booster.save_model`, and rewrite it.
 
     Parameters
@@ -52,7 +52,7 @@ def whole_forest(text: str) -> ForestText:
 
     Examples
     --------
-    >>> whole_forest("tree")
+    >>> sanitised_forest("tree")
     Traceback (most recent call last):
     ValueError: the header lacks num_class
     """

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everycell.explain.forest_texts import whole_forest
+from everycell.explain.forest_texts import sanitised_forest
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -137,7 +137,7 @@ def read_forest(path: Path) -> Forest:
     import lightgbm
 
     try:
-        whole = whole_forest(path.read_text(encoding="utf-8"))
+        whole = sanitised_forest(path.read_text(encoding="utf-8"))
         dumped = lightgbm.Booster(model_str=whole.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(

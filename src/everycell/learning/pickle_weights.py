@@ -17,7 +17,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from everycell.engine.files import appears_whole
+from everycell.engine.files import atomic_path
 from everycell.engine.untrusted import in_quotes
 from everycell.learning.hub import FILES, ModelError
 
@@ -67,7 +67,7 @@ or with its parts and pytorch_model.bin.index.json.
             f"{source} is in {len(names)} parts: one output is made of one part alone."
         )
     config = _config(source) if one_output else None
-    with appears_whole(target) as place:
+    with atomic_path(target) as place:
         place.mkdir()
         for name in names:
             new = place / _safe_name(name)

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from everycell.engine.files import appears_whole
+from everycell.engine.files import atomic_path
 from everycell.engine.parquet_limits import check_parquet_size
 from everycell.engine.untrusted import in_quotes
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms
@@ -169,7 +169,7 @@ def count_terms(
         [(DOCUMENT, pa.string()), (LENGTH, pa.int32()), *((group, pa.int32()) for group in words)]
     )
     written = 0
-    with appears_whole(path) as unfinished:
+    with atomic_path(path) as unfinished:
         with pq.ParquetWriter(unfinished, schema) as writer:
             for rows in _batches(documents, batch):
                 columns = _count(rows, written, group_of, len(words), tokenise)

@@ -182,10 +182,10 @@ def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIM
         return "too short"
     if length > limits.longest:
         return "too long"
-    return "made up" if made_up(text, original) else ""
+    return "made up" if added_numbers_and_names(text, original) else ""
 
 
-def made_up(text: str, original: str) -> list[str]:
+def added_numbers_and_names(text: str, original: str) -> list[str]:
     """Numbers and names of a text that do not occur in another one.
 
     A name is a word with a capital letter that does not begin a sentence, in any case in the other
@@ -198,7 +198,8 @@ def made_up(text: str, original: str) -> list[str]:
 
     Examples
     --------
-    >>> made_up("Since 1246 the Old town of Jan has been Delft's.", "Delft's old town, from 1246.")
+    >>> original = "Delft's old town, from 1246."
+    >>> added_numbers_and_names("Since 1246 the Old town of Jan has been Delft's.", original)
     ['Jan']
     """
     there = set(_WORD.findall(original.casefold()))

@@ -13,7 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from everycell.engine.files import appears_whole, write_atomically
+from everycell.engine.files import atomic_path, write_atomically
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
 from everycell.sources.published_files import (
@@ -209,7 +209,7 @@ def _check_room(index: str, size: int, cache: Path) -> None:
 def _unpack(archive: Path, folder: Path) -> None:
     """Unpack the one folder of an archive under a name of its own."""
     try:
-        with appears_whole(folder) as place, tarfile.open(archive, "r|*") as packed:
+        with atomic_path(folder) as place, tarfile.open(archive, "r|*") as packed:
             unpacked = place.with_name("unpacked")
             packed.extractall(unpacked, filter="data")
             [top] = unpacked.iterdir()

@@ -29,7 +29,7 @@ import pandas as pd
 from scipy import stats
 
 from everycell.metrics.rank_overlap import Variant, crbo
-from everycell.retrieval.significance import paired_beside_unpaired
+from everycell.retrieval.significance import compare_paired_and_unpaired
 from everycell.trec.runs import trec_order
 
 Numbering = Literal["original", "ids"]
@@ -173,7 +173,7 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
         with warnings.catch_warnings():
             # scipy, where a run has the same value for all topics, or both differ by the same.
             warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
-            test = paired_beside_unpaired(pair).iloc[0]
+            test = compare_paired_and_unpaired(pair).iloc[0]
         squares = (pair["original"] - pair["reproduced"]) ** 2
         rows.append(
             {

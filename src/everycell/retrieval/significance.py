@@ -103,7 +103,7 @@ def _number(comparisons: Comparisons, n_pairs: int, n_systems: int) -> int:
     )
 
 
-def paired_beside_unpaired(
+def compare_paired_and_unpaired(
     values: pd.DataFrame,
     pairs: Sequence[tuple[str, str]] | None = None,
     *,
@@ -139,7 +139,7 @@ def paired_beside_unpaired(
     Examples
     --------
     >>> values = pd.DataFrame({"bm25": [0.2, 0.5, 0.8], "rm3": [0.3, 0.6, 0.85]})
-    >>> tests = paired_beside_unpaired(values, comparisons=2)
+    >>> tests = compare_paired_and_unpaired(values, comparisons=2)
     >>> tests.filter(regex="^(change|p_)").round(3).to_dict("records")
     [{'change_percent': 16.667, 'p_paired': 0.038, 'p_unpaired': 0.741,
       'p_paired_corrected': 0.075, 'p_unpaired_corrected': 1.0}]

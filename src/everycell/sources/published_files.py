@@ -26,7 +26,7 @@ from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from everycell.engine.files import appears_whole
+from everycell.engine.files import atomic_path
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import parse_json
 
@@ -217,7 +217,7 @@ def bring(published: Published, *, network: bool) -> Path:
             f"network off: put the file there by hand ({path}), or allow the network."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    with appears_whole(path) as place:
+    with atomic_path(path) as place:
         _download(published, place)
     return path
 
@@ -297,7 +297,7 @@ def unpack(path: Path, member: str | None, target: Path) -> None:
         The archive is damaged or has no such member.
     """
     try:
-        with appears_whole(target) as place, ExitStack() as open_files:
+        with atomic_path(target) as place, ExitStack() as open_files:
             source = _member(path, member, open_files)
             with place.open("wb") as file:
                 shutil.copyfileobj(source, file, _CHUNK)

@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.engine.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
-from everycell.studies.abolghasemi2026.ch3.estimators import said_of
+from everycell.studies.abolghasemi2026.ch3.estimators import predictions_for
 from everycell.studies.abolghasemi2026.ch3.few_shot import FewShotModel, labelled_samples
 
 with Job(snakemake) as job:
@@ -17,7 +17,9 @@ with Job(snakemake) as job:
         samples = pd.read_parquet(files.samples)
         kept = Path(snakemake.output.predictions).parent
         said = [
-            said_of(estimator, parts, {}, kept, seeds=1, seed=job.seed).assign(benchmark=benchmark)
+            predictions_for(estimator, parts, {}, kept, seeds=1, seed=job.seed).assign(
+                benchmark=benchmark
+            )
             for benchmark, parts in labelled_samples(samples, pairs=chosen.pairs, seed=job.seed)
         ]
     job.write_frame(pd.concat(said, ignore_index=True), "predictions")

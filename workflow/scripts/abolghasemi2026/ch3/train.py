@@ -13,7 +13,7 @@ import pandas as pd
 from everycell.collections.satisfaction_samples import frame_samples
 from everycell.engine.job import Job
 from everycell.learning.models import one_thread
-from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, said_of
+from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, predictions_for
 from everycell.studies.abolghasemi2026.ch3.setups import Setup
 
 with Job(snakemake) as job:
@@ -36,7 +36,7 @@ with Job(snakemake) as job:
     samples = pd.read_parquet(snakemake.input.samples)
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
-        said = said_of(
+        said = predictions_for(
             estimator, parts, setups, work / benchmark, seeds=settings.seeds, seed=job.seed
         )
         said.insert(0, "benchmark", benchmark)

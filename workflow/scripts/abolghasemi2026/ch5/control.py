@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.rag.citations import without_citations
-from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+from everycell.studies.abolghasemi2026.ch5.arms import all_requests, study_settings
 from everycell.studies.abolghasemi2026.ch5.controls import controls
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
 from everycell.studies.abolghasemi2026.ch5.requests import DrawnQuestions
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     first, *others = params.retrievers
     settings = study_settings(params.k, params.depths, first=first, others=others)
     drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
-    asked = everything_asked(
+    asked = all_requests(
         settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)
     )
     frames = [

@@ -7,7 +7,7 @@ from everycell.rag.citations import without_citations
 from everycell.rag.questions import pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
-    everything_asked,
+    all_requests,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.controls import controls
@@ -30,7 +30,7 @@ with Job(snakemake) as job:
 
     def told(preferences, questions, setting):
         """Answers of controls with these preferences."""
-        asked = everything_asked([setting], lambda setting, arm: questions)
+        asked = all_requests([setting], lambda setting, arm: questions)
         chosen = controls(preferences, params.odds, job.seed)
         return [answers_of(control, asked, benchmark) for control in chosen.values()]
 

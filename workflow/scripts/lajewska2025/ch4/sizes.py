@@ -11,7 +11,7 @@ import pandas as pd
 from everycell.collections.rating_files import RatingsError
 from everycell.collections.user_studies import ANSWERABILITY, VIEWPOINTS, read_response_limitations
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch4.ratings import whole
+from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 
 
 def same(counts: pd.Series, what: str) -> int:
@@ -39,20 +39,20 @@ with ResultJob(snakemake) as job:
     }
     rows = []
     for (study, run), (ratings, per_pair) in runs.items():
-        workers_per_hit = whole(per_pair, params.hits_per_pair, "ratings of a pair")
-        workers = whole(len(ratings), params.pairs_per_hit, "ratings")
+        workers_per_hit = exact_quotient(per_pair, params.hits_per_pair, "ratings of a pair")
+        workers = exact_quotient(len(ratings), params.pairs_per_hit, "ratings")
         rows += [
             ("#queries per user study", study, run, ratings["Query"].nunique()),
             ("#experimental cond. (#resp. per query)", study, run, ratings["Condition"].nunique()),
             ("#crowd workers per HIT", study, run, workers_per_hit),
-            ("#different HITs", study, run, whole(workers, workers_per_hit, "workers")),
+            ("#different HITs", study, run, exact_quotient(workers, workers_per_hit, "workers")),
             ("#crowd workers per query-response", study, run, per_pair),
             ("#query-response pairs annotations", study, run, len(ratings)),
         ]
     more = both_per_pair - first_per_pair
     rows += [
         ("#crowd workers per HIT", "Answerability", "second_run_additional",
-         whole(more, params.hits_per_pair, "ratings of a pair")),
+         exact_quotient(more, params.hits_per_pair, "ratings of a pair")),
         ("#crowd workers per query-response", "Answerability", "second_run_additional", more),
         ("#query-response pairs annotations", "Answerability", "second_run_additional",
          len(both) - len(first)),

@@ -10,7 +10,7 @@ from everycell.collections.user_study_materials import read_comment_counts, read
 from everycell.engine.result_job import ResultJob
 from everycell.statistics.anova import anova
 from everycell.statistics.power import power_from_f
-from everycell.studies.lajewska2025.ch4.ratings import whole
+from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 
 POWER_DECIMALS = {"cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0}
 
@@ -28,13 +28,17 @@ with ResultJob(snakemake) as job:
     )
 
     rows = [
-        ("Answerability", "workers", whole(len(both), params.pairs_per_hit, "ratings")),
-        ("Viewpoints", "workers", whole(len(viewpoints), params.pairs_per_hit, "ratings")),
-        ("Answerability", "workers_first_run", whole(len(first), params.pairs_per_hit, "ratings")),
+        ("Answerability", "workers", exact_quotient(len(both), params.pairs_per_hit, "ratings")),
+        ("Viewpoints", "workers", exact_quotient(len(viewpoints), params.pairs_per_hit, "ratings")),
+        (
+            "Answerability",
+            "workers_first_run",
+            exact_quotient(len(first), params.pairs_per_hit, "ratings"),
+        ),
         (
             "Viewpoints",
             "workers_first_run",
-            whole(len(viewpoints), params.pairs_per_hit, "ratings"),
+            exact_quotient(len(viewpoints), params.pairs_per_hit, "ratings"),
         ),
         ("Viewpoints", "candidate_queries", experts["query"].nunique()),
         (

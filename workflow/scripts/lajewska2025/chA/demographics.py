@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.collections.rating_files import read_answers
 from everycell.collections.user_studies import DEMOGRAPHICS
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch4.ratings import whole
+from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
 
 with ResultJob(snakemake) as job:
     rows = []
@@ -20,7 +20,13 @@ with ResultJob(snakemake) as job:
             pairs = snakemake.params.pairs_per_hit
             counts = read_answers(Path(path), demographic.lower(), options).value_counts()
             rows += [
-                (demographic, name, study, "n_workers", whole(counts[name], pairs, "answers"))
+                (
+                    demographic,
+                    name,
+                    study,
+                    "n_workers",
+                    exact_quotient(counts[name], pairs, "answers"),
+                )
                 for name in options
             ]
     job.write_table(

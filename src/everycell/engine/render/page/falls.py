@@ -11,17 +11,17 @@ from everycell.engine.cards import RUNNABLE
 from everycell.engine.reports import PLACES
 
 
-def what_falls(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Collect what does not stand of artefacts as the page has them.
+def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Collect what was not reproduced, from artefacts as the page has them.
 
-    Cells with one reason stand together.
+    Cells with the same reason are one entry.
 
     Examples
     --------
-    >>> what_falls([])["count"]
+    >>> failures_of([])["count"]
     {'differs': 0, 'inconsistent': 0, 'explained': 0, 'copy': 0}
     """
-    # An error of our own copy says nothing against the paper, so it stands apart.
+    # An error of our own copy says nothing against the paper, so it is listed apart.
     cells: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("differs", "inconsistent", "explained", "copy")
     }

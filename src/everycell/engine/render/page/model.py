@@ -22,7 +22,7 @@ from everycell.engine.render.page.evidence import (
     place_in_print,
     read_sections,
 )
-from everycell.engine.render.page.falls import what_falls
+from everycell.engine.render.page.falls import failures_of
 from everycell.engine.render.page.tables import (
     companion_table,
     printed_table,
@@ -123,7 +123,7 @@ def build_model(
     return {
         "papers": shown,
         "kinds": dict(Counter(paper.kind for paper in papers.values()).most_common()),
-        "falls": what_falls(everything),
+        "falls": failures_of(everything),
         "meaning": {
             "verdicts": VERDICTS,
             "states": STATES,

@@ -233,7 +233,7 @@ def printed_names() -> tuple[str, ...]:
     return tuple(kind.name for kind in ESTIMATORS.values() if kind.printed)
 
 
-def said_of(
+def predictions_for(
     estimator: SatisfactionEstimator,
     parts: Parts,
     setups: Mapping[str, Setup],

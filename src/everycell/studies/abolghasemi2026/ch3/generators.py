@@ -16,8 +16,8 @@ from everycell.dialogue.counterfactuals import Rewriting
 from everycell.dialogue.judging import (
     Judge,
     exchanged,
+    is_refusal,
     judged,
-    says_it_cannot,
     train_judge,
     unchanged,
 )
@@ -155,7 +155,7 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
     dialogues = [opening(sample) for sample in main]
     judges: dict[str, Callable[[list[str]], np.ndarray]] = {
         "words of other dialogues": lambda texts: judge.satisfied(texts, dialogues),
-        "five phrases": lambda texts: np.array([not says_it_cannot(text) for text in texts]),
+        "five phrases": lambda texts: np.array([not is_refusal(text) for text in texts]),
     }
     rows = []
     for name, answer in judges.items():

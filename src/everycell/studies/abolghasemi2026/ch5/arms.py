@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 
 from everycell.metrics.attribution import Author
 from everycell.rag.questions import Place, Question
-from everycell.studies.abolghasemi2026.ch5.modes import MODES, told_author
+from everycell.studies.abolghasemi2026.ch5.modes import MODES, displayed_author
 
 Labels = Literal["plain", "extended"]
 
@@ -49,8 +49,8 @@ class Arm(NamedTuple):
         >>> Arm("LLM", "Human", "CF-informed", "CF-informed").labels(question)
         ['LLM', 'Human', 'LLM']
         """
-        relevant = told_author(self.relevant_author, self.mode_relevant)
-        other = told_author(self.nonrelevant_author, self.mode_nonrelevant)
+        relevant = displayed_author(self.relevant_author, self.mode_relevant)
+        other = displayed_author(self.nonrelevant_author, self.mode_nonrelevant)
         numbers = range(1, len(question.documents) + 1)
         return [relevant if number == question.gold else other for number in numbers]
 
@@ -150,7 +150,7 @@ def study_settings(
     ]
 
 
-def everything_asked(
+def all_requests(
     settings: Iterable[Setting], questions: Callable[[Setting, Arm], Sequence[Question]]
 ) -> list[Asked]:
     """Each question of each setting under each arm, in this order.
@@ -166,7 +166,7 @@ def everything_asked(
     Examples
     --------
     >>> question = Question("q1", ("d7", "d3"), gold=2)
-    >>> len(everything_asked(study_settings(2, [2]), lambda setting, arm: [question]))
+    >>> len(all_requests(study_settings(2, [2]), lambda setting, arm: [question]))
     25
     """
     return [

@@ -21,7 +21,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
 from everycell.studies.abolghasemi2026.ch5.comparisons import compared
 from everycell.studies.abolghasemi2026.ch5.marks import NOT_RUN
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING
-from everycell.studies.abolghasemi2026.ch5.reading import beside_each_other
+from everycell.studies.abolghasemi2026.ch5.reading import side_by_side
 from everycell.studies.abolghasemi2026.ch5.results import citation_counts, confidence, quality
 
 MODE = [*SETTING, "rag_mode"]
@@ -187,7 +187,7 @@ def readings_compared(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
         cells = cells[(cells["metric"] == "value") & cells["table"].isin(_READ)]
         cells = cells.drop(columns="metric")
         found[name] = cells.rename(columns={"measure": "metric"})
-    return beside_each_other(found)
+    return side_by_side(found)
 
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 from everycell.studies.abolghasemi2026.ch5.chapter_tables import MODE, ChapterTable
 from everycell.studies.abolghasemi2026.ch5.controls import Control
 from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
-from everycell.studies.abolghasemi2026.ch5.modes import SETTING, told_author
+from everycell.studies.abolghasemi2026.ch5.modes import SETTING, displayed_author
 
 #: Columns of a table of measured and expected values -> digits shown.
 KNOWN = {"measured": 3, "low": 3, "high": 3, "expected": 3, "p": 4}
@@ -64,7 +64,7 @@ def measured_quality(
     values = []
     for row in rows.itertuples():
         labels = (
-            told_author(author, row.rag_mode)
+            displayed_author(author, row.rag_mode)
             for author in (row.relevant_author, row.nonrelevant_author)
         )
         sides = dict(zip(("relevant", "nonrelevant"), labels, strict=True))

@@ -14,7 +14,7 @@ import pandas as pd
 from everycell.language_models.generation import Answer
 from everycell.rag.planted import PlantedGenerator, expected_quality
 from everycell.rag.questions import Question
-from everycell.studies.abolghasemi2026.ch5.arms import Asked, everything_asked, study_settings
+from everycell.studies.abolghasemi2026.ch5.arms import Asked, all_requests, study_settings
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator, answers_of
 
 
@@ -199,6 +199,6 @@ def example_answers() -> pd.DataFrame:
     [['planted 99', 'q1', 2], ['planted 99', 'q2', 1]]
     """
     questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    asked = everything_asked(study_settings(2, [])[:1], lambda setting, arm: questions)
+    asked = all_requests(study_settings(2, [])[:1], lambda setting, arm: questions)
     toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
     return answers_of(PlantedControl(99, skill=0, base=0), asked, toy)

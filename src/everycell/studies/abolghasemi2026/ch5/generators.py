@@ -59,16 +59,16 @@ def answers_of(generator: Generator, asked: Sequence[Asked], benchmark: Benchmar
     generator
         Who is asked.
     asked
-        What `everything_asked` gives.
+        What `all_requests` gives.
     benchmark
         Whose questions these are.
 
     Examples
     --------
     >>> from everycell.rag.questions import Question
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import everything_asked, study_settings
+    >>> from everycell.studies.abolghasemi2026.ch5.arms import all_requests, study_settings
     >>> from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-    >>> asked = everything_asked(study_settings(2, [])[:1],
+    >>> asked = all_requests(study_settings(2, [])[:1],
     ...                          lambda setting, arm: [Question("q1", ("a", "b"), gold=2)])
     >>> toy = Benchmark("toy", {"Human": {"a": "Leiden is old.", "b": "Delft is, too."}})
     >>> found = answers_of(PlantedControl(0, skill=99), asked, toy)

@@ -14,7 +14,7 @@ MODES = ("Vanilla", "Informed", "CF-informed")
 OTHER_AUTHOR = {"Human": "LLM", "LLM": "Human"}
 
 
-def told_author(author: str, mode: str) -> str:
+def displayed_author(author: str, mode: str) -> str:
     """Author that a prompt names of a document.
 
     Parameters
@@ -36,7 +36,7 @@ def told_author(author: str, mode: str) -> str:
 
     Examples
     --------
-    >>> [told_author("LLM", mode) for mode in MODES]
+    >>> [displayed_author("LLM", mode) for mode in MODES]
     ['', 'LLM', 'Human']
     """
     if author not in OTHER_AUTHOR or mode not in MODES:

@@ -22,7 +22,7 @@ from everycell.studies.abolghasemi2026.ch5.modes import (
     PRECISION,
     RECALL,
     SETTING,
-    told_author,
+    displayed_author,
 )
 
 
@@ -164,7 +164,7 @@ def _with_labels(quality: pd.DataFrame) -> pd.DataFrame:
     }
     labels = {
         f"label_{side}": [
-            told_author(author, mode)
+            displayed_author(author, mode)
             for author, mode in zip(quality[f"{side}_author"], quality[column], strict=True)
         ]
         for side, column in sides.items()

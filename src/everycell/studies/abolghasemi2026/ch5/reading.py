@@ -90,7 +90,7 @@ READINGS: Mapping[str, Reading] = {
 READ = dict.fromkeys(READINGS, 3)
 
 
-def beside_each_other(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def side_by_side(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Results of the same answers under several readings, one row per number.
 
     Parameters
@@ -106,7 +106,7 @@ def beside_each_other(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Examples
     --------
     >>> cells = pd.DataFrame({"generator": ["toy"], "metric": ["attribution precision"]})
-    >>> found = beside_each_other({"default": cells.assign(value=100.0),
+    >>> found = side_by_side({"default": cells.assign(value=100.0),
     ...                            "strict": cells.assign(value=50.0)})
     >>> found.values.tolist()
     [['toy', 'attribution precision', 'default', 100.0], \

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from everycell.retrieval.significance import paired_beside_unpaired
+from everycell.retrieval.significance import compare_paired_and_unpaired
 
 #: Metrics of a test -> decimals.
 TESTS = {
@@ -109,7 +109,7 @@ def compared_pairs(
     parts = []
     for metric in metrics:
         one = pd.DataFrame({system: found[metric] for system, found in values.items()})
-        tests = paired_beside_unpaired(
+        tests = compare_paired_and_unpaired(
             one, [(a, b) for _, a, b in pairs], comparisons=len(pairs) * len(metrics)
         )
         tests.insert(0, "comparison", [name for name, *_ in pairs])

@@ -23,7 +23,7 @@ def both_studies(files: Any) -> Iterator[tuple[Study, pd.DataFrame]]:
         yield study, read_response_limitations(Path(path), study)
 
 
-def whole(count: int, size: int, what: str) -> int:
+def exact_quotient(count: int, size: int, what: str) -> int:
     """How many times `size` goes into `count`; the design leaves no remainder."""
     if count % size:
         raise RatingsError(

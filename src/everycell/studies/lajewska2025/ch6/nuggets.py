@@ -9,7 +9,7 @@ from scipy import stats
 
 from everycell.collections.nugget_labels import JUDGES, PARTS, SYSTEMS, NuggetLabels
 from everycell.rag.nuggets import nugget_scores
-from everycell.retrieval.significance import paired_beside_unpaired
+from everycell.retrieval.significance import compare_paired_and_unpaired
 
 #: The mean of the judges, as Tables 6.7 and 6.8 name it.
 MEAN = "avg LLM"
@@ -63,7 +63,7 @@ def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFra
     The thesis names no test; the same topics under both systems call for the paired one.
     """
     values = scores.pivot(index="topic", columns="run", values="value")
-    tests = paired_beside_unpaired(values, pairs)
+    tests = compare_paired_and_unpaired(values, pairs)
     return tests.assign(difference=tests["mean_a"] - tests["mean_b"])
 
 
