@@ -17,6 +17,7 @@ from everycell.config import parse_config
 from everycell.engine.settings import ConfigError
 from everycell.language_models import endpoint as endpoint_module
 from everycell.language_models.answering import open_language_model
+from everycell.language_models.costs import Budget
 from everycell.language_models.endpoint import Endpoint, EndpointError, endpoint_identity
 from everycell.language_models.generation import (
     Grounded,
@@ -28,7 +29,7 @@ from everycell.language_models.generation import (
     prompt_hash,
 )
 from everycell.language_models.records import read_record
-from everycell.language_models.settings import Decoding, LanguageModels
+from everycell.language_models.settings import Decoding, LanguageModels, Prices
 
 SECRET = "sk-very-secret-7"
 VARIABLE = "EVERYCELL_TEST_KEY"
@@ -183,6 +184,17 @@ def test_faults_of_the_server_are_asked_again(server, waits, fault):
     assert len(server.seen) == 3
     # Doubled, with up to `wait` at random, so that many workers do not come back together.
     assert 4 <= waits[0] <= 8 <= waits[1] <= 12
+
+
+def test_a_retry_is_paid_for_and_stops_at_the_budget(server, waits):
+    server.replies = [(500, {}, b"oops")]
+    budget = Budget(Prices(answer=1e6), money=3 * ASKED.decoding.max_tokens)
+    budget.spend(ASKED)
+    endpoint = Endpoint(server.settings(retries=5), budget)
+    with pytest.raises(LanguageModelError, match="above the `budget` of"):
+        endpoint.answer(ASKED)
+    # The first time, and two retries.
+    assert len(server.seen) == 3
 
 
 @pytest.mark.fault("endpoint")

@@ -7,7 +7,7 @@ same server for each script. The library of the copy is imported by each process
 
 Processes forked from one server hash texts in the same order. What must not depend on that order,
 on how Python was started or on signals is run with `Project.forks` switched off; the tiers of a CI
-run are never forked.
+run are never forked. Nor is what sets variables that libraries read when they are imported.
 
 This file is the launcher too, so that it imports nothing that takes long.
 """
@@ -26,6 +26,15 @@ from pathlib import Path
 COMMANDS = ("everycell", "snakemake")
 #: Variables of the environments of commands: the server's socket, and the launcher.
 SOCKET, LAUNCHER = "EVERYCELL_TEST_FORK_SERVER", "EVERYCELL_TEST_LAUNCHER"
+#: Starts of names of variables that libraries read when they are imported.
+READ_AT_IMPORT = ("HF_", "IR_DATASETS_", "MKL_", "MPL", "OMP_", "TORCH", "TRANSFORMERS_")
+_AT_START = dict(os.environ)
+
+
+def can_fork(command: str, environment: Mapping[str, str]) -> bool:
+    """Whether the server knows a command, and its libraries would read what the command's would."""
+    changed = dict(environment.items() ^ _AT_START.items())
+    return command in COMMANDS and not any(name.startswith(READ_AT_IMPORT) for name in changed)
 
 
 @cache
@@ -46,6 +55,7 @@ def server() -> dict[str, str]:
     launcher.chmod(0o700)
     process = subprocess.Popen(
         [sys.executable, Path(__file__).with_name("fork_server.py"), folder / "socket"],
+        env=_AT_START,
         # It ends when this process does, whose end of the pipe is then closed.
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

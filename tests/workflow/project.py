@@ -96,7 +96,8 @@ class Project:
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command here; standard error is part of its output, as on a terminal."""
         environment = self.environment | options.pop("env", {})
-        if command[0] in forked.COMMANDS and self.forks and not (self.prefix or options):
+        plain = self.forks and not (self.prefix or options)
+        if plain and forked.can_fork(str(command[0]), environment):
             arguments = list(map(str, command))
             status, printed = forked.run(arguments, self.folder, environment)
             return subprocess.CompletedProcess(arguments, status, printed)

@@ -86,15 +86,11 @@ claude-haiku, gemini-flash.
         options = {}
         if endpoint is not None:
             identity = endpoint_identity(endpoint)
-            options = {
-                "workers": endpoint.workers,
-                "budget": Budget(
-                    endpoint.prices, money=endpoint.budget, tokens=endpoint.token_budget
-                ),
-            }
+            budget = Budget(endpoint.prices, money=endpoint.budget, tokens=endpoint.token_budget)
+            options = {"workers": endpoint.workers, "budget": budget}
 
             def load() -> LanguageModel:
-                return Endpoint(endpoint)
+                return Endpoint(endpoint, budget)
         elif not settings.ask and (folder is None or not folder.exists()):
             identity, load = opened.identity_of(name), None
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,6 +65,7 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         self.prices = prices
         self._money, self._tokens = money, tokens
         self._spent_money, self._spent_tokens = 0.0, 0
+        self._lock = threading.Lock()
 
     def allow(self, name: str, requests: Sequence[Request]) -> None:
         """Refuse requests that, with those already sent, may exceed the budget.
@@ -88,10 +90,11 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         )
 
     def spend(self, request: Request) -> None:
-        """Count a sent request: even a failed one may be charged."""
+        """Count a request as it is sent: even a failed one may be charged."""
         expected = estimate([request], self.prices)
-        self._spent_money += expected.cost
-        self._spent_tokens += expected.tokens
+        with self._lock:
+            self._spent_money += expected.cost
+            self._spent_tokens += expected.tokens
 
 
 def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:

@@ -27,6 +27,7 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
+from everycell.language_models.costs import Budget
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -66,6 +67,8 @@ class Endpoint:
     ----------
     settings : EndpointSettings
         Address, model, name of the key's environment variable, limits.
+    budget : Budget, optional
+        Counts each retry. The first time that a request is sent is counted by who asks.
 
     Examples
     --------
@@ -73,8 +76,9 @@ class Endpoint:
     'api.example.org'
     """
 
-    def __init__(self, settings: EndpointSettings) -> None:
+    def __init__(self, settings: EndpointSettings, budget: Budget | None = None) -> None:
         self._settings = settings
+        self._budget = budget
         self.identity = endpoint_identity(settings)
         # A thread has a client of its own, which is closed where a reply takes too long.
         self._clients = threading.local()
@@ -92,6 +96,8 @@ class Endpoint:
         ------
         EndpointError
             The last fault; or the key is missing or refused, or the request is not accepted.
+        LanguageModelError
+            A retry may exceed the budget.
         NotOfferedError
             No log-probabilities came back though they were asked for, a scored request has
             messages (a server does not say how it puts them together), or a request has documents
@@ -115,9 +121,16 @@ class Endpoint:
             stop=stop_after_attempt(self._settings.retries + 1),
             wait=wait,
             retry=retry_if_exception_type(_PassingError),
+            before_sleep=lambda state: self._charge_again(request),
             reraise=True,
         )
         return attempts(self._ask, path, body, request)
+
+    def _charge_again(self, request: Request) -> None:
+        """Count a request that is sent once more: the failed one may be charged as well."""
+        if self._budget is not None:
+            self._budget.allow(self.identity.name, [request])
+            self._budget.spend(request)
 
     def _body(self, request: Request) -> tuple[str, dict[str, Any]]:
         body: dict[str, Any] = {"model": self._settings.model}
