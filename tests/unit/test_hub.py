@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,13 +11,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import sentencepiece
 from corpus_server import CorpusServer
 from huggingface_hub import constants
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_t5 import write_t5
 from transformers import BertModel
 
-from everycell.learning import hub, models
+from everycell.learning import hub
 from everycell.learning.hub import ModelError, cached_folder, commit_of, download_model
 from everycell.learning.models import model_folder
 from everycell.learning.query_encoders import load_encoder
@@ -118,14 +120,26 @@ def test_a_t5_and_a_query_encoder_come_at_a_revision_and_never_as_a_pickle(serve
             load(f"org/{name}-pickle", network=True)
 
 
-def test_a_tokenizer_of_sentence_pieces_says_what_reads_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(models, "find_spec", lambda name: None)
-    for name in ("config.json", "model.safetensors", "spiece.model"):
-        (tmp_path / name).touch()
-    with pytest.raises(ModelError, match="only as spiece.model, which the packages"):
-        model_folder(tmp_path)
-    monkeypatch.setattr(models, "find_spec", lambda name: name)
-    assert model_folder(tmp_path) == tmp_path
+def test_a_t5_may_have_only_the_file_of_sentencepiece(tmp_path):
+    texts = ["Query: delft Document: the old town Relevant: true", "false", "where is delft"] * 20
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts),
+        model_writer=model,
+        vocab_size=60,
+        hard_vocab_limit=False,
+        **{"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1, "minloglevel": 2},
+    )
+    write_t5(tmp_path, [str(number) for number in range(100)])
+    for path in tmp_path.glob("token*.json"):
+        path.unlink()
+    with pytest.raises(ModelError, match="has none of .*spiece.model"):
+        load_t5(tmp_path)
+    (tmp_path / "spiece.model").write_bytes(model.getvalue())
+    _, tokenizer = load_t5(tmp_path)
+    peer = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    for text in texts[:3]:
+        assert tokenizer(text)["input_ids"] == [*peer.encode(text), tokenizer.eos_token_id]
 
 
 def test_the_endpoint_of_the_environment_is_asked(server, tmp_path):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,10 +41,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 # What a cross-encoder starts anew when a language model or an encoder becomes one.
 _NEW_PARTS = ("classifier.", "bert.pooler.")
-# The vocabulary of a tokenizer of any kind, of BERT, of RoBERTa.
-_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")
-# What reads the file of SentencePiece that is all that an old T5 has of its tokenizer.
-_SENTENCE_PIECE = ("sentencepiece", "google.protobuf")
+# The vocabulary of a tokenizer of any kind, of BERT, of RoBERTa, of T5.
+_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5")
 
 
@@ -181,25 +178,11 @@ def _missing(folder: Path) -> str | None:
             )
         return f"{folder} has no model.safetensors, which holds the weights; copy it there"
     if not any((folder / name).is_file() for name in _TOKENIZERS):
-        if pieces := sorted(path.name for path in folder.glob("*.model")):
-            if all(map(_is_installed, _SENTENCE_PIECE)):
-                return None
-            return (
-                f"{folder} has its tokenizer only as {pieces[0]}, which the packages sentencepiece "
-                "and protobuf read; install them, or copy tokenizer.json there"
-            )
         return (
             f"{folder} has none of {', '.join(_TOKENIZERS)}, one of which the tokenizer needs; "
             "copy it there from the same model"
         )
     return None
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _hub_folder(name: str, network: bool, revision: str | None) -> Path:
