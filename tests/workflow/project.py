@@ -60,7 +60,8 @@ SMALL = {
         "epochs: 3\n  epochs_of_code: 1\n  samples: 50"
     ),
     "planted_lists: 24": "planted_lists: 6",
-    "simulated_lists: 100": "simulated_lists: 4",
+    "simulated_lists: 100": "simulated_lists: 2",
+    "    studies: 1000\n": "    studies: 500\n",
     "compared_lists: 12": "compared_lists: 2",
     "planted_lists: 60\n  explained_lists: 30": "planted_lists: 10\n  explained_lists: 2",
     "lime_samples: 1000": "lime_samples: 20",

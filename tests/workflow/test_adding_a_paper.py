@@ -120,7 +120,7 @@ class Files(SimpleHTTPRequestHandler):
         self.asked.append(self.path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def built(copy: Path):
     """Yield the copy after the section's run, with a server in place of the mirror."""
     handler = partial(Files, directory=copy / "mirror")
@@ -171,7 +171,7 @@ def test_its_files_pass_the_linters(copy, steps):
     run(copy, "ruff", "format", "--check", *scripts)
 
 
-def test_its_run_gives_a_verdict_for_each_printed_cell(built):
+def check_each_printed_cell_has_a_verdict(built):
     table, figure = json.loads(run(built, "everycell", "list", PAPER, "--format", "json").stdout)
     none = dict.fromkeys(VERDICTS, 0)
     assert table == {
@@ -186,13 +186,13 @@ def test_its_run_gives_a_verdict_for_each_printed_cell(built):
     assert (figure["id"], figure["state"]) == (f"{PAPER}/figure_1", "rebuilt")
 
 
-def test_its_audit_shows_its_erratum(built):
+def check_its_audit_shows_its_erratum(built):
     verdicts = json.loads((built / f"results/released/{PAPER}/table_1.verdicts.json").read_text())
     [erratum] = verdicts["errata"]
     assert erratum["audit"]["holds"] and "80.6 % by the printed means" in str(erratum["audit"])
 
 
-def test_its_settings_stand_in_the_configuration(built):
+def check_its_settings_are_in_the_configuration(built):
     receipt = json.loads((built / f"results/released/{PAPER}/table_1.receipt.json").read_text())
     assert receipt["parameters"]["queries"] == 2
     refused = run(built, "snakemake", "-n", PAPER, "--config", "toy={queries: 0}", fails=True)
@@ -202,23 +202,23 @@ def test_its_settings_stand_in_the_configuration(built):
     )
 
 
-def test_its_released_file_came_from_the_server(built, steps):
+def check_its_released_file_came_from_the_server(built, steps):
     assert Files.asked == ["/toy-runs/precision.csv"] * 2  # to hash it, and by the run
     fetched = (built / "resources/toy-runs/precision.csv").read_text("utf-8")
     assert fetched == steps["mirror/toy-runs/precision.csv"]
 
 
-def test_the_page_shows_it(built):
+def check_the_page_shows_it(built):
     page = (built / "results" / "index.html").read_text("utf-8")
     assert "A toy paper on two systems" in page
     assert "Mean average precision of two systems" in page
 
 
-def test_its_receipt_verifies(built):
+def check_its_receipt_verifies(built):
     assert "All 2 receipts in results hold." in run(built, "everycell", "verify").stdout
 
 
-def test_the_site_has_a_page_of_its_results(built, repository, tmp_path):
+def check_the_site_has_a_page_of_its_results(built, repository, tmp_path):
     folder = tmp_path / "project"
     shutil.copytree(built, folder, symlinks=True)
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"):
@@ -233,9 +233,21 @@ def test_the_site_has_a_page_of_its_results(built, repository, tmp_path):
     assert f'href="papers/{PAPER}.html"' in start  # in the navigation
 
 
-def test_no_other_file_was_touched(built, steps):
+def check_no_other_file_was_touched(built, steps):
     changes = git(built, "status", "--porcelain", "--untracked-files=all").splitlines()
     # Released data are in no repository.
     added = {path for path in steps if path != "Snakefile" and not path.startswith("mirror/")}
     assert set(changes) == {" M Snakefile"} | {f"?? {path}" for path in added}
     assert git(built, "diff", "--numstat", "Snakefile").split() == ["1", "0", "Snakefile"]
+
+
+def test_it_runs_to_verdicts_and_pages(built, steps, repository, tmp_path):
+    """One test, since workers that share these checks would each run the paper first."""
+    check_each_printed_cell_has_a_verdict(built)
+    check_its_audit_shows_its_erratum(built)
+    check_its_settings_are_in_the_configuration(built)
+    check_its_released_file_came_from_the_server(built, steps)
+    check_the_page_shows_it(built)
+    check_its_receipt_verifies(built)
+    check_the_site_has_a_page_of_its_results(built, repository, tmp_path)
+    check_no_other_file_was_touched(built, steps)
