@@ -114,7 +114,7 @@ def changed(cells: pd.DataFrame, edits: Edits, keys: list[str]) -> pd.DataFrame:
 def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Iterator[pd.DataFrame]:
     """Tables on which one comparison, or all of them, may come out otherwise."""
     known = Cells.of(cells, keys)
-    selected = [key for key in known.names if known.selected(predicate.cells, key)]
+    selected = known.selected(predicate.cells, known.names)
     ways = [list(against(predicate, known, key)) for key in selected]
     for edits in itertools.chain.from_iterable(ways):
         yield changed(cells, edits, keys)
@@ -199,7 +199,7 @@ def test_no_cell_is_compared_with_itself(
         key
         for key in known.names
         if predicate.other is not None
-        and known.selected(predicate.cells, key)
+        and known.selected(predicate.cells, [key])
         and known.moved(key, predicate.other) == key
     ]
     assert not same, "this comparison is fixed by construction: leave it out of `cells`"

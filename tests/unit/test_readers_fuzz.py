@@ -648,6 +648,7 @@ NOT_HERE = {
     "text.sheets.read_key": "`read_items` and `read_pairs` are nothing else, and in the table",
     "language_models.local.load_language_model": "as load_model: test_language_model_local.py",
     "engine.artefacts.read_card_file": "`load_papers` reads with it",
+    "engine.artefacts.load_paper": "`load_papers` reads with it",
     "engine.registry.read_part": "the project's own files; see test_registry.py",
     "engine.reports.read_report": "written by the project; see test_verdicts.py",
     "trec.lines.read_lines": "`read_run`, `read_qrels` and `read_candidates` read with it",
