@@ -5,6 +5,7 @@ A skip hides a check. So the closing lines count the skipped tests by reason, an
 released data, where no mirror is, and those that need a newer Python, which .ci/run cannot install.
 """
 
+import gc
 from collections import Counter
 from pathlib import Path
 
@@ -45,6 +46,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
         items[:] = in_shares(items, workers)
+
+
+def pytest_collection_finish() -> None:
+    # Ten thousand tests stay: a collection that looked at them all would take a third of a second,
+    # and libraries ask for one.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

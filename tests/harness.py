@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from everycell.engine.artefacts import Paper, load_papers
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"
 NEEDS_PYTHON = "needs Python 3.12 or 3.13 beside 3.11"
+
+
+@cache
+def published() -> dict[str, Paper]:
+    """Return the papers of the repository, which is read once; tests must not change them."""
+    return load_papers(REPOSITORY / "published")
 
 
 def find_mirror() -> Path | None:

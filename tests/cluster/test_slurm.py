@@ -77,7 +77,6 @@ def verdicts_of(table: str) -> str:
 def small_copy(folder: Path) -> Project:
     """Copy the project, with a smaller simulation."""
     project = copy_tree(folder)
-    project.edit("config.yaml", "studies: 1000", "studies: 500")
     project.edit("config.yaml", "[0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4]", "[0.0, 0.4]")
     return project
 

@@ -5,12 +5,14 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import typer
 import yaml
+from harness import published
 from markdown import markdown
 
 from everycell.cli import app
@@ -23,7 +25,7 @@ from everycell.collections.user_studies import (
 )
 from everycell.config import parse_config
 from everycell.engine import cards
-from everycell.engine.artefacts import all_artefacts, load_papers
+from everycell.engine.artefacts import all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import DESCRIPTION
 from everycell.engine.publications import Publication
@@ -90,7 +92,7 @@ def test_commands_and_options_exist(page, words):
     assert words[0] in known
     options = {option for param in known[words[0]].params for option in param.opts}
     assert {word for word in words if word.startswith("--")} <= options
-    papers = load_papers(REPOSITORY / "published")
+    papers = published()
     ids = {artefact.id for artefact in all_artefacts(papers)}
     for word in words[1:]:
         paper, _, name = word.partition("/")
@@ -118,9 +120,10 @@ def known_targets() -> set[str]:
     return {line.split()[0] for line in done.stdout.splitlines() if line}
 
 
+@cache
 def result_files() -> set[str]:
     """Return tier and id of what can run, as the start of a result's path."""
-    papers = load_papers(REPOSITORY / "published")
+    papers = published()
     return {
         f"results/{tier}/{artefact.id}"
         for artefact in all_artefacts(papers)
@@ -197,7 +200,7 @@ def test_every_page_is_linked_from_the_index_or_readme():
 
 def test_every_paper_has_a_page_and_a_row():
     readme = read(REPOSITORY / "README.md")
-    for key, paper in load_papers(REPOSITORY / "published").items():
+    for key, paper in published().items():
         assert (REPOSITORY / "docs" / "papers" / f"{key}.md").is_file()
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{key}`"))
         assert paper.authors in row and str(paper.year) in row
@@ -205,7 +208,7 @@ def test_every_paper_has_a_page_and_a_row():
 
 def test_the_readme_counts_tables_and_figures():
     found = re.search(r"All (\d+) tables and (\d+) figures", read(REPOSITORY / "README.md"))
-    names = [a.name for a in all_artefacts(load_papers(REPOSITORY / "published"))]
+    names = [a.name for a in all_artefacts(published())]
     counted = [sum(name.startswith(kind) for name in names) for kind in ("table", "figure")]
     assert [int(n) for n in found.groups()] == counted
 
@@ -285,7 +288,7 @@ def make_errata():
 
 
 def test_errata_page_follows_the_cards(make_errata):
-    made = make_errata.render(load_papers(REPOSITORY / "published"))
+    made = make_errata.render(published())
     assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
 
 
@@ -294,7 +297,7 @@ def test_nothing_in_a_card_becomes_markup_of_the_errata_page(make_errata):
         "<script>alert(1)</script> [here](javascript:alert(1)) ![](http://127.0.0.1:9/a.png) "
         "<javascript:alert(1)> <img src=x onerror=alert(1)> { onclick=alert(1) } `a` # *b*"
     )
-    paper = load_papers(REPOSITORY / "published")["sakai2023"]
+    paper = published()["sakai2023"]
     artefacts = {}
     for name, artefact in paper.artefacts.items():
         errata = [

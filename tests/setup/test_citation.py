@@ -4,9 +4,9 @@ import tomllib
 from pathlib import Path
 
 import yaml
+from harness import published
 
 import everycell
-from everycell.engine.artefacts import load_papers
 from everycell.engine.publications import read_publication
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ def test_the_citation_is_that_of_this_version_and_licence():
 
 def test_the_references_are_the_works_as_their_files_cite_them():
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
-    papers = load_papers(REPOSITORY / "published")
+    papers = published()
     assert len(cited["references"]) == len(papers)
     for reference, paper in zip(cited["references"], papers.values(), strict=True):
         known = read_publication(REPOSITORY / "published" / paper.key)

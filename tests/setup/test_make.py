@@ -98,7 +98,7 @@ def test_pytest_takes_the_options_of_the_fault_suite(set_up, tmp_path):
     page = shutil.copy2(REPOSITORY / "docs" / "reliability.md", tmp_path)
     command = shlex.split(planned.partition(" -m pytest ")[2].replace("docs/reliability.md", page))
     # Of the tests a folder is enough.
-    folders = ("docs", "page", "setup", "truth", "unit", "workflow")
+    folders = ("docs", "page", "rehearsal", "setup", "truth", "unit", "workflow")
     others = ["--ignore=src", *(f"--ignore=tests/{name}" for name in folders)]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *command, "--collect-only", *others],

@@ -2,19 +2,19 @@
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from harness import published
 
-from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
+from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.cards import Conclusion, Kind, Predicate
 from everycell.engine.comparisons import Cells, Key, spelled_out
 from everycell.engine.conclusions import evaluate
 from everycell.engine.printed_cells import as_number, key_columns
 
-ARTEFACTS = list(all_artefacts(load_papers(Path(__file__).parents[2] / "published")))
+ARTEFACTS = list(all_artefacts(published()))
 CLAIMS = [
     pytest.param(artefact, conclusion, id=f"{artefact.id} {conclusion.id}")
     for artefact in ARTEFACTS

@@ -1,18 +1,18 @@
 """What cards declare of decimals, against the print; and what that means for counts and labels."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import published
 
-from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
+from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.judging import judge
 from everycell.engine.printed_cells import decimals_shown, is_number
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
-PAPERS = load_papers(Path(__file__).parents[2] / "published")
+PAPERS = published()
 WITH_CELLS = [artefact for artefact in all_artefacts(PAPERS) if not artefact.cells.empty]
 BY_ID = pytest.mark.parametrize("artefact", WITH_CELLS, ids=lambda artefact: artefact.id)
 

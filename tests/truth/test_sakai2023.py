@@ -4,8 +4,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pandas as pd
 import pytest
+from harness import published
 
-from everycell.engine.artefacts import load_papers
 from everycell.engine.judging import judge
 from everycell.metrics.group_fairness import AttributeSet, gfrc
 from everycell.studies.sakai2023.ch1.conversations import (
@@ -22,7 +22,7 @@ OF_ROUNDED = [("Bing", "GF", "RATINGS (RNOD)"), ("Bing", "GF", "ORIGIN (JSD)")]
 
 @pytest.fixture(scope="module")
 def paper(repository):
-    return load_papers(repository / "published")["sakai2023"].artefacts
+    return published()["sakai2023"].artefacts
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from harness import published
 
-from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.artefacts import find_artefact
 from everycell.rag.questions import Question
 from everycell.studies.abolghasemi2026.ch5.answers import always_first, check_answers
 from everycell.studies.abolghasemi2026.ch5.arms import (
@@ -55,7 +56,7 @@ def tables():
 
 
 def test_columns_are_those_of_the_print(tables, repository):
-    papers = load_papers(repository / "published")
+    papers = published()
     printed = {f"table_5_{number}" for number in range(1, 16)}
     assert set(tables) == printed | {"figure_5_9"}
     for name in printed:

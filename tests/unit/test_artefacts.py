@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from harness import published
 from unit.toy_papers import CARD, write_paper
 
 from everycell.engine.artefacts import all_artefacts, find_artefact, load_papers
@@ -211,7 +212,7 @@ def test_undeclared_decimals_are_the_most_that_a_metric_shows(tmp_path):
 
 
 def test_every_table_and_figure_of_the_five_papers_has_a_card(repository):
-    artefacts = list(all_artefacts(load_papers(repository / "published")))
+    artefacts = list(all_artefacts(published()))
     counts = Counter((artefact.paper, artefact.name.split("_")[0]) for artefact in artefacts)
     assert {key: n for key, n in counts.items() if key[1] != "text"} == {
         ("lajewska2025", "table"): 48,

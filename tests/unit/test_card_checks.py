@@ -1,6 +1,7 @@
 """What `check_cards` finds on toy papers, and that it finds nothing on the real ones."""
 
 import pytest
+from harness import published
 from unit.toy_papers import CARD, CELLS, PAPER, write_paper
 
 from everycell.engine.artefacts import load_papers
@@ -278,7 +279,7 @@ def test_a_paper_without_artefacts(tmp_path):
 
 
 def test_real_cards_have_no_faults(repository):
-    assert check_cards(load_papers(repository / "published")) == []
+    assert check_cards(published()) == []
 
 
 def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):

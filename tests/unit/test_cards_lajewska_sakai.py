@@ -1,12 +1,9 @@
 """Cards of lajewska2025 and sakai2023: declared inputs, and printed numbers that must add up."""
 
-from pathlib import Path
-
 import pytest
+from harness import published
 
-from everycell.engine.artefacts import load_papers
-
-PAPERS = load_papers(Path(__file__).parents[2] / "published")
+PAPERS = published()
 
 
 def test_only_votes_annotations_and_scores_of_others_are_inputs() -> None:

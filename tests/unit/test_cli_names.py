@@ -1,8 +1,7 @@
 """Names in any spelling, and what `everycell make` asks Snakemake for."""
 
-from pathlib import Path
-
 import pytest
+from harness import published
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.toy_papers import CARD, write_paper
@@ -14,7 +13,7 @@ from everycell.cli.names import Named, Names
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.printed_cells import CardError
 
-PAPERS = load_papers(Path(__file__).parents[2] / "published")
+PAPERS = published()
 NAMES = Names(PAPERS)
 ARTEFACTS = list(all_artefacts(PAPERS))
 CHAPTERS = [(paper.key, chapter) for paper in PAPERS.values() for chapter in paper.chapters]

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from command_line import call
 from crate_validator import issues, serve_the_context
+from harness import published
 from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
-from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.artefacts import find_artefact
 from everycell.engine.code import code_sha256
 from everycell.engine.crate import write_crate
 from everycell.engine.lineage import write_lineage
@@ -183,7 +184,7 @@ def test_packages_of_each_result_are_kept_though_the_code_is_the_same(project):
 
 
 def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, repository):
-    papers = load_papers(repository / "published")
+    papers = published()
     artefact = find_artefact(papers, "sakai2023/table_1")
     folder = project / "results/embedded/sakai2023"
     folder.mkdir(parents=True)

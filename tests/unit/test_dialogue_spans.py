@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from harness import published
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -20,7 +21,6 @@ from everycell.dialogue.spans import (
     most_similar,
     reference_similarity,
 )
-from everycell.engine.artefacts import load_papers
 from everycell.sources import fetch
 
 PEOPLE = st.tuples(st.integers(2, 5), st.integers(0, 12)).flatmap(
@@ -218,7 +218,7 @@ def texts(mirror, tmp_path_factory):
 
 def printed(repository, table, metric):
     """Printed value of the master workers on passages."""
-    cells = load_papers(repository / "published")["lajewska2025"].artefacts[table].cells
+    cells = published()["lajewska2025"].artefacts[table].cells
     task = "task" if "task" in cells else "task_variant"
     chosen = cells[(cells["row"] == "MTurk master") & (cells["metric"] == metric)]
     return float(chosen[chosen[task].str.startswith("Paragraph")]["value"].item())

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from harness import published
 
 from everycell.collections.planted_bias import SYSTEMS, plant_bias
-from everycell.engine.artefacts import find_artefact, load_papers
+from everycell.engine.artefacts import find_artefact
 from everycell.engine.render.figure_files import COLOURS
 from everycell.engine.verdicts import report
 from everycell.metrics.nfairr import TAU
@@ -152,7 +153,7 @@ def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(
 
 def test_both_prints_name_the_same_rankers():
     # The rules give one set of names, under which the cells of both are looked up.
-    papers = load_papers(REPOSITORY / "published")
+    papers = published()
     for thesis, paper, rankers in (("table_4_1", "table_1", 11), ("table_4_2", "table_2", 4)):
         names = [
             list(dict.fromkeys(find_artefact(papers, key).cells["row"]))
@@ -163,7 +164,7 @@ def test_both_prints_name_the_same_rankers():
 
 
 def test_the_printed_lists_have_the_printed_fairness_where_one_word_is_enough():
-    artefact = find_artefact(load_papers(REPOSITORY / "published"), "abolghasemi2026/figure_4_1")
+    artefact = find_artefact(published(), "abolghasemi2026/figure_4_1")
     values = example_measures(artefact.input_cells(), [TAU, 0])
     found = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
     assert found.verdicts["equal"] == 2 and found.verdicts["quoted"] == 8

@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 import yaml
+from harness import published
 from rehearsal.targets import CHAPTERS
 
 from everycell.cli.full_tier import asked_for
@@ -21,7 +22,7 @@ from everycell.engine.printed_cells import CardError
 
 @pytest.fixture(scope="module")
 def papers(repository):
-    return load_papers(repository / "published")
+    return published()
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from harness import published
 
 import everycell
-from everycell.engine.artefacts import load_papers
 
 LIBRARY = Path(everycell.__file__).parent
 #: Packages of the library: each group may import from itself and from the groups before it.
@@ -81,7 +81,7 @@ def strings_of_code(path: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def papers(repository):
     """Keys of the papers."""
-    return list(load_papers(repository / "published"))
+    return list(published())
 
 
 of_each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)

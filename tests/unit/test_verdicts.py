@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import published
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact, load_papers
+from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.audits import Finding, printed_number
 from everycell.engine.cards import RUNNABLE, Card, Conclusion
 from everycell.engine.conclusions import evaluate
@@ -31,7 +32,7 @@ from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 
-PAPERS = load_papers(Path(__file__).parents[2] / "published")
+PAPERS = published()
 DIGITS = st.integers(0, 6)
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 ORDER = ("equal", "close", "differs")

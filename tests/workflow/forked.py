@@ -7,7 +7,7 @@ same server for each script. The library of the copy is imported by each process
 
 Processes forked from one server hash texts in the same order. What must not depend on that order,
 on how Python was started or on signals is run with `Project.forks` switched off; the tiers of a CI
-run are never forked. Nor is what sets variables that libraries read when they are imported.
+run are never forked.
 
 This file is the launcher too, so that it imports nothing that takes long.
 """
@@ -27,53 +27,55 @@ COMMANDS = ("everycell", "snakemake")
 #: Variables of the environments of commands: the server's socket, and the launcher.
 SOCKET, LAUNCHER = "EVERYCELL_TEST_FORK_SERVER", "EVERYCELL_TEST_LAUNCHER"
 #: Starts of names of variables that libraries read when they are imported.
-READ_AT_IMPORT = ("HF_", "IR_DATASETS_", "MKL_", "MPL", "OMP_", "TORCH", "TRANSFORMERS_")
+READ_AT_IMPORT = ("HF_", "IR_DATASETS_", "MKL_", "MPL", "OMP_", "TORCH_", "TRANSFORMERS_")
 _AT_START = dict(os.environ)
 
 
-def can_fork(command: str, environment: Mapping[str, str]) -> bool:
-    """Whether the server knows a command, and its libraries would read what the command's would."""
-    changed = dict(environment.items() ^ _AT_START.items())
-    return command in COMMANDS and not any(name.startswith(READ_AT_IMPORT) for name in changed)
+class Server:
+    """A server with some variables that its libraries read when they were imported."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        # The launcher has no need of them.
+        import shlex
+        import subprocess
+        import tempfile
+
+        # The path of a socket has at most 107 characters.
+        self._folder = tempfile.TemporaryDirectory(prefix="everycell-")
+        folder = Path(self._folder.name)
+        self.address = str(folder / "socket")
+        launcher = folder / "python"
+        words = shlex.join([sys.executable, "-ISE", __file__, sys.executable])
+        launcher.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        launcher.chmod(0o700)
+        #: What its commands find in their environments.
+        self.environment = {SOCKET: self.address, LAUNCHER: str(launcher)}
+        self._process = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("fork_server.py"), self.address],
+            env=_AT_START | dict(variables),
+            # It ends when this process does, whose end of the pipe is then closed.
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None and self._process.stdout.readline() == "ready\n"
 
 
 @cache
-def server() -> dict[str, str]:
-    """Start this worker's server; return what its commands find in their environments."""
-    # The launcher has no need of them.
-    import atexit
-    import shlex
-    import shutil
-    import subprocess
-    import tempfile
-
-    # The path of a socket has at most 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="everycell-"))
-    launcher = folder / "python"
-    words = shlex.join([sys.executable, "-ISE", __file__, sys.executable])
-    launcher.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
-    launcher.chmod(0o700)
-    process = subprocess.Popen(
-        [sys.executable, Path(__file__).with_name("fork_server.py"), folder / "socket"],
-        env=_AT_START,
-        # It ends when this process does, whose end of the pipe is then closed.
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    atexit.register(shutil.rmtree, folder)
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    return {SOCKET: str(folder / "socket"), LAUNCHER: str(launcher)}
+def _server(variables: frozenset[tuple[str, str]]) -> Server:
+    """This worker's server for these variables; few tests have any, each of its own."""
+    return Server(dict(variables))
 
 
 def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
     """Run a command in a folder; return its exit status, and what it printed on both streams."""
     import tempfile
 
+    changed = environment.items() - _AT_START.items()
+    server = _server(frozenset(pair for pair in changed if pair[0].startswith(READ_AT_IMPORT)))
     with tempfile.TemporaryFile() as printed:
-        address = server()
-        told = {**environment, **address}
-        status = ask(address[SOCKET], command, str(folder), told, printed.fileno())
+        told = {**environment, **server.environment}
+        status = ask(server.address, command, str(folder), told, printed.fileno())
         printed.seek(0)
         return status, printed.read().decode()
 

@@ -29,16 +29,20 @@ def find_python() -> Path | None:
     return None
 
 
-def receipts_from_base_alone(project: Project) -> list[str]:
-    """Receipts of the results whose jobs, down to fetched files, all run in `envs/base.yaml`."""
+def receipts_from_base_alone(project: Project) -> dict[str, str]:
+    """Receipts of the results whose jobs, down to fetched files, all run in `envs/base.yaml`.
+
+    Each with the rule that makes it.
+    """
     environment = {rule.name: Path(rule.conda_env).stem for rule in project.rules()}
     jobs = snakemake_jobs(project.folder)
+    maker = {output: job.rule for job in jobs for output in job.outputs}
     receipts = [
         path.relative_to(project.folder).as_posix()
         for path in (project.folder / "results").rglob("*.receipt.json")
     ]
-    return sorted(
-        receipt
-        for receipt in receipts
+    return {
+        receipt: maker[receipt]
+        for receipt in sorted(receipts)
         if {environment[job.rule] for job in upstream(jobs, [receipt])} == {"base"}
-    )
+    }

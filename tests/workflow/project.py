@@ -97,8 +97,7 @@ class Project:
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command here; standard error is part of its output, as on a terminal."""
         environment = self.environment | options.pop("env", {})
-        plain = self.forks and not (self.prefix or options)
-        if plain and forked.can_fork(str(command[0]), environment):
+        if self.forks and command[0] in forked.COMMANDS and not (self.prefix or options):
             arguments = list(map(str, command))
             status, printed = forked.run(arguments, self.folder, environment)
             return subprocess.CompletedProcess(arguments, status, printed)

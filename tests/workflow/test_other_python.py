@@ -31,7 +31,9 @@ def test_a_newer_python_rebuilds_the_same_bytes(built, clean, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     other = Project(clean.folder, prefix=["env", f"PATH={venv / 'bin'}:{os.environ['PATH']}"])
-    receipts = receipts_from_base_alone(built)
+    # Of results by one rule, one.
+    rules = receipts_from_base_alone(built)
+    receipts = sorted({rule: receipt for receipt, rule in rules.items()}.values())
     # Each work but one has such results; torch and Lucene are needed for the others.
     assert len(receipts) >= 15
     assert len(receipts) < len(list(built.folder.glob("results/**/*.receipt.json")))
@@ -46,10 +48,11 @@ def test_a_newer_python_rebuilds_the_same_bytes(built, clean, tmp_path):
     first, second = built.hashes(), other.hashes()
     assert len(second) > 100
     different = {f"results/{name}" for name in second if first[name] != second[name]}
-    # A receipt says which Python it was.
-    assert different == set(receipts)
+    # A receipt says which Python it was. Some rules make several results.
+    made = {receipt for receipt in rules if (other.folder / receipt).exists()}
+    assert different == made >= set(receipts)
     # Verdicts of the other Python are compared by one process, which takes a fifth of the time.
-    for receipt in receipts:
+    for receipt in made:
         verdicts = receipt.replace(".receipt.json", ".verdicts.json")
         if (built.folder / verdicts).exists():
             shutil.copy(built.folder / verdicts, other.folder / verdicts)

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from harness import published
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cards import RUNNABLE
@@ -158,7 +159,7 @@ def test_a_group_of_which_nothing_is_named_says_what_to_set(tree):
 def full_artefacts():
     """An artefact for each set of settings that the full tier waits for."""
     found = {}
-    for artefact in all_artefacts(load_papers(REPOSITORY / "published")):
+    for artefact in all_artefacts(published()):
         card = artefact.card.tiers.get("full")
         if card is not None and card.state in RUNNABLE:
             found.setdefault((artefact.paper, *card.settings), (artefact, card.settings))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import published
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, find_artefact, load_papers
 from everycell.engine.lineage import JobRecord, read_lineage, upstream
@@ -129,7 +130,7 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
     """One run on changed print: what it rebuilds must get its verdicts of the true print."""
     targets = {
         file: artefact
-        for file, artefact in rebuilt_in("released", load_papers(repository / "published")).items()
+        for file, artefact in rebuilt_in("released", published()).items()
         # Not Table 5.6, for which classifiers are trained.
         if artefact.paper == "lajewska2025" and artefact.name != "table_5_6"
     }

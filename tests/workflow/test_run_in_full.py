@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import call
+from harness import published
 from workflow.project import Project
 
 from everycell.config import read_config
@@ -53,7 +54,7 @@ def copy(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_every_chapter_with_a_full_tier_has_a_block() -> None:
     found = {target for _, commands in blocks() for target in targets(commands[-1])}
-    papers = load_papers(REPOSITORY / "published")
+    papers = published()
     chapters = {
         f"full_{artefact.paper}_ch{artefact.chapter}"
         for artefact in filter(runs_in_full, all_artefacts(papers))
