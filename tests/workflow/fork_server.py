@@ -30,6 +30,7 @@ PRELOADED = (
     "pandas",
     "pyarrow.parquet",
     "psutil",
+    "threadpoolctl",
     "scipy.optimize",
     "scipy.sparse",
     "scipy.stats",
@@ -127,6 +128,8 @@ def become(
     status = 0
     try:
         if is_script:
+            # Libraries of linear algebra read it when they are loaded; sums depend on it.
+            sys.modules["threadpoolctl"].threadpool_limits(int(environment["OMP_NUM_THREADS"]))
             runpy.run_path(name, run_name="__main__")
         else:
             if name == "snakemake":
