@@ -29,6 +29,8 @@ SOCKET, LAUNCHER = "EVERYCELL_TEST_FORK_SERVER", "EVERYCELL_TEST_LAUNCHER"
 #: Starts of names of variables that libraries read when they are imported.
 READ_AT_IMPORT = ("HF_", "IR_DATASETS_", "MKL_", "MPL", "OMP_", "TORCH_", "TRANSFORMERS_")
 _AT_START = dict(os.environ)
+#: Characters that leave room for the name of a socket.
+_LONGEST = 80
 
 
 class Server:
@@ -40,8 +42,9 @@ class Server:
         import subprocess
         import tempfile
 
-        # The path of a socket has at most 107 characters.
-        self._folder = tempfile.TemporaryDirectory(prefix="everycell-")
+        # The path of a socket has at most 107 characters. Only this user can enter the folder.
+        is_long = len(tempfile.gettempdir()) > _LONGEST
+        self._folder = tempfile.TemporaryDirectory(prefix="fork-", dir="/tmp" if is_long else None)
         folder = Path(self._folder.name)
         self.address = str(folder / "socket")
         launcher = folder / "python"

@@ -1,0 +1,56 @@
+"""A forked command is the command: it ends, prints and computes as one that is started anew."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from workflow import forked
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("everycell", "list", "nowhere"),
+        ("everycell", "list", "sakai2023", "--format", "json"),
+        ("everycell", "list", "--format", "xml"),
+        ("snakemake", "--version"),
+        ("snakemake", "nothing"),
+    ],
+    ids=" ".join,
+)
+def test_it_prints_and_ends_as_one_started_anew(tree, command):
+    anew, fork = (replace(tree, forks=forks).run(*command) for forks in (False, True))
+    assert (fork.returncode, fork.stdout) == (anew.returncode, anew.stdout)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "printed"),
+    [
+        ("import sys; print('a'); print('b', file=sys.stderr)", 0, "a\nb\n"),
+        ("import sys; sys.exit(3)", 3, ""),
+        ("import sys; sys.exit('no')", 1, "no\n"),
+        ("import atexit; atexit.register(print, 'end')", 0, "end\n"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 137, ""),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", 143, ""),
+        ("import sys; print(sys.stdin.read() == '', sys.argv[1:], __name__)", 0, None),
+        ("import threadpoolctl as t; print({i['num_threads'] for i in t.threadpool_info()})", 0,
+         "{1}\n"),
+        ("import os; print(os.environ['TOLD'], os.getcwd() == os.environ['HERE'])", 0, "a True\n"),
+    ],
+)  # fmt: skip
+def test_a_script_ends_as_python_ends_it(tmp_path, text, status, printed):
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    environment = {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "TOLD": "a", "HERE": str(tmp_path)}
+    found = forked.run([str(script), "b"], tmp_path, os.environ | environment)
+    assert found == (status, "True ['b'] __main__\n" if printed is None else printed)
+
+
+def test_a_fault_shows_where_it_is(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("def wrong():\n    raise ValueError('here')\n\n\nwrong()\n")
+    environment = os.environ | {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1"}
+    status, printed = forked.run([str(script)], tmp_path, environment)
+    assert status == 1
+    assert f'File "{script}", line 2, in wrong' in printed and "ValueError: here" in printed
