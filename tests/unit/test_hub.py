@@ -133,10 +133,12 @@ def test_a_t5_may_have_only_the_file_of_sentencepiece(tmp_path):
     write_t5(tmp_path, [str(number) for number in range(100)])
     for path in tmp_path.glob("token*.json"):
         path.unlink()
-    with pytest.raises(ModelError, match="has none of .*spiece.model"):
+    with pytest.raises(ModelError, match=r"has none of .*\*.model"):
         load_t5(tmp_path)
     (tmp_path / "spiece.model").write_bytes(model.getvalue())
     _, tokenizer = load_t5(tmp_path)
+    (tmp_path / "spiece.model").rename(tmp_path / "tokenizer.model")
+    assert model_folder(tmp_path) == tmp_path
     peer = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     for text in texts[:3]:
         assert tokenizer(text)["input_ids"] == [*peer.encode(text), tokenizer.eos_token_id]

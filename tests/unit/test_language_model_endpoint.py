@@ -28,7 +28,8 @@ from everycell.language_models.generation import (
     chat,
     prompt_hash,
 )
-from everycell.language_models.records import read_record
+from everycell.language_models.recorded import Recorded
+from everycell.language_models.records import Record, read_record
 from everycell.language_models.settings import Decoding, LanguageModels, Prices
 
 SECRET = "sk-very-secret-7"
@@ -189,12 +190,24 @@ def test_faults_of_the_server_are_asked_again(server, waits, fault):
 def test_a_retry_is_paid_for_and_stops_at_the_budget(server, waits):
     server.replies = [(500, {}, b"oops")]
     budget = Budget(Prices(answer=1e6), money=3 * ASKED.decoding.max_tokens)
-    budget.spend(ASKED)
+    budget.spend("m", ASKED)
     endpoint = Endpoint(server.settings(retries=5), budget)
-    with pytest.raises(LanguageModelError, match="above the `budget` of"):
+    with pytest.raises(LanguageModelError, match="status 500.*not asked again.*`budget` of 15"):
         endpoint.answer(ASKED)
     # The first time, and two retries.
     assert len(server.seen) == 3
+
+
+def test_what_retries_took_is_not_there_for_requests_that_wait(server, waits, tmp_path):
+    server.replies = [(500, {}, b"oops"), (500, {}, b"oops"), reply_of()]
+    asked = [Request(prompt=chat(text), decoding=Decoding(max_tokens=10)) for text in "abcde"]
+    budget = Budget(Prices(answer=1e6), money=50)
+    with Record(tmp_path / "a.jsonl") as record:
+        endpoint = Endpoint(server.settings(retries=5), budget)
+        model = Recorded(record, endpoint.identity, lambda: endpoint, budget=budget)
+        with pytest.raises(LanguageModelError, match="One more request .* above the `budget` of"):
+            model.answer_all(asked)
+    assert len(server.seen) == 5 and model.asked == 3
 
 
 @pytest.mark.fault("endpoint")

@@ -52,7 +52,7 @@ class Budget:
     >>> asked = Request(prompt="abc" * 1000, decoding=Decoding(max_tokens=500))
     >>> budget = Budget(Prices(), tokens=2000)
     >>> budget.allow("gpt-9", [asked])
-    >>> budget.spend(asked)
+    >>> budget.spend("gpt-9", asked)
     >>> budget.allow("gpt-9", [asked])
     Traceback (most recent call last):
     everycell.language_models.generation.LanguageModelError: 1 requests to gpt-9 may bring the \
@@ -74,27 +74,47 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         ------
         LanguageModelError
         """
-        expected = estimate(requests, self.prices)
-        cost = self._spent_money + expected.cost
-        tokens = self._spent_tokens + expected.tokens
-        if self._money is not None and cost > self._money:
-            reached = f"the cost to {cost:.2f} {self.prices.currency}"
-            limit = f"`budget` of {self._money:g}"
-        elif self._tokens is not None and tokens > self._tokens:
-            reached, limit = f"the tokens to {tokens}", f"`token_budget` of {self._tokens}"
-        else:
-            return
-        raise LanguageModelError(
-            f"{expected.calls} requests to {name} may bring {reached}, above the {limit}: raise "
-            "it, or ask for less. None of them was sent."
-        )
+        with self._lock:
+            above = self._above(estimate(requests, self.prices))
+        if above:
+            raise LanguageModelError(
+                f"{len(requests)} requests to {name} may bring {above}: raise it, or ask for less. "
+                "None of them was sent."
+            )
 
-    def spend(self, request: Request) -> None:
-        """Count a request as it is sent: even a failed one may be charged."""
+    def spend(self, name: str, request: Request) -> None:
+        """Count a request that is about to be sent, or refuse it: even a failed one may be charged.
+
+        Requests that were allowed together are refused where retries took what was meant for them.
+
+        Raises
+        ------
+        LanguageModelError
+        """
         expected = estimate([request], self.prices)
         with self._lock:
+            above = self._above(expected)
+            if above:
+                raise LanguageModelError(
+                    f"One more request to {name} may bring {above}: raise it and run the same "
+                    "command again, which keeps the answers that came."
+                )
             self._spent_money += expected.cost
             self._spent_tokens += expected.tokens
+
+    def _above(self, expected: Estimate) -> str:
+        """What would be exceeded, in words; empty if nothing."""
+        cost = self._spent_money + expected.cost
+        tokens = self._spent_tokens + expected.tokens
+        # The same costs may add up to another last digit one by one.
+        if self._money is not None and cost > self._money + 1e-9:
+            return (
+                f"the cost to {cost:.2f} {self.prices.currency}, above the `budget` of "
+                f"{self._money:g}"
+            )
+        if self._tokens is not None and tokens > self._tokens:
+            return f"the tokens to {tokens}, above the `token_budget` of {self._tokens}"
+        return ""
 
 
 def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:

@@ -121,16 +121,19 @@ class Endpoint:
             stop=stop_after_attempt(self._settings.retries + 1),
             wait=wait,
             retry=retry_if_exception_type(_PassingError),
-            before_sleep=lambda state: self._charge_again(request),
+            before_sleep=lambda state: self._charge_again(request, state.outcome.exception()),
             reraise=True,
         )
         return attempts(self._ask, path, body, request)
 
-    def _charge_again(self, request: Request) -> None:
+    def _charge_again(self, request: Request, fault: BaseException) -> None:
         """Count a request that is sent once more: the failed one may be charged as well."""
-        if self._budget is not None:
-            self._budget.allow(self.identity.name, [request])
-            self._budget.spend(request)
+        if self._budget is None:
+            return
+        try:
+            self._budget.spend(self.identity.name, request)
+        except LanguageModelError as refusal:
+            raise LanguageModelError(f"{fault} It was not asked again: {refusal}") from None
 
     def _body(self, request: Request) -> tuple[str, dict[str, Any]]:
         body: dict[str, Any] = {"model": self._settings.model}

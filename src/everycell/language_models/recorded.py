@@ -246,7 +246,7 @@ class Recorded:
             model = self._ready(progress)
             # What was announced and not sent costs nothing.
             if self._budget is not None:
-                self._budget.spend(request)
+                self._budget.spend(self.identity.name, request)
         self._keep(request, model.answer(request), progress)
 
     def _keep(self, request: Request, answer: Answer, progress: Progress) -> None:

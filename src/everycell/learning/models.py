@@ -41,8 +41,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 # What a cross-encoder starts anew when a language model or an encoder becomes one.
 _NEW_PARTS = ("classifier.", "bert.pooler.")
-# The vocabulary of a tokenizer of any kind, of BERT, of RoBERTa, of T5.
-_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
+# The vocabulary of a tokenizer of any kind, of BERT, of RoBERTa, of SentencePiece.
+_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5")
 
 
@@ -177,7 +177,7 @@ def _missing(folder: Path) -> str | None:
                 "convert-weights`"
             )
         return f"{folder} has no model.safetensors, which holds the weights; copy it there"
-    if not any((folder / name).is_file() for name in _TOKENIZERS):
+    if not any(path.is_file() for name in _TOKENIZERS for path in folder.glob(name)):
         return (
             f"{folder} has none of {', '.join(_TOKENIZERS)}, one of which the tokenizer needs; "
             "copy it there from the same model"
