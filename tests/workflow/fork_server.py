@@ -12,6 +12,7 @@ import selectors
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -113,7 +114,8 @@ def become(
         os.dup2(output, stream)
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)
+    errors = "backslashreplace"
+    sys.stderr = open(2, "w", encoding="utf-8", errors=errors, closefd=False, buffering=1)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -123,7 +125,10 @@ def become(
     name = command[0]
     is_script = name.endswith(".py")
     first = [str(Path(name).parent)] if is_script else []
-    sys.path[:] = [*first, environment["PYTHONPATH"], *sys.path]
+    named = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:] = [*first, *named, *sys.path]
+    # The server may have asked for it already.
+    tempfile.tempdir = None
     sys.argv = list(command)
     status = 0
     try:

@@ -5,9 +5,10 @@ transformers; the suite has hundreds of both. So `Project.run` asks a server (`f
 fork, and `sys.executable` of a Snakemake that was started in this way is a launcher that asks the
 same server for each script. The library of the copy is imported by each process itself.
 
-Processes forked from one server hash texts in the same order. What must not depend on that order,
-on how Python was started or on signals is run with `Project.forks` switched off; the tiers of a CI
-run are never forked.
+Not all is as in a process of its own. Forks of one server hash texts in the same order. A library
+that they forgot to import may be there. The memory of a job counts the server's, a signal gives 128
+and its number, as in a shell, and a job goes on where its Snakemake is killed. Tests of any of
+these switch `Project.forks` off; the tiers of a CI run are never forked.
 
 This file is the launcher too, so that it imports nothing that takes long.
 """

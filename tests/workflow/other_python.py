@@ -29,6 +29,11 @@ def find_python() -> Path | None:
     return None
 
 
+def one_of_each_rule(rules: dict[str, str]) -> dict[str, str]:
+    """Of receipts with the rules that make them, one of each rule."""
+    return {receipt: rule for rule, receipt in {rules[each]: each for each in rules}.items()}
+
+
 def receipts_from_base_alone(project: Project) -> dict[str, str]:
     """Receipts of the results whose jobs, down to fetched files, all run in `envs/base.yaml`.
 

@@ -1,4 +1,4 @@
-"""A forked command is the command: it ends, prints and computes as one that is started anew."""
+"""A forked command prints and computes as one that is started anew, and ends as in a shell."""
 
 import os
 from dataclasses import replace
@@ -36,6 +36,8 @@ def test_it_prints_and_ends_as_one_started_anew(tree, command):
         ("import sys; print(sys.stdin.read() == '', sys.argv[1:], __name__)", 0, None),
         ("import threadpoolctl as t; print({i['num_threads'] for i in t.threadpool_info()})", 0,
          "{1}\n"),
+        ("import os, tempfile; print(tempfile.gettempdir() == os.environ['TMPDIR'])", 0, "True\n"),
+        (r"import sys; print('\udc80', file=sys.stderr)", 0, "\\udc80\n"),
         ("import os; print(os.environ['TOLD'], os.getcwd() == os.environ['HERE'])", 0, "a True\n"),
     ],
 )  # fmt: skip
@@ -43,6 +45,7 @@ def test_a_script_ends_as_python_ends_it(tmp_path, text, status, printed):
     script = tmp_path / "script.py"
     script.write_text(text)
     environment = {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "TOLD": "a", "HERE": str(tmp_path)}
+    environment["TMPDIR"] = str(tmp_path)
     found = forked.run([str(script), "b"], tmp_path, os.environ | environment)
     assert found == (status, "True ['b'] __main__\n" if printed is None else printed)
 
