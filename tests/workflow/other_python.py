@@ -29,9 +29,9 @@ def find_python() -> Path | None:
     return None
 
 
-def one_of_each_rule(rules: dict[str, str]) -> dict[str, str]:
+def one_of_each_rule(rules: dict[str, str]) -> list[str]:
     """Of receipts with the rules that make them, one of each rule."""
-    return {receipt: rule for rule, receipt in {rules[each]: each for each in rules}.items()}
+    return sorted({rule: receipt for receipt, rule in rules.items()}.values())
 
 
 def receipts_from_base_alone(project: Project) -> dict[str, str]:

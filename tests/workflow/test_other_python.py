@@ -33,7 +33,7 @@ def test_a_newer_python_rebuilds_the_same_bytes(built, clean, tmp_path):
     other = Project(clean.folder, prefix=["env", f"PATH={venv / 'bin'}:{os.environ['PATH']}"])
     # Of results by one rule, one.
     rules = receipts_from_base_alone(built)
-    receipts = sorted(one_of_each_rule(rules))
+    receipts = one_of_each_rule(rules)
     # Each work but one has such results; torch and Lucene are needed for the others.
     assert len(receipts) >= 15
     assert len(receipts) < len(list(built.folder.glob("results/**/*.receipt.json")))

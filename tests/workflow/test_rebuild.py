@@ -67,7 +67,7 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     # Another folder, another core count: neither may leave a trace. Of the chapter that ranks,
     # two systems, from the collection to the scores; nothing that rests on its other rankings.
     # What test_other_python.py builds from clean is left to it.
-    elsewhere = one_of_each_rule(receipts_from_base_alone(built)) if find_python() else {}
+    elsewhere = one_of_each_rule(receipts_from_base_alone(built)) if find_python() else []
     results = [
         f"results/{name}"
         for name in built.hashes()
