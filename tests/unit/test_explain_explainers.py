@@ -106,7 +106,7 @@ def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(given):
             ranks = []
             for sample in range(len(narrow.background)):
                 changed = scores.copy()
-                changed[document] = masked[row, sample, document]
+                changed[document] = masked[sample, row, document]
                 ranks.append(ranks_of(changed)[document])
             assert found[row, document] == pytest.approx(-np.mean(ranks))
 
@@ -126,11 +126,15 @@ def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_few
         seen.append(coalitions.tolist())
         return coalitions.sum(axis=1).astype(float)
 
-    checks(game, np.array([1.0, 2.0, 1.0]), [2, 5])
-    assert seen[0] == [[True, True, False], [True, True, True]]
-    assert seen[1] == [[False, False, True], [False, False, False]]
+    attributions = np.array([[1.0, 2.0, 1.0], [0.0, 0.0, 3.0]])
+    found = checks(game, attributions, [2, 5])
+    (asked,) = seen
+    assert asked[:4] == [[True, True, False], [True] * 3, [True, False, True], [True] * 3]
+    assert asked[4:] == [[False, False, True], [False] * 3, [False, True, False], [False] * 3]
+    assert found.preservation.tolist() == [[2, 3], [2, 3]]
+    assert found.deletion.tolist() == [[1, 0], [1, 0]]
 
 
 def test_an_attribution_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="not a finite number"):
-        checks(lambda coalitions: coalitions.sum(axis=1), np.array([np.nan, 1]), [1])
+        checks(lambda coalitions: coalitions.sum(axis=1), np.array([[np.nan, 1]]), [1])

@@ -19,7 +19,10 @@ from everycell.explain.value_functions import (
     weighted_rank_difference,
 )
 
-rankings = st.integers(2, 8).flatmap(lambda n: st.permutations(range(1, n + 1)))
+# Up to some more than two words of 64 ranks.
+rankings = (st.integers(2, 8) | st.sampled_from([63, 64, 65, 130])).flatmap(
+    lambda n: st.permutations(range(1, n + 1))
+)
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.sampled_from(["first", "last"]))
@@ -79,8 +82,10 @@ def test_batches_change_nothing(monkeypatch):
     documents, background = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
     game = ListwiseGame(lambda x: np.sin(x).sum(axis=1), documents, background, exposures())
     whole = game(all_coalitions(3))
-    monkeypatch.setattr(listwise, "_VECTORS", 45)
-    np.testing.assert_array_equal(game(all_coalitions(3)), whole)
+    # One sample of all 8 coalitions has 32 vectors; then also the coalitions are divided.
+    for vectors in (100, 45, 3):
+        monkeypatch.setattr(listwise, "_VECTORS", vectors)
+        np.testing.assert_array_equal(game(all_coalitions(3)), whole)
 
 
 def test_a_feature_that_the_model_does_not_read_is_worth_nothing():

@@ -14,7 +14,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Checks(NamedTuple):
-    """Value of a list for each size of an explanation, shapes (sizes,) or (sizes, k)."""
+    """Value of a list for each size of explanations, shapes (e, sizes) or (e, sizes, k)."""
 
     preservation: FloatArray  #: with only the features of the explanation
     deletion: FloatArray  #: with all other features
@@ -28,8 +28,8 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     game : callable
         From coalitions, shape (c, f), to their values, shape (c,) or (c, k). Its background should
         differ from that of the explanation.
-    attributions : numpy.ndarray of float, shape (f,)
-        Attribution of each feature; ties go to the first feature.
+    attributions : numpy.ndarray of float, shape (e, f)
+        Attribution of each feature in e explanations of the list; ties go to the first feature.
     sizes : sequence of int
         Numbers of features in an explanation; all if there are fewer.
 
@@ -45,11 +45,14 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     Examples
     --------
     >>> game = lambda coalitions: coalitions @ np.array([1.0, 2.0, 4.0])
-    >>> checks(game, np.array([0.1, 0.2, 0.3]), [1, 2])
-    Checks(preservation=array([4., 6.]), deletion=array([3., 1.]))
+    >>> checks(game, np.array([[0.1, 0.2, 0.3]]), [1, 2])
+    Checks(preservation=array([[4., 6.]]), deletion=array([[3., 1.]]))
     """
     if not np.isfinite(attributions).all():
         raise ValueError("An attribution is not a finite number, so it has no rank: leave it out.")
     places = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
-    kept = np.array([places < size for size in sizes])
-    return Checks(game(kept), game(~kept))
+    kept = places[:, None] < np.array(sizes)[:, None]
+    coalitions = np.array([kept, ~kept])
+    # One call, since a game is played faster with many coalitions at once.
+    worth = game(coalitions.reshape(-1, attributions.shape[1]))
+    return Checks(*worth.reshape(*coalitions.shape[:-1], *worth.shape[1:]))

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 #: LightGBM treats values this close to 0 as missing, if a split says that 0 is missing.
 ZERO = 1e-35
+
+#: Number of coalitions in a word.
+_BITS = 64
+#: Up to here, single additions take less time than one for the whole word.
+_FEW = 6
 
 
 @intrinsic
@@ -24,23 +30,58 @@ def _lowest_bit(_context, _word):
     return types.uint64(types.uint64), code
 
 
+@intrinsic
+def _number_of_bits(_context, _word):
+    """Number of set bits of a word."""
+
+    def code(_context, builder, _signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), code
+
+
+@intrinsic
+def _add_where(_context, numbers, word, value):
+    """Add a value to those of 64 numbers whose bit in a word is set, all in a few instructions."""
+    numbers_of_word = ir.VectorType(ir.IntType(64), _BITS)
+
+    def code(context, builder, signature, arguments):
+        array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+        place = builder.bitcast(array.data, numbers_of_word.as_pointer())
+        chosen = builder.bitcast(arguments[1], ir.VectorType(ir.IntType(1), _BITS))
+        nothing = ir.Constant(numbers_of_word, None)
+        first = builder.insert_element(nothing, arguments[2], ir.IntType(32)(0))
+        everywhere = builder.shuffle_vector(
+            first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), _BITS), [0] * _BITS)
+        )
+        added = builder.select(chosen, everywhere, nothing)
+        sums = builder.add(builder.load(place, align=8), added)
+        builder.store(sums, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(numbers, types.uint64, types.int64), code
+
+
 @numba.njit(cache=True)
-def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves, found):
-    """Add the leaves that each coalition reaches to ``found``, shape (b, n, c).
+def add_leaves(
+    documents, samples, holds, order, features, roots, lefts, rights, leaves, unit, found
+):
+    """Add the leaves that each coalition reaches, into ``found``, shape (b, c, n).
 
     ``documents`` and ``samples`` tell for each node whether a vector goes to the left, shape (m,
     nodes); ``holds`` has the coalitions that contain a feature as bits, shape (f + 1, words), and
-    all coalitions in its last row. Where document and sample go the same way, so do all coalitions.
-    A stack holds the nodes at which they split. The first leaf of a tree is added to all coalitions
-    at once (`common`), and for those that reach another leaf, the difference is added.
+    all coalitions in its last row; ``order``, shape (c,), has their rows in ``found``. Where
+    document and sample go the same way, so do all coalitions. A stack holds the nodes at which they
+    split. The first leaf of a tree is added to all coalitions at once (`common`), and for those
+    that reach another leaf, the difference is added.
     """
     words = holds.shape[1]
+    scores = np.empty((words, _BITS), dtype=np.int64)
     stack = np.empty(len(lefts) + 2, dtype=np.int64)
     bits = np.empty((len(lefts) + 2, words), dtype=np.uint64)
     for b in range(len(samples)):
         for d in range(len(documents)):
             kept, other = documents[d], samples[b]
-            scores = found[b, d]
             scores[:] = 0
             common = 0
             for root in roots:
@@ -87,11 +128,16 @@ def add_leaves(documents, samples, holds, features, roots, lefts, rights, leaves
                     else:
                         for word in range(words):
                             here = bits[top, word]
+                            if _number_of_bits(here) > _FEW:
+                                _add_where(scores[word], here, value - base)
+                                continue
                             while here:
-                                scores[word * 64 + _lowest_bit(here)] += value - base
+                                scores[word, _lowest_bit(here)] += value - base
                                 here &= here - np.uint64(1)
                     top -= 1
-            scores += common
+            sums = scores.ravel()
+            for place in range(len(order)):
+                found[b, order[place], d] = (sums[place] + common) * unit
 
 
 @numba.njit(cache=True)
@@ -111,3 +157,24 @@ def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, right
                 node = lefts[node] if left else rights[node]
             total += leaves[~node]
         found[row] = total
+
+
+@numba.njit(cache=True)
+def add_ranks(scores, given, found):
+    """Add to ``found``, shape (c, n), the ranks that documents have with other scores.
+
+    ``scores``, shape (b, c, n), are those that each of n documents has instead of its own in
+    ``given``, shape (n,), while the others keep theirs. Among equal scores the document that comes
+    first is higher.
+    """
+    samples, coalitions, documents = scores.shape
+    for b in range(samples):
+        for c in range(coalitions):
+            for place in range(documents):
+                score = scores[b, c, place]
+                rank = 1
+                for before in range(place):
+                    rank += given[before] >= score
+                for after in range(place + 1, documents):
+                    rank += given[after] > score
+                found[c, place] += rank

@@ -78,7 +78,7 @@ class Forest(NamedTuple):
 
         Returns
         -------
-        numpy.ndarray of float, shape (c, b, n)
+        numpy.ndarray of float, shape (b, c, n)
             As from the model's `predict`, up to rounding.
 
         Raises
@@ -88,14 +88,19 @@ class Forest(NamedTuple):
         """
         given = self._checked("documents", documents)
         samples = self._checked("background", background)
-        words = _bits_by_feature(self._checked("coalitions", coalitions))
+        masks = self._checked("coalitions", coalitions)
+        # Neighbours agree on the features that are tested most, so that many words of coalitions
+        # are empty at a node, and need no work.
+        by_use = np.argsort(np.bincount(self.features, minlength=len(self.names)), kind="stable")
+        order = np.lexsort(masks.T[by_use])
+        words = _bits_by_feature(masks[order])
         from everycell.explain.compiled import add_leaves
 
-        found = np.empty((len(samples), len(given), len(coalitions)), dtype=np.int64)
+        found = np.empty((len(samples), len(masks), len(given)))
         ways = self._goes_left(given), self._goes_left(samples)
         trees = self.features, self.roots, self.lefts, self.rights, self.leaves
-        add_leaves(*ways, words, *trees, found)
-        return found.transpose(2, 0, 1) * self.unit
+        add_leaves(*ways, words, order, *trees, self.unit, found)
+        return found
 
     def _goes_left(self, vectors: FloatArray) -> BoolArray:
         """Whether a vector goes to the left at a node, shape (m, nodes)."""

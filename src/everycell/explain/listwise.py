@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ BoolArray = npt.NDArray[np.bool_]
 #: like `everycell.explain.forests.Forest`, which is then called with whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
-#: #: Number of masked vectors at once, to bound memory. It does not apply to models that take
+#: #: Number of masked vectors at once, to bound memory; and of scores, for models that take
 #: coalitions, for which the vectors are never built.
 _VECTORS, _SCORES = 200_000, 4_000_000
 
@@ -95,17 +96,34 @@ class ListwiseGame:
         numpy.ndarray of float, shape (c,) or (c, k)
             Depends on the number of values of the value function.
         """
-        samples, documents = len(self.background), len(self.documents)
-        most = _SCORES if hasattr(self.model, "masked_scores") else _VECTORS
-        at_once = max(1, most // (samples * documents))
-        parts = []
-        for start in range(0, len(coalitions), at_once):
-            kept = coalitions[start : start + at_once]
-            scores = masked_scores(self.model, self.documents, self.background, kept)
-            ranks = ranks_of(scores.reshape(-1, documents), self.ties)
-            values = self.value(ranks)
-            parts.append(values.reshape(-1, samples, *values.shape[1:]).mean(axis=1))
-        return np.concatenate(parts)
+        most = most_scores(self.model)
+        parts = pieces(coalitions, most // len(self.documents))
+        return np.concatenate([self._worth(kept, most) for kept in parts])
+
+    def _worth(self, kept: BoolArray, most: int) -> FloatArray:
+        of_samples = []
+        for samples in pieces(self.background, most // len(kept) // len(self.documents)):
+            scores = masked_scores(self.model, self.documents, samples, kept)
+            values = self.value(ranks_of(scores.reshape(-1, len(self.documents)), self.ties))
+            of_samples.append(values.reshape(len(samples), len(kept), *values.shape[1:]))
+        # The values of a coalition side by side, so that the order of their sum is always the same.
+        return np.ascontiguousarray(np.concatenate(of_samples).swapaxes(0, 1)).mean(axis=1)
+
+
+def most_scores(model: Model) -> int:
+    """Number of masked scores to ask a model for at once."""
+    return _SCORES if hasattr(model, "masked_scores") else _VECTORS
+
+
+def pieces(rows: npt.NDArray[Any], most: int) -> list[npt.NDArray[Any]]:
+    """Split an array into pieces of as many rows as given, or of one.
+
+    Examples
+    --------
+    >>> [piece.tolist() for piece in pieces(np.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    return np.split(rows, range(max(1, most), len(rows), max(1, most)))
 
 
 def masked_scores(
@@ -126,7 +144,7 @@ def masked_scores(
 
     Returns
     -------
-    numpy.ndarray of float, shape (c, b, n)
+    numpy.ndarray of float, shape (b, c, n)
         Scores.
 
     Raises
@@ -147,7 +165,7 @@ def masked_scores(
     """
     if hasattr(model, "masked_scores"):
         return model.masked_scores(documents, background, coalitions)
-    vectors = np.where(coalitions[:, None, None], documents[None, None], background[None, :, None])
+    vectors = np.where(coalitions[None, :, None], documents, background[:, None, None])
     shape = vectors.shape[:-1]
     scores = np.asarray(model(vectors.reshape(-1, documents.shape[1])), dtype=float)
     if scores.shape != (np.prod(shape),) or not np.isfinite(scores).all():

@@ -42,7 +42,7 @@ def pointwise_shapley_values(
     [[1.0, 1.0]]
     """
     scores = masked_scores(model, documents, background, all_coalitions(documents.shape[1]))
-    return shapley_values(scores.mean(axis=1)).T
+    return shapley_values(scores.mean(axis=0)).T
 
 
 def tree_shapley_values(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from everycell.explain.listwise import Model, masked_scores
+from everycell.explain.listwise import Model, masked_scores, most_scores, pieces
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -54,13 +54,13 @@ class RankGame:
         coalitions : numpy.ndarray of bool, shape (c, f)
             Features that keep their values.
         """
-        scores = masked_scores(self.model, self.documents, self.background, coalitions)
+        # numba takes a second to import.
+        from everycell.explain.compiled import add_ranks
+
         given = np.asarray(self.model(self.documents), dtype=float)
-        ranks = np.empty(scores.shape)
-        for place in range(len(given)):
-            masked = scores[:, :, place]
-            before, after = np.sort(given[:place]), np.sort(given[place + 1 :])
-            higher = len(before) - np.searchsorted(before, masked, side="left")
-            higher += len(after) - np.searchsorted(after, masked, side="right")
-            ranks[:, :, place] = 1 + higher
-        return -ranks.mean(axis=1)
+        sums = np.zeros((len(coalitions), len(given)))
+        most = most_scores(self.model) // sums.size
+        for samples in pieces(self.background, most):
+            scores = masked_scores(self.model, self.documents, samples, coalitions)
+            add_ranks(scores, given, sums)
+        return -sums / len(self.background)

@@ -1,7 +1,7 @@
 """Values of a changed ranking: functions of ranks, to be explained by features.
 
-A value function takes the ranks of n documents in m rankings, shape (m, n), from 1, and gives one
-value per ranking, shape (m,), or k values, shape (m, k).
+A value function takes the ranks of n documents in m rankings without ties, shape (m, n), from 1,
+and gives one value per ranking, shape (m,), or k values, shape (m, k).
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 ValueFunction = Callable[[IntArray], FloatArray]
 Ties = Literal["first", "last"]
+
+#: Number of ranks in a word.
+_BITS = 64
 
 
 def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
@@ -102,11 +105,19 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     order = np.argsort(given)
     pairs = len(given) * (len(given) - 1) / 2
 
+    firsts = range(0, len(given), _BITS)
+
     def value(ranks: IntArray) -> FloatArray:
-        sorted_ranks = ranks[:, order]
+        # Ranks of the documents so far, as bits: those above that of the next one are discordant.
+        seen = np.zeros((len(firsts), len(ranks)), dtype=np.uint64)
         discordant = np.zeros(len(ranks), dtype=np.int64)
-        for place in range(1, len(order)):
-            discordant += (sorted_ranks[:, :place] > sorted_ranks[:, place, None]).sum(axis=1)
+        for document in order:
+            places = ranks[:, document] - 1
+            for word, first in zip(seen, firsts, strict=True):
+                bits = places - first
+                discordant += np.bitwise_count(word >> bits.clip(0, _BITS).astype(np.uint64))
+                # A shift by 64 or more, or by what is below 0, leaves no bit.
+                word |= np.uint64(1) << bits.astype(np.uint64)
         return 1 - 2 * discordant / pairs
 
     return value

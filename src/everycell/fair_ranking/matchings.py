@@ -41,7 +41,7 @@ def _split(work, total, ranks, by_rows, tiny):
     weights = np.empty(most)
     found = 0
     left = total
-    column_of = np.empty(items, dtype=np.int64)
+    column_of = np.full(items, -1, dtype=np.int64)
     used = np.empty(columns, dtype=np.int64)
     # Columns of each item that are not yet empty, in their order.
     filled = np.empty((items, columns), dtype=np.int64)
@@ -51,9 +51,12 @@ def _split(work, total, ranks, by_rows, tiny):
             if work[row, column] > tiny:
                 filled[row, fills[row]] = column
                 fills[row] += 1
-    # By rows: the matching of the items before each one, and the first whose columns have changed:
-    # the part before it is unchanged.
-    before_item = np.empty((items, items), dtype=np.int64)
+    # By rows: what has changed in the matching, item by item, so that the next ranking can start
+    # from the matching of the items before the first whose columns are no longer the same.
+    changes_before = np.zeros(items + 1, dtype=np.int64)
+    changed_row = np.empty(items * columns, dtype=np.int64)
+    changed_from = np.empty(items * columns, dtype=np.int64)
+    changes = 0
     first = 0
     holder = np.empty(columns, dtype=np.int64)
     # State of a search: items in the order in which they were reached, and from where.
@@ -64,14 +67,15 @@ def _split(work, total, ranks, by_rows, tiny):
     while left > tiny and found < most:
         complete = True
         if by_rows:
-            column_of[first:] = -1
-            column_of[:first] = before_item[first, :first]
+            while changes > changes_before[first]:
+                changes -= 1
+                column_of[changed_row[changes]] = changed_from[changes]
             used[:] = 0
             for row in range(first):
                 used[column_of[row]] += 1
                 holder[column_of[row]] = row
             for item in range(first, items):
-                before_item[item, :item] = column_of[:item]
+                changes_before[item] = changes
                 # Breadth-first search over items that would have to move.
                 came_to_column[:] = -1
                 queue[0] = item
@@ -103,6 +107,9 @@ def _split(work, total, ranks, by_rows, tiny):
                 while True:
                     row = came_to_column[end]
                     before = column_of[row]
+                    changed_row[changes] = row
+                    changed_from[changes] = before
+                    changes += 1
                     column_of[row] = end
                     holder[end] = row
                     if row == item:

@@ -137,11 +137,13 @@ def _checked(
         return np.column_stack([tau(ranks), exposed(ranks)])
 
     game = ExplainedList(given.forest, given.documents, background).game(value)
-    rows = []
-    for name, values in found.items():
-        for check, worth in checks(game, values[given.read], SIZES)._asdict().items():
-            for size, pair in zip(SIZES, worth, strict=True):
-                for measure, number in zip(MEASURES, pair, strict=True):
-                    rows.append((query, name, check, measure, size, float(number)))
+    checked = checks(game, np.array(list(found.values()))[:, given.read], SIZES)
+    rows = [
+        (query, name, check, measure, size, float(number))
+        for place, name in enumerate(found)
+        for check, worth in checked._asdict().items()
+        for size, pair in zip(SIZES, worth[place], strict=True)
+        for measure, number in zip(MEASURES, pair, strict=True)
+    ]
     columns = ["query", "explainer", "check", "measure", "size", "value"]
     return pd.DataFrame(rows, columns=columns)
