@@ -56,7 +56,7 @@ test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
 
 test-quick: setup-test lint ## the linters and the quick tests alone, in three minutes
-	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q \
+	$(IN_VENV) python -m pytest -n $(CORES) --dist worksteal -q --hypothesis-profile=quick \
 	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
 
 test-faults: setup-test ## damage on purpose, and the table of what survived in docs/reliability.md

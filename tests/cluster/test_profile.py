@@ -91,6 +91,7 @@ def test_groups_name_rules_that_are_small(rules):
         assert needs["mem_mb"] <= 2500 and needs["runtime"] <= 20 and not needs["gpu"], name
 
 
+@pytest.mark.slow
 def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules):
     # Snakemake refuses groups that would wait for themselves.
     jobs = project.planned("--workflow-profile", "slurm", "--executor", "dryrun", "--", "released")

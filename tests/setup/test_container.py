@@ -20,6 +20,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return copy_tree(tmp_path_factory.mktemp("container") / "project")
 
 
+@pytest.mark.slow
 def test_the_definition_follows_the_conda_files(project):
     made = make_container.with_post_deploy(
         make_container.containerized(project.folder), project.folder / "envs"
@@ -51,6 +52,7 @@ def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_container_is_named_in_the_configuration(project):
     command = ("-n", "--sdm", "apptainer", "--", "sakai2023")
     without = project.snakemake(*command)

@@ -93,6 +93,7 @@ def test_tests_run_all_linters_first(set_up):
     assert [planned.index(step) for step in steps] == sorted(map(planned.index, steps))
 
 
+@pytest.mark.slow
 def test_pytest_takes_the_options_of_the_fault_suite(set_up, tmp_path):
     planned = make(set_up, "-n", "test-faults", "WORKERS=0").stdout.replace("\\\n", "")
     page = shutil.copy2(REPOSITORY / "docs" / "reliability.md", tmp_path)
@@ -191,6 +192,7 @@ def test_another_python_is_refused(checkout):
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_installation_leaves_no_stamp(checkout):
     (checkout / "envs" / "installer.lock").write_text("this line is no requirement\n")
     done = make(checkout, "setup")

@@ -408,6 +408,7 @@ def test_a_server_that_stops_in_the_middle_is_given_up(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("download")
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_a_download_that_drips_is_given_up(server, tmp_path, start):

@@ -92,6 +92,7 @@ def test_each_nugget_is_in_one_cluster_of_lsa(texts):
         assert len(set(clusters)) <= max(len(texts) // 2, 1)
 
 
+@pytest.mark.slow
 def test_density_clusters_part_what_is_far_apart_and_are_stable():
     rng = np.random.default_rng(3)
     centres = np.eye(16)[[0, 8]]

@@ -136,6 +136,7 @@ def test_the_compare_command_finds_the_tests_of_the_text(mirror):
     assert [f"{score[name]:.4f}" for name in ("original", "reproduced")] == ["0.6472", "0.6018"]
 
 
+@pytest.mark.slow
 @pytest.mark.released
 @pytest.mark.parametrize(
     ("words", "first", "second"),

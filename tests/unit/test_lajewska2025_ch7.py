@@ -41,6 +41,7 @@ def cells(table: pd.DataFrame, **key: str) -> dict[str, float]:
     return dict(zip(table["metric"], table["value"], strict=True))
 
 
+@pytest.mark.slow
 def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
     printed = one_way(ratings, ["Usefulness"], CULPEPPER)
     beside = by_worker(ratings, ["Usefulness"])
@@ -51,6 +52,7 @@ def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
         assert cells(beside, **key)["p ratings"] == cells(printed, **key)["p_value"]
 
 
+@pytest.mark.slow
 def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings):
     table = by_worker(ratings, ["Usefulness"])
     found = cells(table, row="Response Quality", conditions="EC1-EC10")

@@ -296,6 +296,7 @@ def pour(part):
     return behave
 
 
+@pytest.mark.slow
 @pytest.mark.fault("endpoint")
 @pytest.mark.parametrize(
     "behave",

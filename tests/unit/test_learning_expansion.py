@@ -46,6 +46,7 @@ def likeliest(model, ids: list[int], m: int) -> list[int]:
     return sorted(range(len(WORDS)), key=lambda number: -logits[number])[:m]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     texts=st.lists(

@@ -73,6 +73,7 @@ def uninterrupted(one_torch_thread, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.fault("killed_training")
 def test_killed_by_the_system_and_resumed_in_another_process(tmp_path, uninterrupted):
     folder = tmp_path / "model"

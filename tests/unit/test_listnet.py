@@ -22,6 +22,7 @@ def test_norm_of_several_lists_is_that_of_torch_one_by_one():
     torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
     """The numbers come from a processor with AVX-512 and from emulated Haswell and EPYC ones."""
     program = tmp_path / "train.py"

@@ -459,6 +459,7 @@ def in_new_process(script):
     return done.stdout.split("\n")
 
 
+@pytest.mark.slow
 def test_a_small_heap_another_java_home_and_nothing_of_torch():
     """The start leaves the environment alone; a document that is too large is told, not died of."""
     printed = in_new_process(

@@ -97,6 +97,7 @@ def made(seed):
     return documents, queries | {"pieces": ["##ing", "##ing"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_scores_are_those_of_plain_python(tmp_path, seed):
     documents, queries = made(seed)
@@ -262,6 +263,7 @@ def test_ties_follow_the_rule_of_search(tmp_path):
             pd.testing.assert_frame_equal(cut, run.head(k))
 
 
+@pytest.mark.slow
 def test_threads_change_nothing(tmp_path):
     documents, _ = made(2)
     queries = {f"q{place}": [f"w{place % 60}", f"w{place % 7}"] for place in range(300)}

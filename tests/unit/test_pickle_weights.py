@@ -110,6 +110,7 @@ class Harm:
         return os.mkdir, (str(self.path),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_plain", [True, False])
 def test_a_pickle_that_would_run_code_is_refused_and_runs_none(source, tmp_path, is_plain):
     harm = {"weight": Harm(tmp_path / "harm")}

@@ -112,6 +112,7 @@ def test_a_term_of_every_passage_or_of_none_says_nothing(impacts):
     assert by_query(found) == {"q": {"b": 5.0, "a": 3.0}}
 
 
+@pytest.mark.slow
 def test_search_imports_neither_torch_nor_pyserini(words):
     # Other tests of this process may have imported them.
     import subprocess

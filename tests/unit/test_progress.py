@@ -157,6 +157,7 @@ def test_a_broken_file_of_durations_is_none(tmp_path, content):
     assert durations.read(path) == {}
 
 
+@pytest.mark.slow
 def test_snakemake_finds_it_and_still_prints_the_log_of_a_failed_job(tmp_path):
     (tmp_path / "Snakefile").write_text(textwrap.dedent(SNAKEFILE))
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--keep-going"]

@@ -777,6 +777,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.fault("users_file")
 @EVERY
 def test_hostile_files_are_refused_in_a_sentence(name, place):
@@ -819,6 +820,7 @@ QUICK = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.fault("users_file")
 @EVERY
 def test_changed_files_are_taken_or_refused_in_a_sentence(name, place):

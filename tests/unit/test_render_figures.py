@@ -31,6 +31,7 @@ def hashes(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_files_have_the_same_bytes_in_another_process(tmp_path):
     source = tmp_path / "bars.csv"
     BARS.to_csv(source, index=False)

@@ -331,6 +331,7 @@ def test_an_artefact_without_report_is_an_error(tmp_path):
         write_page(tmp_path / "index.html", found[:-1])
 
 
+@pytest.mark.slow
 def test_all_papers_fit_into_a_small_page(tmp_path):
     papers = load_papers(PUBLISHED)
     found = []

@@ -96,6 +96,7 @@ def test_depth_and_ties():
 lists = st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=8, unique=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(lists, lists)
 def test_invariants_of_the_order(first, second):

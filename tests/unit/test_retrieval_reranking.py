@@ -113,6 +113,7 @@ def test_turned_preferences_turn_the_order(symmetric, size, seed):
     assert (total - forth["score"]).to_dict() == pytest.approx(back["score"].to_dict())
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 10_000))
 @settings(max_examples=40)
 def test_a_symmetric_score_of_consistent_preferences_is_twice_the_other(size, seed):

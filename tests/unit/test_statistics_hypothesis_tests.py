@@ -48,6 +48,7 @@ def test_samples_without_a_difference():
     assert t_tests(flat, paired=False)[["t", "p", "df"]].values.tolist() == [[0, 1, 3]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", list(itertools.permutations("abc")), ids="".join)
 def test_swapping_samples_flips_the_sign_only(names):
     table = t_tests(SCORES[list(names)])

@@ -64,6 +64,7 @@ def test_a_mixed_model_of_a_balanced_study_is_the_anova_of_the_means(seed):
     assert p == pytest.approx(stats.chi2.sf(f, 1), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_single_ratings_find_effects_that_are_not_there_and_workers_do_not():
     """100 studies without an effect, at alpha 0.05."""
     frames = [study(seed, sd=0.77) for seed in range(100)]

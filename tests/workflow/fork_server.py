@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import json
 import os
 import random
@@ -18,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 #: Libraries that commands and scripts import; an attribute after a colon loads a module lazily.
 PRELOADED = (
@@ -65,9 +66,52 @@ def preload() -> None:
         except ImportError:
             continue
     assert not any(name.partition(".")[0] == "everycell" for name in sys.modules)
-    # Collections need not look at what all forks share.
-    gc.collect()
-    gc.freeze()
+
+
+class Rules(NamedTuple):
+    """A file of rules, as Snakemake's parser asks for it."""
+
+    text: str
+    #: A word to stand for the path.
+    path: str = "file-of-rules"
+
+    def get_path_or_uri(self, secret_free: bool) -> str:
+        return self.path
+
+    def open(self, _path: Any) -> io.StringIO:
+        return io.StringIO(self.text)
+
+    @property
+    def sourcecache(self) -> Rules:
+        return self
+
+
+def parse_ahead(folder: Path) -> None:
+    """Parse the rules of the project, so that a fork only parses what its copy has changed.
+
+    Snakemake turns each file into Python, in a quarter of the time of a dry run. What it makes
+    depends on the text, on the path, which stands beside the name of each rule, and, for rules
+    without a name, of which there are none, on the number of rules before.
+    """
+    from snakemake import workflow
+
+    parse = workflow.parse
+    parsed = {}
+    for file in (folder / "Snakefile", *folder.glob("workflow/rules/**/*.smk")):
+        rules, lines = Rules(file.read_text(encoding="utf-8")), {}
+        parsed[rules.text] = (*parse(rules, rules, lines), lines)
+
+    def parse_once(path, caller, linemap, rulecount):
+        with caller.sourcecache.open(path) as file:
+            text = file.read()
+        if text not in parsed:
+            return parse(path, caller, linemap, rulecount=rulecount)
+        code, rules, lines = parsed[text]
+        linemap.update(lines)
+        own_path = repr(path.get_path_or_uri(secret_free=True))
+        return code.replace(repr(Rules.path), own_path), rulecount + rules
+
+    workflow.parse = parse_once
 
 
 def serve(address: str) -> None:
@@ -166,4 +210,8 @@ if __name__ == "__main__":
     own = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     sys.path[:] = [path for path in sys.path if path not in own]
     preload()
+    parse_ahead(Path(__file__).resolve().parents[2])
+    # Collections need not look at what all forks share.
+    gc.collect()
+    gc.freeze()
     serve(sys.argv[1])

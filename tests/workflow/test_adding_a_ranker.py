@@ -20,6 +20,7 @@ def added(clean: Project) -> Project:
     return clean
 
 
+@pytest.mark.slow
 def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
     before, after = tree.planned(TABLE), added.planned(TABLE)
     more = {name: after[name] - number for name, number in before.items()}
@@ -34,6 +35,7 @@ def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
     assert plan.returncode == 0 and "Training toy on pydocs (all)" in plan.stdout
 
 
+@pytest.mark.slow
 def test_an_unknown_ranker_has_no_file(clean):
     clean.edit(RULES, LINE, f'{LINE}        ("p", "Toy", ENCODER, f"toy.{{ENCODER}}.all"),\n')
     done = clean.snakemake("-n", TABLE)

@@ -91,6 +91,7 @@ def test_from_the_labels_to_the_verdicts(named, mirror):
     assert named.everycell("verify").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.released
 def test_squad_is_counted_beside_the_other_sets(named, mirror):
     named.mirror = mirror

@@ -174,6 +174,7 @@ def test_one_data_set_is_enough_and_comes_by_itself(
     assert (folder / "figure_5_9.svg").exists()
 
 
+@pytest.mark.slow
 def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert done.returncode != 0

@@ -277,6 +277,7 @@ def test_doctor_without_a_mirror(call, tree):
         assert word in out
 
 
+@pytest.mark.slow
 def test_doctor_names_the_mirror(call, clean, tmp_path):
     settings = clean.folder / "config.yaml"
     settings.write_text(settings.read_text().replace("mirror: null", f"mirror: {tmp_path}"))
@@ -362,6 +363,7 @@ def test_show_prints_the_cells_of_what_is_not_rebuilt(call, tree):
     assert {row["verdict"] for row in rows} == {"not_run"}
 
 
+@pytest.mark.slow
 def test_make_asks_snakemake_and_ends_as_it_does(clean):
     done = clean.everycell("make", "Table 1 of sakai2023", "--", "--cores", "1")
     assert done.returncode == 0, done.stdout

@@ -29,6 +29,7 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
     assert set(documented.planned("site")) == {"rulegraph", "site"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "made", "log"),
     [

@@ -34,6 +34,7 @@ def refused(project: Project, *arguments: str, **options) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.fault("configuration")
 @pytest.mark.parametrize(
     ("content", "said"),
@@ -160,6 +161,7 @@ def test_faulty_ratings_are_named(changeable, mirror, damage, said):
     assert not list((changeable.folder / "results").rglob("table_*"))
 
 
+@pytest.mark.slow
 @pytest.mark.fault("cache")
 @pytest.mark.released
 def test_a_file_changed_in_the_cache_is_not_used(changeable):
@@ -193,6 +195,7 @@ def test_a_card_that_is_no_card_stops_the_run(clean):
     assert "published/sakai2023/ch1.yaml: `chapter` is missing; add it" in refused(clean, "-n")
 
 
+@pytest.mark.slow
 @pytest.mark.fault("full_disk")
 def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
     target = "results/embedded/errata.csv"
@@ -209,6 +212,7 @@ def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
     assert clean.everycell("verify").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.fault("full_disk")
 def test_a_results_folder_that_cannot_be_written(clean):
     (clean.folder / "results").chmod(0o555)

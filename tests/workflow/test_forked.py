@@ -8,6 +8,7 @@ import pytest
 from workflow import forked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -24,6 +25,7 @@ def test_it_prints_and_ends_as_one_started_anew(tree, command):
     assert (fork.returncode, fork.stdout) == (anew.returncode, anew.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "status", "printed"),
     [

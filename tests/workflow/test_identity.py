@@ -66,6 +66,7 @@ def test_the_style_of_the_page_is_code_of_the_page_alone(changed_by):
     assert changed_by(PAGE_STYLE, "/* An edit. */\n") == {"page"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [
@@ -111,6 +112,7 @@ def test_after_such_edits_a_finished_project_has_only_these_to_make(rebuilt):
     assert others <= {"default", "verdicts", "page"}
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_after_an_edit_of_the_page(tree, tmp_path):
     torch = pytest.importorskip("torch")
     from datasets import Dataset

@@ -20,6 +20,7 @@ PLANTED = {"collection_planted", "collection_pydocs", "lajewska2025_ch7_simulati
 ENVIRONMENTS = {"base", "corpora", "docs", "lucene", "torch"}
 
 
+@pytest.mark.slow
 def test_without_a_target_the_embedded_tier_is_planned(tree):
     jobs = tree.planned()
     assert jobs.pop("default") == 1 and jobs.keys() >= PLANTED | {"errata", "page", "train"}
@@ -30,12 +31,14 @@ def test_without_a_target_the_embedded_tier_is_planned(tree):
     assert "fetch" not in jobs and jobs["verdicts"] > 30
 
 
+@pytest.mark.slow
 def test_all_is_both_tiers(tree):
     embedded, released, both = map(tree.planned, ("embedded", "released", "all"))
     assert both.keys() - {"all"} == (embedded.keys() | released.keys()) - {"embedded", "released"}
     assert both["verdicts"] == embedded["verdicts"] + released["verdicts"]
 
 
+@pytest.mark.slow
 def test_the_released_tier_makes_nothing_embedded_and_stays_below_370_jobs(tree):
     jobs = tree.planned("released")
     assert sum(jobs.values()) < 370
@@ -66,6 +69,7 @@ def test_a_paper_a_chapter_and_an_artefact_are_targets(tree, target, made):
         assert not {"sakai2023_gfrc", "lajewska2025_chC_votes"} & jobs.keys()
 
 
+@pytest.mark.slow
 def test_one_file_is_a_target(tree):
     assert tree.planned("results/released/lajewska2025/table_4_8.csv") == {
         "fetch_cis-response-limitations-ratings": 1,
@@ -73,6 +77,7 @@ def test_one_file_is_a_target(tree):
     }
 
 
+@pytest.mark.slow
 def test_nugget_labels_come_from_one_file_of_the_mirror_or_from_the_authors_tables(tree, tmp_path):
     target = "results/released/lajewska2025/table_6_8.csv"
     assert tree.planned(target) == {"fetch_ginger-tables": 1, "lajewska2025_ch6_parts": 1}
@@ -177,12 +182,14 @@ def test_a_card_names_what_the_full_tier_waits_for(tree, artefact, settings):
     assert bool(asked) == bool(settings)
 
 
+@pytest.mark.slow
 def test_lint_is_clean(tree):
     done = tree.snakemake("--lint")
     assert done.returncode == 0, done.stdout
     assert "in a good condition" in done.stdout
 
 
+@pytest.mark.slow
 def test_snakefmt_is_clean(tree):
     done = tree.run("snakefmt", "--check", "Snakefile", "workflow")
     assert done.returncode == 0, done.stdout
@@ -227,6 +234,7 @@ def test_no_rule_names_an_absolute_path(tree):
         assert not re.search(r'"/[a-z]', path.read_text()), path.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collection", ["cast", "grepbiasmaleswapped"])
 def test_what_encoders_read_of_a_text_is_a_setting_of_its_experiment(tree, tmp_path, collection):
     small = tree.copy_to(tmp_path / "small")

@@ -204,6 +204,7 @@ def test_sizes_of_the_text_are_counted(named, mirror):
     assert 5 <= mean <= 7
 
 
+@pytest.mark.slow
 def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(named):
     tables = [f"{CHAPTER}/table_2_{number}.csv" for number in range(1, 5)]
     plan = named.planned(*tables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from workflow.project import Project
 
 TABLE = "results/embedded/sakai2023/table_1.csv"
@@ -16,6 +17,7 @@ def written(project: Project) -> dict[str, bytes]:
     return {path.relative_to(project.folder).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_secrets_of_the_environment_are_not_written(clean):
     # A model behind an endpoint: its settings name the variable that holds the key.
     clean.edit(

@@ -115,6 +115,7 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named, queries):
     assert (scores.groupby(["query", kind])["mean"].std().fillna(0) < 1e-5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("configured", "said"),
     [

