@@ -55,8 +55,10 @@ reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a s
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
 
+# Its tests wait for nothing.
+test-quick: WORKERS = $(CORES)
 test-quick: setup-test lint ## the linters and the quick tests alone, in three minutes
-	$(IN_VENV) python -m pytest -n $(CORES) --dist worksteal -q --hypothesis-profile=quick \
+	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q --hypothesis-profile=quick \
 	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
 
 test-faults: setup-test ## damage on purpose, and the table of what survived in docs/reliability.md

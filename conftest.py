@@ -1,9 +1,16 @@
-"""What the tests and the doctests of the library share: where temporary files go."""
+"""What the tests and the doctests of the library share: temporary files, numbers of examples."""
 
 import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# No property test fails because the machine was busy. `make test-quick` tries fewer examples, but
+# where a test says how many.
+settings.register_profile("everycell", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.load_profile("everycell")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,12 +12,6 @@ from pathlib import Path
 import fault_suite
 import pytest
 from harness import NEEDS_DATA, REPOSITORY, fail_on_skip, find_mirror, in_shares, skip_reason
-from hypothesis import settings
-
-# No property test fails because the machine was busy. `make test-quick` tries fewer examples.
-settings.register_profile("everycell", deadline=None)
-settings.register_profile("quick", deadline=None, max_examples=20)
-settings.load_profile("everycell")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from everycell.explain import listwise
 from everycell.explain.listwise import ListwiseGame
 from everycell.explain.pointwise import pointwise_shapley_values
 from everycell.explain.shapley import all_coalitions, shapley_values
+from everycell.explain.single_documents import RankGame
 from everycell.explain.value_functions import (
     exposure_difference,
     exposures,
@@ -77,15 +78,43 @@ def test_the_worth_of_a_coalition_by_hand():
     assert game(all_coalitions(2)).tolist() == [-1, -2, -1, -1]
 
 
+def model(vectors):
+    return np.sin(vectors).sum(axis=1)
+
+
 def test_batches_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     documents, background = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
-    game = ListwiseGame(lambda x: np.sin(x).sum(axis=1), documents, background, exposures())
-    whole = game(all_coalitions(3))
+    games = [
+        ListwiseGame(model, documents, background, exposures()),
+        ListwiseGame(model, documents, background, kendall([2, 1, 4, 3])),
+        RankGame(model, documents, background),
+    ]
+    whole = [game(all_coalitions(3)) for game in games]
     # One sample of all 8 coalitions has 32 vectors; then also the coalitions are divided.
     for vectors in (100, 45, 3):
         monkeypatch.setattr(listwise, "_VECTORS", vectors)
-        np.testing.assert_array_equal(game(all_coalitions(3)), whole)
+        for game, expected in zip(games, whole, strict=True):
+            np.testing.assert_array_equal(game(all_coalitions(3)), expected)
+
+
+def test_what_is_held_at_once_does_not_grow_with_coalitions_and_samples(monkeypatch):
+    monkeypatch.setattr(listwise, "_VECTORS", 60)
+    documents, background = np.eye(3), np.zeros((10, 3))
+    seen = []
+
+    def value(ranks):
+        seen.append(len(ranks))
+        return exposures()(ranks)
+
+    ListwiseGame(model, documents, background, value)(all_coalitions(3))
+    # 60 numbers are two coalitions with three exposures for each of ten samples.
+    assert max(seen) <= 20 and sum(seen[1:]) == 8 * 10
+
+
+def test_no_coalition_has_no_rank():
+    game = RankGame(model, np.eye(3), np.zeros((2, 3)))
+    assert game(np.zeros((0, 3), dtype=bool)).shape == (0, 3)
 
 
 def test_a_feature_that_the_model_does_not_read_is_worth_nothing():

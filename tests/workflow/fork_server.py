@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import io
 import json
 import os
 import random
+import re
 import runpy
 import selectors
 import signal
@@ -68,15 +70,17 @@ def preload() -> None:
     assert not any(name.partition(".")[0] == "everycell" for name in sys.modules)
 
 
+#: What stands for the path of a file that is parsed ahead.
+STAND_IN = "file-of-rules"
+
+
 class Rules(NamedTuple):
     """A file of rules, as Snakemake's parser asks for it."""
 
     text: str
-    #: A word to stand for the path.
-    path: str = "file-of-rules"
 
     def get_path_or_uri(self, secret_free: bool) -> str:
-        return self.path
+        return STAND_IN
 
     def open(self, _path: Any) -> io.StringIO:
         return io.StringIO(self.text)
@@ -90,8 +94,9 @@ def parse_ahead(folder: Path) -> None:
     """Parse the rules of the project, so that a fork only parses what its copy has changed.
 
     Snakemake turns each file into Python, in a quarter of the time of a dry run. What it makes
-    depends on the text, on the path, which stands beside the name of each rule, and, for rules
-    without a name, of which there are none, on the number of rules before.
+    depends on the text, and on the path, which stands beside the name of each rule; where a rule
+    has no name in its first line, also on the number of rules before, so Snakemake parses that
+    file itself, as it does what it cannot read.
     """
     from snakemake import workflow
 
@@ -99,7 +104,9 @@ def parse_ahead(folder: Path) -> None:
     parsed = {}
     for file in (folder / "Snakefile", *folder.glob("workflow/rules/**/*.smk")):
         rules, lines = Rules(file.read_text(encoding="utf-8")), {}
-        parsed[rules.text] = (*parse(rules, rules, lines), lines)
+        if re.search(r"^\s*rule\s*:", rules.text, re.MULTILINE) is None:
+            with contextlib.suppress(SyntaxError):
+                parsed[rules.text] = (*parse(rules, rules, lines), lines)
 
     def parse_once(path, caller, linemap, rulecount):
         with caller.sourcecache.open(path) as file:
@@ -109,7 +116,7 @@ def parse_ahead(folder: Path) -> None:
         code, rules, lines = parsed[text]
         linemap.update(lines)
         own_path = repr(path.get_path_or_uri(secret_free=True))
-        return code.replace(repr(Rules.path), own_path), rulecount + rules
+        return code.replace(repr(STAND_IN), own_path), rulecount + rules
 
     workflow.parse = parse_once
 

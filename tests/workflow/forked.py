@@ -27,17 +27,19 @@ from pathlib import Path
 COMMANDS = ("everycell", "snakemake")
 #: Variables of the environments of commands: the server's socket, and the launcher.
 SOCKET, LAUNCHER = "EVERYCELL_TEST_FORK_SERVER", "EVERYCELL_TEST_LAUNCHER"
-#: Starts of names of variables that libraries read when they are imported.
-READ_AT_IMPORT = ("HF_", "IR_DATASETS_", "MKL_", "MPL", "OMP_", "TORCH_", "TRANSFORMERS_")
+#: Starts of names of variables that Python or libraries read when they start.
+READ_AT_START = (
+    "HF_", "IR_DATASETS_", "MKL_", "MPL", "OMP_", "PYTHONHASHSEED", "TORCH_", "TRANSFORMERS_"
+)  # fmt: skip
 _AT_START = dict(os.environ)
 #: Characters that leave room for the name of a socket.
 _LONGEST = 80
 
 
 class Server:
-    """A server with some variables that its libraries read when they were imported."""
+    """A server with some variables that it and its libraries read when they started."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str | None]) -> None:
         # The launcher has no need of them.
         import shlex
         import subprocess
@@ -54,9 +56,10 @@ class Server:
         launcher.chmod(0o700)
         #: What its commands find in their environments.
         self.environment = {SOCKET: self.address, LAUNCHER: str(launcher)}
+        environment = _AT_START | dict(variables)
         self._process = subprocess.Popen(
             [sys.executable, Path(__file__).with_name("fork_server.py"), self.address],
-            env=_AT_START | dict(variables),
+            env={name: value for name, value in environment.items() if value is not None},
             # It ends when this process does, whose end of the pipe is then closed.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -66,8 +69,8 @@ class Server:
 
 
 @cache
-def _server(variables: frozenset[tuple[str, str]]) -> Server:
-    """This worker's server for these variables; few tests have any, each of its own."""
+def _server(variables: frozenset[tuple[str, str | None]]) -> Server:
+    """This worker's server for changed variables (None: removed), which few tests have."""
     return Server(dict(variables))
 
 
@@ -75,8 +78,9 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) ->
     """Run a command in a folder; return its exit status, and what it printed on both streams."""
     import tempfile
 
-    changed = environment.items() - _AT_START.items()
-    server = _server(frozenset(pair for pair in changed if pair[0].startswith(READ_AT_IMPORT)))
+    names = {name for name in (*_AT_START, *environment) if name.startswith(READ_AT_START)}
+    changed = {name for name in names if environment.get(name) != _AT_START.get(name)}
+    server = _server(frozenset((name, environment.get(name)) for name in changed))
     with tempfile.TemporaryFile() as printed:
         told = {**environment, **server.environment}
         status = ask(server.address, command, str(folder), told, printed.fileno())

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +192,7 @@ class Project:
             else:
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(entry, folder / entry.name, follow_symlinks=False)
-        return Project(folder, self.mirror)
+        return replace(self, folder=folder)
 
     def written(self) -> dict[str, tuple[int, int]]:
         """Size and time of the last write of each file that copies share."""

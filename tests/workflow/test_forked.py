@@ -2,10 +2,13 @@
 
 import os
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+import snakemake.workflow
 
-from workflow import forked
+from workflow import fork_server, forked
 
 
 @pytest.mark.slow
@@ -50,6 +53,35 @@ def test_a_script_ends_as_python_ends_it(tmp_path, text, status, printed):
     environment["TMPDIR"] = str(tmp_path)
     found = forked.run([str(script), "b"], tmp_path, os.environ | environment)
     assert found == (status, "True ['b'] __main__\n" if printed is None else printed)
+
+
+class ParsedFile(NamedTuple):
+    """A file of rules, and the cache of files that it comes from, as Snakemake's parser has it."""
+
+    path: Path
+
+    def get_path_or_uri(self, secret_free):
+        return str(self.path)
+
+    def open(self, _path):
+        return self.path.open(encoding="utf-8")
+
+    @property
+    def sourcecache(self):
+        return self
+
+
+def test_rules_that_were_parsed_ahead_are_those_of_snakemake(repository, monkeypatch):
+    files = [repository / "Snakefile", *repository.glob("workflow/rules/**/*.smk")]
+    parse = snakemake.workflow.parse
+    # It is put back in the end; in a server it stays.
+    monkeypatch.setattr(snakemake.workflow, "parse", parse)
+    fork_server.parse_ahead(repository)
+    for file in map(ParsedFile, files):
+        expected, found = {}, {}
+        made = parse(file, file, expected, rulecount=7)
+        assert snakemake.workflow.parse(file, file, linemap=found, rulecount=7) == made
+        assert found == expected
 
 
 def test_a_fault_shows_where_it_is(tmp_path):

@@ -28,8 +28,9 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     game : callable
         From coalitions, shape (c, f), to their values, shape (c,) or (c, k). Its background should
         differ from that of the explanation.
-    attributions : numpy.ndarray of float, shape (e, f)
-        Attribution of each feature in e explanations of the list; ties go to the first feature.
+    attributions : numpy.ndarray of float, shape (e, f) or (f,)
+        Attribution of each feature in e explanations of the list, or in one; ties go to the first
+        feature.
     sizes : sequence of int
         Numbers of features in an explanation; all if there are fewer.
 
@@ -50,6 +51,7 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     """
     if not np.isfinite(attributions).all():
         raise ValueError("An attribution is not a finite number, so it has no rank: leave it out.")
+    attributions = np.atleast_2d(attributions)
     places = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
     kept = places[:, None] < np.array(sizes)[:, None]
     coalitions = np.array([kept, ~kept])

@@ -66,7 +66,7 @@ def _add_where(_context, numbers, word, value):
 def add_leaves(
     documents, samples, holds, order, features, roots, lefts, rights, leaves, unit, found
 ):
-    """Add the leaves that each coalition reaches, into ``found``, shape (b, c, n).
+    """Put the sum of the leaves that each coalition reaches into ``found``, shape (b, c, n).
 
     ``documents`` and ``samples`` tell for each node whether a vector goes to the left, shape (m,
     nodes); ``holds`` has the coalitions that contain a feature as bits, shape (f + 1, words), and

@@ -90,7 +90,7 @@ class Forest(NamedTuple):
         samples = self._checked("background", background)
         masks = self._checked("coalitions", coalitions)
         # Neighbours agree on the features that are tested most, so that many words of coalitions
-        # are empty at a node, and need no work.
+        # are empty at a leaf, and nothing is added for them.
         by_use = np.argsort(np.bincount(self.features, minlength=len(self.names)), kind="stable")
         order = np.lexsort(masks.T[by_use])
         words = _bits_by_feature(masks[order])

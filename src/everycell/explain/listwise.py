@@ -17,11 +17,11 @@ from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-#: #: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`,
+#: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`,
 #: like `everycell.explain.forests.Forest`, which is then called with whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]
 
-#: #: Number of masked vectors at once, to bound memory; and of scores, for models that take
+#: Number of masked vectors at once, to bound memory; and of scores, for models that take
 #: coalitions, for which the vectors are never built.
 _VECTORS, _SCORES = 200_000, 4_000_000
 
@@ -97,16 +97,21 @@ class ListwiseGame:
             Depends on the number of values of the value function.
         """
         most = most_scores(self.model)
-        parts = pieces(coalitions, most // len(self.documents))
-        return np.concatenate([self._worth(kept, most) for kept in parts])
+        # A coalition has a score for each document, and for each sample what a ranking is worth.
+        ranking = np.arange(1, len(self.documents) + 1)[None]
+        numbers = max(len(self.documents), len(self.background) * self.value(ranking).size)
+        return np.concatenate(
+            [self._worth(kept, most) for kept in pieces(coalitions, most // numbers)]
+        )
 
     def _worth(self, kept: BoolArray, most: int) -> FloatArray:
         of_samples = []
-        for samples in pieces(self.background, most // len(kept) // len(self.documents)):
+        scores_of_sample = max(1, len(kept) * len(self.documents))
+        for samples in pieces(self.background, most // scores_of_sample):
             scores = masked_scores(self.model, self.documents, samples, kept)
             values = self.value(ranks_of(scores.reshape(-1, len(self.documents)), self.ties))
             of_samples.append(values.reshape(len(samples), len(kept), *values.shape[1:]))
-        # The values of a coalition side by side, so that the order of their sum is always the same.
+        # The values of a coalition side by side: the bits of their mean do not depend on pieces.
         return np.ascontiguousarray(np.concatenate(of_samples).swapaxes(0, 1)).mean(axis=1)
 
 
@@ -116,7 +121,7 @@ def most_scores(model: Model) -> int:
 
 
 def pieces(rows: npt.NDArray[Any], most: int) -> list[npt.NDArray[Any]]:
-    """Split an array into pieces of as many rows as given, or of one.
+    """Split an array into pieces of so many rows at most, and of one at least.
 
     Examples
     --------

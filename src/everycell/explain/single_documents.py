@@ -32,7 +32,7 @@ class RankGame:
     Notes
     -----
     Source: heuss2025, section 4.6, after Pliatsika et al. (ShaRP, with the rank as the quantity of
-    interest).
+    interest). Ranks are counted by numba, which a light installation does not have.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class RankGame:
 
         given = np.asarray(self.model(self.documents), dtype=float)
         sums = np.zeros((len(coalitions), len(given)))
-        most = most_scores(self.model) // sums.size
+        most = most_scores(self.model) // max(1, sums.size)
         for samples in pieces(self.background, most):
             scores = masked_scores(self.model, self.documents, samples, coalitions)
             add_ranks(scores, given, sums)

@@ -112,7 +112,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
         seen = np.zeros((len(firsts), len(ranks)), dtype=np.uint64)
         discordant = np.zeros(len(ranks), dtype=np.int64)
         for document in order:
-            places = ranks[:, document] - 1
+            places = ranks[:, document].astype(np.int64) - 1
             for word, first in zip(seen, firsts, strict=True):
                 bits = places - first
                 discordant += np.bitwise_count(word >> bits.clip(0, _BITS).astype(np.uint64))

@@ -163,6 +163,7 @@ def _split(work, total, ranks, by_rows, tiny):
                     break
         if not complete:
             break
+        changes_before[items] = changes
         size = left
         for row in range(items):
             if work[row, column_of[row]] < size:
