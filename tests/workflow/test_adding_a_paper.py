@@ -4,11 +4,9 @@ But for where the released file is: a server gives it, as an author's archive do
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 import threading
 from functools import partial
@@ -16,6 +14,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from workflow.project import Project
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
@@ -89,26 +88,12 @@ def copy(untouched: Path, steps: dict[str, str]) -> Path:
     return folder
 
 
-def run(folder: Path, *command: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
-    """Run a command of the environment with the copy's library."""
-    tools = Path(sys.executable).parent
-    environment = os.environ | {
-        "PYTHONPATH": str(folder / "src"),
-        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        # A proxy of the machine must not be asked for 127.0.0.1.
-        "NO_PROXY": "127.0.0.1",
-    }
-    environment.pop("EVERYCELL_MIRROR", None)
-    done = subprocess.run(
-        [str(tools / command[0]), *command[1:]],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode != 0) == fails, done.stdout + done.stderr
-    return done
+def run(folder: Path, *command: str, fails: bool = False) -> str:
+    """Run a command of the environment with the copy's library; return what it printed."""
+    # A proxy of the machine must not be asked for 127.0.0.1.
+    done = Project(folder).run(*command, env={"NO_PROXY": "127.0.0.1"})
+    assert (done.returncode != 0) == fails, done.stdout
+    return done.stdout
 
 
 class Files(SimpleHTTPRequestHandler):
@@ -172,7 +157,7 @@ def test_its_files_pass_the_linters(copy, steps):
 
 
 def check_each_printed_cell_has_a_verdict(built):
-    table, figure = json.loads(run(built, "everycell", "list", PAPER, "--format", "json").stdout)
+    table, figure = json.loads(run(built, "everycell", "list", PAPER, "--format", "json"))
     none = dict.fromkeys(VERDICTS, 0)
     assert table == {
         "id": f"{PAPER}/table_1",
@@ -196,10 +181,7 @@ def check_its_settings_are_in_the_configuration(built):
     receipt = json.loads((built / f"results/released/{PAPER}/table_1.receipt.json").read_text())
     assert receipt["parameters"]["queries"] == 2
     refused = run(built, "snakemake", "-n", PAPER, "--config", "toy={queries: 0}", fails=True)
-    assert (
-        "`toy.queries` is '0'; allowed is: a valid integer, at least 1."
-        in refused.stdout + refused.stderr
-    )
+    assert "`toy.queries` is '0'; allowed is: a valid integer, at least 1." in refused
 
 
 def check_its_released_file_came_from_the_server(built, steps):
@@ -215,7 +197,7 @@ def check_the_page_shows_it(built):
 
 
 def check_its_receipt_verifies(built):
-    assert "All 2 receipts in results hold." in run(built, "everycell", "verify").stdout
+    assert "All 2 receipts in results hold." in run(built, "everycell", "verify")
 
 
 def check_the_site_has_a_page_of_its_results(built, repository, tmp_path):
