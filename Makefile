@@ -55,7 +55,7 @@ reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a s
 test: setup-test lint ## run the linters and the whole test suite
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs $(PYTEST_ARGS)
 
-# Its tests wait for nothing.
+# These tests hardly wait, so one worker a core is enough.
 test-quick: WORKERS = $(CORES)
 test-quick: setup-test lint ## the linters and the quick tests alone, in three minutes
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q --hypothesis-profile=quick \

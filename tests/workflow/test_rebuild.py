@@ -84,9 +84,7 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     # those of the other results, which are many, forks that have another order than the first.
     replace(clean, forks=False).build("--cores", "1", *runs)
     seed = str(random.randrange(2**32))
-    done = clean.snakemake(
-        "--cores", "1", "--verbose", *results, env={"PYTHONHASHSEED": seed}
-    )  # fmt: skip
+    done = clean.snakemake("--cores", "1", "--verbose", *results, env={"PYTHONHASHSEED": seed})
     printed = done.stdout
     assert done.returncode == 0, printed
     # The scheduler looks at ready jobs when one has ended, and not every second besides.

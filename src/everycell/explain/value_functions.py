@@ -104,7 +104,6 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
         )
     order = np.argsort(given)
     pairs = len(given) * (len(given) - 1) / 2
-
     firsts = range(0, len(given), _BITS)
 
     def value(ranks: IntArray) -> FloatArray:
