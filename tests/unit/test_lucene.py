@@ -410,9 +410,9 @@ def test_a_folder_that_is_no_index(tmp_path):
 
 
 def test_an_index_of_others(tmp_path):
-    classes = java.lucene_classes()
-    config = classes.IndexWriterConfig(classes.analyser)
-    classes.IndexWriter(java.open_directory(tmp_path), config).close()
+    writing = java.java_classes({"org.apache.lucene.index": "IndexWriter IndexWriterConfig"})
+    config = writing["IndexWriterConfig"](java.lucene_classes().analyser)
+    writing["IndexWriter"](java.open_directory(tmp_path), config).close()
     with pytest.raises(LuceneError, match="was not written by everycell: build it again with"):
         Index(tmp_path)
 

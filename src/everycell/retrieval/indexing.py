@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from everycell.retrieval.index_statistics import Statistics, check_statistics
@@ -16,6 +18,7 @@ from everycell.retrieval.java import (
     id_line,
     in_words,
     is_index,
+    java_classes,
     lucene_classes,
     open_directory,
     term_line,
@@ -73,11 +76,12 @@ def build_index(
             "delete this one."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    java = lucene_classes()
+    java, writing = lucene_classes(), _writing_classes()
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".index-") as beside:
         new = Path(beside, "new")
         with in_words(f"write the index {folder}"):
-            writer = java.IndexWriter(open_directory(new), java.IndexWriterConfig(java.analyser))
+            settings = writing.IndexWriterConfig(java.analyser)
+            writer = writing.IndexWriter(open_directory(new), settings)
             try:
                 counts = _add(documents, writer, term_vectors)
                 writer.forceMerge(1)
@@ -98,20 +102,20 @@ def _add(
     documents: Iterable[tuple[str, Terms]], writer: Any, term_vectors: bool
 ) -> dict[str, int | str]:
     """Add the documents, and return the statistics that can be counted without memory."""
-    java = lucene_classes()
+    java, writing = lucene_classes(), _writing_classes()
     # One document, filled again and again, as Lucene advises: each call into Java costs.
-    name_field = java.StringField(ID_FIELD, "", java.Store.YES)
-    order_field = java.BinaryDocValuesField(ID_FIELD, java.BytesRef())
-    kind = java.FieldType()
-    kind.setIndexOptions(java.IndexOptions.DOCS_AND_FREQS)
+    name_field = writing.StringField(ID_FIELD, "", writing.Store.YES)
+    order_field = writing.BinaryDocValuesField(ID_FIELD, writing.BytesRef())
+    kind = writing.FieldType()
+    kind.setIndexOptions(writing.IndexOptions.DOCS_AND_FREQS)
     kind.setStoreTermVectors(term_vectors)
     kind.freeze()
-    text_field = java.Field(
+    text_field = writing.Field(
         TEXT_FIELD,
         java.cast("java.lang.CharSequence", java.String("")),
         java.cast("org.apache.lucene.index.IndexableFieldType", kind),
     )
-    document = java.Document()
+    document = writing.Document()
     for field in (name_field, order_field, text_field):
         document.add(field)
 
@@ -129,14 +133,14 @@ def _add(
         tokens += len(terms)
         content += int.from_bytes(hashlib.sha256(raw_name + b" " + raw).digest(), "big")
         name_field.setStringValue(java.text(raw_name))
-        order_field.setBytesValue(java.BytesRef(raw_name))
+        order_field.setBytesValue(writing.BytesRef(raw_name))
         text_field.setStringValue(java.text(raw))
         writer.addDocument(document)
     if not names:
         raise ValueError("There are no documents to index: give one or more.")
     # A sum does not depend on the order of documents.
     identity = f"{content % (1 << 256):064x}"
-    data = java.HashMap()
+    data = writing.HashMap()
     data.put("content", identity)
     data.put("term_vectors", str(term_vectors))
     writer.setLiveCommitData(data.entrySet())
@@ -146,3 +150,18 @@ def _add(
         "tokens": tokens,
         "content": identity,
     }
+
+
+@cache
+def _writing_classes() -> SimpleNamespace:
+    return SimpleNamespace(
+        **java_classes(
+            {
+                "org.apache.lucene.document": "BinaryDocValuesField Document Field Field$Store "
+                "FieldType StringField",
+                "org.apache.lucene.index": "IndexOptions IndexWriter IndexWriterConfig",
+                "org.apache.lucene.util": "BytesRef",
+                "java.util": "HashMap",
+            }
+        )
+    )

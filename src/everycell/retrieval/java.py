@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -161,61 +161,85 @@ def jar() -> str:
     return str(jars[-1])
 
 
-@cache
-def lucene_classes() -> SimpleNamespace:
-    """Java classes; starts the JVM with the default heap if it is not running."""
-    start_java()
-    from jnius import JavaException, autoclass, cast, detach
+def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
+    """Java classes by their names without package; starts the JVM if it is not running.
 
-    lucene = "org.apache.lucene."
-    names = {
-        "document": "BinaryDocValuesField Document Field FieldType StringField",
-        "index": "DirectoryReader IndexOptions IndexWriter IndexWriterConfig MultiTerms",
-        "search": "IndexSearcher MatchNoDocsQuery Sort SortField",
-        "search.similarities": "BM25Similarity LMDirichletSimilarity LMJelinekMercerSimilarity",
-        "store": "FSDirectory",
-        "util": "BytesRef",
-    }
+    pyjnius asks Java for every method of a class and of those that it builds on, up to a second for
+    one class: load only what is used.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        Names of classes, separated by blanks, by package; ``Outer$Inner`` is returned as ``Inner``.
+
+    Returns
+    -------
+    dict of str to class
+        Classes of pyjnius.
+
+    Raises
+    ------
+    LuceneError
+        As :func:`start_java`, and where Java finds no such class.
+
+    Examples
+    --------
+    >>> java_classes({"java.lang": "Float"})["Float"](0.5).toString()
+    '0.5'
+    """
+    start_java()
+    from jnius import JavaException, autoclass
+
     try:
-        classes = {
-            name: autoclass(f"{lucene}{package}.{name}")
+        return {
+            name.rpartition("$")[2]: autoclass(f"{package}.{name}")
             for package, listed in names.items()
             for name in listed.split()
         }
-        bag = autoclass("io.anserini.search.query.BagOfWordsQueryGenerator")()
     except JavaException as error:
         raise LuceneError(
             f"The Java of this process cannot load Lucene ({error}), perhaps as other code has "
             "started it: call everycell.retrieval.java.start_java() before that code."
         ) from error
+
+
+@cache
+def lucene_classes() -> SimpleNamespace:
+    """What reading and searching an index takes of Java; starts the JVM if it is not running."""
+    classes = java_classes(
+        {
+            "org.apache.lucene.index": "DirectoryReader MultiTerms",
+            "org.apache.lucene.search": "BooleanClause$Occur BooleanQuery$Builder IndexSearcher "
+            "Sort SortField SortField$Type",
+            "org.apache.lucene.search.similarities": "BM25Similarity LMDirichletSimilarity "
+            "LMJelinekMercerSimilarity",
+            "org.apache.lucene.store": "FSDirectory",
+            "org.apache.lucene.analysis.core": "WhitespaceAnalyzer",
+            "io.anserini.search": "ScoredDocs",
+            "io.anserini.search.query": "BagOfWordsQueryGenerator",
+            "java.lang": "String",
+            "java.nio.charset": "StandardCharsets",
+            "java.nio.file": "FileSystems",
+            "java.util.logging": "Level Logger",
+        }
+    )
+    from jnius import cast, detach
+
     java = SimpleNamespace(
         **classes,
-        AnalyzerUtils=autoclass("io.anserini.analysis.AnalyzerUtils"),
-        BooleanQueryBuilder=autoclass(f"{lucene}search.BooleanQuery$Builder"),
-        Collections=autoclass("java.util.Collections"),
-        Float=autoclass("java.lang.Float"),
-        HashMap=autoclass("java.util.HashMap"),
-        Occur=autoclass(f"{lucene}search.BooleanClause$Occur"),
-        RerankerContext=autoclass("io.anserini.rerank.RerankerContext"),
-        Rm3Reranker=autoclass("io.anserini.rerank.lib.Rm3Reranker"),
-        ScoredDocs=autoclass("io.anserini.search.ScoredDocs"),
-        SearchArgs=autoclass("io.anserini.search.SearchCollection$Args"),
-        Store=autoclass(f"{lucene}document.Field$Store"),
-        String=autoclass("java.lang.String"),
-        analyser=autoclass(f"{lucene}analysis.core.WhitespaceAnalyzer")(LONGEST_TERM),
-        bag=bag,
+        analyser=classes["WhitespaceAnalyzer"](LONGEST_TERM),
+        bag=classes["BagOfWordsQueryGenerator"](),
         cast=cast,
         detach=detach,
-        files=autoclass("java.nio.file.FileSystems").getDefault(),
+        files=classes["FileSystems"].getDefault(),
         # Java forgets the level of a logger without a reference.
-        logger=autoclass("java.util.logging.Logger").getLogger("org.apache.lucene"),
+        logger=classes["Logger"].getLogger("org.apache.lucene"),
     )
-    java.logger.setLevel(autoclass("java.util.logging.Level").WARNING)
-    kind = autoclass(f"{lucene}search.SortField$Type").STRING_VAL
-    java.trec_order = java.Sort(java.SortField.FIELD_SCORE, java.SortField(ID_FIELD, kind, True))
-    utf8 = autoclass("java.nio.charset.StandardCharsets").UTF_8
+    java.logger.setLevel(java.Level.WARNING)
+    by_id = java.SortField(ID_FIELD, java.Type.STRING_VAL, True)
+    java.trec_order = java.Sort(java.SortField.FIELD_SCORE, by_id)
     # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
-    java.text = lambda raw: java.String(raw, utf8)
+    java.text = lambda raw: java.String(raw, java.StandardCharsets.UTF_8)
     # A query may have any number of terms.
     java.IndexSearcher.setMaxClauseCount(2**31 - 1)
     return java

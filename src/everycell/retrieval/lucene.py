@@ -276,7 +276,7 @@ class Index:
         }
 
         def made(parts: tuple[bytes, bytes], _: Any) -> Any:
-            builder = java.BooleanQueryBuilder()
+            builder = java.Builder()
             builder.add(bag(parts[0]), java.Occur.SHOULD)
             builder.add(bag(parts[1], field=ID_FIELD), java.Occur.FILTER)
             return builder.build()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
-from everycell.retrieval.java import TEXT_FIELD, lucene_classes
+from everycell.retrieval.java import TEXT_FIELD, java_classes, lucene_classes
 from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer, Ranker, Rm3
 
 
@@ -29,12 +31,12 @@ def bag(line: bytes, field: str = TEXT_FIELD) -> Any:
 
 def expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
     """Weighted bag of the line's terms and of those that Anserini takes from the hits."""
-    java = lucene_classes()
+    java, rm3 = lucene_classes(), _feedback_classes()
     hits = java.ScoredDocs.fromTopDocs(top, searcher)
     # Anserini divides by the sum of the weights, which would be 0 where all scores are.
     documents = sum(score > 0 for score in hits.scores)
     # It reads the document frequencies of a field "contents", whatever field is named here.
-    reranker = java.Rm3Reranker(
+    reranker = rm3.Rm3Reranker(
         java.analyser,
         None,
         TEXT_FIELD,
@@ -44,13 +46,30 @@ def expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
         False,
         True,
     )
-    terms = java.AnalyzerUtils.analyze(java.analyser, java.text(line))
+    terms = rm3.AnalyzerUtils.analyze(java.analyser, java.text(line))
     # Only the weights are needed: its own search orders ties differently, and finds nothing here.
-    context = java.RerankerContext(
-        searcher, None, None, None, None, terms, java.MatchNoDocsQuery(), java.SearchArgs()
+    context = rm3.RerankerContext(
+        searcher, None, None, None, None, terms, rm3.MatchNoDocsQuery(), rm3.Args()
     )
     reranker.rerank(hits, context)
     weights = context.feedbackTerms
     # Lucene finds the documents of a term of weight 0, with score 0.
-    weights.values().removeAll(java.Collections.singleton(java.Float(0.0)))
+    weights.values().removeAll(rm3.Collections.singleton(rm3.Float(0.0)))
     return java.bag.buildQuery(TEXT_FIELD, weights)
+
+
+@cache
+def _feedback_classes() -> SimpleNamespace:
+    return SimpleNamespace(
+        **java_classes(
+            {
+                "org.apache.lucene.search": "MatchNoDocsQuery",
+                "io.anserini.analysis": "AnalyzerUtils",
+                "io.anserini.rerank": "RerankerContext",
+                "io.anserini.rerank.lib": "Rm3Reranker",
+                "io.anserini.search": "SearchCollection$Args",
+                "java.lang": "Float",
+                "java.util": "Collections",
+            }
+        )
+    )
