@@ -104,7 +104,7 @@ def _add(
     """Add the documents, and return the statistics that can be counted without memory."""
     java, writing = lucene_classes(), _writing_classes()
     # One document, filled again and again, as Lucene advises: each call into Java costs.
-    name_field = writing.StringField(ID_FIELD, "", writing.Store.YES)
+    name_field = writing.StringField(ID_FIELD, "", writing.FieldStore.YES)
     order_field = writing.BinaryDocValuesField(ID_FIELD, writing.BytesRef())
     kind = writing.FieldType()
     kind.setIndexOptions(writing.IndexOptions.DOCS_AND_FREQS)

@@ -170,7 +170,8 @@ def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
     Parameters
     ----------
     names : mapping of str to str
-        Names of classes, separated by blanks, by package; ``Outer$Inner`` is returned as ``Inner``.
+        Names of classes, separated by blanks, by package. ``Outer$Inner`` is a class in a class,
+        and is returned as ``OuterInner``.
 
     Returns
     -------
@@ -192,7 +193,7 @@ def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
 
     try:
         return {
-            name.rpartition("$")[2]: autoclass(f"{package}.{name}")
+            name.replace("$", ""): autoclass(f"{package}.{name}")
             for package, listed in names.items()
             for name in listed.split()
         }
@@ -236,7 +237,7 @@ def lucene_classes() -> SimpleNamespace:
         logger=classes["Logger"].getLogger("org.apache.lucene"),
     )
     java.logger.setLevel(java.Level.WARNING)
-    by_id = java.SortField(ID_FIELD, java.Type.STRING_VAL, True)
+    by_id = java.SortField(ID_FIELD, java.SortFieldType.STRING_VAL, True)
     java.trec_order = java.Sort(java.SortField.FIELD_SCORE, by_id)
     # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
     java.text = lambda raw: java.String(raw, java.StandardCharsets.UTF_8)

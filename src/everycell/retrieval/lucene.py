@@ -276,9 +276,9 @@ class Index:
         }
 
         def made(parts: tuple[bytes, bytes], _: Any) -> Any:
-            builder = java.Builder()
-            builder.add(bag(parts[0]), java.Occur.SHOULD)
-            builder.add(bag(parts[1], field=ID_FIELD), java.Occur.FILTER)
+            builder = java.BooleanQueryBuilder()
+            builder.add(bag(parts[0]), java.BooleanClauseOccur.SHOULD)
+            builder.add(bag(parts[1], field=ID_FIELD), java.BooleanClauseOccur.FILTER)
             return builder.build()
 
         found = self._found(

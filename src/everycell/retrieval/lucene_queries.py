@@ -49,7 +49,7 @@ def expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
     terms = rm3.AnalyzerUtils.analyze(java.analyser, java.text(line))
     # Only the weights are needed: its own search orders ties differently, and finds nothing here.
     context = rm3.RerankerContext(
-        searcher, None, None, None, None, terms, rm3.MatchNoDocsQuery(), rm3.Args()
+        searcher, None, None, None, None, terms, rm3.MatchNoDocsQuery(), rm3.SearchCollectionArgs()
     )
     reranker.rerank(hits, context)
     weights = context.feedbackTerms

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from everycell.retrieval.java import LuceneError, start_java
+from everycell.retrieval.java import java_classes
 from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
 # Number of queries whose hits Java holds at a time: a published index stores every passage's
@@ -323,29 +323,20 @@ def _in_words(action: str) -> Iterator[None]:
 @cache
 def _java() -> SimpleNamespace:
     """Java classes; starts the JVM if it is not running."""
-    start_java()
-    from jnius import JavaException, autoclass
-
-    try:
-        java = SimpleNamespace(
-            ArrayList=autoclass("java.util.ArrayList"),
-            DirectoryReader=autoclass("org.apache.lucene.index.DirectoryReader"),
-            FSDirectory=autoclass("org.apache.lucene.store.FSDirectory"),
-            HashMap=autoclass("java.util.HashMap"),
-            IndexCollection=autoclass("io.anserini.index.IndexCollection"),
-            Integer=autoclass("java.lang.Integer"),
-            Paths=autoclass("java.nio.file.Paths"),
-            SimpleImpactSearcher=autoclass("io.anserini.search.SimpleImpactSearcher"),
-            SimpleSearcher=autoclass("io.anserini.search.SimpleSearcher"),
-            Term=autoclass("org.apache.lucene.index.Term"),
+    java = SimpleNamespace(
+        **java_classes(
+            {
+                "io.anserini.index": "IndexCollection",
+                "io.anserini.search": "SimpleImpactSearcher SimpleSearcher",
+                "java.lang": "Integer String",
+                "java.nio.charset": "StandardCharsets",
+                "java.nio.file": "Paths",
+                "java.util": "ArrayList HashMap",
+                "org.apache.lucene.index": "DirectoryReader Term",
+                "org.apache.lucene.store": "FSDirectory",
+            }
         )
-        string = autoclass("java.lang.String")
-        utf8 = autoclass("java.nio.charset.StandardCharsets").UTF_8
-    except JavaException as error:
-        raise LuceneError(
-            f"The Java of this process cannot load Anserini ({error}): call "
-            "everycell.retrieval.java.start_java() before other code starts Java."
-        ) from error
+    )
     # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
-    java.text = lambda text: string(text.encode(), utf8)
+    java.text = lambda text: java.String(text.encode(), java.StandardCharsets.UTF_8)
     return java
