@@ -77,7 +77,7 @@ def trained(request, source):
     return train
 
 
-def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monkeypatch):
+def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monkeypatch, capfd):
     test = labelled(40, 5)
     first = trained(tmp_path / "model", factor=2)(test.dialogues)
     assert macro_f1(test.dissatisfied, first) > 0.9
@@ -88,6 +88,7 @@ def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monk
     np.testing.assert_array_equal(
         trained(tmp_path / "model", factor=2)(test.dialogues).round(6), first.round(6)
     )
+    assert capfd.readouterr() == ("", "")
 
 
 def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):

@@ -254,6 +254,11 @@ def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
     assert records[1].losses == pytest.approx(records[0].losses, rel=1e-5)
 
 
+def test_nothing_goes_to_the_terminal(tmp_path, capfd):
+    train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_dropout_is_set_for_the_training(tmp_path, uninterrupted):
     model = new_model()
     options = OPTIONS.model_copy(update={"dropout": 0.0})

@@ -18,7 +18,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from everycell.language_models.generation import SOURCE_FILE, folder_identity
-from everycell.learning.models import ModelError, quiet
+from everycell.learning.models import ModelError
+from everycell.learning.quiet import quiet
 
 
 def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
@@ -74,8 +75,9 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
-        read.save_pretrained(partial)
-        tokenizer.save_pretrained(partial)
+        with quiet():
+            read.save_pretrained(partial)
+            tokenizer.save_pretrained(partial)
         identity = folder_identity(file, name=name).model_dump(include={"name", "revision"})
         (partial / SOURCE_FILE).write_text(json.dumps(identity) + "\n", encoding="utf-8")
         # mkdtemp makes folders that only their owner can read.

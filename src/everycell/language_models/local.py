@@ -37,7 +37,8 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.prompt_tokens import PromptTokens
 from everycell.language_models.token_choice import ChosenLogprobs, DrawnTokens, StopTexts
-from everycell.learning.models import ModelError, model_folder, quiet, read_tokenizer
+from everycell.learning.models import ModelError, model_folder, read_tokenizer
+from everycell.learning.quiet import quiet
 
 #: Tokens of a prompt that are read at once.
 BLOCK = 128

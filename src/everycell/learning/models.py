@@ -6,8 +6,6 @@ from the network unless a call allows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,9 +19,9 @@ from transformers import (
     BertPreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import logging as transformers_logging
 
 from everycell.learning.hub import ModelError, cached_folder, download_model
+from everycell.learning.quiet import quiet
 from everycell.learning.tildev2 import TildeV2
 
 Head = Literal["masked-lm", "encoder", "classifier", "tildev2"]
@@ -269,18 +267,3 @@ def read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
             f"The tokenizer of {name} cannot be read ({error}): a file of it in {folder} is "
             "damaged; copy it again from the model's source."
         ) from error
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep transformers from printing its progress and report: what matters is checked here."""
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()

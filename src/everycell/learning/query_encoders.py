@@ -32,7 +32,8 @@ from transformers import (
     RobertaPreTrainedModel,
 )
 
-from everycell.learning.models import ModelError, model_folder, quiet, read_tokenizer
+from everycell.learning.models import ModelError, model_folder, read_tokenizer
+from everycell.learning.quiet import quiet
 from everycell.learning.tildev2 import TildeV2
 
 Kind = Literal["unicoil", "ance", "first", "mean", "tct_colbert"]

@@ -28,6 +28,7 @@ from everycell.learning.asap import (
 )
 from everycell.learning.hawkes import Asap, AsapConfig, asap_from_encoder
 from everycell.learning.models import device, load_model
+from everycell.learning.quiet import quiet
 from everycell.learning.satisfaction import (
     UTTERANCE,
     Dialogue,
@@ -268,7 +269,8 @@ def train_asap(
             **sizes,
         },
     )
-    trained = Asap.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+    with quiet():
+        trained = Asap.from_pretrained(folder, local_files_only=True, use_safetensors=True)
     model.load_state_dict(trained.state_dict())
     model.eval()
     return lambda dialogues: asap_probabilities(model, *read(dialogues))

@@ -12,7 +12,8 @@ from pathlib import Path
 import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase, T5ForConditionalGeneration
 
-from everycell.learning.models import ModelError, model_folder, quiet, read_tokenizer
+from everycell.learning.models import ModelError, model_folder, read_tokenizer
+from everycell.learning.quiet import quiet
 
 
 def load_t5(

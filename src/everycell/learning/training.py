@@ -35,6 +35,7 @@ from transformers import (
 from everycell.learning.batching import out_of_memory
 from everycell.learning.checkpoints import Checkpoints, new_folder
 from everycell.learning.dropout import set_dropout
+from everycell.learning.quiet import quiet
 from everycell.learning.training_record import (
     RECORD,
     TrainingError,
@@ -315,9 +316,10 @@ def _write_model(
     folder: Path,
 ) -> None:
     partial = new_folder(folder.with_name(f".{folder.name}.partial"))
-    model.save_pretrained(partial)
-    if tokenizer is not None:
-        tokenizer.save_pretrained(partial)
+    with quiet():
+        model.save_pretrained(partial)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(partial)
     text = json.dumps(record.model_dump(), indent=1, sort_keys=True)
     (partial / RECORD).write_text(text + "\n", encoding="utf-8")
     # safetensors makes files that only their owner can read; results are to be shared.
