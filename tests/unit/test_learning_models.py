@@ -19,9 +19,10 @@ from transformers import (
     BertTokenizerFast,
     GPT2Config,
 )
+from transformers.utils import logging
 
 from everycell.learning import hub as hub_module
-from everycell.learning import models, text_vectors
+from everycell.learning import text_vectors
 from everycell.learning.models import ModelError, device, load_model, one_thread, read_tokenizer
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.learning.tildev2 import from_encoder
@@ -76,7 +77,6 @@ def test_a_model_is_ready_to_use(masked_lm, head, kind):
 
 
 def test_nothing_is_printed_and_the_loggers_are_left_as_they_were(masked_lm, capfd):
-    logging = models.transformers_logging
     before = logging.get_verbosity(), logging.is_progress_bar_enabled()
     load_model(masked_lm, "classifier", seed=1)
     assert capfd.readouterr() == ("", "")
