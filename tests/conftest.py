@@ -1,8 +1,9 @@
 """What all tests share: where the checkout and the mirror are, and what a skip means in CI.
 
 A skip hides a check. So the closing lines count the skipped tests by reason, and with
-``EVERYCELL_CI=1`` a skip is a failure. Only two kinds of tests may then still skip: those that need
-released data, where no mirror is, and those that need a newer Python, which .ci/run cannot install.
+``EVERYCELL_CI=1`` a skip is a failure. Only three kinds of tests may then still skip: those that
+need released data, where no mirror is, those that need a newer Python, which .ci/run cannot
+install, and slow ones where ``--slow-for`` gives them no more time.
 """
 
 import gc
@@ -11,7 +12,15 @@ from pathlib import Path
 
 import fault_suite
 import pytest
-from harness import NEEDS_DATA, REPOSITORY, fail_on_skip, find_mirror, in_shares, skip_reason
+from harness import (
+    NEEDS_DATA,
+    REPOSITORY,
+    fail_on_skip,
+    find_mirror,
+    in_shares,
+    skip_if_late,
+    skip_reason,
+)
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +42,7 @@ def mirror() -> Path:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, default=2, help="kills of a run at random moments")
+    parser.addoption("--slow-for", type=float, help="seconds after which no slow test begins")
     parser.addoption("--fault-table", type=Path, help="page into which the faults' table goes")
 
 
@@ -48,6 +58,12 @@ def pytest_collection_finish() -> None:
     # and libraries ask for one.
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # Before the fixtures, which take most of the time of many slow tests.
+    skip_if_late(item, item.config.getoption("--slow-for"))
 
 
 @pytest.hookimpl(wrapper=True)

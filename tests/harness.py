@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from everycell.engine.artefacts import Paper, load_papers
 REPOSITORY = Path(__file__).resolve().parents[1]
 NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"
 NEEDS_PYTHON = "needs Python 3.12 or 3.13 beside 3.11"
+NO_TIME = "no time left for slow tests: run them with 'make test'"
+#: Marks of tests that are left out where no time is left.
+SLOW = ("slow", "page", "cluster")
+STARTED = time.monotonic()
 
 
 @cache
@@ -47,6 +52,14 @@ def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     return ordered
 
 
+def skip_if_late(item: pytest.Item, seconds: float | None) -> None:
+    """Skip a slow test that would begin later than some seconds after the start; None: never."""
+    if seconds is None or time.monotonic() - STARTED <= seconds:
+        return
+    if any(map(item.get_closest_marker, SLOW)):
+        pytest.skip(NO_TIME)
+
+
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str | None:
     """Return why a test or a file was skipped; None where it was not (an xfail is no skip)."""
     if not report.skipped or hasattr(report, "wasxfail"):
@@ -61,7 +74,7 @@ def fail_on_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
         return
     if reason.startswith(NEEDS_DATA) and find_mirror() is None:
         return
-    if reason.startswith(NEEDS_PYTHON):
+    if reason.startswith((NEEDS_PYTHON, NO_TIME)):
         return
     report.outcome = "failed"
     report.longrepr = (

@@ -1,10 +1,20 @@
 """Order of tests in a parallel run, and skips: failures in CI, where nothing may be left out."""
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from harness import NEEDS_DATA, NEEDS_PYTHON, fail_on_skip, find_mirror, in_shares, skip_reason
+from harness import (
+    NEEDS_DATA,
+    NEEDS_PYTHON,
+    NO_TIME,
+    fail_on_skip,
+    find_mirror,
+    in_shares,
+    skip_if_late,
+    skip_reason,
+)
 
 
 def toys(*files):
@@ -46,11 +56,12 @@ def test_a_skip_has_a_reason_and_an_expected_failure_is_none():
     [
         ("no tool", None, "failed"),
         (NEEDS_PYTHON, None, "skipped"),
+        (NO_TIME, None, "skipped"),
         (NEEDS_DATA, None, "skipped"),
         (NEEDS_DATA, Path(), "failed"),
     ],
 )
-def test_in_ci_only_released_data_and_a_newer_python_may_be_missing(
+def test_in_ci_only_released_data_a_newer_python_and_time_may_be_missing(
     monkeypatch, reason, mirror, outcome
 ):
     monkeypatch.setenv("EVERYCELL_CI", "1")
@@ -59,6 +70,16 @@ def test_in_ci_only_released_data_and_a_newer_python_may_be_missing(
     fail_on_skip(found)
     assert found.outcome == outcome
     assert ("which CI does not allow" in str(found.longrepr)) == (outcome == "failed")
+
+
+def test_when_the_time_is_over_slow_tests_alone_are_left_out(monkeypatch):
+    slow, quick = toys(("a", 1, True), ("b", 1, False))
+    monkeypatch.setattr("harness.STARTED", time.monotonic() - 60)
+    skip_if_late(slow, None)
+    skip_if_late(slow, 100)
+    skip_if_late(quick, 50)
+    with pytest.raises(pytest.skip.Exception, match="no time left"):
+        skip_if_late(slow, 50)
 
 
 def test_elsewhere_a_skip_is_a_skip(monkeypatch):

@@ -238,6 +238,12 @@ def copy_tree(folder: Path) -> Project:
         if source.is_symlink() or source.exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / name, follow_symlinks=False)
+    # What Python and numba have compiled of these files; they ignore it where a file is another.
+    for compiled in (REPOSITORY / "src").rglob("__pycache__/*"):
+        place = folder / compiled.relative_to(REPOSITORY)
+        if compiled.suffix in (".pyc", ".nbi", ".nbc") and place.parents[1].is_dir():
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, place)
     project = Project(folder)
     for committed, small in SMALL.items():
         project.edit("config.yaml", committed, small)
