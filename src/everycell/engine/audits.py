@@ -22,6 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact
@@ -144,9 +146,15 @@ def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
     >>> rows_where(table, row=["a", "b"], metric="P").index.to_list()
     [0, 2]
     """
+    return table[_have(table, key)]
+
+
+def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> npt.NDArray[np.bool_]:
+    """Whether each row of a table has the values of a key."""
+    found = np.ones(len(table), dtype=bool)
     for column, wanted in key.items():
-        table = table[table[column].isin([wanted] if isinstance(wanted, str) else wanted)]
-    return table
+        found &= table[column].isin([wanted] if isinstance(wanted, str) else wanted).to_numpy()
+    return found
 
 
 def printed_text(table: pd.DataFrame, **key: str) -> str:
@@ -162,7 +170,8 @@ def printed_text(table: pd.DataFrame, **key: str) -> str:
     >>> printed_text(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
     '0.30'
     """
-    return str(rows_where(table, **key)["value"].item())
+    # Thousands of cells are read: the other columns of the row are left where they are.
+    return str(table["value"][_have(table, key)].item())
 
 
 def printed_number(table: pd.DataFrame, **key: str) -> float:

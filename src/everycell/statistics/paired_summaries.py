@@ -73,10 +73,10 @@ def p_value(statistic: float, n: int) -> float:
     >>> round(p_value(1.96, 500), 4), p_value(0.0, 500)
     (0.0506, 1.0)
     """
-    from scipy import stats  # takes a second to import, and audits import this module
+    from scipy.special import stdtr  # audits import this module: scipy.stats takes a second
 
     _check_pairs(n)
-    return float(2 * stats.t.sf(abs(statistic), n - 1))
+    return float(2 * stdtr(n - 1, -abs(statistic)))
 
 
 def most_squares(first: float, second: float, n: int) -> float:
@@ -141,10 +141,10 @@ def squares_allowed(total: float, n: int, *, alpha: float = 0.05) -> float:
     >>> p_value(paired_t(6, 8, 500), 500) < 0.05 < p_value(paired_t(6, 10, 500), 500)
     True
     """
-    from scipy import stats
+    from scipy.special import stdtrit
 
     _check_pairs(n)
-    critical = float(stats.t.isf(alpha / 2, n - 1))
+    critical = float(stdtrit(n - 1, alpha / 2))
     return total**2 / n * (1 + (n - 1) / critical**2)
 
 

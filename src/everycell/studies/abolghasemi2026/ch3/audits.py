@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import NamedTuple
 
 from everycell.dialogue.satisfaction import Confusion, fitting_confusions, scores
@@ -53,9 +54,10 @@ def _fitting(printed: dict[str, float], size: _Size) -> list[Confusion]:
 def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Size]]:
     """Rows of Table 3.6: key (test data, model, setup, data set), measures, size."""
     key = ["test_data", "model", "setup", "dataset"]
+    size = cache(partial(_sizes, cells))
     for name, row in cells("table_3_6").groupby(key, sort=False):
         printed = dict(zip(row["metric"], row["value"].astype(float), strict=True))
-        yield name, printed, _sizes(cells, dataset=name[3], test_data=name[0])
+        yield name, printed, size(dataset=name[3], test_data=name[0])
 
 
 def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
