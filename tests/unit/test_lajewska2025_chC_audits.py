@@ -1,0 +1,14 @@
+"""What the appendix's audits compute, against scipy."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from everycell.studies.lajewska2025.chC.audits import f_of_votes
+
+
+@given(st.integers(1, 100), st.integers(1, 100))
+def test_f_of_votes_is_that_of_the_answers(first, second):
+    groups = ([1] * votes + [0] * (first + second - votes) for votes in (first, second))
+    assert f_of_votes(first, second) == pytest.approx(stats.f_oneway(*groups).statistic)
