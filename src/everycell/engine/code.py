@@ -62,12 +62,8 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
             modules, data = _needs(path, roots)
             waiting.extend(modules)
             beside |= data
-    templates = {
-        template
-        for folder in {path.parent / "templates" for path in found}
-        for template in folder.glob("*")
-    }
-    return found | beside | templates
+    folders = {path.parent for path in found}
+    return found | beside | {template for folder in folders for template in _templates(folder)}
 
 
 #: #: An import statement. Faster than parsing all modules, which would take a third of a dry run;
@@ -100,21 +96,41 @@ def imported_names(text: str) -> list[str]:
 def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
     """Modules that a file imports, and the data files beside it that it names."""
     text = path.read_text(encoding="utf-8")
-    found = []
-    for name in imported_names(text):
-        parts = name.split(".")
-        for root in roots:
-            # Most imports are of installed packages.
-            if not _is_ours(root / parts[0]):
-                continue
-            for depth in range(1, len(parts) + 1):
-                module = root.joinpath(*parts[:depth])
-                files = (module.with_name(f"{module.name}.py"), module / "__init__.py")
-                found += [file for file in files if file.exists()]
-    data = (file for file in path.parent.iterdir() if file.suffix != ".py" and file.is_file())
+    found = [
+        file
+        for name in imported_names(text)
+        for root in roots
+        for file in _files_of_module(root, name)
+    ]
     # As a complete string, in quotation marks of either kind.
     texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
-    return tuple(found), frozenset(file for file in data if file.name in texts)
+    return tuple(found), frozenset(file for file in _data_in(path.parent) if file.name in texts)
+
+
+# Hundreds of files import the same modules, and a path costs more than what is read of it.
+
+
+@cache
+def _files_of_module(root: Path, name: str) -> tuple[Path, ...]:
+    """Files below a root that an import of a module reads: its own, and its packages'."""
+    package, _, _ = name.rpartition(".")
+    module = root.joinpath(*name.split("."))
+    above = _files_of_module(root, package) if package else ()
+    # Most imports are of installed packages. A folder may be a package without a file of its own.
+    if package and not above and not module.parent.is_dir():
+        return ()
+    own = (module.with_name(f"{module.name}.py"), module / "__init__.py")
+    return above + tuple(file for file in own if file.exists())
+
+
+@cache
+def _data_in(folder: Path) -> tuple[Path, ...]:
+    return tuple(file for file in folder.iterdir() if file.suffix != ".py" and file.is_file())
+
+
+@cache
+def _templates(folder: Path) -> tuple[Path, ...]:
+    return tuple((folder / "templates").glob("*"))
 
 
 def _listed(names: str) -> list[str]:
@@ -122,8 +138,3 @@ def _listed(names: str) -> list[str]:
     # A list over several lines may have comments.
     listed = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
     return [name.split()[0] for name in listed if name.split()]
-
-
-@cache
-def _is_ours(module: Path) -> bool:
-    return module.is_dir() or module.with_name(f"{module.name}.py").is_file()
