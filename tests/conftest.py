@@ -43,6 +43,7 @@ def mirror() -> Path:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, default=2, help="kills of a run at random moments")
     parser.addoption("--slow-for", type=float, help="seconds after which no slow test begins")
+    parser.addoption("--site", type=Path, help="the site that `make docs` made: not made anew")
     parser.addoption("--fault-table", type=Path, help="page into which the faults' table goes")
 
 

@@ -36,8 +36,10 @@ docstrings, check_links = script("docstrings"), script("check_links")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Folder of the site, built as the rule does, but for what is in results/."""
+def site(tmp_path_factory, pytestconfig):
+    """Folder of the site: the one of ``--site``, else built as the rule does."""
+    if made := pytestconfig.getoption("--site"):
+        return made
     folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],

@@ -25,8 +25,6 @@ def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt
     assert checked.returncode == 0 and told in checked.stdout
     assert rebuilt.everycell("page").returncode == 0
     assert page.read_text() == whole
-    checked = rebuilt.everycell("verify")
-    assert checked.returncode == 0 and told not in checked.stdout
 
 
 @pytest.fixture
