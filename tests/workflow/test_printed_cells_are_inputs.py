@@ -18,9 +18,8 @@ from everycell.engine.verdicts import report
 from everycell.engine.yaml import load_yaml
 from everycell.studies.discovery import audits_of
 
-
-#: Not Table 5.6, for which classifiers are trained, nor Table 7.4, for which hundreds of mixed models
-#: are fitted, by the script of Tables 7.5 and 7.6.
+#: For Table 5.6 classifiers are trained, for Table 7.4 hundreds of mixed models are fitted, by the
+#: script of Tables 7.5 and 7.6.
 LONG = ("table_5_6", "table_7_4")
 
 
