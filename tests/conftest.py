@@ -3,7 +3,7 @@
 A skip hides a check. So the closing lines count the skipped tests by reason, and with
 ``EVERYCELL_CI=1`` a skip is a failure. Only three kinds of tests may then still skip: those that
 need released data, where no mirror is, those that need a newer Python, which .ci/run cannot
-install, and slow ones where ``--slow-for`` gives them no more time.
+install, and slow ones after the time of ``--slow-until``.
 """
 
 import gc
@@ -42,7 +42,9 @@ def mirror() -> Path:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, default=2, help="kills of a run at random moments")
-    parser.addoption("--slow-for", type=float, help="seconds after which no slow test begins")
+    parser.addoption(
+        "--slow-until", type=float, help="begin no slow test after this time (seconds since 1970)"
+    )
     parser.addoption("--site", type=Path, help="the site that `make docs` made: not made anew")
     parser.addoption("--fault-table", type=Path, help="page into which the faults' table goes")
 
@@ -61,10 +63,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    # Before the fixtures, which take most of the time of many slow tests.
-    skip_if_late(item, item.config.getoption("--slow-for"))
+    # After `skipif`, so that a missing tool is still named; before the fixtures, which take most of
+    # the time of many slow tests.
+    skip_if_late(item, item.config.getoption("--slow-until"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -17,7 +17,6 @@ NEEDS_PYTHON = "needs Python 3.12 or 3.13 beside 3.11"
 NO_TIME = "no time left for slow tests: run them with 'make test'"
 #: Marks of tests that are left out where no time is left.
 SLOW = ("slow", "page", "cluster")
-STARTED = time.monotonic()
 
 
 @cache
@@ -52,11 +51,9 @@ def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     return ordered
 
 
-def skip_if_late(item: pytest.Item, seconds: float | None) -> None:
-    """Skip a slow test that would begin later than some seconds after the start; None: never."""
-    if seconds is None or time.monotonic() - STARTED <= seconds:
-        return
-    if any(map(item.get_closest_marker, SLOW)):
+def skip_if_late(item: pytest.Item, until: float | None) -> None:
+    """Skip a slow test that would begin after a time, in seconds of the Unix epoch; None: never."""
+    if until is not None and time.time() > until and any(map(item.get_closest_marker, SLOW)):
         pytest.skip(NO_TIME)
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from page import toys
+from workflow.project import copy_tree, quick_site
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.render.site import configuration, embedded, modules, paper_results
@@ -88,6 +89,15 @@ def test_what_is_wrong_with_a_site_is_named(tmp_path, written, said):
     (site / "a.html").write_text(written)
     found = list(check_links.faults(site, check_links.read_pages(site)))
     assert [f"a.html: {said}" in fault or said in fault for fault in found] == [True] * bool(said)
+
+
+@pytest.mark.slow
+def test_the_site_of_a_fresh_clone_needs_no_results(tmp_path):
+    project = copy_tree(tmp_path / "clone")
+    # Of results/ only what git knows.
+    assert [path.name for path in (project.folder / "results").iterdir()] == ["README.md"]
+    site = quick_site(project)
+    assert "not run" in (site / "papers/sakai2023.html").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -18,20 +18,20 @@ from harness import (
 
 
 def toys(*files):
-    """Tests as pytest lists them: (file, how many, whether they are slow)."""
+    """Tests as pytest lists them: (file, how many, their mark)."""
     return [
         SimpleNamespace(
             path=Path(name),
             name=f"{name}{number}",
-            get_closest_marker=lambda marker, slow=slow: slow or None,
+            get_closest_marker=lambda name, mark=mark: mark if name == mark else None,
         )
-        for name, count, slow in files
+        for name, count, mark in files
         for number in range(count)
     ]
 
 
 def test_each_worker_begins_with_a_share_of_the_slow_files():
-    items = toys(("a", 4, False), ("b", 2, True), ("c", 4, False), ("d", 2, True))
+    items = toys(("a", 4, "page"), ("b", 2, "slow"), ("c", 4, None), ("d", 2, "slow"))
     # Half of the list is a worker's: files stay whole, and no test is lost.
     wanted = "b0 b1 a0 a1 a2 a3 d0 d1 c0 c1 c2 c3"
     assert [item.name for item in in_shares(items, 2)] == wanted.split()
@@ -72,14 +72,15 @@ def test_in_ci_only_released_data_a_newer_python_and_time_may_be_missing(
     assert ("which CI does not allow" in str(found.longrepr)) == (outcome == "failed")
 
 
-def test_when_the_time_is_over_slow_tests_alone_are_left_out(monkeypatch):
-    slow, quick = toys(("a", 1, True), ("b", 1, False))
-    monkeypatch.setattr("harness.STARTED", time.monotonic() - 60)
+@pytest.mark.parametrize("mark", ["slow", "page", "cluster"])
+def test_when_the_time_is_over_slow_tests_alone_are_left_out(mark):
+    slow, quick = toys(("a", 1, mark), ("b", 1, "released"))
+    now = time.time()
     skip_if_late(slow, None)
-    skip_if_late(slow, 100)
-    skip_if_late(quick, 50)
+    skip_if_late(slow, now + 60)
+    skip_if_late(quick, now - 1)
     with pytest.raises(pytest.skip.Exception, match="no time left"):
-        skip_if_late(slow, 50)
+        skip_if_late(slow, now - 1)
 
 
 def test_elsewhere_a_skip_is_a_skip(monkeypatch):

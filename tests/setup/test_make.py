@@ -14,7 +14,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     # A make that runs these tests would hand its own settings on.
-    inherited = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CORES", "TARGET", "PYTHON")
+    inherited = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CORES", "TARGET", "PYTHON"}
+    inherited |= {"PYTEST_ARGS", "WORKERS"}
     environment = {key: value for key, value in os.environ.items() if key not in inherited}
     command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM
 
 from everycell.learning import satisfaction_training
+from everycell.learning.hub import ModelError
 from everycell.learning.satisfaction import macro_f1
 from everycell.learning.satisfaction_training import (
     Labelled,
@@ -100,6 +101,16 @@ def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):
     )
     assert plain["examples"] != more["examples"]
     assert (plain["settings"]["factor"], more["settings"]["factor"]) == (1, 3)
+
+
+def test_a_finished_model_that_lacks_weights_is_refused(trained, tmp_path):
+    trained(tmp_path / "model", steps=1)
+    weights = tmp_path / "model" / "model.safetensors"
+    kept = load_file(weights)
+    lost = sorted(kept)[0]
+    save_file({name: kept[name] for name in kept if name != lost}, weights, {"format": "pt"})
+    with pytest.raises(ModelError, match=f"lack '?{lost}"):
+        trained(tmp_path / "model", steps=1)
 
 
 @pytest.mark.parametrize("changed", ["texts", "validation", "encoder"])

@@ -14,7 +14,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from workflow.project import Project
+from workflow.project import Project, quick_site
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
@@ -200,18 +200,12 @@ def check_its_receipt_verifies(built):
     assert "All 2 receipts in results hold." in run(built, "everycell", "verify")
 
 
-def check_the_site_has_a_page_of_its_results(built, repository, tmp_path):
-    folder = tmp_path / "project"
-    shutil.copytree(built, folder, symlinks=True)
-    for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"):
-        shutil.copy2(repository / name, folder / name)
-    shutil.copytree(repository / "docs", folder / "docs")
-    # Without the library's reference and the search, which take a minute.
-    (folder / "fast.yml").write_text("INHERIT: mkdocs.yml\nplugins: []\n", encoding="utf-8")
-    run(folder, "mkdocs", "build", "--strict", "--config-file", "fast.yml")
-    page = (folder / f"results/site/papers/{PAPER}.html").read_text("utf-8")
+def check_the_site_has_a_page_of_its_results(built, tmp_path):
+    shutil.copytree(built, tmp_path / "project", symlinks=True)
+    site = quick_site(Project(tmp_path / "project"))
+    page = (site / f"papers/{PAPER}.html").read_text("utf-8")
     assert "A toy paper on two systems" in page and "Results of chapter 1" in page
-    start = (folder / "results/site/index.html").read_text("utf-8")
+    start = (site / "index.html").read_text("utf-8")
     assert f'href="papers/{PAPER}.html"' in start  # in the navigation
 
 
@@ -223,7 +217,7 @@ def check_no_other_file_was_touched(built, steps):
     assert git(built, "diff", "--numstat", "Snakefile").split() == ["1", "0", "Snakefile"]
 
 
-def test_it_runs_to_verdicts_and_pages(built, steps, repository, tmp_path):
+def test_it_runs_to_verdicts_and_pages(built, steps, tmp_path):
     """One test, since workers that share these checks would each run the paper first."""
     check_each_printed_cell_has_a_verdict(built)
     check_its_audit_shows_its_erratum(built)
@@ -231,5 +225,5 @@ def test_it_runs_to_verdicts_and_pages(built, steps, repository, tmp_path):
     check_its_released_file_came_from_the_server(built, steps)
     check_the_page_shows_it(built)
     check_its_receipt_verifies(built)
-    check_the_site_has_a_page_of_its_results(built, repository, tmp_path)
+    check_the_site_has_a_page_of_its_results(built, tmp_path)
     check_no_other_file_was_touched(built, steps)

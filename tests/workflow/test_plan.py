@@ -189,12 +189,6 @@ def test_lint_is_clean(tree):
     assert "in a good condition" in done.stdout
 
 
-@pytest.mark.slow
-def test_snakefmt_is_clean(tree):
-    done = tree.run("snakefmt", "--check", "Snakefile", "workflow")
-    assert done.returncode == 0, done.stdout
-
-
 @pytest.fixture(scope="module")
 def rules(tree):
     return tree.rules()

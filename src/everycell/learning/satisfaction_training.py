@@ -27,6 +27,7 @@ from everycell.learning.asap import (
     trained_vectors,
 )
 from everycell.learning.hawkes import Asap, AsapConfig, asap_from_encoder
+from everycell.learning.hub import ModelError
 from everycell.learning.models import device, load_model
 from everycell.learning.quiet import quiet
 from everycell.learning.satisfaction import (
@@ -233,6 +234,11 @@ def train_asap(
     -------
     callable
         From dialogues to probabilities.
+
+    Raises
+    ------
+    ModelError
+        A finished model in the folder lacks weights.
     """
     torch.manual_seed(options.seed)
     if isinstance(source, UtteranceVectors):
@@ -270,7 +276,15 @@ def train_asap(
         },
     )
     with quiet():
-        trained = Asap.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        trained, report = Asap.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+    if missing := sorted(report["missing_keys"]):
+        # transformers draws what it does not find.
+        raise ModelError(
+            f"The weights in {folder} lack {missing[0]!r}: remove the folder, and the model is "
+            "trained again."
+        )
     model.load_state_dict(trained.state_dict())
     model.eval()
     return lambda dialogues: asap_probabilities(model, *read(dialogues))

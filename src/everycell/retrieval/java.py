@@ -199,8 +199,8 @@ def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
         }
     except JavaException as error:
         raise LuceneError(
-            f"The Java of this process cannot load Lucene ({error}), perhaps as other code has "
-            "started it: call everycell.retrieval.java.start_java() before that code."
+            f"The Java of this process cannot load Lucene or Anserini ({error}), perhaps as other "
+            "code has started it: call everycell.retrieval.java.start_java() before that code."
         ) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none, printed_text
@@ -24,8 +25,8 @@ def f_of_votes(first: int, second: int) -> float:
     Parameters
     ----------
     first, second : int
-        Votes for each of two responses, 1 or more. Each response has as many answers as there are
-        votes: its own are 1, the others 0.
+        Votes for each of two responses, 0 or more, at least one in all. Each response has as many
+        answers as there are votes: its own are 1, the others 0.
 
     Notes
     -----
@@ -37,6 +38,8 @@ def f_of_votes(first: int, second: int) -> float:
     >>> f_of_votes(30, 10)
     26.0
     """
+    if not first or not second:
+        return math.inf
     n = first + second
     between = (first - second) ** 2 / (2 * n)
     within = 2 * first * second / n
