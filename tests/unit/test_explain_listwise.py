@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from everycell.explain import listwise
+from everycell.explain.compiled import put_ranks
 from everycell.explain.listwise import ListwiseGame
 from everycell.explain.pointwise import pointwise_shapley_values
 from everycell.explain.shapley import all_coalitions, shapley_values
@@ -34,6 +35,20 @@ def test_ranks_are_those_of_scipy_with_ties_by_place(scores, ties):
     else:
         expected = stats.rankdata(-values[::-1], method="ordinal")[::-1]
     assert ranks_of(values, ties).tolist() == expected.tolist()
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda n: st.lists(st.tuples(*[st.integers(0, 2)] * n), min_size=1, max_size=70)
+    ),
+    st.booleans(),
+)
+def test_counted_ranks_are_sorted_ranks(scores, last):
+    # Up to some more than the rankings that are looked at together.
+    values = np.array(scores, dtype=float)
+    found = np.empty(values.shape, dtype=np.int64)
+    put_ranks(values, last, found)
+    assert found.tolist() == ranks_of(values, "last" if last else "first").tolist()
 
 
 def test_ties_of_the_released_code():

@@ -18,6 +18,8 @@ ZERO = 1e-35
 _BITS = 64
 #: Up to here, single additions take less time than one for the whole word.
 _FEW = 6
+#: Number of rankings that are looked at together.
+_RANKINGS = 64
 
 
 @intrinsic
@@ -178,3 +180,32 @@ def add_ranks(scores, given, found):
                 for after in range(place + 1, documents):
                     rank += given[after] > score
                 found[c, place] += rank
+
+
+@numba.njit(cache=True)
+def put_ranks(scores, last_is_first, found):
+    """Put the ranks of the documents of each ranking into ``found``; both have the shape (m, n).
+
+    Among equal scores the document that comes first is higher, or the one that comes last. For up
+    to some 200 documents, counting is faster than sorting: a processor compares several rankings
+    with one instruction.
+    """
+    rankings, documents = scores.shape
+    side_by_side = np.empty((documents, _RANKINGS))
+    ranks = np.empty((documents, _RANKINGS), dtype=np.int64)
+    for start in range(0, rankings, _RANKINGS):
+        count = min(_RANKINGS, rankings - start)
+        for row in range(count):
+            for place in range(documents):
+                side_by_side[place, row] = scores[start + row, place]
+        ranks[:] = 1
+        for place in range(1, documents):
+            for before in range(place):
+                for row in range(_RANKINGS):
+                    one, other = side_by_side[before, row], side_by_side[place, row]
+                    lower = one < other or (last_is_first and one == other)
+                    ranks[before, row] += lower
+                    ranks[place, row] += not lower
+        for row in range(count):
+            for place in range(documents):
+                found[start + row, place] = ranks[place, row]

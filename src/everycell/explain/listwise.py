@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
+from everycell.explain.value_functions import IntArray, Ties, ValueFunction
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -109,10 +109,20 @@ class ListwiseGame:
         scores_of_sample = max(1, len(kept) * len(self.documents))
         for samples in pieces(self.background, most // scores_of_sample):
             scores = masked_scores(self.model, self.documents, samples, kept)
-            values = self.value(ranks_of(scores.reshape(-1, len(self.documents)), self.ties))
+            values = self.value(_ranks(scores.reshape(-1, len(self.documents)), self.ties))
             of_samples.append(values.reshape(len(samples), len(kept), *values.shape[1:]))
         # The values of a coalition side by side: the bits of their mean do not depend on pieces.
         return np.ascontiguousarray(np.concatenate(of_samples).swapaxes(0, 1)).mean(axis=1)
+
+
+def _ranks(scores: FloatArray, ties: Ties) -> IntArray:
+    """Ranks of many rankings, shape (m, n): faster than `value_functions.ranks_of`."""
+    # numba takes a second to import.
+    from everycell.explain.compiled import put_ranks
+
+    found = np.empty(scores.shape, dtype=np.int64)
+    put_ranks(scores, ties == "last", found)
+    return found
 
 
 def most_scores(model: Model) -> int:

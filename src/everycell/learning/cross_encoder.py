@@ -23,8 +23,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from everycell.learning.batching import Batch, Ids, map_batches, pad
-from everycell.learning.last_layer import first_state
+from everycell.learning.batching import Ids, map_batches, pad
+from everycell.learning.last_layer import first_state, logit
 from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.token_cache import each_text_once
 
@@ -97,7 +97,7 @@ def score_pairs(
     model.eval()
     try:
         scores = map_batches(
-            lambda batch: pair_scores(model, batch).float(),
+            lambda batch: logit(model, batch).float(),
             joined,
             pad_id=tokenizer.pad_token_id,
             batch_tokens=batch_tokens,
@@ -107,26 +107,6 @@ def score_pairs(
     finally:
         model.train(mode)
     return np.array(scores, dtype=np.float32)
-
-
-def pair_scores(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
-    """Scores of a batch of pairs, with a gradient where the caller has it on.
-
-    Parameters
-    ----------
-    model : transformers.BertForSequenceClassification
-        With one output.
-    batch : mapping of str to torch.Tensor
-        Of b pairs, as `everycell.learning.batching.pad` makes it.
-
-    Returns
-    -------
-    torch.Tensor, shape (b,)
-        Any real number, as the model's own logits.
-    """
-    # The pooler takes the first position of what it is given.
-    pooled = model.bert.pooler(first_state(model.bert, batch)[:, None])
-    return model.classifier(model.dropout(pooled))[:, 0]
 
 
 def _check(model: BertForSequenceClassification, length: PairLength) -> None:
@@ -285,7 +265,7 @@ def training_loss(
             for place, document in enumerate(documents)
         ]
         batch = pad(pairs, tokenizer.pad_token_id, model.device)
-        value = softmax_loss(pair_scores(model, batch).reshape(-1, size))
+        value = softmax_loss(logit(model, batch).reshape(-1, size))
         if triplet_weight == 0:
             return value
         query = _vectors(model, tokenizer, queries, length)

@@ -10,8 +10,7 @@ The states are those of `transformers.BertModel` but for the rounding of sums.
 from __future__ import annotations
 
 import torch
-from torch.nn import functional
-from transformers import BertModel
+from transformers import BertForSequenceClassification, BertModel
 from transformers.masking_utils import create_bidirectional_mask
 
 from everycell.learning.batching import Batch
@@ -40,23 +39,60 @@ def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
     >>> torch.allclose(first_state(bert, batch), whole[:, 0], atol=1e-6)
     True
     """
-    hidden, mask = _below_last(bert, batch)
-    last = bert.encoder.layer[-1]
-    attention = last.attention.self
-
-    def heads(values: torch.Tensor) -> torch.Tensor:
-        split = len(values), -1, attention.num_attention_heads, attention.attention_head_size
-        return values.view(split).transpose(1, 2)
-
-    found = functional.scaled_dot_product_attention(
-        heads(attention.query(hidden[:, :1])),
-        heads(attention.key(hidden)),
-        heads(attention.value(hidden)),
-        # The same for each position that asks.
-        attn_mask=None if mask is None else mask[:, :, :1],
-        dropout_p=attention.dropout.p if bert.training else 0.0,
+    hidden, _ = _below_last(bert, batch)
+    attention = bert.encoder.layer[-1].attention.self
+    heads, size = attention.num_attention_heads, attention.attention_head_size
+    asked = attention.query(hidden[:, 0]).view(-1, heads, size)
+    # Only one position asks, so no other needs a key or a value: q (K h) = (q K) h, and the mean of
+    # all V h is V times the mean of all h.
+    key, value = (
+        (projection.weight.view(heads, size, -1), projection.bias.view(heads, size))
+        for projection in (attention.key, attention.value)
     )
-    return _after_attention(bert, found.reshape(len(hidden), -1), hidden[:, 0])
+    logits = torch.einsum("bhd,hdm->bhm", asked, key[0]) @ hidden.transpose(1, 2)
+    logits = (logits + (asked * key[1]).sum(-1, keepdim=True)) / size**0.5
+    logits = logits.masked_fill(batch["attention_mask"][:, None] == 0, -torch.inf)
+    shares = attention.dropout(logits.softmax(-1))
+    found = torch.einsum("bhm,hdm->bhd", shares @ hidden, value[0])
+    # The shares add up to 1, but for dropout.
+    found = found + shares.sum(-1, keepdim=True) * value[1]
+    return _after_attention(bert, found.flatten(1), hidden[:, 0])
+
+
+def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
+    """What BERT's pooler makes of the first token.
+
+    Parameters
+    ----------
+    model : transformers.BertForSequenceClassification
+    batch : mapping of str to torch.Tensor
+        Of b sequences, as `everycell.learning.batching.pad` makes it.
+
+    Returns
+    -------
+    torch.Tensor, shape (b, hidden size)
+        -1 to 1.
+    """
+    # The pooler takes the first position of what it is given.
+    return model.bert.pooler(first_state(model.bert, batch)[:, None])
+
+
+def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
+    """Logit of a classifier with one output, with a gradient where the caller has it on.
+
+    Parameters
+    ----------
+    model : transformers.BertForSequenceClassification
+        With one output.
+    batch : mapping of str to torch.Tensor
+        Of b sequences, as `everycell.learning.batching.pad` makes it.
+
+    Returns
+    -------
+    torch.Tensor, shape (b,)
+        Any real number: ``model(**batch).logits[:, 0]``.
+    """
+    return model.classifier(model.dropout(pooled_first_state(model, batch)))[:, 0]
 
 
 def states_at(bert: BertModel, batch: Batch, read: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
 from everycell.learning.batching import map_batches
-from everycell.learning.last_layer import first_state
+from everycell.learning.last_layer import pooled_first_state
 from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.statistics.laplace import LastLayer
 
@@ -55,7 +55,7 @@ def pair_vectors(
     model.eval()
     try:
         rows = map_batches(
-            lambda batch: model.bert.pooler(first_state(model.bert, batch)[:, None]).float(),
+            lambda batch: pooled_first_state(model, batch).float(),
             joined,
             pad_id=tokenizer.pad_token_id,
             device=model.device,

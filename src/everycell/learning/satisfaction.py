@@ -23,9 +23,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.pipeline import Pipeline
 from torch.nn import functional
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
 from everycell.learning.batching import map_batches, pad
+from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import tokenise
 
 #: A dialogue: (speaker, text) of each utterance.
@@ -298,7 +299,9 @@ def context_ids(
     return rows
 
 
-def classifier_loss(pad_id: int) -> Callable[[PreTrainedModel, Mapping[str, Any]], torch.Tensor]:
+def classifier_loss(
+    pad_id: int,
+) -> Callable[[BertForSequenceClassification, Mapping[str, Any]], torch.Tensor]:
     """Cross-entropy of a BERT with one output, the logit of dissatisfaction.
 
     Parameters
@@ -322,8 +325,8 @@ def classifier_loss(pad_id: int) -> Callable[[PreTrainedModel, Mapping[str, Any]
     torch.Size([])
     """
 
-    def loss(model: PreTrainedModel, rows: Mapping[str, Any]) -> torch.Tensor:
-        logits = model(**pad(rows["ids"], pad_id, model.device)).logits[:, 0]
+    def loss(model: BertForSequenceClassification, rows: Mapping[str, Any]) -> torch.Tensor:
+        logits = logit(model, pad(rows["ids"], pad_id, model.device))
         truth = torch.tensor(rows["dissatisfied"], dtype=logits.dtype, device=logits.device)
         return functional.binary_cross_entropy_with_logits(logits, truth)
 
@@ -331,14 +334,14 @@ def classifier_loss(pad_id: int) -> Callable[[PreTrainedModel, Mapping[str, Any]
 
 
 def classifier_probabilities(
-    model: PreTrainedModel, ids: Sequence[npt.ArrayLike], pad_id: int
+    model: BertForSequenceClassification, ids: Sequence[npt.ArrayLike], pad_id: int
 ) -> npt.NDArray[np.float32]:
     """Probability of dissatisfaction by a BERT with one output.
 
     Parameters
     ----------
-    model : transformers.PreTrainedModel
-        For sequence classification, in eval mode.
+    model : transformers.BertForSequenceClassification
+        With one output, in eval mode.
     ids : sequence of (sequence of int)
         From `context_ids`; may be empty.
     pad_id : int
@@ -350,7 +353,7 @@ def classifier_probabilities(
         0 to 1.
     """
     rows = map_batches(
-        lambda batch: model(**batch).logits[:, 0].sigmoid(),
+        lambda batch: logit(model, batch).sigmoid(),
         ids,
         pad_id=pad_id,
         device=model.device,

@@ -96,7 +96,13 @@ class UtteranceVectors:
 
 
 def stepped_options(
-    steps: int, batch: int, learning_rate: float, validations: int, seed: int
+    steps: int,
+    batch: int,
+    learning_rate: float,
+    validations: int,
+    seed: int,
+    *,
+    dropout: float | None = None,
 ) -> TrainingOptions:
     """Options of a training whose length is given in steps, whatever the up-sampling.
 
@@ -111,6 +117,8 @@ def stepped_options(
     validations : int
         1 to `steps`; the last one is after the last step.
     seed : int
+    dropout : float, optional
+        Rate of every dropout, from 0 to below 1; None: what the model comes with.
 
     Returns
     -------
@@ -132,6 +140,7 @@ def stepped_options(
         weight_decay=0.01,
         validation_steps=-(-steps // validations),
         checkpoint_steps=100,
+        dropout=dropout,
     )
 
 

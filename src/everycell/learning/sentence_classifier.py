@@ -19,10 +19,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch.nn import functional
-from transformers import BertModel, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import BertForSequenceClassification, BertModel, PreTrainedTokenizerBase
 
 from everycell.collections.squad import Question
 from everycell.learning.batching import map_batches, pad
+from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.text_vectors import dense_vectors
 from everycell.learning.tilde import check_length
@@ -34,7 +35,7 @@ FloatArray = npt.NDArray[np.float64]
 
 def classification_loss(
     tokenizer: PreTrainedTokenizerBase, length: int
-) -> Callable[[PreTrainedModel, Mapping[str, Sequence[Any]]], torch.Tensor]:
+) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
     """What `everycell.learning.training.train` minimises: binary cross-entropy.
 
     Parameters
@@ -52,23 +53,23 @@ def classification_loss(
 
     Examples
     --------
-    >>> import torch, types
-    >>> from transformers import BertTokenizer
+    >>> from transformers import BertConfig, BertTokenizer
     >>> words = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "why", "so"])}
-    >>> loss = classification_loss(BertTokenizer(vocab=words), 8)
-    >>> def model(**batch):
-    ...     return types.SimpleNamespace(logits=torch.zeros(len(batch["input_ids"]), 1))
-    >>> model.device, model.config = "cpu", types.SimpleNamespace(max_position_embeddings=8)
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4, "num_labels": 1}
+    >>> config = BertConfig(vocab_size=6, num_hidden_layers=1, **size)
+    >>> model = BertForSequenceClassification(config)
     >>> rows = {"question": ["why"], "sentence": ["so"], "answers": [True]}
-    >>> round(loss(model, rows).item(), 4)
-    0.6931
+    >>> classification_loss(BertTokenizer(vocab=words), 8)(model, rows).shape
+    torch.Size([])
     """
 
-    def loss(model: PreTrainedModel, rows: Mapping[str, Sequence[Any]]) -> torch.Tensor:
+    def loss(
+        model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]
+    ) -> torch.Tensor:
         check_length(model, length)
         pairs = list(zip(rows["question"], rows["sentence"], strict=True))
         batch = pad(_sequences(tokenizer, pairs, length), tokenizer.pad_token_id, model.device)
-        logits = model(**batch).logits[:, 0]
+        logits = logit(model, batch)
         answers = torch.tensor(rows["answers"], dtype=logits.dtype, device=logits.device)
         return functional.binary_cross_entropy_with_logits(logits, answers)
 
@@ -76,7 +77,7 @@ def classification_loss(
 
 
 def answer_probabilities(
-    model: PreTrainedModel,
+    model: BertForSequenceClassification,
     tokenizer: PreTrainedTokenizerBase,
     pairs: Sequence[Pair],
     length: int,
@@ -87,7 +88,7 @@ def answer_probabilities(
 
     Parameters
     ----------
-    model : transformers.PreTrainedModel
+    model : transformers.BertForSequenceClassification
         For sequence classification with one output, trained with `classification_loss`, in eval
         mode.
     tokenizer : transformers.PreTrainedTokenizerBase
@@ -111,7 +112,7 @@ def answer_probabilities(
     """
     check_length(model, length)
     logits = map_batches(
-        lambda batch: model(**batch).logits[:, 0],
+        lambda batch: logit(model, batch),
         _sequences(tokenizer, pairs, length),
         pad_id=tokenizer.pad_token_id,
         batch_tokens=batch_tokens,

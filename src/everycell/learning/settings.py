@@ -13,3 +13,11 @@ class Training(Settings):
     epochs: int = Field(ge=1, le=100, description="Passes over the training examples.")
     batch: int = Field(8, ge=1, description="Examples per step.")
     learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")
+
+
+class WithDropout(Settings):
+    """A training whose dropout can be chosen."""
+
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="Rate of every dropout; null: what the model comes with."
+    )

@@ -4,7 +4,7 @@ from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS
 from everycell.studies.abolghasemi2026.ch3.setups import setups_of
 
 #: Settings of an estimator that say how it is trained, not what it reads.
-TRAINING = ("steps", "batch", "learning_rate", "validations")
+TRAINING = ("steps", "batch", "learning_rate", "validations", "dropout")
 
 
 def rated_dialogues(*parts):

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from everycell.engine.settings import Settings
+from everycell.learning.settings import WithDropout
 
 
 class PlantedDialogues(Settings):
@@ -52,7 +53,7 @@ class Estimator(Settings):
     )
 
 
-class TextEstimator(Estimator):
+class TextEstimator(Estimator, WithDropout):
     """A BERT that reads the last words of a dialogue."""
 
     length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
@@ -150,7 +151,7 @@ class UserSatisfaction(Settings):
         min_length=1,
         description="How often a dissatisfied sample is repeated in the training set.",
     )
-    bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4)
+    bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4, dropout=0.0)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(
         100, ge=2, description="Random orders in which dissatisfied samples are added."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from everycell.engine.settings import PlainPath, Settings
-from everycell.learning.settings import Training
+from everycell.learning.settings import Training, WithDropout
 
 
-class SentenceClassifier(Training):
+class SentenceClassifier(Training, WithDropout):
     """An answer-in-the-sentence classifier, all of whose weights are trained."""
 
     warmup_steps: int = Field(500, ge=0, description="Steps in which the learning rate rises.")
@@ -51,7 +51,7 @@ class Answerability(Settings):
     """Chapter 5 of lajewska2025, classifiers of sentences with an answer."""
 
     tiny: SentenceClassifier = SentenceClassifier(
-        epochs=1, batch=32, learning_rate=5e-4, warmup_steps=100, length=48
+        epochs=1, batch=32, learning_rate=5e-4, warmup_steps=100, length=48, dropout=0.0
     )
     frozen: FrozenClassifier = FrozenClassifier()
     full: FullClassifier = FullClassifier(epochs=3, batch=32, learning_rate=5e-5)
