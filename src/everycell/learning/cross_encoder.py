@@ -268,8 +268,10 @@ def training_loss(
         value = softmax_loss(logit(model, batch).reshape(-1, size))
         if triplet_weight == 0:
             return value
-        query = _vectors(model, tokenizer, queries, length)
-        document = _vectors(model, tokenizer, documents, length).reshape(len(query), size, -1)
+        # In one pass: each has a dense gradient of all word embeddings.
+        vectors = _vectors(model, tokenizer, [*queries, *documents], length)
+        query, document = vectors.split([len(queries), len(documents)])
+        document = document.reshape(len(queries), size, -1)
         far = triplet_loss(query, document[:, 0], document[:, 1:], margin)
         return value + triplet_weight * far
 

@@ -20,6 +20,7 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -32,6 +33,8 @@ Match = Literal["substring", "words", "whole"]
 MATCHES = ("substring", "words", "whole")
 
 
+# Interventions ask for the same documents and statements again and again.
+@lru_cache(maxsize=10_000)
 def normalise_answer(text: str) -> str:
     """Normalise text as SQuAD does.
 

@@ -43,8 +43,7 @@ class SatisfactionEstimator(ABC):
     source : Path or str, optional
         Encoder that it starts from, where it starts from one.
     training : mapping, optional
-        Of a training: what
-        `everycell.learning.satisfaction_training.stepped_options` takes, but for the seed.
+        What `everycell.learning.satisfaction_training.stepped_options` takes, but for the seed.
     sizes : mapping, optional
         What it reads of a dialogue, and its own sizes.
     samples : int, optional
