@@ -31,17 +31,15 @@ PERMUTATIONS = 300
 Edits = dict[tuple[Key, str], object]
 
 
-def outcomes(conclusion: Conclusion, cells: pd.DataFrame, kind: Kind) -> list[str]:
-    """Outcome of each predicate by itself, on a table that stands for the one beside too."""
-    return [
-        evaluate(
-            conclusion.model_copy(update={"holds_if": [part], "id": "one"}),
-            cells,
-            kind=kind,
-            beside=lambda name: cells,
-        ).outcome
-        for part in conclusion.holds_if
-    ]
+def outcome(conclusion: Conclusion, number: int, cells: pd.DataFrame, kind: Kind) -> str:
+    """Outcome of one predicate by itself, on a table that stands for the one beside too."""
+    part = conclusion.holds_if[number]
+    return evaluate(
+        conclusion.model_copy(update={"holds_if": [part], "id": "one"}),
+        cells,
+        kind=kind,
+        beside=lambda name: cells,
+    ).outcome
 
 
 def made_up(predicate: Predicate) -> pd.DataFrame:
@@ -100,11 +98,9 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
             yield edits
 
 
-def changed(cells: pd.DataFrame, edits: Edits, keys: list[str]) -> pd.DataFrame:
-    """The table with these contents instead."""
-    table = cells.astype(object)
-    names = table[keys].astype(str).itertuples(index=False, name=None)
-    rows = dict(zip(names, table.index, strict=True))
+def changed(cells: pd.DataFrame, edits: Edits, rows: dict[Key, object]) -> pd.DataFrame:
+    """The table with these contents instead; `rows` are places of its keys."""
+    table = cells.copy()
     for (key, column), content in edits.items():
         if key in rows:
             table.loc[rows[key], column] = content
@@ -116,10 +112,14 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
     known = Cells.of(cells, keys)
     selected = known.selected(predicate.cells, known.names)
     ways = [list(against(predicate, known, key)) for key in selected]
+    objects = cells.astype(object)
+    names = objects[keys].astype(str).itertuples(index=False, name=None)
+    rows = dict(zip(names, objects.index, strict=True))
     for edits in itertools.chain.from_iterable(ways):
-        yield changed(cells, edits, keys)
+        yield changed(objects, edits, rows)
     for together in itertools.zip_longest(*ways):
-        yield changed(cells, {k: v for edits in together if edits for k, v in edits.items()}, keys)
+        every = {k: v for edits in together if edits for k, v in edits.items()}
+        yield changed(objects, every, rows)
     # Where several cells must move at once: the values of each metric dealt out anew.
     dice = np.random.default_rng(20261121)
     metrics = cells["metric"] if "metric" in cells else pd.Series("all", cells.index)
@@ -148,14 +148,13 @@ def can_fail_alone(
     conclusion: Conclusion, number: int, cells: pd.DataFrame, keys: list[str], kind: Kind
 ) -> bool:
     """Whether some change makes one predicate fail and leaves the others as they are."""
-    before = outcomes(conclusion, cells, kind)
-    for table in perturbed(conclusion.holds_if[number], cells, keys):
-        after = outcomes(conclusion, table, kind)
-        if after[number] == "fails" and all(
-            outcome == before[at] for at, outcome in enumerate(after) if at != number
-        ):
-            return True
-    return False
+    others = [each for each in range(len(conclusion.holds_if)) if each != number]
+    before = {each: outcome(conclusion, each, cells, kind) for each in others}
+    return any(
+        outcome(conclusion, number, table, kind) == "fails"
+        and all(outcome(conclusion, each, table, kind) == before[each] for each in others)
+        for table in perturbed(conclusion.holds_if[number], cells, keys)
+    )
 
 
 @pytest.mark.parametrize(("artefact", "conclusion", "number"), PREDICATES)

@@ -38,6 +38,8 @@ PARTS = (
 #: Folders of intermediate and of fetched files, a gigabyte in a copy with all results. Jobs replace
 #: files there and never write into one that is there already.
 LARGE = ("resources", "work")
+#: What Python compiles has another name until it is whole: gone before it is copied.
+HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*")
 #: Settings of a copy instead of the committed ones: the same jobs on a few queries, in seconds.
 #: Their results mean nothing.
 SMALL = {
@@ -188,7 +190,7 @@ class Project:
         for entry in self.folder.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 how = os.link if entry.name in LARGE else shutil.copy2
-                shutil.copytree(entry, folder / entry.name, symlinks=True, copy_function=how)
+                shutil.copytree(entry, folder / entry.name, True, HALF_WRITTEN, copy_function=how)
             else:
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(entry, folder / entry.name, follow_symlinks=False)

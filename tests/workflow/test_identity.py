@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workflow.project import Project
+from workflow.project import HALF_WRITTEN, Project
 
 from everycell.engine.code import code_sha256, imported_files
 
@@ -48,7 +48,7 @@ def changed_by(tree: Project, before: dict[str, str], tmp_path: Path):
     def changed(path: str, line: str = "# An edit.\n") -> set[str]:
         # What a file imports is read once a process, so each edit has a copy of its own.
         for part in ("src", "workflow"):
-            shutil.copytree(tree.folder / part, tmp_path / part)
+            shutil.copytree(tree.folder / part, tmp_path / part, ignore=HALF_WRITTEN)
         with (tmp_path / path).open("a", encoding="utf-8") as file:
             file.write(line)
         after = codes(tmp_path)
@@ -127,7 +127,7 @@ def test_a_killed_training_goes_on_after_an_edit_of_the_page(tree, tmp_path):
     edited, other = tmp_path / "page", tmp_path / "method"
     for folder, path in ((edited, PAGE_STYLE), (other, "src/everycell/learning/training.py")):
         for part in ("src", "workflow"):
-            shutil.copytree(tree.folder / part, folder / part)
+            shutil.copytree(tree.folder / part, folder / part, ignore=HALF_WRITTEN)
         with (folder / path).open("a", encoding="utf-8") as file:
             file.write("\n")
 
