@@ -10,7 +10,8 @@ ratio to torch as given, nDCG over the lists and its difference from that of tor
 standard error of the difference over the queries. Results of the workflow stay on torch.
 
 - torch, as given: batches of 8 in the order of the candidate lists;
-- torch, sorted: `everycell.learning.batching`, as the workflow scores;
+- torch, sorted: `everycell.learning.batching`, as in the workflow, which also leaves out what only
+  other positions than the first need in the last layer;
 - torch int8: weights of linear layers as 8-bit integers, activations quantised on the fly;
 - ONNX, ONNX int8: the exported model in ONNX Runtime, also sorted; int8 as above.
 

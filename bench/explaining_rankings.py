@@ -8,7 +8,7 @@ same list, drawn as KernelSHAP draws them, and the script checks that the values
 - *coalition*: a call for each coalition, with all background samples;
 - *batch*: one call for all, in parts that fit into memory;
 - *ours*: a walk of each tree for each document and sample, in which coalitions part only where the
-  two differ, then ranks and Kendall's tau as for the others.
+  two differ, then ranks by counting, and Kendall's tau as for the others.
 
 The slow ways value the first coalitions only, and their time is scaled to all (*coalitions* says
 how many). Then the talent search of heuss2025: all coalitions of five queries, 3,000 samples.

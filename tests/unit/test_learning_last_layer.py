@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from everycell.learning.batching import TokenPair, pad
-from everycell.learning.last_layer import first_state, states_at
+from everycell.learning.dropout import set_dropout
+from everycell.learning.last_layer import first_state, logit, pooled_first_state, states_at
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 SIZE = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 12}
+KEPT = 0.75
+
+
+def drawn(model):
+    """The model with biases that are not 0, as those of a trained model are not."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            torch.nn.init.normal_(parameter)
+    return model.eval()
+
+
+def configuration(layers: int) -> BertConfig:
+    torch.manual_seed(0)
+    # Weights are far larger than usual, so that attention differs from position to position.
+    return BertConfig(
+        vocab_size=20,
+        num_hidden_layers=layers,
+        initializer_range=0.5,
+        num_labels=1,
+        # Only here a test can say what attention drops: it calls torch's function.
+        attn_implementation="eager",
+        **SIZE,
+    )
 
 
 def bert(layers: int) -> BertModel:
-    torch.manual_seed(0)
-    # Far larger than usual, so that attention differs from position to position.
-    config = BertConfig(vocab_size=20, num_hidden_layers=layers, initializer_range=0.5, **SIZE)
-    return BertModel(config, add_pooling_layer=False).eval()
+    return drawn(BertModel(configuration(layers), add_pooling_layer=False))
+
+
+def classifier() -> BertForSequenceClassification:
+    return drawn(BertForSequenceClassification(configuration(2)))
 
 
 TEXTS = st.lists(st.lists(st.integers(1, 19), min_size=1, max_size=9), min_size=1, max_size=4)
@@ -52,6 +79,59 @@ def test_gradients_are_those_of_the_whole_model():
         (states_at(model, batch, read), lambda: model(**batch).last_hidden_state[read]),
     ]:
         torch.testing.assert_close(gradients(found), gradients(expected()), atol=1e-4, rtol=1e-4)
+
+
+def test_a_classifier_s_logit_and_vector_are_those_of_the_whole_model():
+    model, batch = classifier(), pad([[1, 2, 3], [4, 5]], pad_id=0)
+    whole = model(**batch, output_hidden_states=True)
+    torch.testing.assert_close(logit(model, batch), whole.logits[:, 0], atol=1e-5, rtol=1e-5)
+    pooled = model.bert(**batch).pooler_output
+    torch.testing.assert_close(pooled_first_state(model, batch), pooled, atol=1e-5, rtol=1e-5)
+
+
+def fixed_dropout(kept):
+    """A `torch.nn.functional.dropout` that always drops the same numbers."""
+
+    def dropout(values, p, training, inplace=False):
+        if p == 0:
+            return values
+        # We have attention from the first position alone.
+        numbers = kept[:, :, 0] if kept.ndim > values.ndim else kept
+        return values * numbers / KEPT
+
+    return patch.object(torch.nn.functional, "dropout", dropout)
+
+
+def kept_numbers(*shape):
+    kept = (torch.rand(shape, generator=torch.Generator().manual_seed(1)) < KEPT).float()
+    assert 0 < kept.sum() < kept.numel()
+    return kept
+
+
+def test_attention_drops_its_weights_as_transformers_does():
+    model, batch = bert(2).train(), pad([[1, 2, 3, 4], [4, 5]], pad_id=0)
+    set_dropout(model, 0.0)
+    model.encoder.layer[-1].attention.self.dropout.p = 1 - KEPT
+    with fixed_dropout(kept_numbers(2, 2, 4, 4)):
+        found, whole = first_state(model, batch), model(**batch).last_hidden_state[:, 0]
+    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(found, first_state(model.eval(), batch), atol=1e-2)
+
+
+def test_a_classifier_drops_numbers_once_as_transformers_does():
+    model, batch = classifier().train(), pad([[1, 2, 3, 4], [4, 5]], pad_id=0)
+    set_dropout(model, 0.0)
+    model.dropout.p = 1 - KEPT
+    with fixed_dropout(kept_numbers(2, 8)):
+        found, whole = logit(model, batch), model(**batch).logits[:, 0]
+    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(found, logit(model.eval(), batch), atol=1e-2)
+
+
+def test_a_row_of_padding_alone_is_a_number():
+    batch = pad([[1, 2], [3]], pad_id=0)
+    batch["attention_mask"][1] = 0
+    assert torch.isfinite(logit(classifier(), batch)).all()
 
 
 def test_dropout_is_on_in_training_alone():

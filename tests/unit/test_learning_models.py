@@ -170,6 +170,11 @@ def another_architecture(folder: Path) -> None:
     GPT2Config().save_pretrained(folder)
 
 
+def a_decoder(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"is_decoder": True}))
+
+
 def no_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
 
@@ -189,6 +194,7 @@ def broken_tokenizer(folder: Path) -> None:
         (broken_config, "cannot be read as a model's configuration"),
         (config_of_another_size, "The weights of .* cannot be read"),
         (another_architecture, "architecture 'gpt2'; only 'bert'"),
+        (a_decoder, "is a decoder"),
         (no_tokenizer, "has none of tokenizer.json, vocab.txt"),
         (broken_tokenizer, "The tokenizer of .* cannot be read"),
     ],

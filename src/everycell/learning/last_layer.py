@@ -1,10 +1,11 @@
 """A BERT's last hidden states at the positions that are read, and at no other.
 
 Below the last layer every position is needed, since the next layer attends to it. In the last layer
-a position is of use only if somebody reads it: [CLS] for a cross-encoder and TILDE, the terms of a
-query for TILDEv2. With two layers the last one is half of the work.
+a position is of use only if somebody reads it: [CLS] for classifiers, cross-encoders and TILDE, the
+terms of a query for TILDEv2. With two layers the last one is half of the work.
 
-The states are those of `transformers.BertModel` but for the rounding of sums.
+The states are those of `transformers.BertModel` but for the rounding of sums. With dropout the
+random numbers are others, of the same distribution.
 """
 
 from __future__ import annotations
@@ -42,20 +43,22 @@ def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
     hidden, _ = _below_last(bert, batch)
     attention = bert.encoder.layer[-1].attention.self
     heads, size = attention.num_attention_heads, attention.attention_head_size
-    asked = attention.query(hidden[:, 0]).view(-1, heads, size)
-    # Only one position asks, so no other needs a key or a value: q (K h) = (q K) h, and the mean of
-    # all V h is V times the mean of all h.
+    query = attention.query(hidden[:, 0]).view(-1, heads, size)
+    # There is one query, so no position needs a key or a value of its own: q (K h) = (q K) h, and
+    # the weighted mean of all V h is V times the weighted mean of all h.
     key, value = (
         (projection.weight.view(heads, size, -1), projection.bias.view(heads, size))
         for projection in (attention.key, attention.value)
     )
-    logits = torch.einsum("bhd,hdm->bhm", asked, key[0]) @ hidden.transpose(1, 2)
-    logits = (logits + (asked * key[1]).sum(-1, keepdim=True)) / size**0.5
-    logits = logits.masked_fill(batch["attention_mask"][:, None] == 0, -torch.inf)
-    shares = attention.dropout(logits.softmax(-1))
-    found = torch.einsum("bhm,hdm->bhd", shares @ hidden, value[0])
-    # The shares add up to 1, but for dropout.
-    found = found + shares.sum(-1, keepdim=True) * value[1]
+    logits = torch.einsum("bhd,hdm->bhm", query, key[0]) @ hidden.transpose(1, 2)
+    # The key's bias, the same for all positions, changes no weight: here it gets its gradient.
+    logits = (logits + (query * key[1]).sum(-1, keepdim=True)) / size**0.5
+    padding = batch["attention_mask"][:, None] == 0
+    logits = logits.masked_fill(padding, torch.finfo(logits.dtype).min)
+    weights = attention.dropout(logits.softmax(-1))
+    found = torch.einsum("bhm,hdm->bhd", weights @ hidden, value[0])
+    # The weights add up to 1, but for dropout.
+    found = found + weights.sum(-1, keepdim=True) * value[1]
     return _after_attention(bert, found.flatten(1), hidden[:, 0])
 
 
@@ -72,6 +75,16 @@ def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> to
     -------
     torch.Tensor, shape (b, hidden size)
         -1 to 1.
+
+    Examples
+    --------
+    >>> from transformers import BertConfig
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> model = BertForSequenceClassification(BertConfig(vocab_size=9, **size)).eval()
+    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
+    >>> found, whole = pooled_first_state(model, batch), model.bert(**batch).pooler_output
+    >>> torch.allclose(found, whole, atol=1e-6)
+    True
     """
     # The pooler takes the first position of what it is given.
     return model.bert.pooler(first_state(model.bert, batch)[:, None])
@@ -91,6 +104,16 @@ def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
     -------
     torch.Tensor, shape (b,)
         Any real number: ``model(**batch).logits[:, 0]``.
+
+    Examples
+    --------
+    >>> from transformers import BertConfig
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> config = BertConfig(vocab_size=9, num_labels=1, **size)
+    >>> model = BertForSequenceClassification(config).eval()
+    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
+    >>> torch.allclose(logit(model, batch), model(**batch).logits[:, 0], atol=1e-6)
+    True
     """
     return model.classifier(model.dropout(pooled_first_state(model, batch)))[:, 0]
 
@@ -110,6 +133,16 @@ def states_at(bert: BertModel, batch: Batch, read: torch.Tensor) -> torch.Tensor
     -------
     torch.Tensor, shape (n, hidden size)
         In the order of the positions, row by row: ``last_hidden_state[read]``.
+
+    Examples
+    --------
+    >>> from transformers import BertConfig
+    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
+    >>> bert = BertModel(BertConfig(vocab_size=9, num_hidden_layers=2, **size)).eval()
+    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
+    >>> found = states_at(bert, batch, torch.tensor([[False, True]]))
+    >>> torch.allclose(found, bert(**batch).last_hidden_state[:, 1], atol=1e-6)
+    True
     """
     hidden, mask = _below_last(bert, batch)
     found, _ = bert.encoder.layer[-1].attention.self(hidden, mask)

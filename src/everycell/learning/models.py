@@ -218,6 +218,11 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
             f"The model {name} has the architecture {config.model_type!r}; only 'bert' is known "
             "here: take another model."
         )
+    if config.is_decoder:
+        raise ModelError(
+            f"The model {name} is a decoder ('is_decoder' in config.json): its tokens do not see "
+            "those after them; take an encoder."
+        )
     # New parts are drawn from the global generator of the CPU, which the caller keeps as it was.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0 if seed is None else seed)

@@ -33,8 +33,9 @@ Match = Literal["substring", "words", "whole"]
 MATCHES = ("substring", "words", "whole")
 
 
-# Interventions ask for the same documents and statements again and again.
-@lru_cache(maxsize=10_000)
+# Interventions ask for the same passages and statements again and again. So many passages take some
+# 10 MB.
+@lru_cache(maxsize=5_000)
 def normalise_answer(text: str) -> str:
     """Normalise text as SQuAD does.
 
