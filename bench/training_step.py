@@ -24,6 +24,7 @@ import torch
 from everycell.collections import pydocs
 from everycell.collections.pydocs_tasks import query_by_example
 from everycell.learning import cross_encoder, tilde, tildev2
+from everycell.learning import last_layer as last_states
 from everycell.learning.checkpoints import Checkpoints
 from everycell.learning.dropout import set_dropout
 from everycell.learning.examples import ranking_examples
@@ -69,7 +70,9 @@ def all_states(bert, batch, read=None):
 @contextmanager
 def last_layer(where):
     """Compute the last layer everywhere or where it is read."""
-    names = [(tilde, "first_state"), (cross_encoder, "first_state"), (tildev2, "states_at")]
+    # `logit`, which a cross-encoder calls, looks `first_state` up in its own module.
+    readers = (tilde, cross_encoder, last_states)
+    names = [*((module, "first_state") for module in readers), (tildev2, "states_at")]
     if where == "read":
         yield
         return
@@ -100,7 +103,7 @@ class Stepper:
             else:
                 weight = 1.0 if kind == "mtft" else 0.0
                 self.loss = cross_encoder.training_loss(
-                    tokenizer, PairLength(96), triplet_weight=weight
+                    tokenizer, PairLength(96), triplet_weight=weight, text_length=length
                 )
         if self.choices["dropout"] is not None:
             set_dropout(self.model, self.choices["dropout"])
@@ -137,8 +140,8 @@ def compare(kind, rows, rounds):
     steppers = {
         name: Stepper(kind, choices)
         for name, choices in VARIANTS.items()
-        # Those of pairs have the length of scoring.
-        if kind in HEADS or "length" not in choices
+        # Pairs are as long as in scoring; the texts that MTFT encodes alone are not.
+        if kind != "cross-encoder" or "length" not in choices
     }
     times = {name: [] for name in steppers}
     for _ in range(rounds + 1):

@@ -38,8 +38,9 @@ PARTS = (
 #: Folders of intermediate and of fetched files, a gigabyte in a copy with all results. Jobs replace
 #: files there and never write into one that is there already.
 LARGE = ("resources", "work")
-#: What Python compiles has another name until it is whole: gone before it is copied.
-HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*")
+#: Python and numba write what they compile under a temporary name, which may be gone before it is
+#: copied.
+HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*", "*.nb[ci].tmp.*")
 #: Settings of a copy instead of the committed ones: the same jobs on a few queries, in seconds.
 #: Their results mean nothing.
 SMALL = {
@@ -64,8 +65,8 @@ SMALL = {
     "planted_lists: 24": "planted_lists: 6",
     "simulated_lists: 100": "simulated_lists: 2",
     "    studies: 1000\n": "    studies: 500\n",
-    "compared_lists: 12": "compared_lists: 2",
-    "planted_lists: 60\n  explained_lists: 30": "planted_lists: 10\n  explained_lists: 2",
+    "compared_lists: 8": "compared_lists: 2",
+    "planted_lists: 40\n  explained_lists: 20": "planted_lists: 10\n  explained_lists: 2",
     "lime_samples: 1000": "lime_samples: 20",
     "  questions: 400\n": "  questions: 30\n",
 }
@@ -190,7 +191,8 @@ class Project:
         for entry in self.folder.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 how = os.link if entry.name in LARGE else shutil.copy2
-                shutil.copytree(entry, folder / entry.name, True, HALF_WRITTEN, copy_function=how)
+                to = folder / entry.name
+                shutil.copytree(entry, to, symlinks=True, ignore=HALF_WRITTEN, copy_function=how)
             else:
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(entry, folder / entry.name, follow_symlinks=False)
