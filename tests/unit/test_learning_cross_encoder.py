@@ -273,7 +273,9 @@ def test_training_loss_is_the_sum_of_both_by_hand(model, tokenizer, weight, leng
             vectors = [
                 model.bert(
                     **tokenizer(text, return_tensors="pt", truncation=True, max_length=length or 40)
-                ).last_hidden_state[0, 0].numpy()
+                )
+                .last_hidden_state[0, 0]
+                .numpy()
                 for text in (query, *documents)
             ]
         distances = [np.linalg.norm(vectors[0] - vector) for vector in vectors[1:]]
