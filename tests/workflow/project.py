@@ -65,8 +65,8 @@ SMALL = {
     "planted_lists: 24": "planted_lists: 6",
     "simulated_lists: 100": "simulated_lists: 2",
     "    studies: 1000\n": "    studies: 500\n",
-    "compared_lists: 8": "compared_lists: 2",
-    "planted_lists: 40\n  explained_lists: 20": "planted_lists: 10\n  explained_lists: 2",
+    "compared_lists: 12": "compared_lists: 2",
+    "planted_lists: 60\n  explained_lists: 30": "planted_lists: 10\n  explained_lists: 2",
     "lime_samples: 1000": "lime_samples: 20",
     "  questions: 400\n": "  questions: 30\n",
 }

@@ -38,7 +38,7 @@ class FairExposure(Settings):
         100, ge=2, le=100_000, description="Lists of each point of the simulation of Figure 2.2."
     )
     compared_lists: int = Field(
-        8, ge=2, le=10_000, description="Lists on which its choices and bounds are compared."
+        12, ge=2, le=10_000, description="Lists on which its choices and bounds are compared."
     )
 
 

@@ -18,10 +18,10 @@ class ListExplanations(Settings):
     """Figure 4.4 of heuss2025."""
 
     planted_lists: int = Field(
-        40, ge=10, le=100_000, description="Simulated lists that train a ranker, on the stand-in."
+        60, ge=10, le=100_000, description="Simulated lists that train a ranker, on the stand-in."
     )
     explained_lists: int = Field(
-        20, ge=2, le=100_000, description="Number of test lists to explain, spread over all."
+        30, ge=2, le=100_000, description="Number of test lists to explain, spread over all."
     )
     background: dict[str, int] = Field(
         {"mslr_web10k": 20}, description="Background samples by data set; 100 for the others."
