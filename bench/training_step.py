@@ -103,7 +103,7 @@ class Stepper:
             else:
                 weight = 1.0 if kind == "mtft" else 0.0
                 self.loss = cross_encoder.training_loss(
-                    tokenizer, PairLength(96), triplet_weight=weight, text_length=length
+                    tokenizer, PairLength(96), triplet_weight=weight
                 )
         if self.choices["dropout"] is not None:
             set_dropout(self.model, self.choices["dropout"])
@@ -140,8 +140,8 @@ def compare(kind, rows, rounds):
     steppers = {
         name: Stepper(kind, choices)
         for name, choices in VARIANTS.items()
-        # Pairs are as long as in scoring; the texts that MTFT encodes alone are not.
-        if kind != "cross-encoder" or "length" not in choices
+        # Those of pairs have the length of scoring.
+        if kind in HEADS or "length" not in choices
     }
     times = {name: [] for name in steppers}
     for _ in range(rounds + 1):

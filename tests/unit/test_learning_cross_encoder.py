@@ -260,8 +260,8 @@ def test_triplet_loss_by_hand():
     assert triplet_loss(*tensors, 1.0).item() == pytest.approx(by_hand, abs=1e-5)
 
 
-@pytest.mark.parametrize(("weight", "length"), [(0.0, None), (1.0, None), (0.25, 4)])
-def test_training_loss_is_the_sum_of_both_by_hand(model, tokenizer, weight, length):
+@pytest.mark.parametrize("weight", [0.0, 1.0, 0.25])
+def test_training_loss_is_the_sum_of_both_by_hand(model, tokenizer, weight):
     queries, positives, negatives = ROWS.values()
     softmax, far = [], []
     for query, documents in zip(
@@ -271,19 +271,13 @@ def test_training_loss_is_the_sum_of_both_by_hand(model, tokenizer, weight, leng
         softmax.append(-scores[0] + np.log(np.exp(scores).sum()))
         with torch.no_grad():
             vectors = [
-                model.bert(
-                    **tokenizer(text, return_tensors="pt", truncation=True, max_length=length or 40)
-                )
-                .last_hidden_state[0, 0]
-                .numpy()
+                model.bert(**tokenizer(text, return_tensors="pt")).last_hidden_state[0, 0].numpy()
                 for text in (query, *documents)
             ]
         distances = [np.linalg.norm(vectors[0] - vector) for vector in vectors[1:]]
         far += [max(0.0, distances[0] - distance + 2.0) for distance in distances[1:]]
     assert np.mean(far) > 0
-    loss = training_loss(
-        tokenizer, PairLength(40), triplet_weight=weight, margin=2.0, text_length=length
-    )
+    loss = training_loss(tokenizer, PairLength(40), triplet_weight=weight, margin=2.0)
     by_hand = np.mean(softmax) + weight * np.mean(far)
     assert loss(model, ROWS).item() == pytest.approx(by_hand, abs=1e-4)
 
@@ -328,11 +322,6 @@ def test_rows_with_unequal_or_no_negatives_are_refused(model, tokenizer, negativ
 def test_weights_out_of_range_are_refused(tokenizer, options):
     with pytest.raises(ValueError, match="the weight must be 0 or more and the margin above 0"):
         training_loss(tokenizer, PairLength(12), **options)
-
-
-def test_a_text_without_room_is_refused(tokenizer):
-    with pytest.raises(ValueError, match="text_length is 2: a text needs 3 tokens"):
-        training_loss(tokenizer, PairLength(12), text_length=2)
 
 
 def test_dropout_is_set_everywhere(model, tokenizer):

@@ -204,7 +204,6 @@ def training_loss(
     *,
     triplet_weight: float = 0.0,
     margin: float = 1.0,
-    text_length: int | None = None,
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
     """What `everycell.learning.training.train` minimises for a cross-encoder.
 
@@ -216,15 +215,12 @@ def training_loss(
     tokenizer : transformers.PreTrainedTokenizerBase
         The model's own.
     length : PairLength
-        How pairs are cut.
+        How pairs are cut; a text that is encoded alone is cut to the same total.
     triplet_weight : float
         Weight of the triplet loss, 0 or more, added to the softmax loss. 0: a plain cross-encoder.
         1: MTFT, the plain sum.
     margin : float
         Of the triplet loss.
-    text_length : int, optional
-        Most tokens of a text that is encoded alone for the triplet loss, with its two special ones,
-        3 or more; as many as of a pair if left out.
 
     Returns
     -------
@@ -236,19 +232,13 @@ def training_loss(
     Raises
     ------
     ValueError
-        The triplet weight, margin or length of a text is out of range; when called, rows with
-        different numbers of negatives or none, and a model that `score_pairs` refuses.
+        The triplet weight or margin is out of range; when called, rows with different numbers of
+        negatives or none, and a model that `score_pairs` refuses.
     """
     if triplet_weight < 0 or margin <= 0:
         raise ValueError(
             f"triplet_weight is {triplet_weight} and margin {margin}: the weight must be 0 or more "
             "and the margin above 0; change them."
-        )
-    alone = length.total if text_length is None else text_length
-    if alone < 3:
-        raise ValueError(
-            f"text_length is {alone}: a text needs 3 tokens or more, two of them special ones; "
-            "give more."
         )
 
     ids_of = each_text_once(lambda texts: tokenise(tokenizer, texts))
@@ -279,7 +269,7 @@ def training_loss(
         if triplet_weight == 0:
             return value
         # In one pass, since each pass makes a dense gradient of all word embeddings.
-        vectors = _vectors(model, tokenizer, [*queries, *documents], alone)
+        vectors = _vectors(model, tokenizer, [*queries, *documents], length)
         query, document = vectors.split([len(queries), len(documents)])
         document = document.reshape(len(queries), size, -1)
         far = triplet_loss(query, document[:, 0], document[:, 1:], margin)
@@ -292,10 +282,10 @@ def _vectors(
     model: BertForSequenceClassification,
     tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[Ids],
-    length: int,
+    length: PairLength,
 ) -> torch.Tensor:
     """Vector of [CLS] of each text, encoded alone: shape (texts, h)."""
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
-    alone = [np.concatenate([start, ids[: length - 2], end]) for ids in texts]
+    alone = [np.concatenate([start, ids[: length.total - 2], end]) for ids in texts]
     batch = pad(alone, tokenizer.pad_token_id, model.device)
     return first_state(model.bert, batch)

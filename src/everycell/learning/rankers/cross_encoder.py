@@ -45,10 +45,7 @@ class CrossEncoderRanker(TrainedRanker, PairRanker):
 
         model, tokenizer = load_model(encoder, "classifier", seed=seed)
         loss = training_loss(
-            tokenizer,
-            PairLength(**reading["pair_length"]),
-            triplet_weight=self.triplet_weight,
-            text_length=reading.get("text_length"),
+            tokenizer, PairLength(**reading["pair_length"]), triplet_weight=self.triplet_weight
         )
         return Start(model, tokenizer, loss)
 
