@@ -6,6 +6,7 @@ the Markdown it reads, this what came out, with all that was made from results a
 
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -41,13 +42,22 @@ def read_pages(site: Path) -> dict[str, Page]:
 
 def faults(site: Path, pages: Mapping[str, Page]) -> Iterator[str]:
     """A sentence for each link or file of the pages that is not there, or is elsewhere."""
-    site = site.resolve()
+    # Each page has the whole navigation, so one file is asked for hundreds of times.
+    find = cache(partial(_file_at, site.resolve()))
     for name, page in pages.items():
         # The page for a wrong address is shown at any depth, so its addresses are absolute.
         if name == "404.html":
             continue
         for link in page.links:
-            if not urlsplit(link).scheme and not _leads_somewhere(link, site / name, site, pages):
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            found = find(str(Path(name).parent), parts.path) if parts.path else name
+            known = pages.get(found)
+            # Browsers know the top of each page.
+            anchor = unquote(parts.fragment)
+            known_anchor = not anchor or known is None or anchor in known.ids or anchor == "__top"
+            if found is None or not known_anchor:
                 yield f"{name}: the link {link} leads nowhere."
         for address in page.loaded:
             parts = urlsplit(address)
@@ -55,20 +65,16 @@ def faults(site: Path, pages: Mapping[str, Page]) -> Iterator[str]:
                 continue
             if parts.scheme or parts.netloc:
                 yield f"{name}: {address} is loaded from elsewhere."
-            elif not (site / name).parent.joinpath(unquote(parts.path)).exists():
+            elif find(str(Path(name).parent), parts.path) is None:
                 yield f"{name}: {address} is shown or loaded, and is not there."
 
 
-def _leads_somewhere(link: str, source: Path, site: Path, pages: Mapping[str, Page]) -> bool:
-    parts = urlsplit(link)
-    target = (source.parent / unquote(parts.path)).resolve() if parts.path else source
+def _file_at(site: Path, folder: str, address: str) -> str | None:
+    """Path in the site of what an address in a folder of it means; None if it is not there."""
+    target = (site / folder / unquote(address)).resolve()
     target = target / "index.html" if target.is_dir() else target
-    if not target.exists() or not target.is_relative_to(site):
-        return False
-    known = pages.get(target.relative_to(site).as_posix())
-    # Browsers know the top of each page.
-    anchor = unquote(parts.fragment)
-    return not anchor or known is None or anchor in known.ids or anchor == "__top"
+    there = target.exists() and target.is_relative_to(site)
+    return target.relative_to(site).as_posix() if there else None
 
 
 if __name__ == "__main__":
