@@ -37,9 +37,9 @@ _LONGEST = 80
 
 
 class Server:
-    """A server with some variables that it and its libraries read when they started."""
+    """A server of a Python, with some variables that it and its libraries read when they start."""
 
-    def __init__(self, variables: Mapping[str, str | None]) -> None:
+    def __init__(self, python: str, variables: Mapping[str, str | None]) -> None:
         # The launcher has no need of them.
         import shlex
         import subprocess
@@ -51,14 +51,14 @@ class Server:
         folder = Path(self._folder.name)
         self.address = str(folder / "socket")
         launcher = folder / "python"
-        words = shlex.join([sys.executable, "-ISE", __file__, sys.executable])
+        words = shlex.join([python, "-ISE", __file__, python])
         launcher.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         launcher.chmod(0o700)
         #: What its commands find in their environments.
         self.environment = {SOCKET: self.address, LAUNCHER: str(launcher)}
         environment = _AT_START | dict(variables)
         self._process = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("fork_server.py"), self.address],
+            [python, Path(__file__).with_name("fork_server.py"), self.address],
             env={name: value for name, value in environment.items() if value is not None},
             # It ends when this process does, whose end of the pipe is then closed.
             stdin=subprocess.PIPE,
@@ -69,18 +69,23 @@ class Server:
 
 
 @cache
-def _server(variables: frozenset[tuple[str, str | None]]) -> Server:
-    """This worker's server for changed variables (None: removed), which few tests have."""
-    return Server(dict(variables))
+def _server(python: str, variables: frozenset[tuple[str, str | None]]) -> Server:
+    """This worker's server of a Python for changed variables (None: removed), which are rare."""
+    return Server(python, dict(variables))
 
 
-def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Run a command in a folder; return its exit status, and what it printed on both streams."""
+def run(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    python: str = sys.executable,
+) -> tuple[int, str]:
+    """Run a command of a Python in a folder; return its exit status, and what it printed."""
     import tempfile
 
     names = {name for name in (*_AT_START, *environment) if name.startswith(READ_AT_START)}
     changed = {name for name in names if environment.get(name) != _AT_START.get(name)}
-    server = _server(frozenset((name, environment.get(name)) for name in changed))
+    server = _server(python, frozenset((name, environment.get(name)) for name in changed))
     with tempfile.TemporaryFile() as printed:
         told = {**environment, **server.environment}
         status = ask(server.address, command, str(folder), told, printed.fileno())

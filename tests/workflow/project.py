@@ -84,12 +84,14 @@ class Project:
     prefix: list[str] = field(default_factory=list)
     #: Whether commands are forked from a process that has imported their libraries (`forked.py`).
     forks: bool = True
+    #: The Python whose libraries are used.
+    python: Path = Path(sys.executable)
 
     @property
     def environment(self) -> dict[str, str]:
         """Environment in which the copy's library is used, not the installed one."""
         kept = {key: value for key, value in os.environ.items() if key not in FOREIGN}
-        kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+        kept["PATH"] = f"{self.python.parent}{os.pathsep}{kept['PATH']}"
         kept["PYTHONPATH"] = str(self.folder / "src")
         # A pipe is as wide as 80 columns unless told; sentences are matched as a whole.
         kept["COLUMNS"] = "500"
@@ -102,7 +104,7 @@ class Project:
         environment = self.environment | options.pop("env", {})
         if self.forks and command[0] in forked.COMMANDS and not (self.prefix or options):
             arguments = list(map(str, command))
-            status, printed = forked.run(arguments, self.folder, environment)
+            status, printed = forked.run(arguments, self.folder, environment, str(self.python))
             return subprocess.CompletedProcess(arguments, status, printed)
         return subprocess.run(
             [*self.prefix, *map(str, command)],

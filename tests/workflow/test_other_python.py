@@ -30,7 +30,7 @@ def test_a_newer_python_rebuilds_the_same_bytes(built, clean, tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    other = Project(clean.folder, prefix=["env", f"PATH={venv / 'bin'}:{os.environ['PATH']}"])
+    other = Project(clean.folder, python=venv / "bin" / "python")
     # Of results by one rule, one.
     rules = receipts_from_base_alone(built)
     receipts = one_of_each_rule(rules)
