@@ -121,8 +121,6 @@ use rule step as heuss2025_ch4_explanations with:
         checks="work/heuss2025/ch4/{data}/checks.parquet",
     pathvars:
         job="heuss2025/ch4/explanations_{data}",
-    # Else the longest job of few that need it comes last, and one core waits.
-    priority: 1
     resources:
         **needs(1500, 20),
     params:
