@@ -176,7 +176,7 @@ def pool_rankings(
         np.concatenate([avoided(rankings), np.full(2 * n * k, 10.0)]),
         A_eq=sparse.hstack([entries, missing, -missing]),
         b_eq=found[0].marginals(n).ravel(),
-        method="highs-ipm",
+        method="highs-ds",
     )
     if not solved.success:
         raise ArithmeticError(f"HiGHS found no weights for the pooled rankings: {solved.message}")
