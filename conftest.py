@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# Until all tests are collected: imports and ten thousand tests leave little garbage, and to look for
-# it takes a third of the time.
+# Until all tests are collected: imports and ten thousand tests leave little garbage, and to look
+# for it takes a third of the time.
 gc.disable()
 
 # No property test fails because the machine was busy. `make test-quick` tries fewer examples, but

@@ -29,6 +29,9 @@ SILENT = PlantedControl(0.0, skill=0.0, base=-1000.0)
 #: Tables of both data sets, by the appendix'.
 HALVES = {"table_5_10": "table_5_6", "table_5_11": "table_5_1", "table_5_13": "table_5_12"}
 
+# All answers of the chapter take seconds.
+pytestmark = pytest.mark.slow
+
 
 def answers(generator, name, dataset, settings, n):
     def questions(setting, arm):

@@ -323,6 +323,7 @@ def offline(monkeypatch):
     serve_the_context(monkeypatch)
 
 
+@pytest.mark.slow
 def test_the_validator_of_the_profiles_finds_nothing(crate, offline):
     assert issues(crate) == []
 

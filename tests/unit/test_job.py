@@ -70,6 +70,7 @@ def test_outside_of_snakemake_nothing_is_watched():
     end_with_snakemake()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("orphan")
 def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
     """An ancestor starts a job that would run for a minute, and is killed."""

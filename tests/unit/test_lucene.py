@@ -139,6 +139,7 @@ corpora = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(documents=corpora, query=st.lists(st.sampled_from(WORDS), max_size=30), data=st.data())
 @settings(max_examples=25)
 def test_any_corpus_and_query(folder, documents, query, data):

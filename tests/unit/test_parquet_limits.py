@@ -67,6 +67,7 @@ def test_columns_that_unpack_to_too_much(tight):
         check_parquet_size(tight)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("bomb")
 def test_one_long_text_in_many_rows_is_held_once(tmp_path):
     path = tmp_path / "texts.parquet"

@@ -216,9 +216,10 @@ if __name__ == "__main__":
     # The folder of this file, and what was set to find the library of the tests, are not for them.
     own = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     sys.path[:] = [path for path in sys.path if path not in own]
+    # Collections need not look at what all forks share, nor any at what stays.
+    gc.disable()
     preload()
     parse_ahead(Path(__file__).resolve().parents[2])
-    # Collections need not look at what all forks share.
-    gc.collect()
     gc.freeze()
+    gc.enable()
     serve(sys.argv[1])

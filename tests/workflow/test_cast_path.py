@@ -7,6 +7,7 @@ import pytest
 TABLES = "results/full/lajewska2025"
 
 
+@pytest.mark.slow
 def test_a_run_file_that_is_not_there_is_named(clean):
     done = clean.snakemake("-n", f"{TABLES}/text_3_5.csv")
     assert done.returncode != 0 and "`cast_systems.organisers_run` is null" in done.stdout

@@ -288,6 +288,7 @@ def test_doctor_names_the_mirror(call, clean, tmp_path):
     assert code == 1 and f"FAIL mirror {tmp_path}/nowhere is not a folder" in out
 
 
+@pytest.mark.slow
 def test_doctor_names_a_faulty_config_registry_and_snakefile(call, clean):
     (clean.folder / "config.yaml").write_text("seed: -1\n")
     registry = clean.folder / "published/sakai2023/registry.yaml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from workflow.project import Project
 
 RESULTS = "results/full/heuss2025"
@@ -16,6 +17,7 @@ def configure(project: Project, models: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_the_experiment_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{RESULTS}/figure_5_6.png")
     assert done.returncode != 0

@@ -60,6 +60,7 @@ def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
     assert "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.fault("mirror")
 def test_no_mirror_and_no_network(clean):
     printed = refused(clean, CORRELATIONS, "--config", "network=False")
@@ -69,6 +70,7 @@ def test_no_mirror_and_no_network(clean):
     assert not (clean.folder / CORRELATIONS).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("mirror")
 def test_a_mirror_that_is_not_there(clean):
     clean.mirror = clean.folder / "nowhere"

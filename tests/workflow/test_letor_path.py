@@ -42,6 +42,7 @@ def test_without_folders_the_configuration_is_named(tree):
     assert "list_explanations.folders.mq2008" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_fold_of_other_features_is_refused(named):
     write_fold(named.folder / "other", 45, 7)
     (named.folder / "other").rename(named.folder / "folds" / "swapped")

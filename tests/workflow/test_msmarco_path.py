@@ -143,6 +143,7 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
     assert (orders[0] != orders[1]).sum() > 100
 
 
+@pytest.mark.slow
 def test_all_rankers_are_planned(named):
     rankers = ("bm25", "unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
     rankers += ("tct_colbert", "sbert", "bert", "minilm", "tinybert")

@@ -171,6 +171,7 @@ def test_table_6_8_needs_three_judges(clean: Project) -> None:
     assert "names no model for Claude and Gemini; Table 6.8 is the mean of three" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_the_judge_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert done.returncode != 0

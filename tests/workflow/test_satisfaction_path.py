@@ -46,6 +46,7 @@ def test_small_estimators_take_few_jobs(tree, tier):
     assert plan["abolghasemi2026_ch3_estimators"] == plan["abolghasemi2026_ch3_few_shot"] == 1
 
 
+@pytest.mark.slow
 def test_a_full_run_asks_the_models_that_are_named(clean: Project):
     clean.edit(
         "config.yaml",
