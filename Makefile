@@ -57,7 +57,7 @@ test: setup-test lint ## run the linters and the whole test suite
 
 # These tests hardly wait, so one worker a core is enough.
 test-quick: WORKERS = $(CORES)
-test-quick: setup-test lint ## the linters and the quick tests alone, in three minutes
+test-quick: setup-test lint ## the linters and the quick tests alone, in three to four minutes
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q --hypothesis-profile=quick \
 	  -m "not slow and not page and not cluster" $(PYTEST_ARGS)
 

@@ -7,15 +7,26 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# Until all tests are collected: imports and ten thousand tests leave little garbage, and to look
-# for it takes a third of the time.
-gc.disable()
-
 # No property test fails because the machine was busy. `make test-quick` tries fewer examples, but
 # where a test says how many.
 settings.register_profile("everycell", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("everycell")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage until all tests are collected, nor later among what then stays.
+
+    Imports and ten thousand tests leave little of it; to look for it takes a third of the time, and
+    libraries ask for that later too.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,7 +6,6 @@ need released data, where no mirror is, those that need a newer Python, which .c
 install, and slow ones after the time of ``--slow-until``.
 """
 
-import gc
 from collections import Counter
 from pathlib import Path
 
@@ -54,13 +53,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
         items[:] = in_shares(items, workers)
-
-
-def pytest_collection_finish() -> None:
-    # Ten thousand tests stay: a collection that looked at them all would take a third of a second,
-    # and libraries ask for one.
-    gc.freeze()
-    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -91,6 +91,15 @@ def test_what_is_wrong_with_a_site_is_named(tmp_path, written, said):
     assert [f"a.html: {said}" in fault or said in fault for fault in found] == [True] * bool(said)
 
 
+def test_an_address_is_looked_up_from_the_folder_of_its_page(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "b.html").write_text("")
+    for name in ("a.html", "sub/a.html"):
+        (tmp_path / name).write_text('<a href="b.html">')
+    [fault] = check_links.faults(tmp_path, check_links.read_pages(tmp_path))
+    assert fault.startswith("sub/a.html: the link b.html")
+
+
 @pytest.mark.slow
 def test_the_site_of_a_fresh_clone_needs_no_results(tmp_path):
     project = copy_tree(tmp_path / "clone")

@@ -8,7 +8,7 @@ from scipy import stats
 
 from everycell.explain import listwise
 from everycell.explain.compiled import put_ranks
-from everycell.explain.listwise import ListwiseGame
+from everycell.explain.listwise import _COUNTED, ListwiseGame, _ranks
 from everycell.explain.pointwise import pointwise_shapley_values
 from everycell.explain.shapley import all_coalitions, shapley_values
 from everycell.explain.single_documents import RankGame
@@ -49,6 +49,13 @@ def test_counted_ranks_are_sorted_ranks(m, n, seed, last):
     found = np.empty(values.shape, dtype=np.int64)
     put_ranks(values, last, found)
     assert found.tolist() == ranks_of(values, "last" if last else "first").tolist()
+
+
+@pytest.mark.parametrize("documents", [_COUNTED, _COUNTED + 1])
+@pytest.mark.parametrize("ties", ["first", "last"])
+def test_long_and_short_rankings_have_the_same_ranks(documents, ties):
+    scores = np.random.default_rng(0).integers(0, 50, (3, documents)).astype(float)
+    assert _ranks(scores, ties).tolist() == ranks_of(scores, ties).tolist()
 
 
 def test_ties_of_the_released_code():

@@ -28,7 +28,7 @@ def drawn(model):
     return model.eval()
 
 
-def configuration(layers: int) -> BertConfig:
+def configuration(layers: int, attention: str | None = None) -> BertConfig:
     torch.manual_seed(0)
     # Weights are far larger than usual, so that attention differs from position to position.
     return BertConfig(
@@ -36,18 +36,17 @@ def configuration(layers: int) -> BertConfig:
         num_hidden_layers=layers,
         initializer_range=0.5,
         num_labels=1,
-        # Only here a test can say what attention drops: it calls torch's function.
-        attn_implementation="eager",
+        attn_implementation=attention,
         **SIZE,
     )
 
 
-def bert(layers: int) -> BertModel:
-    return drawn(BertModel(configuration(layers), add_pooling_layer=False))
+def bert(layers: int, attention: str | None = None) -> BertModel:
+    return drawn(BertModel(configuration(layers, attention), add_pooling_layer=False))
 
 
-def classifier() -> BertForSequenceClassification:
-    return drawn(BertForSequenceClassification(configuration(2)))
+def classifier(attention: str | None = None) -> BertForSequenceClassification:
+    return drawn(BertForSequenceClassification(configuration(2, attention)))
 
 
 TEXTS = st.lists(st.lists(st.integers(1, 19), min_size=1, max_size=9), min_size=1, max_size=4)
@@ -95,6 +94,7 @@ def fixed_dropout(kept):
     def dropout(values, p, training, inplace=False):
         if p == 0:
             return values
+        assert p == 1 - KEPT and training
         # We have attention from the first position alone.
         numbers = kept[:, :, 0] if kept.ndim > values.ndim else kept
         return values * numbers / KEPT
@@ -109,7 +109,8 @@ def kept_numbers(*shape):
 
 
 def test_attention_drops_its_weights_as_transformers_does():
-    model, batch = bert(2).train(), pad([[1, 2, 3, 4], [4, 5]], pad_id=0)
+    # Only here a test can say what attention drops: it calls torch's function.
+    model, batch = bert(2, "eager").train(), pad([[1, 2, 3, 4], [4, 5]], pad_id=0)
     set_dropout(model, 0.0)
     model.encoder.layer[-1].attention.self.dropout.p = 1 - KEPT
     with fixed_dropout(kept_numbers(2, 2, 4, 4)):
@@ -128,10 +129,12 @@ def test_a_classifier_drops_numbers_once_as_transformers_does():
     assert not torch.allclose(found, logit(model.eval(), batch), atol=1e-2)
 
 
-def test_a_row_of_padding_alone_is_a_number():
-    batch = pad([[1, 2], [3]], pad_id=0)
+def test_a_row_of_padding_alone_has_the_logit_of_eager_attention():
+    model, batch = classifier("eager"), pad([[1, 2], [3]], pad_id=0)
     batch["attention_mask"][1] = 0
-    assert torch.isfinite(logit(classifier(), batch)).all()
+    found, whole = logit(model, batch), model(**batch).logits[:, 0]
+    assert torch.isfinite(found).all()
+    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
 
 
 def test_dropout_is_on_in_training_alone():

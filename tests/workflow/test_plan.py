@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from harness import published
 
 from everycell.engine.artefacts import all_artefacts, load_papers
@@ -192,6 +193,16 @@ def test_lint_is_clean(tree):
 @pytest.fixture(scope="module")
 def rules(tree):
     return tree.rules()
+
+
+def test_the_profile_prioritises_rules(rules):
+    profile = yaml.safe_load((REPOSITORY / "profiles/default/config.yaml").read_text())
+    named = {rule.name: rule for rule in rules}
+    for name in profile["prioritize"]:
+        # Snakemake takes any other name for a file to be made, and makes a rule without wildcards.
+        assert name in named and named[name].has_wildcards(), (
+            f"{name} was renamed or removed, or has no wildcards: correct `prioritize`"
+        )
 
 
 def test_every_rule_says_what_it_does_and_needs(rules):

@@ -2,7 +2,8 @@
 
 Nothing here depends on cards, tables or pages, so that the code of a job that trains or encodes is
 only the code that computes it (`everycell.engine.code`). A job that makes a result is a
-`everycell.engine.result_job.ResultJob`.
+`everycell.engine.result_job.ResultJob`. To import this module changes how often the process looks
+for garbage, so only scripts do.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.released import check
 
-# A script imports this module before what it computes with. Torch and transformers make hundreds of
-# thousands of objects that stay, and to look for garbage among them took a fifth of their imports.
+# Most scripts import this module before what they compute with. Torch and transformers make
+# hundreds of thousands of objects that stay, and to look for garbage among them took a fifth of
+# their imports.
 gc.set_threshold(50_000)
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -81,7 +83,8 @@ class Job:
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
         self.started = time.monotonic()
-        # What was imported stays until the end, so no collection need look at it, nor the last one.
+        # What was imported stays until the end, so no collection need look at it, not even the one
+        # with which Python ends.
         gc.freeze()
         self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")

@@ -186,9 +186,9 @@ def add_ranks(scores, given, found):
 def put_ranks(scores, last_is_first, found):
     """Put the ranks of the documents of each ranking into ``found``; both have the shape (m, n).
 
-    Among equal scores the document that comes first is higher, or the one that comes last. Scores
-    are finite. For up to some 200 documents, counting is faster than sorting: a processor compares
-    several rankings with one instruction.
+    Among equal scores the document that comes first is higher, or the one that comes last. No
+    score is NaN. For up to some 200 documents, counting is faster than sorting: a processor
+    compares several rankings with one instruction.
 
     Examples
     --------

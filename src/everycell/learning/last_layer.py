@@ -51,7 +51,8 @@ def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
         for projection in (attention.key, attention.value)
     )
     logits = torch.einsum("bhd,hdm->bhm", query, key[0]) @ hidden.transpose(1, 2)
-    # The key's bias, the same for all positions, changes no weight: here it gets its gradient.
+    # The key's bias, the same for all positions, changes no weight. Its gradient is 0 but for
+    # rounding, and must be there: the optimiser treats a parameter without one in another way.
     logits = (logits + (query * key[1]).sum(-1, keepdim=True)) / size**0.5
     padding = batch["attention_mask"][:, None] == 0
     logits = logits.masked_fill(padding, torch.finfo(logits.dtype).min)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from everycell.engine.render.panels import interval_lines
-from everycell.engine.result_job import ResultJob
+
+if TYPE_CHECKING:
+    from everycell.engine.result_job import ResultJob
 
 
 def write_rejection_figure(job: ResultJob, rates: pd.DataFrame, *, alpha: float, panel: str | None):
