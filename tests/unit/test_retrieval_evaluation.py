@@ -150,6 +150,14 @@ def incomplete():
     return run, qrels
 
 
+@pytest.mark.parametrize("choice", ["missing_topics", "without_relevant"])
+def test_dropped_topics_may_judge_one_document(choice):
+    qrels = frame([("q1", "a", 2), ("q2", "b", 1), ("q3", "b", 1)], "relevance")
+    run = frame([("q1", "b", 1), ("q1", "a", 2)], "score")
+    found = evaluate(run, qrels, ["MAP", "nDCG"], relevance_level=2, **{choice: "drop"})
+    assert found.to_dict("index") == {"q1": {"MAP": 1.0, "nDCG": 1.0}}
+
+
 @pytest.mark.parametrize(
     ("missing", "without", "topics", "mean"),
     [

@@ -34,11 +34,13 @@ def make_run(documents, scores, query="q"):
         lambda text: text.replace(" ", " \t "),
         lambda text: text.replace("\n", "  \n") + "\n\n",
         lambda text: "  " + text.replace("\n", "\n "),
+        lambda text: "# made by\tBM25\n#\n" + text.replace("\n", "\n#q1 Q0 d1 9 9 t\n"),
     ],
-    ids=["plain", "no_last_line_end", "crlf", "tabs", "mixed", "blanks_after", "blanks_before"],
-)
+    ids=["plain", "no_last_line_end", "crlf", "tabs", "mixed", "blanks_after", "blanks_before",
+         "comments"],
+)  # fmt: skip
 @pytest.mark.parametrize("kind", READERS)
-def test_any_white_space_parts_fields(tmp_path, kind, change):
+def test_any_white_space_parts_fields_and_comments_are_skipped(tmp_path, kind, change):
     read, text = READERS[kind]
     path = tmp_path / "file"
     path.write_text(change(text), newline="")
@@ -59,10 +61,10 @@ def test_a_gzipped_file_is_read(tmp_path, kind):
 
 
 def test_ids_are_text_as_they_stand(tmp_path):
-    odd = ['"a', "007", "NA", "null", "1e5", "é", "a,b", "#x", "true"]
+    odd = ['"a', "007", "NA", "null", "1e5", "é", "a,b", "x#", "true"]
     path = tmp_path / "file"
-    path.write_text("".join(f"{name} Q0 {name} 1 1 t\n" for name in odd), encoding="utf-8")
-    assert read_run(path)[["query", "document"]].values.tolist() == [[n, n] for n in odd]
+    path.write_text("".join(f"{name} Q0 #{name} 1 1 t\n" for name in odd), encoding="utf-8")
+    assert read_run(path)[["query", "document"]].values.tolist() == [[n, f"#{n}"] for n in odd]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,9 @@ def test_ids_are_text_as_they_stand(tmp_path):
         ("run", "q Q0 d 1 2 t\nq Q0 my doc 2 1 t\n", "Line 2 of .* has 7 fields.*holds no space"),
         ("run", "q Q0 d 1 2\n", "Line 1 of .* has 5 fields: a line of a run file has 6"),
         ("run", "q Q0 d 1 2 t\n\nq Q0 e 1 2 t\n", "Line 2 of .* has 0 fields"),
+        ("run", "# bm25\nq Q0 d 1 2 t\n#\nq Q0 e 1 2\n", "Line 4 of .* has 5 fields"),
+        ("run", "# bm25\nq Q0 d 1 2 t\n#\nq Q0 d 1 1 t\n", "Line 4 of .* for the second time"),
+        ("qrels", "# nothing else\n", "is empty"),
         ("run", "q Q0 d 1 2 t\nq Q0 e 2 high t\n", "Line 2 of .* the score 'high': .* a plain"),
         ("run", "q Q0 d 1 2 t\nq Q0 e 2 nan t\n", r"Line 2 of .*'e'\) has the score nan"),
         ("run", "q Q0 d 1 -inf t\n", "Line 1 of .* has the score -inf: .* at most 3.4e38"),
@@ -191,9 +196,9 @@ def test_a_missing_file_and_one_that_is_no_text(tmp_path, kind):
 @pytest.mark.parametrize("kind", READERS)
 def test_a_line_for_an_unknown_query_is_refused(tmp_path, kind):
     read, text = READERS[kind]
-    (tmp_path / "file").write_text(text + text.replace("q1", "q7"))
+    (tmp_path / "file").write_text("#\n" + text + text.replace("q1", "q7"))
     assert len(read(tmp_path / "file", queries=["q1", "q7", "q9"])) == 4
-    with pytest.raises(ValueError, match="Line 3 of .* has the query 'q7', which is not among"):
+    with pytest.raises(ValueError, match="Line 4 of .* has the query 'q7', which is not among"):
         read(tmp_path / "file", queries=["q1"])
 
 
@@ -243,12 +248,13 @@ def test_relevance_in_memory_is_a_whole_number():
     ],
     ids=["run", "qrels", "candidates"],
 )
-def test_nothing_to_write_is_refused(tmp_path, write, frame):
+def test_nothing_to_write_and_queries_like_comments_are_refused(tmp_path, write, frame):
     write(frame, tmp_path / "file")
     assert len((tmp_path / "file").read_text().splitlines()) == 1
-    with pytest.raises(ValueError, match="no rows"):
-        write(frame[:0], tmp_path / "empty")
-    assert not (tmp_path / "empty").exists()
+    for refused, words in ((frame[:0], "no rows"), (frame.assign(query="#1"), "begins with '#'")):
+        with pytest.raises(ValueError, match=words):
+            write(refused, tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
 
 
 @pytest.mark.parametrize("tag", ["", "two words"])
@@ -259,6 +265,7 @@ def test_a_tag_is_one_word(tmp_path, tag):
 
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 ids = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=3)
+ids = ids.filter(lambda name: not name.startswith("#"))
 
 
 @settings(max_examples=40, deadline=None)

@@ -58,8 +58,10 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
     """
     codes, names = pd.factorize(run["query"])
     topic = topics.get_indexer(names)[codes]
-    judged = qrels[qrels["relevance"] > 0]
-    judged_topic = topics.get_indexer(judged["query"])
+    judged_topic = topics.get_indexer(qrels["query"])
+    # Topics that are not considered all have the number -1, and may share a document.
+    considered = (qrels["relevance"].to_numpy() > 0) & (judged_topic >= 0)
+    judged, judged_topic = qrels[considered], judged_topic[considered]
     document, known = pd.factorize(judged["document"])
     place = pc.index_in(pa.array(run["document"]), value_set=pa.array(known)).fill_null(-1)
     run_document = place.to_numpy(zero_copy_only=False).astype(np.int64)

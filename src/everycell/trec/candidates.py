@@ -9,8 +9,6 @@ import pandas as pd
 
 from everycell.trec.lines import (
     CANDIDATES,
-    _line_of,
-    check_queries,
     checked_lines,
     read_lines,
     write_lines,
@@ -46,9 +44,7 @@ def read_candidates(path: Path | str, *, queries: Iterable[str] | None = None) -
     >>> read_candidates(path).values.tolist()
     [['q1', 'd1'], ['q1', 'd2']]
     """
-    frame = read_lines(path, CANDIDATES)
-    check_queries(frame, queries, _line_of(path))
-    return frame
+    return read_lines(path, CANDIDATES, queries=queries)
 
 
 def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:

@@ -74,10 +74,12 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", errors="backslashreplace")
 
 
-def _explain(data: bytes, kind: Kind, path: Path, cause: Exception) -> ValueError:
+def _explain(
+    data: bytes, kind: Kind, path: Path, place: Callable[[int], str], cause: Exception
+) -> ValueError:
     """Describe the first line that cannot be read. Slow, so used only after reading has failed."""
-    for number, line in enumerate(data.split(b"\n"), 1):
-        where = f"Line {number} of {path}"
+    for row, line in enumerate(data.split(b"\n")):
+        where = place(row)
         fields = line.split()
         if len(fields) != len(kind.fields):
             hint = (
@@ -106,8 +108,15 @@ def _explain(data: bytes, kind: Kind, path: Path, cause: Exception) -> ValueErro
     return ValueError(f"{path} is not a {kind.name} file: {cause}; correct it.")
 
 
-def read_lines(path: Path | str, kind: Kind, *, ranks: bool = False) -> pd.DataFrame:
-    """Read a file of a kind into a checked frame; `ranks` keeps the column of a run's ranks."""
+def read_lines(
+    path: Path | str,
+    kind: Kind,
+    *,
+    ranks: bool = False,
+    queries: Iterable[str] | None = None,
+    scale: tuple[int, int] | None = None,
+) -> pd.DataFrame:
+    """Read a file of a kind into a frame and check it; `ranks` compares a run's with its scores."""
     path = Path(path)
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
@@ -127,7 +136,7 @@ def read_lines(path: Path | str, kind: Kind, *, ranks: bool = False) -> pd.DataF
             f"The {kind.name} file {path} is packed with gzip, and its name does not say so: "
             "unpack it, or let its name end in .gz."
         )
-    data = _one_blank_between_fields(data.rstrip())
+    data, place = _without_comments(_one_blank_between_fields(data.rstrip()), path)
     if not data:
         raise ValueError(
             f"The {kind.name} file {path} is empty: it must have one line or more; make it again."
@@ -148,18 +157,25 @@ def read_lines(path: Path | str, kind: Kind, *, ranks: bool = False) -> pd.DataF
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _explain(data, kind, path, error) from error
-    place = _line_of(path)
+        raise _explain(data, kind, path, place, error) from error
     read = table.to_pandas()
     whole_ids = not any(byte in data for byte in _BYTES_THAT_CUT)
     frame = checked_lines(read, kind, place, whole_ids=whole_ids)
     if ranks:
         _check_ranks(frame, table["rank"], place)
+    check_queries(frame, queries, place)
+    check_scale(frame, scale, place)
     return frame
 
 
-def _line_of(path: Path | str) -> Callable[[int], str]:
-    return lambda row: f"Line {row + 1} of {path}"
+def _without_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], str]]:
+    """Text without lines that begin with #, as trec_eval 10 reads it, and what names its rows."""
+    if not data.startswith(b"#") and b"\n#" not in data:
+        return data, lambda row: f"Line {row + 1} of {path}"
+    lines = data.split(b"\n")
+    numbers = [number for number, line in enumerate(lines, 1) if not line.startswith(b"#")]
+    data = b"\n".join(lines[number - 1] for number in numbers)
+    return data, lambda row: f"Line {numbers[row]} of {path}"
 
 
 def _one_blank_between_fields(data: bytes) -> bytes:
@@ -338,7 +354,13 @@ def check_queries(
 
 
 def write_lines(fields: Iterable[object], path: Path | str) -> None:
-    """Write one line per row; a field is a column of the frame or one constant for all rows."""
+    """Write one line per row; a field is the column of queries, another, or a constant."""
+    fields = list(fields)
+    if fields[0].str.startswith("#").any():  # type: ignore[attr-defined]
+        raise ValueError(
+            f"A query id for {path} begins with '#', and trec_eval 10 takes such lines for "
+            "comments: rename the query."
+        )
     # pyarrow's CSV writer refuses ids with a quotation mark.
     columns = [
         pa.scalar(field, pa.large_string())

@@ -9,9 +9,7 @@ import pandas as pd
 
 from everycell.trec.lines import (
     QRELS,
-    _line_of,
     check_queries,
-    check_scale,
     checked_lines,
     read_lines,
     write_lines,
@@ -29,7 +27,7 @@ def read_qrels(
     Parameters
     ----------
     path : path
-        Text file, gzipped if it ends in ``.gz``.
+        Text file, gzipped if it ends in ``.gz``. Lines that begin with # are comments.
     queries : iterable of str, optional
         If given, a line with any other query is an error.
     scale : (int, int), optional
@@ -56,10 +54,7 @@ def read_qrels(
     >>> read_qrels(path, queries=["q1"]).values.tolist()
     [['q1', 'd1', 1], ['q1', 'd2', 0]]
     """
-    frame = read_lines(path, QRELS)
-    check_queries(frame, queries, _line_of(path))
-    check_scale(frame, scale, _line_of(path))
-    return frame
+    return read_lines(path, QRELS, queries=queries, scale=scale)
 
 
 def check_qrels(qrels: pd.DataFrame, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
@@ -106,7 +101,7 @@ def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
     Raises
     ------
     ValueError
-        As :func:`check_qrels`.
+        As :func:`check_qrels`, and for a query id that begins with #.
 
     Examples
     --------

@@ -23,8 +23,6 @@ from everycell.trec.lines import (
     _CUTS_AN_ID,
     RUN,
     Ranks,
-    _line_of,
-    check_queries,
     checked_lines,
     read_lines,
     write_lines,
@@ -41,7 +39,8 @@ def read_run(
     Parameters
     ----------
     path : path
-        Text file, gzipped if it ends in ``.gz``. A million lines take 0.3 s of the processor
+        Text file, gzipped if it ends in ``.gz``. Lines that begin with # are comments, as in
+        trec_eval 10. A million lines take 0.3 s of the processor
         (``bench/retrieval_evaluation.py``).
     queries : iterable of str, optional
         If given, a line with any other query is an error.
@@ -76,9 +75,7 @@ def read_run(
     """
     if ranks not in ("ignore", "error"):
         raise ValueError(f"ranks is {ranks!r}: give 'ignore' or 'error'.")
-    frame = read_lines(path, RUN, ranks=ranks == "error")
-    check_queries(frame, queries, _line_of(path))
-    return frame
+    return read_lines(path, RUN, ranks=ranks == "error", queries=queries)
 
 
 def check_run(run: pd.DataFrame) -> pd.DataFrame:
@@ -125,7 +122,7 @@ def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
     Raises
     ------
     ValueError
-        As :func:`check_run`, and for a tag with white space.
+        As :func:`check_run`, for a tag with white space, and for a query id that begins with #.
 
     Notes
     -----
