@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import Field, create_model
@@ -32,6 +32,11 @@ class General(FetchSettings):
     container: str | None = Field(
         None,
         description="Image with the environments of all rules (docs/clusters.md): a file or a URL.",
+    )
+    gpu_precision: Literal["bfloat16", "float32"] = Field(
+        "bfloat16",
+        description="Number format on a GPU of encoders and cross-encoders, and of the full "
+        "tier's trainings; a CPU computes in float32.",
     )
     corpora: CorpusSettings = CorpusSettings()
     language_models: LanguageModels = LanguageModels()

@@ -39,6 +39,8 @@ try:
     FULL_TIER = load_full_tier(Path("published"), PAPERS)
 except (CardError, ConfigError) as error:
     raise WorkflowError(str(error)) from None
+#: Whether trainings of the full tier compute in bfloat16 on a GPU.
+BF16 = SETTINGS.gpu_precision == "bfloat16"
 config["cache"] = SETTINGS.cache
 
 

@@ -110,6 +110,7 @@ use rule step as msmarco_rerank with:
         **ON_GPU,
     params:
         **runs("term_fairness/msmarco_rerank"),
+        gpu_precision=SETTINGS.gpu_precision,
         pair=MSMARCO.pair,
         swapped=False,
     message:

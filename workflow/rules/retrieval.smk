@@ -155,6 +155,7 @@ use rule cached_step as encode with:
     cache: True
     params:
         **runs_ranker("retrieval/encode"),
+        gpu_precision=SETTINGS.gpu_precision,
         kind=lambda wildcards: wildcards.kind,
         reading=reading_of,
     message:
@@ -179,6 +180,7 @@ use rule cached_step as encode_expanded with:
         m=r"\d+",
     params:
         **runs_ranker("retrieval/encode_expanded", "tildev2-expanded"),
+        gpu_precision=SETTINGS.gpu_precision,
         kind="tildev2-expanded",
         reading=expanded_reading_of,
     message:
@@ -221,6 +223,7 @@ use rule cached_step as rerank_pairs with:
     cache: True
     params:
         **runs_ranker("retrieval/rerank_pairs"),
+        gpu_precision=SETTINGS.gpu_precision,
         splits=["test", "validation"],
         setting=of_collection("setting"),
         tasks=of_collection("tasks"),

@@ -187,6 +187,7 @@ use rule step as rerank_cross_fitted with:
         **needs(3000, 60),
     params:
         **runs("term_fairness/cross_fitted"),
+        gpu_precision=SETTINGS.gpu_precision,
         cross_fitted=is_cast,
         depth=FAIRNESS.cross_encoder.depth,
         pair_length={"total": FAIRNESS.cross_encoder.length},

@@ -100,8 +100,8 @@ class Requirements:
 def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> Requirements:
     """Say what a named language model needs; nothing is loaded and no network is used.
 
-    Memory is the weights in the numbers that are computed with, the keys and values of as many
-    prompts as are read at once, and 1.5 GB for all else.
+    Memory is the weights in the numbers that are computed with, the keys and values of one prompt,
+    to which a batch shrinks where memory is short, and 1.5 GB for all else.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
     --------
     >>> found = requirements("llama-3-8b-instruct", LanguageModels())
     >>> found.source, found.gpu_gb, found.disk_gb, found.gated
-    ('meta-llama/Meta-Llama-3-8B-Instruct', 21.9, 16.1, True)
+    ('meta-llama/Meta-Llama-3-8B-Instruct', 18.1, 16.1, True)
     >>> requirements("gpt-4o", LanguageModels()).key
     'OPENAI_API_KEY'
     """
@@ -148,7 +148,7 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
 
 
 def _memory(facts: Facts, local: LocalSettings, tokens: int) -> float:
-    read = facts.cached * local.batch * min(tokens, facts.context)
+    read = facts.cached * min(tokens, facts.context)
     return round((facts.parameters + read) * _BYTES[local.dtype] / 1e9 + _OVERHEAD_GB, 1)
 
 

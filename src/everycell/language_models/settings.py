@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from everycell.engine.settings import NetworkUse, PlainPath, Settings
+from everycell.engine.untrusted import looks_secret
 
 
 class Decoding(Settings):
@@ -53,7 +54,8 @@ class LocalSettings(Settings):
         1,
         ge=1,
         le=1024,
-        description="Requests answered at once; another number may change the last bits.",
+        description="Most requests answered at once, fewer where memory is short; another number "
+        "may change the last bits.",
     )
 
 
@@ -127,7 +129,7 @@ def _more_fields(extra: dict[str, Any]) -> dict[str, Any]:
     for name in extra:
         if name in _FIXED:
             raise ValueError(f"`{name}` is set by the program, so it is not a field to add")
-        if re.search("key|secret|password|authorization", name, re.IGNORECASE):
+        if looks_secret(name, str(extra[name])):
             raise ValueError(
                 "a field to add holds no secret, since it is shown: `key` names the environment "
                 "variable of a key"
@@ -218,7 +220,7 @@ class EndpointSettings(Settings):
         return self
 
 
-def _on_gpu(source: str, batch: int = 8) -> LocalSettings:
+def _on_gpu(source: str, batch: int = 64) -> LocalSettings:
     return LocalSettings(source=source, dtype="bfloat16", batch=batch)
 
 
@@ -237,7 +239,7 @@ class LanguageModels(Settings):
             "mistral-if": _on_gpu("mistralai/Mistral-7B-Instruct-v0.2"),
             "mistral-7b-instruct": _on_gpu("mistralai/Mistral-7B-Instruct-v0.3"),
             "llama-3-8b-instruct": _on_gpu("meta-llama/Meta-Llama-3-8B-Instruct"),
-            "command-r-plus": _on_gpu("CohereLabs/c4ai-command-r-plus-08-2024", batch=4),
+            "command-r-plus": _on_gpu("CohereLabs/c4ai-command-r-plus-08-2024", batch=16),
         },
         description="Models that run on this machine.",
     )

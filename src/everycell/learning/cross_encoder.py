@@ -37,7 +37,7 @@ def score_pairs(
     pairs: Sequence[tuple[Hashable, Hashable]],
     length: PairLength,
     *,
-    batch_tokens: int = 2048,
+    batch_tokens: int | None = None,
 ) -> npt.NDArray[np.float32]:
     """Scores of a cross-encoder for given pairs of query and document.
 
@@ -56,8 +56,8 @@ def score_pairs(
         What to score; may be empty, and may have repetitions.
     length : PairLength
         How the texts are cut.
-    batch_tokens : int
-        Most tokens in a batch, padding included; see `map_batches`.
+    batch_tokens : int, optional
+        As in `map_batches`.
 
     Returns
     -------

@@ -17,6 +17,12 @@ from transformers.masking_utils import create_bidirectional_mask
 from everycell.learning.batching import Batch
 
 
+def in_float32(head: torch.nn.Module, states: torch.Tensor) -> torch.Tensor:
+    """A head on an encoder's states in the precision of its weights: bfloat16 ties scores."""
+    with torch.autocast(states.device.type, enabled=False):
+        return head(states.to(next(head.parameters()).dtype))
+
+
 def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
     """Last hidden state of the first token.
 
@@ -88,7 +94,7 @@ def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> to
     True
     """
     # The pooler takes the first position of what it is given.
-    return model.bert.pooler(first_state(model.bert, batch)[:, None])
+    return in_float32(model.bert.pooler, first_state(model.bert, batch)[:, None])
 
 
 def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
@@ -116,7 +122,7 @@ def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
     >>> torch.allclose(logit(model, batch), model(**batch).logits[:, 0], atol=1e-6)
     True
     """
-    return model.classifier(model.dropout(pooled_first_state(model, batch)))[:, 0]
+    return in_float32(model.classifier, model.dropout(pooled_first_state(model, batch)))[:, 0]
 
 
 def states_at(bert: BertModel, batch: Batch, read: torch.Tensor) -> torch.Tensor:

@@ -156,6 +156,20 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+def set_gpu_precision(precision: Literal["bfloat16", "float32"]) -> None:
+    """Let this process compute in a number format on a GPU; a CPU stays at float32.
+
+    torch's autocast then holds for the whole process: matrix products are in bfloat16, sums and
+    norms in float32.
+
+    Examples
+    --------
+    >>> set_gpu_precision("float32")
+    """
+    torch.set_autocast_dtype("cuda", torch.bfloat16)
+    torch.set_autocast_enabled("cuda", precision == "bfloat16" and torch.cuda.is_available())
+
+
 def _missing(folder: Path) -> str | None:
     """What a folder lacks to be a model that can be loaded; None if nothing."""
     if not folder.is_dir():

@@ -103,6 +103,7 @@ def stepped_options(
     seed: int,
     *,
     dropout: float | None = None,
+    bf16: bool = False,
 ) -> TrainingOptions:
     """Options of a training whose length is given in steps, whatever the up-sampling.
 
@@ -119,6 +120,8 @@ def stepped_options(
     seed : int
     dropout : float, optional
         Rate of every dropout, from 0 to below 1; None: what the model comes with.
+    bf16 : bool
+        Whether a GPU computes in bfloat16.
 
     Returns
     -------
@@ -141,6 +144,7 @@ def stepped_options(
         validation_steps=-(-steps // validations),
         checkpoint_steps=100,
         dropout=dropout,
+        bf16=bf16,
     )
 
 

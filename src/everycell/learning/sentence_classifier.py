@@ -82,7 +82,7 @@ def answer_probabilities(
     pairs: Sequence[Pair],
     length: int,
     *,
-    batch_tokens: int = 2048,
+    batch_tokens: int | None = None,
 ) -> FloatArray:
     """Probability that each sentence holds (a part of) the answer to its question.
 
@@ -97,8 +97,8 @@ def answer_probabilities(
         n pairs; may be empty.
     length : int
         As in training.
-    batch_tokens : int
-        Most tokens in a batch, padding included.
+    batch_tokens : int, optional
+        As in `map_batches`.
 
     Returns
     -------

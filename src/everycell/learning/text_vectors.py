@@ -25,7 +25,7 @@ def splade_weights(
     length: int,
     *,
     columns: npt.NDArray[np.integer] | None = None,
-    batch_tokens: int = 2048,
+    batch_tokens: int | None = None,
 ) -> sparse.csr_array:
     """SPLADE's weight of each vocabulary entry for each text.
 
@@ -44,8 +44,8 @@ def splade_weights(
     columns : numpy.ndarray of int, optional
         Entries to weigh, for instance those that have a weight in any query: a score needs no
         others of a document, and most of the time goes into them. Default: the whole vocabulary.
-    batch_tokens : int
-        Most tokens in a batch.
+    batch_tokens : int, optional
+        As in `map_batches`.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def dense_vectors(
     texts: Sequence[str],
     length: int,
     *,
-    batch_tokens: int = 2048,
+    batch_tokens: int | None = None,
 ) -> npt.NDArray[np.float32]:
     """A vector of length 1 for each text: the mean of its tokens' last hidden states.
 
@@ -125,8 +125,8 @@ def dense_vectors(
         n texts; may be empty. An empty text has the mean of [CLS] and [SEP].
     length : int
         Most tokens of a text, the two special ones included, 3 or more; the rest is cut off.
-    batch_tokens : int
-        Most tokens in a batch.
+    batch_tokens : int, optional
+        As in `map_batches`.
 
     Returns
     -------

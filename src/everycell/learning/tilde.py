@@ -25,7 +25,7 @@ from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
-from everycell.learning.last_layer import first_state
+from everycell.learning.last_layer import first_state, in_float32
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
 
@@ -238,7 +238,7 @@ def encode(
     columns: Ids,
     *,
     proposals: int = 0,
-    batch_tokens: int = 2048,
+    batch_tokens: int | None = None,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
     """log10 P of vocabulary entries given each document, and the likeliest ones of all.
 
@@ -259,7 +259,7 @@ def encode(
     proposals : int
         Likeliest entries to find for each document, whatever it holds already; 0 to the size of
         the vocabulary. `everycell.learning.expansion.expand` appends them.
-    batch_tokens : int
+    batch_tokens : int, optional
         As in `map_batches`.
 
     Returns
@@ -318,7 +318,7 @@ def first_logits(model: BertForMaskedLM, batch: Batch) -> torch.Tensor:
     -------
     torch.Tensor, shape (b, vocabulary)
     """
-    return model.cls(first_state(model.bert, batch))
+    return in_float32(model.cls, first_state(model.bert, batch))
 
 
 def likelihood_loss(

@@ -266,12 +266,16 @@ class _Run:
         size = self.record.batch_size
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
-            with torch.autocast("cuda", torch.bfloat16, enabled=self.options.bf16 and self.on_gpu):
+            with self.precision():
                 value = self.loss(self.model, self.examples[part.tolist()])
             value = value * (len(part) / len(rows))
             value.backward()
             total += value.item()
         return total
+
+    def precision(self) -> torch.autocast:
+        """Number format of a forward pass."""
+        return torch.autocast("cuda", torch.bfloat16, enabled=self.options.bf16 and self.on_gpu)
 
     def smaller(self, error: BaseException) -> None:
         """Halve the micro-batch, or give up."""
@@ -291,7 +295,7 @@ class _Run:
     def judge(self, validate: Callable[[Any], float]) -> None:
         """Validate; note whether it is the best value yet, and whether patience is at its end."""
         self.model.eval()
-        with torch.no_grad():
+        with torch.no_grad(), self.precision():
             value = float(validate(self.model))
         if not np.isfinite(value):
             raise TrainingError(

@@ -47,7 +47,7 @@ class TrainingOptions(BaseModel):
     max_gradient_norm : float or None
         Longer gradients are scaled down to it (transformers' default is 1); None: never.
     bf16 : bool
-        Forward pass in bfloat16. Only on a GPU; on a CPU it is left out, and the log says so.
+        Forward passes in bfloat16. Only on a GPU; on a CPU it is left out, and the log says so.
     dropout : float or None
         Rate of every dropout; None: what the model's configuration says.
     validation_steps : int or None

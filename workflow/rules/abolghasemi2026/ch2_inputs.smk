@@ -58,7 +58,7 @@ def training_on_scidocs(ranker):
             "optimiser": ranker.optimiser,
             "schedule": chosen.schedule,
             "warmup_ratio": chosen.warmup,
-            "bf16": chosen.bf16,
+            "bf16": BF16,
             "patience": getattr(chosen, "patience", None),
         },
     }

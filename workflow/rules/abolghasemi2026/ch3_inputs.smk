@@ -145,6 +145,8 @@ def satisfaction_training(wildcards):
     options = {name: chosen[name] for name in TRAINING if name in chosen}
     if options and wildcards.tier == "embedded":
         options["steps"] = SETTINGS.user_satisfaction.planted.steps
+    if options and wildcards.tier == "full":
+        options["bf16"] = BF16
     return options
 
 

@@ -27,6 +27,7 @@ use rule step as heuss2025_ch3_cross_encoder with:
         **needs(2000, 20),
     params:
         **runs("heuss2025/ch3/cross_encoder_scores"),
+        gpu_precision=SETTINGS.gpu_precision,
         pair_length={"total": SETTINGS.term_fairness.cross_encoder.length},
         fisher_pairs=UNCERTAIN.fisher_pairs,
         prior=UNCERTAIN.prior,
@@ -81,6 +82,7 @@ use rule step as heuss2025_ch3_msmarco with:
         **ON_GPU,
     params:
         **runs("heuss2025/ch3/msmarco_scores"),
+        gpu_precision=SETTINGS.gpu_precision,
         query_set="qs2",
         depth=UNCERTAIN.msmarco.depth,
         pair=MSMARCO.pair,

@@ -109,6 +109,7 @@ use rule step as cast_search_encoded with:
         **needs(3000, 30),
     params:
         **runs("lajewska2025/ch3/search_encoded"),
+        gpu_precision=SETTINGS.gpu_precision,
         runs=CAST_ENCODED,
         # As the dense vectors of these passages were made.
         length=lambda wildcards: COLLECTIONS["cast"].lengths["zero_shot"],

@@ -211,6 +211,7 @@ use rule cached_step as answerability_score with:
         **needs(2000, 20),
     params:
         **runs("lajewska2025/ch5/classifier_score"),
+        gpu_precision=SETTINGS.gpu_precision,
         length=lambda wildcards: classifier_settings(wildcards)["length"],
     message:
         "Answers in the sentences of test passages ({wildcards.classifier})"
@@ -247,6 +248,7 @@ use rule cached_step as answerability_frozen with:
         **needs(3000, 20),
     params:
         **runs("lajewska2025/ch5/classifier_frozen"),
+        gpu_precision=SETTINGS.gpu_precision,
         **SETTINGS.answerability.frozen.model_dump(),
         # Weights of the penalty, of which the validation partition chooses.
         strengths=[100.0, 1000.0, 10000.0, 100000.0],

@@ -14,7 +14,8 @@ def classifier_settings(wildcards):
     kept = chosen.model_dump(
         exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"}
     )
-    return kept | {"batch_size": chosen.batch}
+    bf16 = BF16 and wildcards.classifier != "tiny"
+    return kept | {"batch_size": chosen.batch, "bf16": bf16}
 
 
 def classifier_files(wildcards):

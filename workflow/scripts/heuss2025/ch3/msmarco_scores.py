@@ -8,7 +8,7 @@ import pandas as pd
 from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_judgements, read_passages, read_queries
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
 from everycell.learning.pair_vectors import head_of, pair_vectors
 from everycell.learning.text_pairs import PairLength
 from everycell.studies.heuss2025.ch3.uncertain_scores import pair_scores, training_pairs
@@ -16,6 +16,7 @@ from everycell.trec.runs import read_run, trec_order
 
 with Job(snakemake) as job:
     one_thread()
+    set_gpu_precision(snakemake.params.gpu_precision)
     inputs, params = snakemake.input, snakemake.params
     asked = pd.read_parquet(inputs.queries)
     asked = asked[asked[params.query_set]]

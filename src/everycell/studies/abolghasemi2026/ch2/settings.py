@@ -104,7 +104,6 @@ class FullTraining(Training):
         "constant", description="Schedule of the learning rate after the warm-up."
     )
     warmup: float = Field(0.0, ge=0, le=1, description="Share of the steps in which it rises.")
-    bf16: bool = Field(False, description="Forward pass in bfloat16, on a GPU.")
 
 
 class FullCrossEncoder(FullTraining):
@@ -127,11 +126,9 @@ class Full(Settings):
     )
     tilde: FullTraining = FullTraining(epochs=5, batch=8, learning_rate=2e-5)
     tildev2: FullTraining = FullTraining(
-        epochs=5, batch=2, learning_rate=5e-6, negatives=2, schedule="linear", warmup=0.1, bf16=True
+        epochs=5, batch=2, learning_rate=5e-6, negatives=2, schedule="linear", warmup=0.1
     )
-    cross_encoder: FullCrossEncoder = FullCrossEncoder(
-        epochs=30, batch=32, learning_rate=3e-5, bf16=True
-    )
+    cross_encoder: FullCrossEncoder = FullCrossEncoder(epochs=30, batch=32, learning_rate=3e-5)
 
 
 class QueryByExample(Settings):
