@@ -60,7 +60,7 @@ class Server:
     def settings(self, **changed):
         address = f"http://127.0.0.1:{self.http.server_port}/v1"
         fast = {"timeout": 30.0, "wait": 0.001, "retries": 2}
-        return EndpointSettings(url=address, model="gpt-9", **fast | changed)
+        return EndpointSettings(**{"url": address, "model": "gpt-9"} | fast | changed)
 
     def close(self):
         self.closing.set()

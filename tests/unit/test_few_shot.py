@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.few_shot import dissatisfaction, drawn_pairs, messages, parse_label
-from everycell.language_models.generation import Answer, Token
+from everycell.language_models.generation import Answer, NotOfferedError, Token
 
 TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
 
@@ -110,3 +110,10 @@ def test_no_pair_is_refused(size, others):
     main = [Sample("1", "toy", TURNS, True)]
     with pytest.raises(ValueError, match="pairs of a sample and its counterfactual"):
         drawn_pairs(main, [Sample(name, "toy", TURNS, False) for name in others], size=size, seed=0)
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize("tokens", [(), (Token(text="Dis", logprob=-0.1),)])
+def test_a_label_without_all_of_its_tokens_is_not_certain(tokens):
+    with pytest.raises(NotOfferedError):
+        dissatisfaction(Answer(text="Dissatisfied", finish="stop", tokens=tokens))

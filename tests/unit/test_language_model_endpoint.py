@@ -30,7 +30,12 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.recorded import Recorded
 from everycell.language_models.records import Record, read_record
-from everycell.language_models.settings import Decoding, LanguageModels, Prices
+from everycell.language_models.settings import (
+    Decoding,
+    EndpointSettings,
+    LanguageModels,
+    Prices,
+)
 
 SECRET = "sk-very-secret-7"
 VARIABLE = "EVERYCELL_TEST_KEY"
@@ -89,6 +94,52 @@ def test_fields_are_added_and_left_out_as_servers_need_it(server):
     assert (body["top_k"], body["repetition_penalty"]) == (-1, 1.0) and "top_p" not in body
     # Answers depend on them, so they are recorded under another key.
     assert endpoint_identity(settings) != endpoint_identity(server.settings())
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://h:8000/v1",
+        "https://h:8001/v1",
+        "https://h:8000/v2",
+        "https://h:8000",
+        "https://g/v1",
+    ],
+)
+def test_another_address_is_another_model(other):
+    first, second = (
+        endpoint_identity(EndpointSettings(url=url, model="m"))
+        for url in ("https://h:8000/v1", other)
+    )
+    assert first != second
+
+
+@pytest.mark.parametrize("same", ["https://H/v1", "https://h:443/v1", "https://h/v1/"])
+def test_another_spelling_of_an_address_is_the_same_model(same):
+    first, second = (
+        endpoint_identity(EndpointSettings(url=url, model="m")) for url in ("https://h/v1", same)
+    )
+    assert first == second
+
+
+@pytest.mark.fault("endpoint")
+def test_another_server_is_asked_and_is_in_the_provenance(server, tmp_path):
+    """On one host, with the same model: by another port, and by another path."""
+    second = Server()
+    second.replies = [reply_of("In Indiana.")]
+    gateway = server.settings().url + "/gateway"
+    texts, urls = [], []
+    try:
+        for settings in (server.settings(), second.settings(), server.settings(url=gateway)):
+            known = LanguageModels(endpoints={"gpt": settings}, records=str(tmp_path))
+            with open_language_model("gpt", known, "a") as model:
+                texts.append(model.answer(ASKED).text)
+                urls.append(model.provenance()["model"]["url"])
+    finally:
+        second.close()
+    assert texts == ["In Holland.", "In Indiana.", "In Holland."]
+    assert len(set(urls)) == 3 and (len(server.seen), len(second.seen)) == (2, 1)
 
 
 def test_an_unknown_model_is_named_with_those_that_are_there(server):
@@ -234,6 +285,22 @@ def test_retry_after_is_waited_for(server, waits):
     ]
     assert Endpoint(server.settings(retries=3)).answer(ASKED).text == "In Holland."
     assert waits[0] == 7 and 0 < waits[1] <= 100 and waits[2] == 600
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize(
+    "absurd",
+    ["Wed, 21 Oct 2015 07:28:00 +9999", "Fri, 31 Dec 9999 23:59:59 -2359", "nan", "inf", "1e999"]
+    + [
+        "Mon, 01 Jan 0001 00:00:00 +2359",
+        "Wed, 21 Oct 2015 07:28:00 +" + "9" * 30,
+        "-" + "9" * 500,
+    ],
+)
+def test_an_absurd_retry_after_is_no_longer_wait(server, waits, absurd):
+    server.replies = [(429, {"Retry-After": absurd}, b""), reply_of()]
+    assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
+    assert len(waits) == 1 and 0 <= waits[0] <= 600
 
 
 @pytest.mark.fault("endpoint")
@@ -567,7 +634,11 @@ def config(**endpoint):
         (config(url="http://h:port/v1"), "has a host, and after a colon a port of 1 to 65535"),
         (config(budget=5.0), "a `budget` without `prices` stops nothing"),
         (config(extra={"stream": True}), "`stream` is set by the program"),
-        (config(extra={"api_key": SECRET}), "a field to add holds no secret"),
+        *(
+            (config(extra={name: SECRET}), "a field to add holds no secret")
+            for name in ("api_key", "access_token", "auth", "bearer", "passwd", "x-token", "token")
+            + ("Pwd", "client_secret", "accessToken", "jwt", "credentials", "user", "passphrase")
+        ),
         (config(url="http://:80/v1"), "an address has a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0; allowed is: a number, above 0"),
@@ -586,6 +657,11 @@ def test_wrong_settings_are_named_without_a_key(block, message):
     with pytest.raises(ConfigError) as caught:
         parse_config(block)
     assert message in str(caught.value) and SECRET not in str(caught.value)
+
+
+def test_fields_with_tokens_in_their_names_are_no_secrets():
+    fields = {"min_tokens": 1, "skip_special_tokens": False, "return_tokens_as_token_ids": True}
+    parse_config(config(extra=fields))
 
 
 def test_roles_are_sent_as_they_are(server):

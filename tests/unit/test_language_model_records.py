@@ -4,12 +4,14 @@ import itertools
 import json
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from everycell.language_models.chaining import chain_record
 from everycell.language_models.costs import Budget, estimate
 from everycell.language_models.generation import (
     Answer,
@@ -121,6 +123,13 @@ def test_keys_never_change():
 def test_a_request_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValidationError):
         Request.model_validate(wrong)
+
+
+@pytest.mark.parametrize("count", [-1, 10**400])
+def test_an_answer_has_a_number_of_tokens_that_can_be_paid(count):
+    for field in ("prompt_tokens", "answer_tokens"):
+        with pytest.raises(ValidationError, match=field):
+            Answer(text="a", finish="stop", **{field: count})
 
 
 def test_without_log_probabilities_there_is_no_sum_of_them():
@@ -263,18 +272,41 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
         read_record(path)
 
 
-def test_a_record_without_hashes_goes_on_with_them(tmp_path):
+@pytest.mark.fault("endpoint")
+def test_a_record_without_hashes_is_refused_until_it_is_chained(tmp_path):
     path = recorded(tmp_path)
-    bare = [change(line, chained=None) for line in path.read_text().splitlines()]
+    whole = path.read_text()
+    bare = [change(line, chained=None) for line in whole.splitlines()]
     path.write_text("\n".join(bare) + "\n")
-    with Record(path) as record:
-        Recorded(record, MODEL, Parrot).answer_all([ask("d")])
-    assert len(read_record(path)) == 4
-    # From then on what was said before is vouched for too.
-    added = path.read_text().splitlines()[-1]
-    path.write_text("\n".join([*edit_answer(bare), added]) + "\n")
-    with pytest.raises(RecordError, match="line 4: does not follow"):
+    with pytest.raises(RecordError, match=f"line 1: .*language_models.chaining {path}`"):
         read_record(path)
+    chain_record(path)
+    assert path.read_text() == whole
+    # Of a record that was chained from a line on, the earlier lines are vouched for.
+    path.write_text("\n".join([*edit_answer(bare)[:2], whole.splitlines()[2]]) + "\n")
+    with pytest.raises(RecordError, match="line 3: does not follow"):
+        chain_record(path)
+
+
+@pytest.mark.fault("endpoint")
+def test_answers_of_an_endpoint_without_address_are_refused_until_they_have_one(tmp_path):
+    path, request = tmp_path / "a.jsonl", ask("a")
+    with Record(path) as record:
+        record.add(Identity(name="gpt", host="h"), request, Answer(text="b", finish="stop"))
+    with pytest.raises(RecordError, match="line 1: .*address.* URL`"):
+        read_record(path)
+    for url in ("", "https://elsewhere/v1"):
+        with pytest.raises(RecordError, match="the host h without"):
+            chain_record(path, url)
+    chain_record(path, "https://h/v1")
+    model = Identity(name="gpt", host="h", url="https://h/v1")
+    with Record(path) as record:
+        assert record.find(model, request).text == "b"
+
+
+def test_records_that_come_with_the_project_are_chained():
+    paths = sorted(Path("recorded").glob("*.jsonl"))
+    assert sum(len(read_record(path)) for path in paths) == 2502
 
 
 def test_a_written_record_is_chained(tmp_path):
@@ -285,12 +317,11 @@ def test_a_written_record_is_chained(tmp_path):
 
 def test_two_answers_to_one_request_are_refused_and_equal_ones_are_not(tmp_path):
     path = recorded(tmp_path)
-    # Put together by hand from two records, which only those without hashes allow.
-    lines = [change(line, chained=None) for line in path.read_text().splitlines()]
-    path.write_text("\n".join([*lines, lines[0]]) + "\n")
+    entries = list(read_record(path).values())
+    path.write_text(record_lines([*entries, entries[0]]))
     assert len(read_record(path)) == 3
-    other = change(lines[0], answer={"text": "z", "finish": "stop"})
-    path.write_text("\n".join([*lines, other]) + "\n")
+    other = entries[0].model_copy(update={"answer": Answer(text="z", finish="stop")})
+    path.write_text(record_lines([*entries, other]))
     with pytest.raises(RecordError, match="line 4: .* has another answer further up"):
         read_record(path)
 

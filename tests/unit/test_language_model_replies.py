@@ -1,6 +1,9 @@
 """Replies of servers: the shapes that differ between them, and bytes that are none."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +13,7 @@ from everycell.language_models.generation import (
     Answer,
     Identity,
     LanguageModelError,
+    NotOfferedError,
     Request,
     chat,
 )
@@ -98,6 +102,116 @@ def test_what_is_no_reply_is_said_to_be_none(content, asked):
     with pytest.raises(NoReplyError):
         parse_answer(content, asked, MODEL)
     assert parse_model_names(content) == []
+
+
+def tokens_of(*texts, logprob=-0.5):
+    return {"content": [{"token": text, "logprob": logprob} for text in texts]}
+
+
+CHAT_STOP = Request(prompt=CHAT.prompt, decoding=Decoding(logprobs=True, stop=("\n",)))
+BYTES = {"content": [{"token": "?", "logprob": -0.5, "bytes": [b]} for b in "Ja é".encode()]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "logprobs"),
+    [
+        (CHAT, "Yes", tokens_of("Ye", "s")),
+        (CHAT, "Yes", tokens_of("Yes", "<|im_end|>")),
+        (CHAT, "Yes", tokens_of("Yes", "")),
+        (CHAT_STOP, "Yes", tokens_of("Yes", "\n\n")),
+        (CHAT, "Ja é", BYTES),
+    ],
+)
+def test_tokens_spell_the_answer_and_where_it_was_cut(asked, text, logprobs):
+    reply = {"choices": [{"message": {"content": text}, "logprobs": logprobs}]}
+    answer = parse_answer(json.dumps(reply).encode(), asked, MODEL)
+    assert "".join(token.text for token in answer.tokens).startswith(text)
+    assert answer.logprob == -0.5 * len(logprobs["content"])
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize("text", ["Yes", ""])
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        None,
+        {},
+        {"content": None},
+        {"content": []},
+        tokens_of("No"),
+        tokens_of("Ye"),
+        tokens_of("Yes", " but"),
+        tokens_of(" Yes"),
+    ],
+)
+def test_missing_or_other_tokens_are_no_certainty(text, logprobs):
+    reply = {"choices": [{"message": {"content": text}, "logprobs": logprobs}]}
+    with pytest.raises(NotOfferedError):
+        parse_answer(json.dumps(reply).encode(), CHAT, MODEL)
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        {"tokens": [], "token_logprobs": []},
+        {"tokens": ["1 + 1 =", " 2"], "token_logprobs": [None], "text_offset": [0, 7]},
+        {"tokens": ["1 + 1 =", " 3"], "token_logprobs": [None, -1], "text_offset": [0, 7]},
+        {"tokens": ["1 + 1 =", " 2", "!"], "token_logprobs": [None, -1, -1], "text_offset": [0, 7]},
+    ],
+)
+def test_a_score_is_that_of_the_continuation(logprobs):
+    reply = {"choices": [{"text": "1 + 1 = 2", "logprobs": logprobs}]}
+    with pytest.raises(NotOfferedError):
+        parse_answer(json.dumps(reply).encode(), SCORED, MODEL)
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize("field", ["prompt_tokens", "completion_tokens"])
+@pytest.mark.parametrize("count", [-1, int("9" * 400), 10**12])
+def test_a_number_of_tokens_that_nobody_can_pay_is_no_reply(field, count):
+    reply = {"choices": [{"message": {"content": "Yes"}}], "usage": {field: count}}
+    with pytest.raises(NoReplyError):
+        parse_answer(
+            json.dumps(reply).encode(), Request(prompt=CHAT.prompt, decoding=Decoding()), MODEL
+        )
+
+
+@pytest.mark.fault("endpoint")
+def test_a_log_probability_above_0_is_no_reply():
+    reply = {"choices": [{"message": {"content": "a"}, "logprobs": tokens_of("a", logprob=3)}]}
+    with pytest.raises(NoReplyError):
+        parse_answer(json.dumps(reply).encode(), CHAT, MODEL)
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"choices":[' + b"0," * 1_990_000 + b"0]}",
+        b'{"choices":[' + b"{}," * 300_000 + b"{}]}",
+        b'{"choices":[{"message":{},"logprobs":{"content":[' + b"1," * 900_000 + b"1]}}]}",
+        b'{"data":[' + b"[]," * 300_000 + b"1]}",
+    ],
+    ids=["many", "choices", "tokens", "models"],
+)
+def test_a_large_reply_takes_bounded_memory(content):
+    """In a process of its own, since what pydantic takes is not in Python's own accounts."""
+    code = (
+        "import sys, resource as r\n"
+        "from test_language_model_replies import CHAT, MODEL, NoReplyError, parse_answer\n"
+        "from test_language_model_replies import parse_model_names\n"
+        "def taken(): return r.getrusage(r.RUSAGE_SELF).ru_maxrss\n"
+        "content = sys.stdin.buffer.read(); before = taken()\n"
+        "try: parse_answer(content, CHAT, MODEL)\n"
+        "except NoReplyError: print(parse_model_names(content), (taken() - before) // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=content, capture_output=True, check=True,
+        cwd=Path(__file__).parent,
+    )  # fmt: skip
+    names, megabytes = done.stdout.decode().rsplit(" ", 1)
+    assert names == "[]" and int(megabytes) < 200
 
 
 numbers = st.none() | st.floats() | st.integers(-5, 5)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
-from everycell.language_models.generation import Answer, Message
+from everycell.language_models.generation import Answer, Message, NotOfferedError
 
 SATISFIED, DISSATISFIED = "Satisfied", "Dissatisfied"
 _INSTRUCTION = (
@@ -144,6 +144,11 @@ def dissatisfaction(answer: Answer) -> float:
                 break
             written += len(token.text)
             total += token.logprob
+        if written < end:
+            raise NotOfferedError(
+                "An answer has no log-probabilities for all of its label: ask again, with a record "
+                "that does not have it."
+            )
         sure = math.exp(total)
     return (1 - sure) / 2 if label else (1 + sure) / 2
 

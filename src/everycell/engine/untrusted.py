@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +18,12 @@ LITERAL = 1_000_000
 UNPACKED = 16 * 2**20
 #: Text shrinks to about a tenth; a file that shrinks to a hundredth was made to fill the memory.
 RATIO = 100
+_SECRET_NAME = re.compile(
+    r"key|secret|pass|pwd|auth|bearer|credential|cookie|session|jwt|signature|(?<![a-z])sig(?![a-z])"
+    r"|token(?!s|_ids?(?![a-z]))",
+    re.IGNORECASE,
+)
+_SECRET_VALUE = re.compile(r"(?:Bearer |Basic |sk-|hf_|gh[a-z]_|github_pat_|glpat-|xox|AKIA|eyJ)")
 
 
 def in_quotes(value: object, most: int = 60) -> str:
@@ -44,6 +51,17 @@ def in_quotes(value: object, most: int = 60) -> str:
         return shown
     half = (most - 5) // 2
     return f"{shown[: most - 5 - half]} ... {shown[-half:]}"
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether a field seems to hold a key or password, by its name or how the value begins.
+
+    Examples
+    --------
+    >>> looks_secret("x-token", "1"), looks_secret("max_tokens", "1"), looks_secret("a", "sk-12")
+    (True, False, True)
+    """
+    return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.match(value))
 
 
 def text_of(path: Path) -> str:

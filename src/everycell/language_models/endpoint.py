@@ -11,6 +11,7 @@ not for the reply. It is in none of our locks either, since pyserini names it fo
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
@@ -39,8 +40,9 @@ from everycell.language_models.quoted_keys import TELLING, quotes_key
 from everycell.language_models.replies import NoReplyError, parse_answer, parse_model_names
 from everycell.language_models.settings import EndpointSettings
 
-# Bytes of a reply: a thousand times a long answer with its log-probabilities.
-_MOST_BYTES = 50_000_000
+# Bytes of a reply: a hundred times a long answer with its log-probabilities. Each worker may hold
+# one reply.
+_MOST_BYTES = 8_000_000
 # Longest wait in seconds, even if a server asks for more.
 _LONGEST_WAIT = 600.0
 _AGAIN = {408, 409, 425, 429, *range(500, 600)} - {501, 505}
@@ -347,16 +349,17 @@ def endpoint_identity(settings: EndpointSettings) -> Identity:
 
     Examples
     --------
-    >>> endpoint_identity(EndpointSettings(url="http://localhost:8000/v1", model="m")).host
-    'localhost'
+    >>> found = endpoint_identity(EndpointSettings(url="http://LOCALHOST:80/v1/", model="m"))
+    >>> found.host, found.url
+    ('localhost', 'http://localhost/v1')
     >>> plain = EndpointSettings(url="http://localhost:8000/v1", model="m", extra={"top_k": 1})
     >>> endpoint_identity(plain).revision
     '{"top_k": 1}'
     """
-    host = httpx2.URL(settings.url).host
+    url = httpx2.URL(settings.url.rstrip("/"))
     extra = json.dumps(settings.extra, sort_keys=True) if settings.extra else ""
     revision = " ".join(part for part in (settings.version, extra) if part)
-    return Identity(name=settings.model, revision=revision, host=host)
+    return Identity(name=settings.model, revision=revision, host=url.host, url=str(url))
 
 
 def _retry_after(value: str | None) -> float | None:
@@ -368,13 +371,13 @@ def _retry_after(value: str | None) -> float | None:
     (1.5, None, 0.0)
     """
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except (TypeError, ValueError):
-        pass
-    try:
-        until = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+        try:
+            until = parsedate_to_datetime(value)
+            seconds = (
+                until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)
+            ).total_seconds()
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

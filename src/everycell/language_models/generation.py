@@ -16,7 +16,7 @@ import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
@@ -72,7 +72,10 @@ class Identity(_Model):
         Commit of a hub, ``sha256:...`` of a file, or the version (a date) that an endpoint's
         maker gives; empty where there is none.
     host : str
-        Host of an endpoint, without port, path and key; empty for a local model.
+        Host of an endpoint, for messages; empty for a local model.
+    url : str
+        Address of an endpoint: scheme, host, port and path; empty for a local model, and then not
+        written, so that its keys are those of records from before there was an address.
     dtype : str
         Number format of a local model, on which its answers depend.
 
@@ -85,6 +88,7 @@ class Identity(_Model):
     name: str = Field(min_length=1)
     revision: str = ""
     host: str = ""
+    url: str = Field("", exclude_if=lambda url: not url)
     dtype: str = ""
 
 
@@ -162,6 +166,10 @@ class Token(_Model):
     logprob: FiniteFloat | None = Field(le=0)
 
 
+#: Costs are computed from these, so a server may not claim any number.
+TokenCount = Annotated[int, Field(ge=0, le=10**9)]
+
+
 class Answer(_Model):
     """An answer of a language model.
 
@@ -184,8 +192,8 @@ class Answer(_Model):
 
     text: str
     finish: str
-    prompt_tokens: int | None = None
-    answer_tokens: int | None = None
+    prompt_tokens: TokenCount | None = None
+    answer_tokens: TokenCount | None = None
     tokens: tuple[Token, ...] | None = None
     served_by: str = ""
 
@@ -204,7 +212,8 @@ class Answer(_Model):
         >>> Answer(text="ab", finish="scored", tokens=tokens).logprob
         -1.5
         """
-        if self.tokens is None:
+        # A sum of nothing would be certainty.
+        if not self.tokens:
             raise NotOfferedError(
                 "An answer has no log-probabilities: ask with `logprobs: true`, of a model that "
                 "offers them."

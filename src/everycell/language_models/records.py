@@ -55,7 +55,7 @@ class Entry(BaseModel):
     continuation: str | None
     answer: Answer
     date: str
-    #: None in a record from before lines were chained.
+    #: None in a record from before lines were chained (see `everycell.language_models.chaining`).
     chained: str | None = None
 
     @property
@@ -87,19 +87,19 @@ def read_record(path: Path) -> dict[str, Entry]:
     Raises
     ------
     RecordError
-        A line is no entry, its key is not that of its fields, it does not follow from the lines
-        before it, or two lines have the same key and other answers.
+        A line is no entry, its key is not that of its fields, it is not chained or does not follow
+        from the lines before it, or two lines have the same key and other answers.
 
     Examples
     --------
     >>> read_record(Path("no/such/record.jsonl"))
     {}
     """
-    return _read(path)[0]
+    return read_chain(path)[0]
 
 
-def _read(path: Path) -> tuple[dict[str, Entry], str]:
-    """Entries of a record, and the hash that its next line follows."""
+def read_chain(path: Path, *, old: bool = False) -> tuple[dict[str, Entry], str]:
+    """Entries of a record, perhaps an `old` one, and the hash that its next line follows."""
     entries: dict[str, Entry] = {}
     last, chained = "", False
     for number, line in enumerate(_whole_lines(path), start=1):
@@ -122,8 +122,14 @@ def _read(path: Path) -> tuple[dict[str, Entry], str]:
                 f"{place}: the key is {entry.key[:12]}..., but model, prompt hash and parameters "
                 f"lead to {entry.right_key[:12]}...: the line was edited; restore it or remove it."
             )
+        no_address = bool(entry.model.host) and not entry.model.url
+        if not old and (no_address or (entry.chained is None and not chained)):
+            lacks = "the address of its endpoint" if no_address else "its hash `chained`"
+            raise RecordError(
+                f"{place}: lacks {lacks}; if you trust this record, settle it once with `python -m "
+                f"everycell.language_models.chaining {path}{' URL' * no_address}`, else restore it."
+            )
         last = entry.after(last).chained or ""
-        # Of a record that was begun without hashes the later lines vouch for the earlier ones.
         chained = chained or entry.chained is not None
         if chained and entry.chained != last:
             raise RecordError(
@@ -209,7 +215,7 @@ class Record:
             ) from None
         try:
             _mend(self.path)
-            self.entries, self._last = _read(self.path)
+            self.entries, self._last = read_chain(self.path)
             for other in self._also:
                 if not other.is_file():
                     raise RecordError(f"There is no record {other}: restore it, or do not name it.")

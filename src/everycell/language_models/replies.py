@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import codecs
+import re
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from everycell.language_models.generation import (
     Answer,
@@ -13,7 +15,13 @@ from everycell.language_models.generation import (
     NotOfferedError,
     Request,
     Token,
+    TokenCount,
 )
+
+# Commas and brackets of a reply; each may be a value, which takes some hundred bytes of memory.
+_MOST_VALUES = 1_000_000
+# What a model ends its turn with, such as </s> or <|im_end|>.
+_SPECIAL = re.compile(r"(<[^<>]+>)+")
 
 
 class NoReplyError(Exception):
@@ -24,19 +32,27 @@ class _Reply(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+# An error for each of a million elements would take gigabytes: the first one is enough.
+_Item = TypeVar("_Item")
+_List = Annotated[list[_Item], Field(fail_fast=True)]
+# Some servers round a certain token to a little above 0.
+_LogProbability = Annotated[FiniteFloat, Field(le=0.01)]
+
+
 class _TokenOfChat(_Reply):
     token: str
-    logprob: FiniteFloat
+    logprob: _LogProbability
+    bytes: _List[Annotated[int, Field(ge=0, le=255)]] | None = None
 
 
 class _TokensOfChat(_Reply):
-    content: list[_TokenOfChat] | None = None
+    content: _List[_TokenOfChat] | None = None
 
 
 class _TokensOfText(_Reply):
-    tokens: list[str]
-    token_logprobs: list[FiniteFloat | None]
-    text_offset: list[int] | None = None
+    tokens: _List[str]
+    token_logprobs: _List[_LogProbability | None]
+    text_offset: _List[int] | None = None
 
 
 class _MessageOfChat(_Reply):
@@ -59,8 +75,8 @@ class _ChoiceOfText(_Choice):
 
 
 class _Usage(_Reply):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
 
 
 class _Whole(_Reply):
@@ -70,19 +86,19 @@ class _Whole(_Reply):
 
 
 class _ReplyOfChat(_Whole):
-    choices: list[_ChoiceOfChat]
+    choices: _List[_ChoiceOfChat]
 
 
 class _ReplyOfText(_Whole):
-    choices: list[_ChoiceOfText]
+    choices: _List[_ChoiceOfText]
 
 
 class _Listed(_Reply):
     id: str
 
 
-class _List(_Reply):
-    data: list[_Listed]
+class _Listing(_Reply):
+    data: _List[_Listed]
 
 
 def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
@@ -101,7 +117,7 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
     NoReplyError
         It is no such reply.
     NotOfferedError
-        Log-probabilities were asked for, and none came.
+        Log-probabilities were asked for, and none came, or their tokens do not spell the answer.
     LanguageModelError
         A token lies across the border of prompt and continuation.
 
@@ -116,9 +132,9 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
     """
     kind = _ReplyOfText if isinstance(request.prompt, str) else _ReplyOfChat
     try:
-        reply = kind.model_validate_json(content)
+        reply = kind.model_validate_json(_bounded(content))
         choice = reply.choices[0]
-    except (ValidationError, IndexError):
+    except (ValueError, IndexError):
         raise NoReplyError from None
     served = " ".join(part for part in (reply.model, reply.system_fingerprint) if part)
     facts: dict[str, Any] = {"served_by": served}
@@ -134,7 +150,9 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
             **facts | {"answer_tokens": len(tokens)},
         )
     text, finish = _text(choice)
-    tokens = _tokens(choice, identity) if request.decoding.logprobs else None
+    tokens = None
+    if request.decoding.logprobs:
+        tokens = _tokens(choice, text, request.decoding.stop, identity)
     return Answer(text=text, finish=finish, tokens=tokens, **facts)
 
 
@@ -149,9 +167,16 @@ def parse_model_names(content: bytes) -> list[str]:
     []
     """
     try:
-        return [listed.id for listed in _List.model_validate_json(content).data]
-    except ValidationError:
+        return [listed.id for listed in _Listing.model_validate_json(_bounded(content)).data]
+    except ValueError:
         return []
+
+
+def _bounded(content: bytes) -> bytes:
+    """JSON with few enough values to be parsed: each takes many times its bytes in memory."""
+    if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise ValueError("too many values")
+    return content
 
 
 def _text(choice: _Choice) -> tuple[str, str]:
@@ -163,17 +188,40 @@ def _text(choice: _Choice) -> tuple[str, str]:
     return choice.message.content or "", finish
 
 
-def _tokens(choice: _Choice, identity: Identity) -> tuple[Token, ...]:
-    if choice.logprobs is None:
-        raise _without_logprobs(identity)
-    if isinstance(choice.logprobs, _TokensOfChat):
-        found = [(token.token, token.logprob) for token in choice.logprobs.content or ()]
+def _tokens(
+    choice: _Choice, text: str, stop: tuple[str, ...], identity: Identity
+) -> tuple[Token, ...]:
+    """Tokens with log-probabilities, which must spell the text and where it was cut."""
+    given = choice.logprobs
+    if isinstance(given, _TokensOfChat):
+        values = [token.logprob for token in given.content or ()]
+        spellings = [[token.token for token in given.content or ()], _from_bytes(given)]
     else:
-        found = list(zip(choice.logprobs.tokens, choice.logprobs.token_logprobs, strict=False))
-    if any(value is None for _, value in found):
+        values, spellings = (given.token_logprobs, [given.tokens]) if given else ([], [])
+    if not values or None in values:
         raise _without_logprobs(identity)
-    # Some servers round a certain token to a little above 0.
-    return tuple(Token(text=text, logprob=min(0.0, value)) for text, value in found)
+    for pieces in spellings:
+        whole = "".join(pieces)
+        cut = whole[len(text) :]
+        if (
+            len(pieces) == len(values)
+            and whole.startswith(text)
+            and (not cut or cut.startswith(stop) or _SPECIAL.fullmatch(cut))
+        ):
+            pairs = zip(pieces, values, strict=True)
+            return tuple(Token(text=piece, logprob=min(0.0, value)) for piece, value in pairs)
+    raise NotOfferedError(
+        f"The endpoint {identity.host} sent log-probabilities of {identity.name} for tokens that "
+        "do not spell its answer: ask without them, or take a server whose tokens do."
+    )
+
+
+def _from_bytes(given: _TokensOfChat) -> list[str]:
+    """Texts of tokens by their bytes; a character that is split belongs to its last token."""
+    if any(token.bytes is None for token in given.content or ()):
+        return []
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return [decoder.decode(bytes(token.bytes)) for token in given.content or ()]
 
 
 def _scored(choice: _ChoiceOfText, request: Request, identity: Identity) -> tuple[Token, ...]:
@@ -190,7 +238,8 @@ def _scored(choice: _ChoiceOfText, request: Request, identity: Identity) -> tupl
     part = slice(offsets.index(border), None)
     tokens, values = choice.logprobs.tokens[part], choice.logprobs.token_logprobs[part]
     scored = _TokensOfText(tokens=tokens, token_logprobs=values)
-    return _tokens(choice.model_copy(update={"logprobs": scored}), identity)
+    choice = choice.model_copy(update={"logprobs": scored})
+    return _tokens(choice, request.continuation, (), identity)
 
 
 def _without_logprobs(identity: Identity) -> NotOfferedError:

@@ -1,0 +1,46 @@
+"""Chain a record from before lines were chained: ``python -m everycell.language_models.chaining``.
+
+Only for a record that you trust: nothing shows whether its unchained lines were edited.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from everycell.engine.files import write_atomically
+from everycell.language_models.endpoint import endpoint_identity
+from everycell.language_models.records import RecordError, read_chain, record_lines
+from everycell.language_models.settings import EndpointSettings
+
+
+def chain_record(path: Path, url: str = "") -> None:
+    """Chain the lines of a record; answers of an endpoint without address get `url`."""
+    if not path.is_file():
+        raise RecordError(f"There is no record {path}: correct the path.")
+    with FileLock(path.with_name(f".{path.name}.lock"), timeout=5):
+        entries = []
+        for entry in read_chain(path, old=True)[0].values():
+            if entry.model.host and not entry.model.url:
+                found = endpoint_identity(EndpointSettings(url=url, model="any")) if url else None
+                if found is None or found.host != entry.model.host:
+                    raise RecordError(
+                        f"{path}: holds answers of the host {entry.model.host} without the "
+                        f"endpoint's address, and {url or 'none'} was given: give the `url` that "
+                        "config.yaml had when they were asked."
+                    )
+                model = entry.model.model_copy(update={"url": found.url})
+                entry = entry.model_copy(update={"model": model})
+            entries.append(entry.model_copy(update={"key": entry.right_key}))
+        write_atomically(path, record_lines(entries))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("Give a record: python -m everycell.language_models.chaining FILE [URL]")
+    try:
+        chain_record(Path(sys.argv[1]), *sys.argv[2:])
+    except (RecordError, Timeout, OSError, ValueError) as error:
+        sys.exit(f"everycell: {error}")
