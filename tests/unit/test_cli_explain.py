@@ -117,7 +117,7 @@ def test_bad_options_are_refused_in_a_sentence(files, options, message):
             "1 qid:1 1:nan\n1 qid:1 1:2\n",
             "document 1 has no finite number as feature 1",
         ),
-        ("data.svm", "1 qid:1 1:1 9:2\n", "line 1 has feature 9: allowed are 1 to 6"),
+        ("data.svm", "1 qid:1 1:1 9:2\n", "up to number 9, fit the 6 columns of the model neither"),
         ("data.svm", "1 1:1\n", "names no query"),
         ("model.txt", "tree\n", "model.txt is not a LightGBM model"),
         ("model.txt", "", "model.txt is not a LightGBM model"),
@@ -131,3 +131,57 @@ def test_broken_files_are_refused_in_a_sentence(files, name, text, message):
 def test_a_missing_file_is_refused_in_a_sentence(files):
     assert "none.svm" in refused("model.txt", "none.svm", "--query", "1")
     assert "none.txt" in refused("none.txt", "data.svm", "--query", "1")
+
+
+def trained_from_a_file(tmp_path, first, **options):
+    """Model that LightGBM trained from a file whose features are numbered from `first`."""
+    rng = np.random.default_rng(1)
+    vectors = rng.random((200, 4))
+    labels = np.digitize(vectors[:, 1] + 0.3 * vectors[:, 2], [0.4, 0.7, 0.9])
+    lines = []
+    for label, vector in zip(labels, vectors, strict=True):
+        values = " ".join(f"{n}:{value:.6f}" for n, value in enumerate(vector, start=first))
+        lines.append(f"{label} {values}\n")
+    Path("train.svm").write_text("".join(lines))
+    Path("train.svm.query").write_text("20\n" * 10)
+    data = lightgbm.Dataset("train.svm", params={"verbose": -1})
+    lightgbm.train(
+        {"objective": "lambdarank", "verbose": -1, "num_threads": 1}, data, 10
+    ).save_model("own.txt")
+    judged = [line.replace(" ", f" qid:{row // 20 + 1} ", 1) for row, line in enumerate(lines)]
+    Path("judged.svm").write_text("".join(judged))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_file_is_read_as_lightgbm_read_it_in_training(tmp_path, monkeypatch, first):
+    monkeypatch.chdir(tmp_path)
+    trained_from_a_file(tmp_path, first)
+    command = ("own.txt", "judged.svm", "--query", "2", "--samples", "30", "--format", "json")
+    found = json.loads(call(*command))
+    assert found["settings"]["numbered_from"] == 0
+    assert found["rows"][0]["feature"] == f"Column_{1 + first}"
+    assert "the first column is feature 0 of the file" in call(*command[:-2])
+
+
+def test_an_ambiguous_numbering_is_refused(files):
+    text = Path("data.svm").read_text()
+    without_last = "".join(line.rsplit(" ", 1)[0] + "\n" for line in text.splitlines())
+    Path("short.svm").write_text(without_last)
+    model = Path("model.txt").read_text()
+    start = model.index("feature_infos")
+    Path("model.txt").write_text(model[:start] + model[model.index("\n", start) + 1 :])
+    command = ("model.txt", "short.svm", "--query", "2", "--samples", "20")
+    assert "numbered from 0 or from 1" in refused(*command)
+    assert "feature 1 of the file" in call(*command, "--numbered-from", "1")
+
+
+def test_queries_are_found_as_they_are_written_and_a_constant_model_is_one(files):
+    text = Path("data.svm").read_text().replace("qid:2 ", "qid:0002 ")
+    Path("data.svm").write_text("\ufeff" + text.replace("qid:3 ", f"qid:{'9' * 25} "))
+    command = ("model.txt", "data.svm", "--samples", "20")
+    assert "has no query 2" in refused(*command, "--query", "2")
+    assert "query 0002" in call(*command, "--query", "0002")
+    assert "9" * 25 in call(*command, "--query", "9" * 25).replace("\n", "")
+    data = lightgbm.Dataset(np.random.default_rng(0).random((50, FEATURES)), np.ones(50))
+    lightgbm.train({"objective": "regression", "verbose": -1}, data, 2).save_model("constant.txt")
+    assert "all 10 documents the score" in refused("constant.txt", *command[1:], "--query", "1")

@@ -105,3 +105,11 @@ def test_one_group_only(protected):
 def test_what_cannot_be_asked(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("ranks", "share", "significance", "needed"),
+    [(1, 0.95, 0.05, [1]), (1, 0.99, 0.01, [1]), (1, 0.7, 0.3, [1]), (2, 0.7, 0.09, [0, 1])],
+)
+def test_a_probability_equal_to_the_significance_is_not_more(ranks, share, significance, needed):
+    assert minimum_protected(ranks, share, significance).tolist() == needed

@@ -380,3 +380,23 @@ def test_a_gzip_file_that_its_name_hides_and_one_that_is_none(tmp_path, kind):
     path.write_bytes(b"q d")
     with pytest.raises(ValueError, match=r"make it again, or leave \.gz out of its name if it is"):
         read(path)
+
+
+@pytest.mark.parametrize("join", ["\n", ""])
+def test_a_byte_order_mark_is_skipped_at_the_start_and_refused_elsewhere(tmp_path, join):
+    path = tmp_path / "joined.run"
+    path.write_text("\ufeffq Q0 d 1 2 t", encoding="utf-8")
+    assert read_run(path).to_numpy().tolist() == [["q", "d", 2.0]]
+    path.write_text(f"\ufeffq Q0 d 1 2 t{join}\ufeffr Q0 d 1 2 t\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"Line {2 if join else 1} of .* byte order mark"):
+        read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"), [(b"\xfd7zXZ\x00", "xz"), (b"PK\x03\x04", "zip"), (b"\xff\xfe", "UTF-16")]
+)
+def test_a_file_of_another_kind_is_called_what_it_is(tmp_path, start, words):
+    path = tmp_path / "a.run"
+    path.write_bytes(start + b"abc")
+    with pytest.raises(ValueError, match=words):
+        read_run(path)

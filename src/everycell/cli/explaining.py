@@ -5,11 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from everycell.cli.printing import output_console, print_for_programs, print_frame
 from everycell.cli.project import Format, check_choice, errors_as_sentences
 from everycell.engine.printed_cells import CardError
+
+
+def _columns_of_model(path: Path, table: pd.DataFrame, first: int, columns: int) -> pd.DataFrame:
+    """Table with a column for each of the model's, the first of which has the number `first`."""
+    kept = [f"feature_{number}" for number in range(first, first + columns)]
+    for name in table.columns[2:].difference(kept, sort=False):
+        if table[name].any():
+            row = int((table[name] != 0).argmax()) + 1
+            raise CardError(
+                f"{path}: document {row} has {name.replace('_', ' ')}: allowed are {first} to "
+                f"{first + columns - 1}."
+            )
+    return table[["query", "relevance"]].join(table.reindex(columns=kept, fill_value=0.0))
 
 
 def explain(
@@ -37,6 +51,10 @@ def explain(
         typer.Option(help="File like DATA for masked features; by default other queries of DATA."),
     ] = None,
     samples: Annotated[int, typer.Option(help="Documents of the background.", min=1)] = 100,
+    numbered_from: Annotated[
+        int | None,
+        typer.Option(help="Number of the model's first column in DATA, if it is ambiguous.", max=1),
+    ] = None,
     tolerance: Annotated[
         float, typer.Option(help="shapley: standard error at which sampling stops.")
     ] = 0.01,
@@ -65,6 +83,7 @@ def explain(
         attribution_plot,
     )
     from everycell.explain.explainers import ExplainedList
+    from everycell.explain.feature_numbers import first_number
     from everycell.explain.forests import read_forest
 
     with errors_as_sentences(ValueError, CollectionError):
@@ -86,12 +105,30 @@ def explain(
                     raise CardError(f"{file} is there already; name another plot.")
         forest = read_forest(model)
         features = len(forest.names)
-        table = read_letor(data, features=features)
+        table = read_letor(data, first=0)
+        first = numbered_from
+        if first is None:
+            values = table.iloc[:, 2:].to_numpy(dtype=float)
+            try:
+                first = first_number(values, features, forest.infos)
+            except ValueError as error:
+                raise CardError(f"{data}: {error}.") from None
+        if first is None:
+            raise CardError(
+                f"{data}: its features may be numbered from 0 or from 1; say --numbered-from 0 if "
+                "LightGBM read such a file in training, or --numbered-from 1 if the first feature "
+                "is the first column."
+            )
+        table = _columns_of_model(data, table, first, features)
         own = table["query"] == query
         if not own.any():
             known = ", ".join(table["query"].unique()[:5])
             raise CardError(f"{data} has no query {query}; it has {known} and so on.")
-        others = table[~own] if background is None else read_letor(background, features=features)
+        others = (
+            table[~own]
+            if background is None
+            else _columns_of_model(background, read_letor(background, first=0), first, features)
+        )
         if len(others) < samples:
             raise CardError(
                 f"{background or data} has {len(others)} documents for the background, and "
@@ -121,6 +158,7 @@ def explain(
             "document": document,
             "background": samples,
             "seed": seed,
+            "numbered_from": first,
         }
         if plot is not None:
             plot.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +168,10 @@ def explain(
         print_for_programs(found, form, {"settings": settings})
         return
     console = output_console()
-    console.print(f"{EXPLAINERS[explainer]}; {len(vectors)} documents of query {query}.")
+    console.print(
+        f"{EXPLAINERS[explainer]}; {len(vectors)} documents of query {query}; "
+        f"the first column is feature {first} of the file."
+    )
     print_frame(console, found)
     if found["error"].max() > tolerance:
         console.print(

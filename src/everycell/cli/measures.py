@@ -68,10 +68,14 @@ def count_terms_(
             transient=True,
             disable=not sys.stderr.isatty(),
         ) as progress:
-            count_terms(progress.track(texts), groups, out, tokenise=cut)
+            seen: set[str] = set()
+            count_terms(progress.track(texts), groups, out, tokenise=cut, seen=seen)
         number, having = documents_with_terms(out)
     terms = ", ".join(f"{len(found)} of {group}" for group, found in groups.items())
     typer.echo(f"{out}: {number} documents, {having} of them with a group term (terms: {terms}).")
+    for group, found in groups.items():
+        if unseen := [term for term in found if term not in seen]:
+            typer.echo(f"Terms of {group} that occur in no document: {', '.join(unseen)}.")
 
 
 def fairness(

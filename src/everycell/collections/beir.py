@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.errors import CollectionError
 from everycell.engine.files import atomic_path
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
@@ -269,17 +270,11 @@ def _relevant(path: Path, rows: Iterable[list[str] | tuple[str, ...]]) -> dict[s
 
 def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        # Not splitlines: a passage may hold other characters at which Python splits lines.
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, line.removesuffix("\n").removesuffix("\r")
+        yield from ((n, line) for n, line in text_lines(path, CollectionError) if line.strip())
     except OSError as error:
         raise CollectionError(
             f"{path}: cannot be read ({error.strerror}); name another folder or file."
         ) from None
-    except UnicodeDecodeError:
-        raise CollectionError(f"{path}: is not UTF-8 text; write it again.") from None
 
 
 def _rows(path: Path, separator: str | None, sizes: tuple[int, ...], form: str) -> Iterator:

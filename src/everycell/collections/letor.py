@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -9,15 +10,18 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
+from everycell.engine.text_files import text_lines, whole_text
 
 #: Largest number of features of a document: the vectors are held in memory.
 MOST_FEATURES = 10_000
 #: A line: a label, the query unless a separate file has the lengths of lists, and features.
 _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 
+_QUERY = re.compile(rb"^(\s*[^\s#]+\s+qid:)(\d+)(?=\s|$)")
+
 
 def read_letor(
-    path: Path, *, lengths: Path | None = None, features: int | None = None
+    path: Path, *, lengths: Path | None = None, features: int | None = None, first: int = 1
 ) -> pd.DataFrame:
     r"""Read judged feature vectors.
 
@@ -31,6 +35,8 @@ def read_letor(
         Queries are then numbered from 1.
     features : int, optional
         Number of features, if the file may lack the last ones; by default the largest number found.
+    first : int
+        Number of the first feature, 1 or 0.
 
     Returns
     -------
@@ -55,12 +61,25 @@ def read_letor(
     # Importing it takes a second.
     from sklearn.datasets import load_svmlight_file
 
+    # Queries are kept as they are written: the reader would make numbers of them.
+    names_of_queries: dict[bytes, int] = {}
+
+    def numbered(match: re.Match[bytes]) -> bytes:
+        return match[1] + b"%d" % names_of_queries.setdefault(match[2], len(names_of_queries))
+
+    content = b"\n".join(
+        _QUERY.sub(numbered, line.encode(), count=1)
+        for _, line in text_lines(path, CollectionError)
+    )
     try:
         found = load_svmlight_file(
-            str(path), n_features=features, zero_based=False, query_id=lengths is None
+            io.BytesIO(content),
+            n_features=features,
+            zero_based=first == 0,
+            query_id=lengths is None,
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
-        raise CollectionError(f"{path}: {_fault(path, error, features)}") from error
+        raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
     if found[0].shape[1] > MOST_FEATURES:
         raise CollectionError(
             f"{path} has feature {found[0].shape[1]}: allowed are up to {MOST_FEATURES}, so number "
@@ -74,12 +93,12 @@ def read_letor(
         row, column = wrong[0]
         raise CollectionError(
             f"{path}: document {row + 1} has no finite number as "
-            f"{f'feature {column}' if column else 'label'}: write 0 for what is missing."
+            f"{f'feature {column - 1 + first}' if column else 'label'}: write 0 for what is missing."
         )
     if lengths is None:
         if len(found[2]) < len(labels):
-            raise CollectionError(f"{path}: {_fault(path, None, features)}")
-        queries = found[2].astype(str)
+            raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
+        queries = np.array([name.decode() for name in names_of_queries], dtype=str)[found[2]]
         starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
         if len(set(queries[starts])) < len(starts):
             named = pd.Series(queries[starts])
@@ -96,7 +115,7 @@ def read_letor(
                 "give the lengths of this file."
             )
         queries = np.repeat(np.arange(1, len(counts) + 1), counts).astype(str)
-    names = [f"feature_{number}" for number in range(1, vectors.shape[1] + 1)]
+    names = [f"feature_{number}" for number in range(first, first + vectors.shape[1])]
     table = pd.DataFrame(vectors, columns=names)
     table.insert(0, "relevance", labels.astype(float))
     table.insert(0, "query", pd.Series(queries, dtype="str"))
@@ -104,7 +123,7 @@ def read_letor(
 
 
 def _lengths(path: Path) -> np.ndarray:
-    lines = path.read_text().split()
+    lines = whole_text(path, CollectionError).split()
     wrong = next((n for n, line in enumerate(lines, start=1) if not line.isdecimal()), None)
     if wrong is not None:
         raise CollectionError(
@@ -114,20 +133,25 @@ def _lengths(path: Path) -> np.ndarray:
     return np.array([int(line) for line in lines], dtype=int)
 
 
-def _fault(path: Path, error: Exception | None, features: int | None) -> str:
+def _fault(path: Path, error: Exception | None, features: int | None, first: int) -> str:
     """Say what is wrong with a file that could not be read."""
-    with path.open(errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip() and not _LINE.fullmatch(line.rstrip("\n")):
-                return (
-                    f"line {number} is {line.strip()[:60]!r}: allowed is a label, qid: and a "
-                    "query, and number:value of each feature, such as '2 qid:10 1:0.03'."
-                )
-            numbers = [int(n) for n in re.findall(r"\s(\d+):", line.split("#")[0])]
-            if 0 in numbers or numbers != sorted(set(numbers)):
-                return f"line {number} has features out of order: number them from 1, ascending."
-            if features is not None and numbers and numbers[-1] > features:
-                return f"line {number} has feature {numbers[-1]}: allowed are 1 to {features}."
-            if line.strip() and " qid:" not in line:
-                return f"line {number} names no query: write qid: and its number after the label."
+    for number, line in text_lines(path, CollectionError):
+        if line.strip() and not _LINE.fullmatch(line):
+            return (
+                f"line {number} is {line.strip()[:60]!r}: allowed is a label, qid: and a "
+                "query, and number:value of each feature, such as '2 qid:10 1:0.03'."
+            )
+        written = re.findall(r"\s(\d+):", line.split("#")[0])
+        if any(len(digits) > 9 for digits in written):
+            return f"line {number} has a feature number of more than nine digits: correct it."
+        numbers = [int(digits) for digits in written]
+        if numbers[:1] < [first] and numbers or numbers != sorted(set(numbers)):
+            return f"line {number} has features out of order: number them from {first}, ascending."
+        if features is not None and numbers and numbers[-1] >= first + features:
+            return (
+                f"line {number} has feature {numbers[-1]}: allowed are {first} to "
+                f"{first + features - 1}."
+            )
+        if line.strip() and " qid:" not in line:
+            return f"line {number} names no query: write qid: and its number after the label."
     return f"it cannot be read ({error}): give lines such as '2 qid:10 1:0.03 2:0.1'."

@@ -12,6 +12,7 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.counterfactuals import FAULTS, Rewriting
 from everycell.engine.parquet_limits import check_parquet_size
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.text.sheets import SheetError
 
@@ -149,11 +150,9 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
             lines = [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
         else:
-            # Not by `splitlines`, which also splits at some characters within a JSON text.
-            text = path.read_text(encoding="utf-8-sig")
             lines = [
                 (f"{path}, line {number}", line)
-                for number, line in enumerate(text.split("\n"), start=1)
+                for number, line in text_lines(path)
                 if line.strip()
             ]
     except FileNotFoundError:

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from everycell.engine.untrusted import parse_json, text_of
+from everycell.engine.text_files import text_lines
+from everycell.engine.untrusted import parse_json
 
 Line = TypeVar("Line", bound=BaseModel)
 
@@ -51,15 +52,8 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
     Traceback (most recent call last):
     ValueError: ...words.jsonl, line 2: word: Field required; give word as docs/fairness.md says.
     """
-    try:
-        # Not splitlines: a text may hold other characters at which Python splits lines.
-        lines = text_of(path).split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text ({error.reason}): save it as UTF-8.") from None
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read: {error}; give a file.") from None
     found = 0
-    for number, line in enumerate(lines, start=1):
+    for number, line in text_lines(path):
         if not line.strip():
             continue
         try:

@@ -25,10 +25,13 @@ class ForestText(NamedTuple):
         Names of the features.
     text : str
         The parts that determine the scores and nothing else; features are named Column_0 and so on.
+    infos : tuple of str
+        Of each feature the range in training, such as "[0:1]", or "none" for a constant one.
     """
 
     names: list[str]
     text: str
+    infos: tuple[str, ...] = ()
 
 
 def sanitised_forest(text: str) -> ForestText:
@@ -89,7 +92,9 @@ def sanitised_forest(text: str) -> ForestText:
         f"feature_infos={' '.join(['none'] * len(names))}",
         f"tree_sizes={' '.join(str(len(block)) for block in blocks)}",
     ]
-    return ForestText(names, "\n".join(lines) + "\n\n" + "".join(blocks) + "end of trees\n")
+    text = "\n".join(lines) + "\n\n" + "".join(blocks) + "end of trees\n"
+    infos = tuple(header.get("feature_infos", "").split())
+    return ForestText(names, text, infos if len(infos) == len(names) else ())
 
 
 def _tree(values: dict[str, str], features: int) -> str:
@@ -106,7 +111,8 @@ def _tree(values: dict[str, str], features: int) -> str:
         (_MAY_LACK_LEAVES, leaves, True),
     ):
         for key in keys:
-            if key not in values and lacking:
+            # LightGBM leaves optional ones of a tree with one leaf empty.
+            if lacking and not values.get(key, "").strip():
                 continue
             found[key] = _numbers(values.get(key, ""), key, wanted)
     if not all(0 <= each < features for each in found["split_feature"]):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.text_files import whole_text
 from everycell.explain.forest_texts import sanitised_forest
 
 FloatArray = npt.NDArray[np.float64]
@@ -41,6 +42,7 @@ class Forest(NamedTuple):
     leaves: IntArray  #: values of all leaves, in units
     unit: float
     text: str = ""  #: the file that it was read from
+    infos: tuple[str, ...] = ()  #: ranges of the features in training, as LightGBM writes them
 
     def __call__(self, vectors: FloatArray) -> FloatArray:
         """Score feature vectors, shape (m, f); shape (m,).
@@ -142,7 +144,7 @@ def read_forest(path: Path) -> Forest:
     import lightgbm
 
     try:
-        whole = sanitised_forest(path.read_text(encoding="utf-8"))
+        whole = sanitised_forest(whole_text(path))
         dumped = lightgbm.Booster(model_str=whole.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(
@@ -150,7 +152,7 @@ def read_forest(path: Path) -> Forest:
         ) from error
     trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
     try:
-        return forest_of(trees, whole.names)._replace(text=whole.text)
+        return forest_of(trees, whole.names)._replace(text=whole.text, infos=whole.infos)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

@@ -6,6 +6,10 @@ draws with the target share.
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
@@ -40,7 +44,8 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     -----
     Source: Zehlike et al., "FA*IR: a fair top-k ranking algorithm" (CIKM 2017), definition 1 and
     table 1. The inequality is strict; `scipy.stats.binom.ppf`, which uses "at least", is one too
-    low where the two are equal.
+    low where the two are equal. Shares are taken as the decimals that they are written as, and
+    probabilities that are nearly equal are compared as fractions.
 
     Examples
     --------
@@ -52,7 +57,7 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     found = binom.ppf(significance, draws, share).astype(np.int64)
     # Near the quantile, which may be off by rounding, the rule itself decides.
     found = np.maximum(found - 1, 0)
-    while (short := binom.cdf(found, draws, share) <= significance).any():
+    while (short := _at_most(found, draws, share, significance)).any():
         found = found + short
     return found
 
@@ -90,13 +95,42 @@ def failure_chance(needed: npt.ArrayLike, share: float) -> float:
     """
     wanted = np.asarray(needed, dtype=int)
     _check(len(wanted), share, 0.5)
-    passing = np.zeros(len(wanted) + 1)
-    passing[0] = 1.0
-    for least in wanted:
+    return float(_failing(wanted, share))
+
+
+def _failing(needed: IntArray, share: Any) -> Any:
+    """Probability of a failure; exact for a share that is a fraction."""
+    passing = np.zeros(len(needed) + 1, dtype=np.array(share).dtype)
+    passing[0] = 1
+    for least in needed:
         passing[1:] = passing[1:] * (1 - share) + passing[:-1] * share
         passing[0] *= 1 - share
-        passing[:least] = 0.0
-    return float(1 - passing.sum())
+        passing[:least] = 0
+    return 1 - passing.sum()
+
+
+#: Probabilities that are this close are compared as fractions.
+_CLOSE = 1e-9
+
+
+def _at_most(found: IntArray, draws: IntArray, share: float, bound: float) -> npt.NDArray[np.bool_]:
+    """Whether P(X <= found) <= bound; shares are the decimals that they are written as."""
+    chances = binom.cdf(found, draws, share)
+    within = chances <= bound
+    p, exact_bound = Fraction(str(float(share))), Fraction(str(float(bound)))
+    for row in np.flatnonzero(np.abs(chances - bound) < _CLOSE):
+        n, most = int(draws[row]), int(found[row])
+        chance = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(most + 1))
+        within[row] = chance <= exact_bound
+    return within
+
+
+def _fails_too_often(needed: IntArray, share: float, significance: float) -> bool:
+    chance: Any = failure_chance(needed, share)
+    if abs(chance - significance) < _CLOSE:
+        chance = _failing(needed, Fraction(str(float(share))))
+        return bool(chance > Fraction(str(float(significance))))
+    return bool(chance > significance)
 
 
 def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -> float:
@@ -136,7 +170,7 @@ def adjusted_significance(ranks: int, share: float, significance: float = 0.1) -
     low, high = 0.0, significance
     while high - low > 1e-6:
         middle = (low + high) / 2
-        if failure_chance(minimum_protected(ranks, share, middle), share) > significance:
+        if _fails_too_often(minimum_protected(ranks, share, middle), share, significance):
             high = middle
         else:
             low = middle

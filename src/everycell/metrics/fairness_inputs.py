@@ -6,24 +6,20 @@ what would be counted without an error and yet wrongly.
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from everycell.engine.parquet_limits import check_parquet_size
-from everycell.engine.untrusted import in_quotes, most_unpacked, parse_json
+from everycell.engine.text_files import text_lines
+from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.metrics.term_counts import check_single_names, parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
 
 #: Keys of an id and of a text in a line of JSON: ours, Pyserini's and BEIR's.
 _ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
-
-# First bytes of a gzip file; no text has them.
-_GZIP = b"\x1f\x8b"
 
 _WORD = re.compile(r"\w")
 
@@ -117,35 +113,9 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
 def _from_lines(
     path: Path, parse: Callable[[str, str], tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    number = 0
-    try:
-        most = most_unpacked(path)
-        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as lines:
-            for number, raw in enumerate(iter(lambda: lines.readline(most + 1), b""), 1):
-                if len(raw) > most:
-                    raise ValueError(
-                        f"Line {number} of {path} has more than {most:,} bytes; a line is one "
-                        "document, so get the file again."
-                    )
-                if raw.startswith(_GZIP):
-                    raise ValueError(
-                        f"{path} is packed with gzip, and its name does not say so; unpack it, or "
-                        "let its name end in .gz."
-                    )
-                # Editors put a byte-order mark before the first line; it is not part of an id.
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                line = text.rstrip("\r\n")
-                if line:
-                    yield parse(line, f"Line {number} of {path}")
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"Line {number} of {path} is not UTF-8 text; convert the file to UTF-8."
-        ) from None
-    except (gzip.BadGzipFile, zlib.error, EOFError):
-        raise ValueError(
-            f"{path} is damaged or no gzip file; get it again, or leave .gz out of its name if it "
-            "is not packed."
-        ) from None
+    for number, line in text_lines(path):
+        if line:
+            yield parse(line, f"Line {number} of {path}")
 
 
 def _row(line: str, where: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ process holds 240 MiB at 20,000 passages and 244 MiB at 100,000.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -85,6 +86,7 @@ def _count(
     group_of: Mapping[str, int],
     groups: int,
     tokenise: Tokeniser,
+    seen: set[str],
 ) -> list[object]:
     """Columns of a batch: ids, lengths, then the counts of each group."""
     for place, (document, text) in enumerate(batch, first):
@@ -93,7 +95,10 @@ def _count(
                 f"Document {place} (counted from 0) is ({document!r}, {text!r:.40}); give an id of "
                 "one character or more and a text ('' for an empty one), both strings."
             )
-    texts = tokenise([text for _, text in batch])
+    # As terms are: an accent may be a character of its own.
+    texts = tokenise(
+        [text if text.isascii() else unicodedata.normalize("NFC", text) for _, text in batch]
+    )
     counts = np.zeros((groups, len(batch)), dtype=np.int32)
     terms = frozenset(group_of)
     for column, tokens in enumerate(texts):
@@ -101,6 +106,7 @@ def _count(
         if not terms.isdisjoint(tokens):
             for token in tokens:
                 if token in group_of:
+                    seen.add(token)
                     counts[group_of[token], column] += 1
     lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
     return [[document for document, _ in batch], lengths, *counts]
@@ -113,6 +119,7 @@ def count_terms(
     *,
     tokenise: Tokeniser = blank_tokens,
     batch: int = 10_000,
+    seen: set[str] | None = None,
 ) -> int:
     """Count each group's terms in every document and write the counts, a batch at a time.
 
@@ -129,6 +136,8 @@ def count_terms(
         default is the NFaiRR authors' tokeniser; those of `everycell.text` serve as well.
     batch
         Number of documents held at once, and of rows in a row group, 1 or more.
+    seen
+        Set to which the terms that occur are added.
 
     Returns
     -------
@@ -163,6 +172,7 @@ def count_terms(
     if batch < 1:
         raise ValueError(f"The batch has {batch} documents; give 1 or more.")
     path = Path(path)
+    seen = set() if seen is None else seen
     group_of = groups_of_terms(words)
     _check_reachable(group_of, tokenise)
     schema = pa.schema(
@@ -172,7 +182,7 @@ def count_terms(
     with atomic_path(path) as unfinished:
         with pq.ParquetWriter(unfinished, schema) as writer:
             for rows in _batches(documents, batch):
-                columns = _count(rows, written, group_of, len(words), tokenise)
+                columns = _count(rows, written, group_of, len(words), tokenise, seen)
                 writer.write_table(pa.table(columns, schema=schema))
                 written += len(rows)
         if not written:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import string
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes
 
 Words = Mapping[str, Collection[str]]
+
+#: Names of the columns of a word list with a header.
+_TERM = {"term", "terms", "word", "words", "token", "tokens", "keyword", "lemma", "form"}
+_GROUP = {"group", "groups", "gender", "sex", "class", "category", "label", "attribute", "type"}
+#: Soft hyphen, zero-width space, word joiner and byte order mark: no part of a word.
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+#: Joiners belong to words of some scripts, but not to their ends.
+_BLANK = string.whitespace + "\u00a0\u202f\u200c\u200d\u200e\u200f"
 
 #: Columns of a counts file that are not groups.
 DOCUMENT, LENGTH = "document_id", "length"
@@ -15,6 +27,9 @@ DOCUMENT, LENGTH = "document_id", "length"
 
 def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
     r"""Read group-representative terms: lines "term,group", as the NFaiRR authors publish them.
+
+    CSV, with or without a header such as "term,group" or "group,word". Terms are brought to NFC,
+    without characters that are invisible, such as zero-width spaces.
 
     Parameters
     ----------
@@ -44,30 +59,53 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
     {'f': ('she', 'mary'), 'm': ('he',)}
     """
     path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+    if not path.exists():
         raise FileNotFoundError(
             f"The word list {path} does not exist: check the path, or fetch it."
-        ) from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not UTF-8 text; convert it to UTF-8.") from None
+        )
     words: dict[str, dict[str, None]] = {}
-    for number, line in enumerate(lines, 1):
+    order, first = 1, True
+    for number, line in text_lines(path):
         if not line.strip():
             continue
-        term, _, group = (part.strip() for part in line.rpartition(","))
-        if not term or not group:
+        try:
+            (row,) = csv.reader([line], strict=True, skipinitialspace=True)
+        except csv.Error:
+            row = []
+        cells = [plain_term(cell, lower=False) for cell in row]
+        names = [cell.lower() for cell in cells]
+        if first and len(names) == 2:
+            first = False
+            if order := _header(names):
+                continue
+            order = 1
+        if len(cells) != 2 or not all(cells):
             raise ValueError(
                 f"Line {number} of {path} reads {in_quotes(line)}; a line is 'term,group', so "
                 "correct it."
             )
+        term, group = cells[::order]
         words.setdefault(group, {})[term.lower()] = None
     try:
         groups_of_terms(words)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return {group: tuple(terms) for group, terms in words.items()}
+
+
+def _header(names: list[str]) -> int:
+    """1 for a header 'term, group', -1 for 'group, term', 0 for another row."""
+    for order in (1, -1):
+        term, group = names[::order]
+        if term in _TERM and group in _GROUP:
+            return order
+    return 0
+
+
+def plain_term(term: str, *, lower: bool = True) -> str:
+    """Bring a term to the form in which documents are searched: NFC, without what is invisible."""
+    term = unicodedata.normalize("NFC", term.translate(_INVISIBLE)).strip(_BLANK)
+    return unicodedata.normalize("NFC", term.lower()) if lower else term
 
 
 def groups_of_terms(words: Words) -> dict[str, int]:
@@ -88,10 +126,11 @@ def groups_of_terms(words: Words) -> dict[str, int]:
         if not terms:
             raise ValueError(f"Group {group!r} has no terms; give it one or more, or drop it.")
         for term in terms:
-            if not term:
+            plain = plain_term(term)
+            if not plain:
                 raise ValueError(f"Group {group!r} has an empty term; remove it.")
-            if found.setdefault(term.lower(), number) != number:
-                other = names[found[term.lower()]]
+            if found.setdefault(plain, number) != number:
+                other = names[found[plain]]
                 raise ValueError(
                     f"The term {term!r} is in the groups {other!r} and {group!r}; a term "
                     "represents one group, so remove it from one."

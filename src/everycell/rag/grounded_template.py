@@ -16,6 +16,7 @@ a mark closed with other numbers        those of the opening mark count
 a mark that is not closed               the span ends with its sentence
 a closing mark that was not opened      is left out
 marks in marks                          a span each
+a mark around nothing, or blanks        is left out, and is not counted
 a number of a non-existent document     is *stray*, and cites nothing
 no ``Grounded answer``                  an answer that cites nothing
 ======================================  ====================================================

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from everycell.engine.text_files import MARK, check_regular, mark_within, other_kind
 from everycell.engine.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
@@ -24,9 +25,6 @@ _CUTS_AN_ID = r"[\s\x0b\x00]"
 
 # The same, as bytes that may be left in a field once lines and fields are split.
 _BYTES_THAT_CUT = (b"\x00", b"\x0b", b"\x0c", b"\r")
-
-# First bytes of a gzip file; no text has them.
-_GZIP = b"\x1f\x8b"
 
 # Mean number of documents of a query from which counting query by query is faster.
 _LONG_LIST = 64
@@ -118,6 +116,8 @@ def read_lines(
 ) -> pd.DataFrame:
     """Read a file of a kind into a frame and check it; `ranks` compares a run's with its scores."""
     path = Path(path)
+    if path.exists():
+        check_regular(path)
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
             data = stream.read() if isinstance(stream, pa.OSFile) else unpack(stream, path)
@@ -131,12 +131,12 @@ def read_lines(
             f"The {kind.name} file {path} cannot be read, or is damaged ({error}): make it again"
             f"{unpacked if path.suffix == '.gz' else ''}."
         ) from None
-    if data.startswith(_GZIP):
-        raise ValueError(
-            f"The {kind.name} file {path} is packed with gzip, and its name does not say so: "
-            "unpack it, or let its name end in .gz."
-        )
+    if packed := other_kind(data[:8]):
+        raise ValueError(f"The {kind.name} file {path} is {packed}.")
+    data = data.removeprefix(MARK)
     data, place = _without_comments(_one_blank_between_fields(data.rstrip()), path)
+    if (first := data.find(MARK)) >= 0:
+        raise ValueError(mark_within(place(data.count(b"\n", 0, first))))
     if not data:
         raise ValueError(
             f"The {kind.name} file {path} is empty: it must have one line or more; make it again."
@@ -283,10 +283,11 @@ def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
         allowed = QRELS.allowed
     if bad.any():
         row = int(np.argmax(bad))
+        infinite = "; what is too large for 64 bits reads as inf" if np.isinf(values[row]) else ""
         raise ValueError(
             f"{place(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
-            f"must be {allowed}; find out where it comes from."
+            f"must be {allowed}{infinite}; find out where it comes from."
         )
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 

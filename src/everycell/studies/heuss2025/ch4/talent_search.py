@@ -45,6 +45,8 @@ OLDER_VALUES = {
 }
 #: What the score of the disfavoured university, and of unmet requirements, is multiplied by.
 DISFAVOURED, UNQUALIFIED = 0.9, 0.25
+#: Units in 1 of a value, and parts in 1 of a factor: both factors, multiplied, are whole parts.
+_UNITS, _PARTS = 10**13, 40
 
 
 class Universities(NamedTuple):
@@ -105,7 +107,10 @@ def candidates(
 
 
 class TalentModel(NamedTuple):
-    """Score of candidates; section 4.5.1 and Figure 4.1."""
+    """Score of candidates; section 4.5.1 and Figure 4.1.
+
+    Sums are of whole numbers, so that scores which are equal by hand tie.
+    """
 
     schools: Universities
     biased: bool
@@ -116,14 +121,22 @@ class TalentModel(NamedTuple):
         A grade in the scheme of another university may lie outside its range, and counts as such.
         """
         school = vectors[:, UNIVERSITY].astype(int)
-        low, high = self.schools.lowest[school], self.schools.highest[school]
-        grades = (vectors[:, GRADES] - low) / (high - low)
-        scores = vectors[:, SKILLS] + vectors[:, EXPERIENCE] + grades
+        lowest = _whole(self.schools.lowest)
+        spans = np.rint(self.schools.highest - self.schools.lowest).astype(np.int64)
+        steps = np.lcm.reduce(np.abs(spans))
+        grades = (_whole(vectors[:, GRADES]) - lowest[school]) * (steps // spans[school])
+        scores = (_whole(vectors[:, SKILLS]) + _whole(vectors[:, EXPERIENCE])) * steps + grades
         unqualified = vectors[:, REQUIREMENTS] < 0.5
+        factors = np.full(len(vectors), _PARTS)
         if self.biased:
-            scores = np.where(self.schools.disfavoured[school], DISFAVOURED * scores, scores)
+            factors[self.schools.disfavoured[school]] = round(_PARTS * DISFAVOURED)
             unqualified &= ~self.schools.favoured[school]
-        return np.where(unqualified, UNQUALIFIED * scores, scores)
+        factors[unqualified] = np.rint(factors[unqualified] * UNQUALIFIED)
+        return scores * factors / (float(_UNITS) * float(steps) * _PARTS)
+
+
+def _whole(values: FloatArray) -> npt.NDArray[np.int64]:
+    return np.rint(values * _UNITS).astype(np.int64)
 
 
 def background(schools: Universities, samples: int, rng: np.random.Generator) -> FloatArray:

@@ -1,0 +1,68 @@
+"""Which column of a model a numbered feature of a LETOR file is.
+
+LightGBM takes the number itself as the column when it trains from a file, so that a file numbered
+from 1 gives a model with an unused column 0. Most other readers subtract 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+_RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
+
+
+def first_number(
+    values: npt.NDArray[np.float64], columns: int, infos: Sequence[str] = ()
+) -> int | None:
+    """Number of a model's first column in a file; None where both 0 and 1 fit it.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (n, m)
+        Features of the file by their numbers from 0; 0 where a feature is left out.
+    columns
+        Number of columns of the model.
+    infos
+        Range of each column in training, as LightGBM writes it.
+
+    Raises
+    ------
+    ValueError
+        Neither fits.
+
+    Examples
+    --------
+    >>> first_number(np.array([[0, 1.0], [0, 2.0]]), 1)
+    1
+    >>> first_number(np.array([[0, 1.0], [0, 2.0]]), 2, ["none", "[1:2]"])
+    0
+    """
+    fitting = [first for first in (0, 1) if _fits(values, first, columns, infos)]
+    if not fitting:
+        raise ValueError(
+            f"its features, up to number {values.shape[1] - 1}, fit the {columns} columns of the "
+            "model neither numbered from 0 nor from 1: give the file that belongs to the model, or "
+            "say --numbered-from"
+        )
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _fits(values: npt.NDArray[np.float64], first: int, columns: int, infos: Sequence[str]) -> bool:
+    if values[:, :first].any() or values[:, first + columns :].any():
+        return False
+    for column, info in enumerate(infos):
+        number = first + column
+        found = values[:, number] if number < values.shape[1] else np.zeros(len(values))
+        if info == "none":
+            # The model was trained on one value of it, and does not read it.
+            if np.ptp(found) > 0:
+                return False
+        elif (bounds := _RANGE.fullmatch(info)) and not found.any():
+            low, high = float(bounds[1]), float(bounds[2])
+            if low > 0 or high < 0:
+                return False
+    return True
