@@ -1,5 +1,6 @@
 """Write docs/errata.md from the cards: `python docs/make_errata.py`, in the project folder."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,23 +14,25 @@ TARGET = Path("docs/errata.md")
 PUBLISHED = Path("published")
 #: Only the first is worded as an error of the paper.
 WHERE: dict[Where, str] = {
-    "print": "Error in the print",
-    "copy": "Error in our copy of the text",
-    "method": "Criticism of the method",
-    "undecided": "Undecided",
+    "print": "Error in print",
+    "copy": "Transcription error of ours",
+    "method": "Method",
+    "undecided": "Cause unknown",
 }
 HEAD = """\
 # Errata
 
-The printed numbers and sentences of all five works that do not stand. Made from the cards in
-`published/` by `python docs/make_errata.py`; a test fails when this file and the cards differ.
+Published numbers and sentences that other evidence disagrees with: {counts}.
+A finding that two publications share is counted once. Made from the cards in `published/` by
+`python docs/make_errata.py`; a test fails when this file and the cards differ.
 
-Each erratum says where the error is. *Error in the print* needs internal evidence that a bad copy
-of the text cannot explain: sums, impossible counts, two places that disagree. *Error in our copy*
-is about the text that this project worked from, not about the paper. *Criticism of the method*
-means that the printed number is what the software gives, and that the analysis itself is open to
-criticism. It is not a misprint. Everything else is *undecided*: print, copy, or a rule of counting
-that the paper does not name. Where printed numbers alone show it, an audit checks it in each run
+Each erratum says where the cause is. An *error in print* needs internal evidence that a bad copy
+of the text cannot explain: sums, impossible counts, two places that disagree. A *transcription
+error* is ours: the text that this project worked from is wrong, not the paper. *Method* means that
+the published number is what another computation than the text's gives, or what the software gives
+though the analysis is open to criticism. It is not a misprint. Everywhere else the *cause is
+unknown*: print, transcription, or a rule of counting that the paper does not name. These are
+questions and no errors. For each paper, errors in print come first. Where printed numbers alone show it, an audit checks it in each run
 (`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers are given here. A
 line such as L1110 is a line of our copy of the text.
 """
@@ -37,7 +40,10 @@ line such as L1110 is a line of our copy of the text.
 
 def render(papers: Mapping[str, Paper]) -> str:
     """Text of the file: a section a paper, a heading an artefact, a paragraph an erratum."""
-    parts = [HEAD]
+    every = [e for p in papers.values() for a in p.artefacts.values() for e in a.card.errata]
+    distinct = Counter(erratum.where for erratum in every if erratum.same_as is None)
+    counts = ", ".join(f"{WHERE[where].lower()} {distinct[where]}" for where in WHERE)
+    parts = [HEAD.format(counts=counts)]
     for paper in papers.values():
         faulty = [artefact for artefact in paper.artefacts.values() if artefact.card.errata]
         count = sum(len(artefact.card.errata) for artefact in faulty)
@@ -45,17 +51,21 @@ def render(papers: Mapping[str, Paper]) -> str:
             f"## {paper.key}\n\n{_line(f'{paper.authors}: {paper.title}')} ({paper.year})."
         )
         parts[-1] += f" Errata: {count}.\n"
-        for artefact in faulty:
-            parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")
-            parts += [_entry(artefact, erratum) for erratum in artefact.card.errata]
+        for is_print in (True, False):
+            for artefact in faulty:
+                own = [e for e in artefact.card.errata if (e.where == "print") == is_print]
+                if own:
+                    parts.append(f"### {artefact.name}: {_line(artefact.card.title)}\n")
+                parts += [_entry(artefact, erratum) for erratum in own]
     return "\n".join(parts)
 
 
 def _entry(artefact: Artefact, erratum: Erratum) -> str:
+    same = f"The same finding as in {_line(erratum.same_as)}. " if erratum.same_as else ""
     lines = [
         f"**{WHERE[erratum.where]}** ({_line(erratum.id)}, "
         f"{_line(erratum.source or artefact.card.source)}): "
-        f"{_line(erratum.finding)}\n",
+        f"{same}{_line(erratum.finding)}\n",
         f"Evidence: {_line(erratum.evidence)}\n",
     ]
     found = finding_of(erratum, artefact, audits_of(artefact.paper, artefact.chapter))

@@ -44,7 +44,10 @@ MANY = table(a=1, b=2, c=3, d=4)
         ("none", 3, "fails"),
         ("most", 1, "holds"),
         ("most", 2, "fails"),
-        ("almost all", 1, "holds"),
+        ("all but one", 1, "holds"),
+        ("all but one", 2, "fails"),
+        ("almost all", 0, "holds"),
+        ("almost all", 1, "undecided"),
         ("almost all", 2, "fails"),
     ],
 )
@@ -440,3 +443,21 @@ def test_letters_may_be_asked_of_stand_ins_alone():
     kinds = ("printed", "rebuilt", "stand_in")
     found = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
     assert found == ["holds", "holds", "undecided"]
+
+
+@pytest.mark.parametrize(("limits", "expected"), [((0, 0), "holds"), ((4, 4), "fails"),
+                                                  ((0, 4), "undecided")])  # fmt: skip
+def test_tests_that_must_agree(limits, expected):
+    parts = [above(limit) for limit in limits]
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts,
+                       tests_must_agree=True)  # fmt: skip
+    assert evaluate(claim, MANY).outcome == expected
+
+
+@pytest.mark.parametrize("limit", [0, 4])
+def test_a_claim_that_nothing_decides_is_undecided_and_says_why(limit):
+    claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(limit)],
+                       inconclusive='"Comparable" without a margin.')  # fmt: skip
+    found = evaluate(claim, MANY)
+    assert found.outcome == "undecided"
+    assert claim.inconclusive in found.detail

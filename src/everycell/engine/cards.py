@@ -171,6 +171,8 @@ class Erratum(CardFileModel):
     #: Name of the audit, of the card's chapter, that shows it from printed numbers.
     audit: str | None = None
     source: str | None = None
+    #: The same finding on another card, `KEY/table_2 its_id`, with which it is counted once.
+    same_as: str | None = Field(None, pattern=r"^\w+/\w+ [a-z0-9_]+$")
 
 
 class Predicate(CardFileModel):
@@ -185,7 +187,7 @@ class Predicate(CardFileModel):
     numbers is undecided: no difference is not evidence against the claim.
     """
 
-    quantifier: Literal["all", "any", "none", "most", "almost all"] = "all"
+    quantifier: Literal["all", "any", "all but one", "none", "most", "almost all"] = "all"
     cells: Selector
     op: Literal["<", "<=", ">", ">=", "==", "!=", "in", "not in", "contains", "lacks"]
     value: float | str | list[str] | None = None
@@ -304,6 +306,12 @@ class Conclusion(CardFileModel):
     test: str | None = None
     #: Its outcome on the printed cells. A claim that they contradict needs an erratum.
     on_print: Literal["holds", "fails", "undecided"] = "holds"
+    #: Why nothing decides the claim, such as words without a number for which we declare no margin.
+    inconclusive: str | None = Field(None, min_length=10)
+    #: The predicates are one comparison by several tests, as the paper names none.
+    tests_must_agree: bool = False
+    #: Erratum of the card about this claim; while its cause is unknown, nothing contradicts the claim.
+    erratum: str | None = None
 
 
 class Untested(CardFileModel):

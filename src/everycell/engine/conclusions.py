@@ -18,8 +18,9 @@ from everycell.engine.printed_cells import Selector, key_columns
 
 Outcome = Literal["holds", "fails", "undecided"]
 
-#: Share of comparisons that "almost all" requires; the papers give none.
-ALMOST_ALL = 0.75
+#: Our reading of "almost all", for which papers give no share: supported from nine tenths of the
+#: comparisons on, contradicted at half or less, and inconclusive in between.
+ALMOST_ALL = 0.9
 #: From the name of a table beside the tested one to the table, None if there is none.
 FindTable = Callable[[str], pd.DataFrame | None]
 
@@ -83,7 +84,8 @@ def evaluate(
     Decision
         `fails` if one predicate fails; else `undecided` if one cannot be decided (a cell or a table
         is missing or not a number, a difference is not significant, two numbers are equal where
-        that is not decisive, a stand-in does not count, or no cell is selected); else `holds`.
+        that is not decisive, a stand-in does not count, or no cell is selected), if the card says
+        why nothing decides the claim, or if tests that must agree do not; else `holds`.
 
     Examples
     --------
@@ -117,6 +119,15 @@ def evaluate(
         _evaluate(part, *_table_of(part, cells, expected, beside), lacks or {}, silent)
         for part in parts
     ]
+    if conclusion.inconclusive:
+        details = "; ".join(dict.fromkeys(result.detail for result in results))
+        return Decision("undecided", f"{conclusion.inconclusive} ({details})")
+    if conclusion.tests_must_agree and len({result.outcome for result in results}) > 1:
+        details = "; ".join(
+            f"{dict(part.cells)}: {result.outcome}"
+            for part, result in zip(parts, results, strict=True)
+        )
+        return Decision("undecided", f"the paper names no test, and tests disagree ({details})")
     for outcome in ("fails", "undecided"):
         for result in results:
             if result.outcome == outcome:
@@ -201,6 +212,8 @@ def _evaluate(
             reasons[why] = None
     outcome = _quantify(predicate.quantifier, len(true), len(false), len(unknown))
     detail = f"{len(true)} of {len(selected)} comparisons true{without}"
+    if predicate.quantifier == "almost all":
+        detail += f"; we read 'almost all' as {ALMOST_ALL:.0%} or more, and half or less as not"
     if unknown:
         detail += f", {len(unknown)} undecided"
     if outcome == "fails":
@@ -231,7 +244,8 @@ def _quantify(quantifier: str, true: int, false: int, unknown: int) -> Outcome:
         "any": (true > 0, true + unknown > 0),
         "none": (true + unknown == 0, true == 0),
         "most": (true > total / 2, true + unknown > total / 2),
-        "almost all": (true >= ALMOST_ALL * total, true + unknown >= ALMOST_ALL * total),
+        "all but one": (true >= total - 1, true + unknown >= total - 1),
+        "almost all": (true >= ALMOST_ALL * total, true + unknown > total / 2),
     }[quantifier]
     return "holds" if low else "undecided" if high else "fails"
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Erratum, Kind, Where
+from everycell.engine.cards import RUNNABLE, Conclusion, Erratum, Kind, Where
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.judging import closeness, judge
 from everycell.engine.printed_cells import CardError, as_number
@@ -271,7 +271,7 @@ def _conclusions(
         on_printed = (
             Decision("undecided", "the paper prints no number of it")
             if printed is None
-            else evaluate(conclusion, printed)
+            else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, printed))
         )
         on_rebuilt = None
         if rebuilt is not None:
@@ -284,6 +284,7 @@ def _conclusions(
                 beside=beside,
                 speaks_if=declared.speaks_if,
             )
+            on_rebuilt = _unless_cause_unknown(artefact, conclusion, on_rebuilt)
         tested.append(
             JudgedConclusion(
                 id=conclusion.id,
@@ -296,6 +297,17 @@ def _conclusions(
             )
         )
     return tested
+
+
+def _unless_cause_unknown(
+    artefact: Artefact, conclusion: Conclusion, decision: Decision
+) -> Decision:
+    """Inconclusive instead of contradicted where the claim's erratum has no known cause."""
+    unknown = {erratum.id for erratum in artefact.card.errata if erratum.where == "undecided"}
+    if decision.outcome != "fails" or conclusion.erratum not in unknown:
+        return decision
+    why = f"the cause is unknown, see {conclusion.erratum}"
+    return Decision("undecided", f"{decision.detail}; {why}")
 
 
 def _errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:

@@ -7,9 +7,6 @@ MENDED: dict[str, list[Edit]] = {
     "audit_abolghasemi2024_correlation_bound": [
         ("table_1", {"row": "DistillBERT_KD", "query_set": "QS1", "metric": "r"}, "0.5425")
     ],
-    "audit_abolghasemi2024_same_texfair_twice": [
-        ("table_1", {"row": "UniCOIL", "query_set": "QS2", "metric": "TExFAIR"}, "0.8852")
-    ],
     "audit_abolghasemi2024_query_sets_exchanged": exchanged(
         "abolghasemi2024", "table_2", "table_1"
     ),

@@ -62,9 +62,6 @@ MENDED: dict[str, list[Edit]] = {
     "audit_abolghasemi2026_correlation_bound": [
         ("text_4", {"claim": "range of query-level Pearson r (upper, exclusive)"}, "0.56")
     ],
-    "audit_abolghasemi2026_same_texfair_twice": [
-        ("table_4_1", {"row": "UniCOIL", "query_set": "QS2", "metric": "TExFAIR"}, "0.8852")
-    ],
     "audit_abolghasemi2026_query_sets_exchanged": exchanged(
         "abolghasemi2026", "table_4_2", "table_4_1"
     ),

@@ -38,7 +38,6 @@ MENDED: dict[str, list[Edit]] = {
     "audit_heuss2025_reversed_ties": [
         ("table_4_A_1", {"row": "qual-1", "metric": "skills"}, "1.00")
     ],
-    "audit_heuss2025_exposure_of_the_first": [("table_4_A_3", {"value": "1"}, "2")],
     "audit_heuss2025_columns_do_not_sum": [
         ("table_5_2", {"row": "Cited nothing", "selection_step": "Pred. Rel."}, "92"),
         ("table_5_2", {"row": "Cited nothing", "selection_step": "Pred. Cited"}, "90"),

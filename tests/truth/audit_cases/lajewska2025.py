@@ -65,13 +65,6 @@ MENDED: dict[str, list[Edit]] = {
     "audit_lajewska2025_table_4_9_interactions": [
         ("table_4_9", {"study": "Answerability", "metric": "p_value"}, "0.01")
     ],
-    "audit_lajewska2025_table_5_5_rankings": [
-        (
-            "table_5_5",
-            {"row": "#question-ranking pairs (test)", "metric": "unanswerable"},
-            "525",
-        )
-    ],
     "audit_lajewska2025_table_6_2_coherence": [
         ("table_6_2", {"row": "GINGER", "metric": "Coh"}, "*", "marker")
     ],

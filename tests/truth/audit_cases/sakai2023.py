@@ -11,13 +11,6 @@ MENDED: dict[str, list[Edit]] = {
             "1.9456",
         )
     ],
-    "audit_sakai2023_table_1_share": [
-        (
-            "table_1",
-            {"system": "Google", "entity": "Back to the Future", "metric": "pw_g"},
-            "0.6014",
-        )
-    ],
 }
 
 #: A wrong digit that a consistency must notice.

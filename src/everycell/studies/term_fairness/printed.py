@@ -54,26 +54,6 @@ class PrintedTables(NamedTuple):
             f"all correlations are below {bound}",
         )
 
-    def rankers_with_one_texfair(self) -> Finding:
-        """Rankers that share a value on one query set, which fine-grained measures hardly ever do.
-
-        Examples
-        --------
-        >>> rows = [("BM25", "QS1", "TExFAIR", "0.81"), ("BERT", "QS1", "TExFAIR", "0.81")]
-        >>> means = pd.DataFrame(rows, columns=["row", "query_set", "metric", "value"])
-        >>> PrintedTables(means, means).rankers_with_one_texfair()
-        Finding(holds=True, detail='QS1: BM25 and BERT have 0.81')
-        """
-        table = rows_where(self.means, metric="TExFAIR")
-        twins = table[table.duplicated(["query_set", "value"], keep=False)]
-        return holds_if_any(
-            (
-                f"{query_set}: {' and '.join(rows['row'])} have {value}"
-                for (query_set, value), rows in twins.groupby(["query_set", "value"], sort=False)
-            ),
-            "no two rankers share a value",
-        )
-
     def query_sets_exchanged(self) -> Finding:
         """Whether the overlaps repeat fairness under the other query set.
 

@@ -16,11 +16,6 @@ def audit_abolghasemi2024_correlation_bound(cells: Cells) -> Finding:
     return tables(cells).correlations_at_or_above(0.55, "r")
 
 
-def audit_abolghasemi2024_same_texfair_twice(cells: Cells) -> Finding:
-    """Table 1: rankers that share a TExFAIR value on a query set."""
-    return tables(cells).rankers_with_one_texfair()
-
-
 def audit_abolghasemi2024_query_sets_exchanged(cells: Cells) -> Finding:
     """Table 2 repeats values that Table 1 has for the other query set."""
     return tables(cells).query_sets_exchanged()

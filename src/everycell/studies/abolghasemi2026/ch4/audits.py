@@ -19,11 +19,6 @@ def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
     return tables(cells).correlations_at_or_above(bound, "Pearson r (TExFAIR,NFaiRR)")
 
 
-def audit_abolghasemi2026_same_texfair_twice(cells: Cells) -> Finding:
-    """Table 4.1: rankers that share a TExFAIR value on a query set."""
-    return tables(cells).rankers_with_one_texfair()
-
-
 def audit_abolghasemi2026_query_sets_exchanged(cells: Cells) -> Finding:
     """Table 4.2 repeats values that Table 4.1 has for the other query set."""
     return tables(cells).query_sets_exchanged()

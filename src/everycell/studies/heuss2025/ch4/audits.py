@@ -99,11 +99,3 @@ def audit_heuss2025_reversed_ties(cells: Cells) -> Finding:
     return holds_if_any(
         [shown] * (found["last"] == 1 and found["first"] == -1), f"{shown}: not the whole range"
     )
-
-
-def audit_heuss2025_exposure_of_the_first(cells: Cells) -> Finding:
-    """Equations 4.6 and 4.8: a candidate at rank 1 has log2(1) = 0 in the denominator."""
-    table = cells("table_4_A_3")
-    first = table[table["value"].astype(int) == 1]
-    faults = [f"{row} in {query}" for row, query in zip(first["row"], first["query"], strict=True)]
-    return holds_if_any(faults, "no candidate is at rank 1")

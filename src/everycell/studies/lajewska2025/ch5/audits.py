@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number, rows_where
-
-
-def audit_lajewska2025_table_5_5_rankings(cells: Cells) -> Finding:
-    """L1545: all sets of 3 of the 10 passages, for each of 38 test questions; Table 5.5.
-
-    A question with fewer passages lacks at least C(10, 3) - C(9, 3) = 36 sets.
-    """
-    counts = rows_where(cells("table_5_5"), row="#question-ranking pairs (test)")["value"].astype(
-        int
-    )
-    missing = 38 * math.comb(10, 3) - int(counts.sum())
-    step = math.comb(10, 3) - math.comb(9, 3)
-    return Finding(
-        0 < missing < step,
-        f"{counts.sum()} rankings, {missing} fewer than 38 times {math.comb(10, 3)}; one passage "
-        f"fewer takes away {step}",
-    )
 
 
 def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:

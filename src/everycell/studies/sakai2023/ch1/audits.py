@@ -33,19 +33,6 @@ def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
     )
 
 
-def audit_sakai2023_table_1_share(cells: Cells) -> Finding:
-    """L888: Google's R is 9.8 % of Bing's; from the rounded scores, and from the gains."""
-    stated = 9.8
-    table = rows_where(cells("table_1"), metric="R")
-    rounded = 100 * printed_number(table, system="Google") / printed_number(table, system="Bing")
-    sums = _gain_sums(cells)
-    exact = 100 * sums["Google"] / sums["Bing"]
-    return Finding(
-        round(exact, 1) != stated,
-        f"{exact:.2f} % from the gains, {rounded:.2f} % from rounded scores, stated {stated} %",
-    )
-
-
 def check_sakai2023_relevance_from_gains(cells: Cells) -> Finding:
     """Table 1: R is 2 / (L + 1) times the sum of the discounted gains (Eq. 8)."""
     table, faults = rows_where(cells("table_1"), metric="R"), []
