@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from filelock import FileLock
 
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import SourceError, UnavailableError
-from everycell.engine.released import CacheError, DamagedFileError, check
+from everycell.engine.released import CacheError, DamagedFileError, check, kept_archive
 from everycell.sources import download, fetch, fetch_set
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import MirrorError
@@ -280,18 +281,60 @@ def test_an_archive_with_a_broken_header_is_named(server, tmp_path):
     assert_nothing_kept(tmp_path)
 
 
-@pytest.mark.fault("archive")
-def test_a_damaged_record_of_an_archive_is_named(server, tmp_path):
+@pytest.mark.fault("mirror")
+def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
+    """Of an archive without a registered content, only the archive itself says it."""
     packed = tar_of("ratings.csv")
     server.answer = server.send(packed)
     entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
     registry = make_registry(entry, server.host)
-    path = fetch(KEY, tmp_path, registry=registry)
-    record = path.with_name(f".{path.name}.json")
-    for content in (b"", b"[1]", b"{}", b"[" * 100_000, b"\xff"):
-        record.write_bytes(content)
-        with pytest.raises(DamagedFileError, match="remove both files and fetch again"):
+    path = fetch(KEY, tmp_path / "cache", registry=registry)
+    assert check(path, KEY, registry=registry).read_bytes() == CONTENT
+    copied = fetch(KEY, tmp_path / "copy", mirror=tmp_path / "cache", registry=registry)
+    assert check(copied, KEY, registry=registry).read_bytes() == CONTENT
+
+    path.write_bytes(b"chosen by the mirror")
+    said = {"archive_sha256": sha256(packed), "content_sha256": sha256(path.read_bytes())}
+    path.with_name(f".{path.name}.json").write_text(json.dumps(said))
+    hostile = io.BytesIO()
+    with tarfile.open(fileobj=hostile, mode="w") as archive:
+        chosen = tarfile.TarInfo("r.csv")
+        chosen.size = len(path.read_bytes())
+        archive.addfile(chosen, io.BytesIO(path.read_bytes()))
+    for content in (packed, hostile.getvalue(), b"no archive"):
+        kept_archive(path).write_bytes(content)
+        with pytest.raises(DamagedFileError, match=re.escape(str(path))):
             check(path, KEY, registry=registry)
+        with pytest.raises(MirrorError, match=re.escape(str(path))):
+            fetch(KEY, tmp_path / "third", mirror=tmp_path / "cache", registry=registry)
+    assert_nothing_kept(tmp_path / "third")
+
+
+@pytest.mark.fault("cache")
+@pytest.mark.parametrize("name", [".{}.part", ".{}.part.download", ".{}.archive", ".{}.link"])
+def test_a_planted_link_leads_nowhere(server, tmp_path, name):
+    packed = tar_of("ratings.csv")
+    server.answer = server.send(packed)
+    (tmp_path / "cache/toy").mkdir(parents=True)
+    (tmp_path / "home").mkdir()
+    victim = tmp_path / "home" / "victim"
+    victim.write_bytes(b"mine")
+    target = tmp_path / "cache" / KEY
+    link = target.with_name(name.format(target.name))
+    link.symlink_to(victim.parent if link.suffix == ".link" else victim)
+    entry = {"origin": origin(packed, packed="tar"), "note": "archive"}
+    fetch(KEY, tmp_path / "cache", registry=make_registry(entry, server.host))
+    assert victim.read_bytes() == b"mine" and target.read_bytes() == CONTENT
+
+
+@pytest.mark.fault("cache")
+def test_a_pipe_in_place_of_a_file_is_named(tmp_path):
+    registry = make_registry({"origin": origin()})
+    for folder in ("cache", "mirror"):
+        (tmp_path / folder / "toy").mkdir(parents=True)
+    os.mkfifo(tmp_path / "cache" / KEY)
+    with pytest.raises(CacheError, match="is not a regular file"):
+        fetch(KEY, tmp_path / "cache", registry=registry)
 
 
 def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, caplog):
@@ -675,7 +718,7 @@ def test_a_killed_download_is_never_taken_for_finished(server, tmp_path):
     server.answer = server.stall(CONTENT[:700])
     registry = make_registry({"origin": origin()}, server.host)
     process = run_fetch(registry, tmp_path)
-    wait_for(lambda: list((tmp_path / "toy").glob(".*.download")))
+    wait_for(lambda: list((tmp_path / "toy").glob(".*/*.download")))
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert not (tmp_path / KEY).exists()

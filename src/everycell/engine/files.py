@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
@@ -103,8 +106,24 @@ def sha256(path: Path) -> str:
     ...     sha256(Path(file.name))[:8]
     'e3b0c442'
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading, or refuse a pipe, which might never end, and a device.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, or is not a regular file.
+    """
+    # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
 
 
 def fingerprint(path: Path) -> str:

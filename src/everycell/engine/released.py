@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import shutil
+import tarfile
 from pathlib import Path
+from typing import BinaryIO
 
 from everycell.engine.files import sha256
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import Entry, SourceError
-from everycell.engine.untrusted import parse_json
 
 
 class DamagedFileError(SourceError):
@@ -67,26 +71,56 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
     return path
 
 
-def content_record(path: Path) -> Path:
-    """Path of the note on the content of an archive of which only the own hash is registered."""
-    return path.with_name(f".{path.name}.json")
+def kept_archive(path: Path) -> Path:
+    """Path of the author's archive beside its content, whose own hash is not registered."""
+    return path.with_name(f".{path.name}.archive")
+
+
+def copy_member(archive: Path, target: BinaryIO) -> None:
+    """Copy the only file of a tar archive, whose hash was checked.
+
+    A name in an archive never says where something is written; links and devices are no files, and
+    a sparse member may say that it has terabytes of zeros.
+    """
+    with tarfile.open(archive) as opened:
+        members = [
+            member
+            for member in opened
+            if member.isfile()
+            and not member.issparse()
+            # Archives made on a Mac carry a resource fork "._name" beside each file.
+            and not Path(member.name).name.startswith("._")
+        ]
+        if len(members) != 1:
+            raise SourceError(
+                f"{archive.name} holds {len(members)} files, expected is 1; report this, since its "
+                "hash is the registered one."
+            )
+        shutil.copyfileobj(opened.extractfile(members[0]), target)
+
+
+class _Hash(io.RawIOBase):
+    """A file that keeps only the hash of what is written."""
+
+    def __init__(self) -> None:
+        self.found = hashlib.sha256()
+
+    def write(self, chunk: bytes) -> int:
+        self.found.update(chunk)
+        return len(chunk)
 
 
 def accepted_contents(path: Path, entry: Entry) -> tuple[str, ...]:
-    """Return the accepted hashes of the unpacked content at `path`."""
-    if (
-        entry.origin is None
-        or entry.origin.content is not None
-        or not content_record(path).is_file()
-    ):
+    """Return the accepted hashes of the unpacked content at `path`.
+
+    Only the registry is believed: of an archive whose content has no registered hash, the archive
+    itself must lie beside, and have its registered hash.
+    """
+    archive = kept_archive(path)
+    if entry.origin is None or entry.origin.content is not None or not archive.is_file():
         return entry.contents
-    try:
-        record = parse_json(content_record(path).read_bytes())
-        if record["archive_sha256"] != entry.origin.sha256:
-            return entry.contents
-        return (*entry.contents, str(record["content_sha256"]))
-    except (ValueError, KeyError, TypeError):
-        raise DamagedFileError(
-            f"{content_record(path)} does not say which content {path.name} must have: it was "
-            f"changed or damaged; remove both files and fetch again."
-        ) from None
+    if sha256(archive) != entry.origin.sha256:
+        return entry.contents
+    content = _Hash()
+    copy_member(archive, content)
+    return (*entry.contents, content.found.hexdigest())

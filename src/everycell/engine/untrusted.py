@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import io
 import json
-import os
 import re
-import stat
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from everycell.engine.files import open_regular
 
 #: #: Largest number of characters in a Python literal; its parser takes some hundred bytes for
 #: each. The longest value in the released files is far below.
@@ -70,24 +70,20 @@ def text_of(path: Path) -> str:
     Raises
     ------
     OSError
-        The file cannot be read.
+        The file cannot be read, or is not a regular file.
     ValueError
-        It is not a regular file, or not UTF-8; the message does not name the file.
+        It is not UTF-8; the message does not name the file.
 
     Examples
     --------
     >>> import tempfile
     >>> pipe = Path(tempfile.mkdtemp()) / "pipe"
     >>> os.mkfifo(pipe)
-    >>> text_of(pipe)
+    >>> text_of(pipe)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    ValueError: it is not a regular file
+    OSError: it is not a regular file
     """
-    # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(handle, encoding="utf-8") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("it is not a regular file")
+    with io.TextIOWrapper(open_regular(path), encoding="utf-8") as file:
         return file.read()
 
 

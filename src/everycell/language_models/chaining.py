@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from everycell.engine.files import write_atomically
 from everycell.language_models.endpoint import endpoint_identity
-from everycell.language_models.records import RecordError, read_chain, record_lines
+from everycell.language_models.records import RecordError, chained_entries, record_lines
 from everycell.language_models.settings import EndpointSettings
 
 
@@ -22,7 +22,7 @@ def chain_record(path: Path, url: str = "") -> None:
         raise RecordError(f"There is no record {path}: correct the path.")
     with FileLock(path.with_name(f".{path.name}.lock"), timeout=5):
         entries = []
-        for entry in read_chain(path, old=True)[0].values():
+        for entry in chained_entries(path, old=True)[0].values():
             if entry.model.host and not entry.model.url:
                 found = endpoint_identity(EndpointSettings(url=url, model="any")) if url else None
                 if found is None or found.host != entry.model.host:

@@ -95,10 +95,10 @@ def read_record(path: Path) -> dict[str, Entry]:
     >>> read_record(Path("no/such/record.jsonl"))
     {}
     """
-    return read_chain(path)[0]
+    return chained_entries(path)[0]
 
 
-def read_chain(path: Path, *, old: bool = False) -> tuple[dict[str, Entry], str]:
+def chained_entries(path: Path, *, old: bool = False) -> tuple[dict[str, Entry], str]:
     """Entries of a record, perhaps an `old` one, and the hash that its next line follows."""
     entries: dict[str, Entry] = {}
     last, chained = "", False
@@ -215,7 +215,7 @@ class Record:
             ) from None
         try:
             _mend(self.path)
-            self.entries, self._last = read_chain(self.path)
+            self.entries, self._last = chained_entries(self.path)
             for other in self._also:
                 if not other.is_file():
                     raise RecordError(f"There is no record {other}: restore it, or do not name it.")

