@@ -465,3 +465,32 @@ def test_the_python_of_the_guide_runs(guide, capsys):
     pd.testing.assert_frame_equal(found[same], by_command[same])
     exec(swap, names)
     assert capsys.readouterr().out == "James took his coat; Elizabeth saw him.\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffterm,group\n" + WORDS,
+        "Gender,Word\n" + "".join(f"{line[-1]},{line[:-2]}\n" for line in WORDS.split()),
+        "".join(f'"{line[:-2]}\u200b", "{line[-1]}"\n' for line in WORDS.split()),
+    ],
+)
+def test_a_word_list_is_read_in_any_of_its_forms(files, text):
+    (files / "words.txt").write_text(text)
+    code, _, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
+    assert code == 0
+    assert read_counts("d.parquet").equals(read_counts("c.parquet"))
+
+
+def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
+    (files / "docs.tsv").write_text("d1\tla fe\u0301e\nd2\tla fée et lui\n")
+    (files / "words.txt").write_text("fe\u0301e,f\nreine,f\nlui,m\n")
+    code, out, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
+    assert code == 0 and "f that occur in no document: reine." in out
+    assert read_counts("d.parquet")["f"].tolist() == [1, 1]
+
+
+def test_word_lists_that_were_joined_are_refused_with_the_line(files):
+    (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
+    arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
+    assert "Line 2 of words.txt has a byte order mark" in refused("count-terms", *arguments)

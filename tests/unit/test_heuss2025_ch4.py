@@ -214,3 +214,13 @@ def test_two_bars_in_one_place_are_refused():
     frame = points()
     with pytest.raises(ValueError, match="twice|two|more than"):
         bars(pd.concat([frame, frame]), "explainer", ["query"])
+
+
+def test_scores_that_are_equal_by_hand_tie(schools):
+    """Equal sums of other terms, as with values of two candidates mixed."""
+    model = TalentModel(schools, biased=True)
+    for number in range(len(schools.names)):
+        rows = [[0.1, 0.7, 3.3, number, 1], [0.7, 0.1, 3.3, number, 1], [0.3, 0.5, 3.3, number, 1]]
+        for required in (0, 1):
+            scores = model(np.array([[*row[:4], required] for row in rows]))
+            assert len(set(scores.tolist())) == 1

@@ -70,7 +70,7 @@ def test_nothing_is_read_before_it_is_asked_for(write):
         ("0\ta\n0\tb\n", "line 2 has the id '0', not 1"),
         ("1\ta\n", "line 1 has the id '1', not 0"),
         ("0\ta\n\n", "line 2 has 0 tabs"),
-        (b"0\ta\n1\t\xff\n", "is not UTF-8 text after line"),
+        (b"0\ta\n1\t\xff\n", "is not UTF-8 text"),
         ("0\ta\n", "has 1 passages, but 2 are expected"),
         ("", "has 0 passages, but 2 are expected"),
     ],

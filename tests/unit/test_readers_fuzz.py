@@ -743,6 +743,30 @@ def test_the_whole_file_is_taken(name, place):
     run(name, place)
 
 
+#: Readers of texts of users, which skip a byte order mark at the start of a file.
+TEXTS = [
+    name
+    for name in READERS
+    if name.startswith(
+        ("trec.runs.read_run", "trec.qrels", "trec.candidates", "collections.letor", "metrics.word",
+         "metrics.fairness_inputs", "collections.cited_questions",
+         "collections.msmarco.read_queries", "collections.nq_open", "collections.rating_files",
+         "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
+         "rag.citation", "dialogue.satisfaction", "dialogue.annotation_inputs", "explain.forests",
+         "language_models.templates", "text.sheets")
+    )
+    and isinstance(READERS[name].whole, bytes) and not READERS[name].name.endswith(".gz")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_byte_order_mark_at_the_start_is_skipped(name, place):
+    before = run(name, place)
+    place.write_bytes(b"\xef\xbb\xbf" + place.read_bytes())
+    plain = re.compile(r" at 0x\w+")
+    assert plain.sub("", repr(run(name, place))) == plain.sub("", repr(before))
+
+
 DEEP = 100_000
 BOMB = b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(
     b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 10)) for n in range(1, 9)
@@ -884,7 +908,7 @@ FOUND = [
     ("metrics.fairness_inputs.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is not JSON"),
     ("language_models.records.Record#prompts", b"{}\n", "line 1: is not a prompt"),
     ("trec.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
-    ("retrieval.query_files.read_encoded_queries", b"\xff\n", "line 1 is not a JSON object"),
+    ("retrieval.query_files.read_encoded_queries", b"\xff\n", "Line 1 of .* is not UTF-8"),
     ("retrieval.query_files.read_encoded_queries", b"[" * DEEP, "line 1 is not a JSON object"),
     ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
     ("dialogue.annotation_inputs.read_dialogues#jsonl", b"[" * DEEP, "line 1"),

@@ -14,6 +14,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.errors import CollectionError
+from everycell.engine.text_files import whole_text
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
@@ -196,13 +197,11 @@ def _passages(rows: list[tuple[str, str, str]]) -> pd.DataFrame:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return whole_text(path, CollectionError)
     except OSError as error:
         raise CollectionError(
             f"{path}: cannot be read ({error.strerror}); name another file."
         ) from None
-    except UnicodeDecodeError:
-        raise CollectionError(f"{path}: is not UTF-8 text; write it again.") from None
 
 
 def _lines(path: Path, kind: type[_Strict]) -> list:

@@ -93,7 +93,8 @@ def read_letor(
         row, column = wrong[0]
         raise CollectionError(
             f"{path}: document {row + 1} has no finite number as "
-            f"{f'feature {column - 1 + first}' if column else 'label'}: write 0 for what is missing."
+            f"{f'feature {column - 1 + first}' if column else 'label'}: write 0 for what is "
+            "missing."
         )
     if lengths is None:
         if len(found[2]) < len(labels):

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes
 
 #: File of the passages in the folder that the user names.
@@ -42,19 +43,10 @@ class MsMarcoError(Exception):
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Stream lines with their numbers from 1, without line ends."""
     try:
-        # Not splitlines: a passage may hold other characters at which Python splits lines.
-        with path.open(encoding="utf-8", newline="\n") as file:
-            number = 0
-            for number, line in enumerate(file, 1):
-                yield number, line.removesuffix("\n").removesuffix("\r")
+        yield from text_lines(path, MsMarcoError)
     except FileNotFoundError:
         raise MsMarcoError(
             f"The file {path} does not exist: docs/data-cards/msmarco.md says what to download."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise MsMarcoError(
-            f"{path} is not UTF-8 text after line {number} ({error.reason}): unpack it, or "
-            "download it again."
         ) from None
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.errors import CollectionError
+from everycell.engine.text_files import whole_text
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
@@ -100,14 +101,10 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
     (['Delft. It has canals.'], [['q0001', 'd0001']])
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = whole_text(path, CollectionError).split("\n")
     except OSError as error:
         raise CollectionError(
             f"{path}: cannot be read ({error.strerror}); fetch it, or name another file."
-        ) from None
-    except UnicodeDecodeError:
-        raise CollectionError(
-            f"{path}: is not UTF-8 text; fetch the file again (delete it first)."
         ) from None
     rows = [(number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line]
     _refuse_twice(path, rows)

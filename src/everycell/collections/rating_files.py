@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.engine.text_files import mark_within
 from everycell.engine.untrusted import in_quotes
 
 RATING = range(1, 5)
@@ -93,7 +94,7 @@ def read_table(
 
 def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, **options)
     except pd.errors.EmptyDataError:
         raise error(f"{path}: is empty; fetch it again (delete the file first).") from None
     except FileNotFoundError:
@@ -102,6 +103,11 @@ def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any)
         raise error(
             f"{path}: cannot be read as CSV ({fault}); fetch it again (delete the file first)."
         ) from None
+    if len(table.columns) and len(table):
+        marked = table.iloc[:, 0].str.startswith("\ufeff").to_numpy()
+        if "header" not in options and marked.any():
+            raise error(mark_within(row_in_file(path, int(marked.argmax()))))
+    return table
 
 
 def row_in_file(path: Path, row: int) -> str:

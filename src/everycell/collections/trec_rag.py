@@ -20,6 +20,7 @@ from typing import BinaryIO
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
+from everycell.engine.text_files import whole_text
 from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.trec.runs import read_run, trec_order
 
@@ -84,11 +85,9 @@ def read_topics(path: Path) -> dict[str, str]:
     {'2024-1': 'what do owls eat?'}
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = whole_text(path, CollectionError).split("\n")
     except OSError as error:
         raise CollectionError(f"{path}: cannot be read ({error.strerror}); {_WHAT}.") from None
-    except UnicodeDecodeError:
-        raise CollectionError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     found: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -85,7 +85,7 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
                 line = cast(bytes, raw)
                 if number == 1:
                     if kind := other_kind(line):
-                        raise error(f"{path} is not text but {kind}.")
+                        raise error(f"{path} is {kind}.")
                     line = line.removeprefix(MARK)
                 if len(line) > most:
                     raise error(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
+from everycell.engine.text_files import whole_text
 from everycell.language_models.generation import Message
 
 #: Slots of a kind of template: a name -> what stands there, and whether a template must have it.
@@ -76,13 +77,11 @@ def text_of(path: Path) -> str:
         It cannot be read, or is no UTF-8 text.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return whole_text(path, TemplateError)
     except OSError as error:
         raise TemplateError(
             f"{path}: cannot be read ({error.strerror}); name the file of a template, or none."
         ) from None
-    except UnicodeDecodeError:
-        raise TemplateError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
 
 
 def check_slots(template: Template, path: Path, slots: Slots) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
+from everycell.engine.text_files import whole_text
 from everycell.engine.untrusted import in_quotes
 from everycell.language_models import templates
 from everycell.language_models.generation import Message
@@ -116,8 +117,8 @@ def read_names(path: Path = NAMES) -> list[str]:
     100
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = whole_text(path)
+    except OSError as error:
         raise ValueError(f"{path} cannot be read as text ({error}); name another file.") from None
     names = [line.strip() for line in text.splitlines()]
     names = [name for name in names if name]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes, parse_json
 
 _DENSE = ("index", "docid")
@@ -98,16 +99,15 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
     path, found = Path(path), {}
     if not path.is_file():
         raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                entry = parse_json(line.decode("utf-8"))
-                found[entry["contents"].strip()] = entry["vector"]
-            except (ValueError, KeyError, TypeError, AttributeError):
-                raise PrebuiltError(
-                    f"{path}, line {number} is not a JSON object with 'contents' and 'vector': "
-                    "encode the queries again."
-                ) from None
+    for number, line in text_lines(path, PrebuiltError):
+        try:
+            entry = parse_json(line)
+            found[entry["contents"].strip()] = entry["vector"]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise PrebuiltError(
+                f"{path}, line {number} is not a JSON object with 'contents' and 'vector': "
+                "encode the queries again."
+            ) from None
     for query, text in queries.items():
         if text.strip() not in found:
             raise PrebuiltError(
