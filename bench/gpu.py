@@ -81,7 +81,8 @@ def differences(name, found, exact):
     print(
         f"  {name} against float32: score up to {np.abs(lists - truth).max():.4f} (standard "
         f"deviation {truth.std(axis=1).mean():.4f}), nDCG@10 {change.mean():+.5f} in the mean and "
-        f"up to {np.abs(change).max():.4f}, Kendall's tau {np.mean(taus):.5f}, at least {min(taus):.5f}",
+        f"up to {np.abs(change).max():.4f}, Kendall's tau {np.mean(taus):.5f}, at least "
+        f"{min(taus):.5f}",
         flush=True,
     )
 

@@ -298,6 +298,7 @@ def test_a_damaged_folder_is_named(folder, damage, message):
         load_language_model(folder)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU holds the tiny model")
 def test_a_model_that_the_gpu_cannot_hold_is_not_moved_to_the_cpu(folder, monkeypatch):
     # Without a GPU that could hold anything, all of it lands on the CPU.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
