@@ -44,6 +44,9 @@ def server(monkeypatch):
     """Yield the address of a server of files by their names, and these."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     files = {"/a.run": RUN, "/a.run.gz": gzip.compress(RUN), "/page.run": b"<!DOCTYPE html><p>No"}
+    page = b"<html><p>No"
+    files |= {"/mark.run": b"\xef\xbb\xbf" + page, "/comment.run": b"\n<!-- a -->\n" + page}
+    files |= {"/length.run": RUN, "/bomb.run.gz": gzip.compress(bytes(20_000_000))}
     files["/encoded.run.gz"] = files["/a.run.gz"]
     asked = []
 
@@ -52,7 +55,8 @@ def server(monkeypatch):
             asked.append(self.path)
             body = files.get(self.path)
             self.send_response(404 if body is None else 200)
-            self.send_header("Content-Length", str(len(body or b"")))
+            length = "abc" if "length" in self.path else str(len(body or b""))
+            self.send_header("Content-Length", length)
             if "encoded" in self.path:
                 self.send_header("Content-Encoding", "gzip")
             self.end_headers()
@@ -123,12 +127,38 @@ def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
     assert "was changed or damaged" in refused("fetch", "toy-runs/first.run")
 
 
+@pytest.mark.fault("download")
+def test_no_secret_of_a_url_is_shown_or_written(project, server):
+    host, asked = server
+    for place in (
+        host.replace("//", "//me:s3cr3t@") + "/a.run",
+        *(
+            f"{host}/a.run?download=1&{name}=s3cr3t"
+            for name in ("token", "access_token", "X-Amz-Signature", "sig", "api_key")
+        ),
+    ):
+        assert "s3cr3t" not in refused("add-data", "toy", place)
+    assert not asked and not (project / "published/toy/registry.yaml").exists()
+
+
+@pytest.mark.fault("download")
+def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
+    host, _ = server
+    monkeypatch.setattr("everycell.sources.additions.MOST", 10)
+    assert "was given up" in refused("add-data", "toy", f"{host}/a.run")
+    assert not (project / "published/toy/registry.yaml").exists()
+
+
 def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server, tmp_path):
     host, _ = server
     (tmp_path / "empty.run").touch()
     (tmp_path / "no.run.gz").write_bytes(RUN)
     for source, said in {
         f"{host}/page.run": "gave an HTML page instead of data",
+        f"{host}/mark.run": "gave an HTML page instead of data",
+        f"{host}/comment.run": "gave an HTML page instead of data",
+        f"{host}/length.run": "length.run",
+        f"{host}/bomb.run.gz": "cannot be unpacked",
         f"{host}/none.run": "answered 404",
         "http://127.0.0.1:9/a.run": "could not be fetched",
         "nowhere.run": "There is no file nowhere.run",

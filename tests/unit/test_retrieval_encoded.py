@@ -98,3 +98,10 @@ def test_a_search_of_an_unknown_query_or_for_nothing_is_refused():
         encoded("vectors").search(["x"], 1)
     with pytest.raises(ValueError, match="k is 0: give 1 or more"):
         encoded("vectors").search(["q"], 0)
+
+
+@pytest.mark.fault("bomb")
+def test_an_archive_that_unpacks_to_a_hundred_times_its_size_is_refused(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", kind="vectors", documents=np.zeros((10_000, 1_000)))
+    with pytest.raises(ValueError, match="x.npz .*unpacks to"):
+        read_encoded(tmp_path / "x.npz")

@@ -78,6 +78,7 @@ def text_of(path: Path) -> str:
     --------
     >>> import tempfile
     >>> pipe = Path(tempfile.mkdtemp()) / "pipe"
+    >>> import os
     >>> os.mkfifo(pipe)
     >>> text_of(pipe)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):

@@ -25,6 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from everycell.engine.untrusted import most_unpacked
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 from everycell.trec.runs import id_order
 
@@ -193,6 +194,10 @@ def read_encoded(path: Path) -> Encoded:
         A file that is not such an archive, or is damaged.
     """
     try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > most_unpacked(path):
+            raise ValueError(f"it unpacks to {size} bytes, which no encoded collection does")
         with np.load(path, allow_pickle=False) as arrays:
             kind = str(arrays["kind"])
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
+import time
+import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import yaml
 from pydantic import ValidationError
@@ -15,13 +18,18 @@ from pydantic import ValidationError
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry import SHARED, Registry, forget_registry, merge_parts, read_part
 from everycell.engine.registry_entries import SourceError
+from everycell.engine.untrusted import looks_secret, most_unpacked
 from everycell.engine.validation import describe_fault
-from everycell.sources.download import DownloadError
+from everycell.sources.download import SLOWEST, DownloadError
 
 _HEADER = """\
 # Written by `everycell add-data`, and may be edited. files: key -> origin (a file at a URL) or
 # mirror (a file that is nowhere else); docs/data.md explains the rest.
 """
+#: Bytes of a file that is fetched without knowing its size.
+MOST = 2**30
+# A page may begin with comments and declarations.
+_PAGE = re.compile(rb"(\s|<!--.*?-->|<\?xml.*?\?>)*<(!doctype html|html|head|body)\b", re.S | re.I)
 #: Note of an entry without a URL.
 OWN = "a file of one's own, which is at no public place"
 
@@ -84,6 +92,8 @@ def add_file(
             "`python -m everycell.sources.generate` (docs/data.md)."
         )
     is_url = source.startswith(("http://", "https://"))
+    if is_url:
+        _refuse_secrets(source)
     last = unquote(urlsplit(source).path).rpartition("/")[2] if is_url else Path(source).name
     key = f"{set_name}/{name or last.removesuffix('.gz')}"
     content = _content_of(registry)
@@ -130,6 +140,16 @@ def _content_of(registry: Path) -> dict[str, Any]:
     return {block: dict(found.get(block) or {}) for block in ("repositories", "sets", "files")}
 
 
+def _refuse_secrets(url: str) -> None:
+    """Refuse an address with a password or token, which would be written and shown."""
+    parts = urlsplit(url)
+    if "@" in parts.netloc or any(looks_secret(*field) for field in parse_qsl(parts.query)):
+        raise SourceError(
+            f"The URL of {parts.hostname} holds a user, password or token, which registry.yaml "
+            "would show; name a public URL, or download the file and name its path."
+        )
+
+
 def _download(url: str, path: Path, timeout: float) -> bool:
     """Download a URL to a path; an HTML page instead of data is refused.
 
@@ -146,9 +166,16 @@ def _download(url: str, path: Path, timeout: float) -> bool:
             url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}
         ) as answer:
             answer.raise_for_status()
+            began, size = time.monotonic(), 0
             with path.open("wb") as file:
                 for chunk in answer.iter_content(1 << 16):
                     file.write(chunk)
+                    size += len(chunk)
+                    if size > MOST or time.monotonic() - began > 2 * timeout + size / SLOWEST:
+                        raise DownloadError(
+                            f"{url} was given up after {size} bytes: it gives more than {MOST} or "
+                            f"fewer than {SLOWEST} a second; download it, and name its path."
+                        )
             encoded = answer.headers.get("Content-Encoding", "identity") != "identity"
             announced = None if encoded else answer.headers.get("Content-Length")
     except requests.HTTPError as error:
@@ -156,13 +183,15 @@ def _download(url: str, path: Path, timeout: float) -> bool:
             f"{url} answered {error.response.status_code}; correct the URL."
         ) from error
     except requests.RequestException as error:
-        raise DownloadError(f"{url} could not be fetched ({error}); try again.") from error
-    size = path.stat().st_size
-    if announced is not None and int(announced) != size:
+        # The library's own text may quote an address that the server sent us to.
+        raise DownloadError(
+            f"{url} could not be fetched ({type(error).__name__}); try again."
+        ) from None
+    if announced is not None and announced != str(size):
         raise DownloadError(f"{url} gave {size} of {announced} bytes; try again.")
     with path.open("rb") as file:
-        start = file.read(512).lstrip().lower()
-    if start.startswith((b"<!doctype html", b"<html")):
+        start = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
+    if _PAGE.match(start):
         raise DownloadError(
             f"{url} gave an HTML page instead of data; name the URL of the file itself (of a file "
             "on GitHub the one behind `Raw`)."
@@ -181,8 +210,13 @@ def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]
         return form
     try:
         with gzip.open(raw, "rb") as unpacked, part.open("wb") as file:
-            shutil.copyfileobj(unpacked, file)
-    except (OSError, EOFError) as error:
+            most, size = most_unpacked(raw), 0
+            while chunk := unpacked.read(1 << 20):
+                file.write(chunk)
+                size += len(chunk)
+                if size > most:
+                    raise ValueError(f"it holds more than {most} bytes")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SourceError(
             f"{source} ends in .gz and cannot be unpacked ({error}); get it again."
         ) from None
