@@ -1,5 +1,6 @@
 # Functions that the rules share.
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -62,6 +63,12 @@ onstart:
                 f"Snakemake {snakemake_version} limits jobs in a way that is not known here; the run "
                 "takes a little longer, and its results are the same. See common.smk."
             )
+
+
+def refuse(sentence):
+    """End Snakemake with one sentence: an error of an input function is shown with its traceback."""
+    print(f"everycell: {sentence}", file=sys.stderr)
+    raise SystemExit(2)
 
 
 def environment(name):

@@ -59,7 +59,7 @@ def named_by_user(key, content, page, *, kind="folder", corpus=None):
             else "null" if named is None else "empty"
         )
         by_itself = f", write `{FETCH}` to have it fetched" if corpus else ""
-        raise WorkflowError(
+        refuse(
             f"config.yaml: `{key}` is {found}; this tier needs {content} there, so name "
             f"{what}{by_itself} (docs/{page} says more), or ask for another tier."
         )
@@ -72,7 +72,7 @@ def files_named_by_user(key, names, content, page, *, corpus=None):
     is_fetched = corpus is not None and folder == Path(fetched_corpus(corpus))
     for name in names:
         if not is_fetched and not (folder / name).is_file():
-            raise WorkflowError(
+            refuse(
                 f"config.yaml: `{key}` is {str(folder)!r}, which has no {name}; docs/{page} says "
                 "what it holds."
             )
@@ -112,7 +112,7 @@ def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"
     ]
     for needed in ("config.json", "model*.safetensors"):
         if not any(file.match(needed) for file in found):
-            raise WorkflowError(
+            refuse(
                 f"config.yaml: `{key}` is {str(folder)!r}, which has no {needed}; name a folder "
                 f"with {what}."
             )

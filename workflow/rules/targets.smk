@@ -82,9 +82,9 @@ def made_in_full(target):
             for unset, left in waiting.items()
         )
         if not named:
-            raise WorkflowError(
-                f"config.yaml names nothing that `{target}` could be made from.{said}\n"
-                "docs/run-in-full.md says more; other tiers need nothing of it."
+            refuse(
+                f"config.yaml names nothing that `{target}` could be made from: set "
+                f"{', or '.join(map(to_set, waiting))} (docs/run-in-full.md says more)."
             )
         takes = FULL_TIER.takes([artefact.id for artefact in named])
         logger.info(

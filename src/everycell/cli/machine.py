@@ -18,6 +18,8 @@ from everycell.cli.full_tier import Row, asked_for, check
 from everycell.cli.printing import print_for_programs, with_noun
 from everycell.cli.project import (
     Format,
+    cache_home,
+    can_write,
     errors_as_sentences,
     left_out_sentence,
     rules_left_out,
@@ -166,6 +168,14 @@ def _doctor() -> None:
     files = sum(1 for path in cache.rglob("*") if path.is_file()) if cache.is_dir() else 0
     say(
         writable or files > 0, f"cache {cache}: {files} files, {'' if writable else 'not '}writable"
+    )
+    home = cache_home()
+    say(
+        can_write(home),
+        f"cache of Snakemake and of models: {home}"
+        + (
+            "" if can_write(home) else " cannot be written; set XDG_CACHE_HOME to a folder that can"
+        ),
     )
     shared = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
     typer.echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,9 @@ from typer.core import TyperCommand
 from everycell.cli import project
 from everycell.cli.names import Named, Names
 from everycell.cli.project import (
+    cache_home,
     can_be_run,
+    can_write,
     errors_as_sentences,
     left_out_sentence,
     rules_left_out,
@@ -64,12 +67,18 @@ def make(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", "-n", help="Show what would be made, and make nothing.")
     ] = False,
+    unlock: Annotated[
+        bool, typer.Option("--unlock", help="Free a folder that a killed run has left locked.")
+    ] = False,
 ) -> None:
     """Make results with Snakemake; what follows -- goes to it unchanged.
 
     The exit code is Snakemake's. Names without a rule are explained; if no name has a rule, nothing
     is run and the exit code is 1.
     """
+    if unlock or "--unlock" in ctx.meta["snakemake"]:
+        options = [option for option in ctx.meta["snakemake"] if option != "--unlock"]
+        raise typer.Exit(run_snakemake(["--unlock", *options]))
     with errors_as_sentences():
         papers = project.papers()
         if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
@@ -105,7 +114,8 @@ make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
 def run_snakemake(arguments: Sequence[str]) -> int:
     """Run Snakemake of this environment, with its tools first on the path; return the exit code.
 
-    Ctrl-C also reaches Snakemake, which ends its jobs in order; this waits for it.
+    SIGTERM and SIGHUP are passed on; Ctrl-C also reaches Snakemake. It ends its jobs in order, and
+    this waits for it.
 
     Raises
     ------
@@ -114,15 +124,57 @@ def run_snakemake(arguments: Sequence[str]) -> int:
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
+    if not can_write(home := cache_home()):
+        typer.echo(
+            f"everycell: {home} cannot be written, and Snakemake keeps its cache there; set "
+            "XDG_CACHE_HOME to a folder that can be written.",
+            err=True,
+        )
+        return 2
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
-    )
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            continue
+    process: subprocess.Popen[bytes] | None = None
+    received: list[int] = []
+
+    def forward(number: int, _: Any) -> None:
+        received.append(number)
+        if process is not None:
+            process.send_signal(number)
+
+    # What a caller such as nohup ignores stays ignored.
+    passed_on = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    before = {number: signal.signal(number, forward) for number in passed_on}
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
+        )
+        # Those that came before there was a process.
+        for number in received:
+            process.send_signal(number)
+        while True:
+            try:
+                code = process.wait()
+                # As a shell reports the end by a signal.
+                return code if code >= 0 else 128 - code
+            except KeyboardInterrupt:
+                _pass_on_interrupt(process)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _pass_on_interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Send SIGINT to Snakemake, unless a terminal or a kill of the group has sent it already."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return
+    try:
+        # A second SIGINT would disturb a Snakemake that is ending.
+        process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +48,17 @@ def papers() -> dict[str, Paper]:
             f"There is no folder {PUBLISHED}/ here; run everycell in the project folder."
         )
     return load_papers(PUBLISHED)
+
+
+def cache_home() -> Path:
+    """Folder below which Snakemake keeps what it remembers."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
+
+
+def can_write(folder: Path) -> bool:
+    """Whether a folder, or the first folder above it that exists, can be written."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
 def rules_left_out(root: Path) -> list[str]:

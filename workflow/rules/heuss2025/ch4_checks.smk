@@ -149,7 +149,7 @@ use rule figure as heuss2025_ch4_faithfulness with:
         tier="embedded|released|full",
     params:
         **runs("heuss2025/ch4/faithfulness"),
-        names=lambda wildcards: list(EXPLAINED_DATA[wildcards.tier].values()),
+        names=lambda wildcards: list(explained_data(wildcards.tier).values()),
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:

@@ -20,6 +20,16 @@ EXPLAINED_DATA = {
     "full": {"mq2008": "MQ2008", "mslr_web10k": "MSLR-WEB10K"},
 }
 
+
+def explained_data(tier):
+    """Data sets of Figure 4.4: in the full tier those whose folders the user names."""
+    data = EXPLAINED_DATA[tier]
+    named = {
+        name: shown for name, shown in data.items() if getattr(EXPLAINED.folders, name)
+    }
+    return named if tier == "full" and named else data
+
+
 #: Features of candidates of pydocs from runs, and the runs.
 RUNS_OF_FEATURES = {
     "BM25, words": "bm25.SA",
@@ -61,7 +71,7 @@ def of_explained(kind):
     def files(wildcards):
         return [
             f"work/heuss2025/ch4/{data}/{kind}.parquet"
-            for data in EXPLAINED_DATA[wildcards.tier]
+            for data in explained_data(wildcards.tier)
         ]
 
     return files
