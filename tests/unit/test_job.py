@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.job import Job
 from everycell.engine.orphans import end_with_snakemake, snakemakes
 
@@ -63,6 +64,40 @@ def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
     with pytest.raises(SystemExit), job:
         Path("text").unlink()
     assert Path("job.log").read_text().startswith("text was removed while this job ran;")
+
+
+@pytest.mark.fault("edited_input")
+@pytest.mark.parametrize("file", ["workflow/scripts/a.py", "src/b.py", "src/c.py", "src/d.py"])
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
+    """A script, what it imports, a module that it finds by name, and an audit."""
+    for name, text in {
+        "workflow/scripts/a": "import b",
+        "src/b": "",
+        "src/c": "",
+        "src/d": "",
+    }.items():
+        path = Path(f"{name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def code(*paths):
+        files = [imported_files(Path(path), [Path("src")]) for path in paths]
+        return code_sha256(set().union(*files), Path())
+
+    job.snakemake.params = {
+        "script": "a",
+        "modules": ["src/c.py"],
+        "code": code("workflow/scripts/a.py", "src/c.py"),
+        "audits": {"src/d.py": code("src/d.py")},
+    }
+    edited = Path(file)
+    if when == "before":
+        edited.write_text(edited.read_text() + "\n")
+    with pytest.raises(SystemExit), job:
+        edited.write_text(edited.read_text() + "\n# other\n")
+    said = Path("job.log").read_text()
+    assert "was changed" in said and "Traceback" not in said and not Path("run").exists()
 
 
 def test_outside_of_snakemake_nothing_is_watched():

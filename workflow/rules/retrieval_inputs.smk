@@ -89,7 +89,10 @@ def runs_ranker(script, name=None):
     def code(wildcards):
         return hash_of_code_with_ranker(script, name or wildcards.kind)
 
-    return {"script": script, "code": code}
+    def modules(wildcards):
+        return [f"src/{ranker_module(name or wildcards.kind).replace('.', '/')}.py"]
+
+    return {"script": script, "code": code, "modules": modules}
 
 
 @cache

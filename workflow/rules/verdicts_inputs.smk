@@ -2,28 +2,29 @@
 
 
 def code_of_audits(wildcards):
-    """Hash of the audits of an artefact's chapter, which judge it; None where it has none."""
+    """Hash of the audits of an artefact's chapter, which judge it; none where it has none."""
     artefact = PAPERS[wildcards.paper].artefacts[wildcards.artefact]
-    return hash_of_audits(
-        f"src/everycell/studies/{artefact.paper}/ch{artefact.chapter}/audits.py"
-    )
+    return hashes_of_audits(artefact.paper, f"ch{artefact.chapter}")
 
 
 def code_of_all_audits(wildcards):
     """Hash of the audits of every chapter."""
-    return hash_of_audits("src/everycell/studies/*/ch*/audits.py")
+    return hashes_of_audits("*", "ch*")
+
+
+def hashes_of_audits(paper, chapter):
+    """Modules of audits, each with the hash of its code."""
+    root = Path(workflow.basedir)
+    found = sorted(root.glob(f"src/everycell/studies/{paper}/{chapter}/audits.py"))
+    names = [path.relative_to(root).as_posix() for path in found]
+    return {name: hash_of_module(name) for name in names}
 
 
 @cache
-def hash_of_audits(pattern):
-    """Hash of modules of audits and of all that they import here."""
+def hash_of_module(name):
+    """Hash of a module and of all that it imports here."""
     root = Path(workflow.basedir)
-    files = {
-        file
-        for path in root.glob(pattern)
-        for file in imported_files(path, [root / "src"])
-    }
-    return code_sha256(files, root) if files else None
+    return code_sha256(imported_files(root / name, [root / "src"]), root)
 
 
 def printed_cells(wildcards):

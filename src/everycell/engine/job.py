@@ -23,6 +23,7 @@ from typing import Any, Self
 import pandas as pd
 
 import everycell
+from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import fingerprint
 from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.registry_entries import SourceError
@@ -35,11 +36,11 @@ gc.set_threshold(50_000)
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Parameters that say what to run, and do not change results by themselves.
-NO_SETTINGS = ("code", "script")
+NO_SETTINGS = ("code", "modules", "script")
 
 
 class InputChangedError(Exception):
-    """An input of a job changed while the job ran."""
+    """An input of a job, or its code, changed while the job or its run was at work."""
 
 
 def is_user_error(error: BaseException) -> bool:
@@ -96,7 +97,8 @@ class Job:
             self._check_inputs()
             #: Each input with its hash from before the work.
             self.inputs = {path: fingerprint(path) for path in map(Path, self.snakemake.input)}
-        except (SourceError, OSError) as error:
+            self._code = self._check_code()
+        except (SourceError, OSError, InputChangedError) as error:
             self._fail(error)
         return self
 
@@ -105,6 +107,29 @@ class Job:
         for source in map(Path, self.snakemake.input):
             if source.is_relative_to(cache):
                 check(source, source.relative_to(cache).as_posix())
+
+    def _check_code(self) -> dict[Path, str]:
+        """Files of the job's code with their hashes, which must be those that the run began with.
+
+        Parameters name the hash of the script with its `modules`, and of each module of `audits`.
+        """
+        given, root = self.snakemake.params, Path()
+        expected = {(module,): digest for module, digest in (given.get("audits") or {}).items()}
+        if given.get("code"):
+            script = f"workflow/scripts/{given['script']}.py"
+            expected[script, *given.get("modules", ())] = given["code"]
+        files: set[Path] = set()
+        for modules, digest in expected.items():
+            paths = {root / module for module in modules}
+            known = {path for path in paths if path.is_file()}
+            code = {file for path in known for file in imported_files(path, [root / "src"])}
+            if known != paths or code_sha256(code, root) != digest:
+                raise InputChangedError(
+                    f"{modules[0]}, or code that it imports, was changed after this run began; "
+                    "run the same command again."
+                )
+            files |= code
+        return {path: fingerprint(path) for path in files}
 
     @property
     def tier(self) -> str:
@@ -152,8 +177,8 @@ class Job:
         self.log.close()
 
     def _finish(self) -> None:
-        """Check, after the work, that the inputs did not change meanwhile."""
-        for path, before in self.inputs.items():
+        """Check, after the work, that inputs and code did not change meanwhile."""
+        for path, before in (self.inputs | self._code).items():
             if not path.exists() or fingerprint(path) != before:
                 raise InputChangedError(
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran; "
