@@ -37,7 +37,7 @@ def test_beir_and_trec_files_of_one_collection_give_the_same(beir, tmp_path):
     ]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     made = convert_beir(beir, tmp_path / "a", answers=answers)
-    assert made == Converted(questions=3, answered=2, passages=5, left_out=0)
+    assert made == Converted(questions=3, answered=2, passages=5, left_out=0, empty=1)
     found = read_cited_questions(tmp_path / "a")
     assert found.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
     assert found.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]
@@ -61,7 +61,21 @@ def test_beir_and_trec_files_of_one_collection_give_the_same(beir, tmp_path):
 def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
     qrels = beir / "qrels/test.tsv"
     qrels.write_text(qrels.read_text().replace("\td2\t", "\telsewhere\t"))
-    assert convert_beir(beir, tmp_path / "new").left_out == 1
+    made = convert_beir(beir, tmp_path / "new")
+    assert (made.left_out, made.missing_passages, made.missing_questions) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(("name", "key"), [("corpus.jsonl", "d0"), ("queries.jsonl", "test0")])
+def test_an_id_that_occurs_twice_is_refused(beir, tmp_path, name, key):
+    path = beir / name
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines, lines[0]]))
+    with pytest.raises(CollectionError, match=key):
+        convert_beir(beir, tmp_path / "new")
+
+
+def test_without_any_passage_of_the_judgements(beir, tmp_path):
+    qrels = beir / "qrels/test.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
     with pytest.raises(
         CollectionError, match="No question has a relevant passage in the collection"

@@ -58,12 +58,18 @@ class Converted:
     questions, answered, passages, left_out : int
         Numbers of questions, of questions with an answer, and of passages; and of questions that
         were left out because none of their relevant passages is in the collection.
+    empty, missing_passages, missing_questions : int
+        Numbers of passages left out because they have no text, of relevant passages that are not
+        in the collection, and of judged questions that are not among the questions.
     """
 
     questions: int
     answered: int
     passages: int
     left_out: int
+    empty: int = 0
+    missing_passages: int = 0
+    missing_questions: int = 0
 
 
 def convert_beir(
@@ -91,7 +97,7 @@ def convert_beir(
     Raises
     ------
     CollectionError
-        A file that cannot be read or has another form, with its line.
+        A file that cannot be read or has another form, with its line; an id that occurs twice.
 
     Examples
     --------
@@ -101,8 +107,8 @@ def convert_beir(
     >>> _ = (folder / CORPUS).write_text('{"_id": "d1", "title": "Delft", "text": "It is old."}\n')
     >>> _ = (folder / QUERIES).write_text('{"_id": "q1", "text": "how old is it"}\n')
     >>> _ = (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-    >>> convert_beir(folder, folder / "made")
-    Converted(questions=1, answered=0, passages=1, left_out=0)
+    >>> convert_beir(folder, folder / "made").questions
+    1
     """
     relevant = _beir_judgements(folder / "qrels" / f"{split}.tsv")
     queries = ((each.id, each.text) for each in _json_lines(folder / QUERIES, _Query))
@@ -136,7 +142,7 @@ def convert_trec(
     Raises
     ------
     CollectionError
-        A file that cannot be read or has another form, with its line.
+        A file that cannot be read or has another form, with its line; an id that occurs twice.
 
     Examples
     --------
@@ -146,8 +152,8 @@ def convert_trec(
     >>> _ = (folder / "topics.tsv").write_text("q1\thow old is it\n")
     >>> _ = (folder / "qrels.txt").write_text("q1 0 d1 1\n")
     >>> convert_trec(*(folder / name for name in ("collection.tsv", "topics.tsv", "qrels.txt")),
-    ...              folder / "made")
-    Converted(questions=1, answered=0, passages=1, left_out=0)
+    ...              folder / "made").questions
+    1
     """
     queries = ((row[0], row[1]) for row in _rows(topics, "\t", (2,), "'id, tab, question'"))
     passages = (
@@ -212,9 +218,13 @@ def _write(
     """Write both files, passages one by one, since there may be millions."""
     wanted = {document for documents in relevant.values() for document in documents}
     there: set[str] = set()
-    written = answered = left_out = count = 0
+    passage_ids: set[str] = set()
+    question_ids: set[str] = set()
+    written = answered = left_out = count = empty = 0
     with atomic_path(target / PASSAGES) as place, place.open("w", encoding="utf-8") as file:
         for key, title, text in passages:
+            _add_once(passage_ids, key, "passage")
+            empty += not text.strip()
             if text.strip():
                 _line(file, {"id": key, "title": title, "text": text})
                 count += 1
@@ -222,6 +232,7 @@ def _write(
                     there.add(key)
     with atomic_path(target / QUESTIONS) as place, place.open("w", encoding="utf-8") as file:
         for key, text in queries:
+            _add_once(question_ids, key, "question")
             documents = [document for document in relevant.get(key, []) if document in there]
             if not documents:
                 left_out += 1
@@ -235,7 +246,21 @@ def _write(
                 "No question has a relevant passage in the collection; take questions, "
                 "judgements and passages of one collection."
             )
-    return Converted(written, answered, count, left_out)
+    return Converted(
+        written,
+        answered,
+        count,
+        left_out,
+        empty,
+        missing_passages=len(wanted - passage_ids),
+        missing_questions=len(relevant.keys() - question_ids),
+    )
+
+
+def _add_once(ids: set[str], key: str, what: str) -> None:
+    if key in ids:
+        raise CollectionError(f"The {what} {in_quotes(key)} occurs twice; keep one of them.")
+    ids.add(key)
 
 
 def _line(file: IO[str], row: Mapping[str, object]) -> None:
