@@ -80,8 +80,8 @@ def convert_corpus(
                 shutil.copyfile(path, place / f"{name}.run")
     typer.echo(
         f"{target}: {made.questions} questions, {made.answered} of them with right answers, "
-        f"{made.passages} passages; left out: {made.left_out} questions without a relevant passage, "
-        f"{made.empty} passages without a text; not found: {made.missing_passages} relevant "
+        f"{made.passages} passages; left out: {made.left_out} questions without a relevant "
+        f"passage, {made.empty} passages without a text; not found: {made.missing_passages} relevant "
         f"passages, {made.missing_questions} judged questions"
     )
 
