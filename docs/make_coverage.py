@@ -4,167 +4,124 @@ Everything is counted from `tests/expected_verdicts.csv`, which CI holds against
 from the cards. The text goes between two marks of the README, so nothing of it is typed.
 """
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import fill
+from types import SimpleNamespace
 
 import pandas as pd
 
-from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cards import RUNNABLE
-from everycell.engine.tiers import TIERS
+from everycell.engine.artefacts import Paper, all_artefacts, load_papers
+from everycell.engine.cell_classes import described
+from everycell.engine.counting import (
+    HEADLINES,
+    Counts,
+    claim_lines,
+    count_chapters,
+    headlines,
+    in_words,
+    total,
+)
 
 TARGET = Path("README.md")
 PUBLISHED = Path("published")
 EXPECTED = Path("tests/expected_verdicts.csv")
 BEGIN, END = "<!-- made by docs/make_coverage.py: {} -->", "<!-- end of {} -->"
-#: Verdicts on a cell that was computed again, in the order in which they are told.
-RECOMPUTED = ("equal", "close", "explained", "differs")
 CLAIM = "conclusion "
-MINUTES = ("embedded", "released")
 
 
-@dataclass
-class Counts:
-    """What became of a chapter, or of all."""
-
-    artefacts: int = 0
-    states: Counter[str] = field(default_factory=Counter)
-    printed: int = 0
-    cells: Counter[str] = field(default_factory=Counter)
-    claims: Counter[str] = field(default_factory=Counter)
-    stand_in_claims: Counter[str] = field(default_factory=Counter)
-
-    def __iadd__(self, other: "Counts") -> "Counts":
-        self.artefacts += other.artefacts
-        self.printed += other.printed
-        for name in ("states", "cells", "claims", "stand_in_claims"):
-            getattr(self, name).update(getattr(other, name))
-        return self
-
-    @property
-    def recomputed(self) -> int:
-        """Printed cells that a run here computes again."""
-        return sum(self.cells[verdict] for verdict in RECOMPUTED)
-
-
-def state_of(artefact: Artefact) -> str:
-    """Best that a run in minutes makes of an artefact; what it waits for otherwise."""
-    tiers = artefact.card.tiers
-    here = {tiers[tier].state for tier in MINUTES if tier in tiers}
-    for state in ("rebuilt", "stand_in"):
-        if state in here:
-            return state
-    if "full" in tiers and tiers["full"].state in RUNNABLE:
-        return "full"
-    return "drawing" if artefact.card.kind == "drawing" else "not_run"
-
-
-def count(artefact: Artefact, expected: pd.DataFrame) -> Counts:
-    """Counts of one artefact; each cell and claim once, of the deepest tier that rebuilds it."""
-    found = Counts(1, Counter([state_of(artefact)]), len(artefact.cells))
-    own = expected[expected["artefact"] == artefact.id]
-    states = {tier: card.state for tier, card in artefact.card.tiers.items()}
-    # Rebuilt before stand-ins, then the deeper tier before the other one.
-    order = own["tier"].map(lambda tier: (states[tier] == "rebuilt", TIERS.index(tier)))
-    own = own.assign(order=order).sort_values("order").drop_duplicates("key", keep="last")
-    for row in own.itertuples():
-        outcome = row.verdict.split(" ")[0]
-        if not row.key.startswith(CLAIM):
-            found.cells[outcome] += 1
-        elif states[row.tier] == "rebuilt":
-            found.claims[outcome] += 1
-        else:
-            found.stand_in_claims[outcome] += 1
+def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[SimpleNamespace]:
+    """Results as the expected verdicts have them, in the form that is counted."""
+    of_result = dict(iter(expected.groupby(["artefact", "tier"], sort=False)))
+    found = []
+    for artefact in all_artefacts(papers):
+        for tier, declared in artefact.card.tiers.items():
+            rows = of_result.get((artefact.id, tier))
+            # A result without cells and compared claims leaves no row.
+            bare = (
+                declared.state in ("rebuilt", "stand_in")
+                and tier != "full"
+                and (artefact.cells.empty or declared.state == "stand_in")
+            )
+            if rows is None and not bare:
+                continue
+            rows = expected.iloc[:0] if rows is None else rows
+            is_claim = rows["key"].str.startswith(CLAIM)
+            verdicts = rows.loc[~is_claim, "verdict"].str.split(" ").str[0]
+            # Surrogate data have no verdicts.
+            cells = [
+                SimpleNamespace(**one.judged(verdict)._asdict())
+                for one, verdict in zip(described(artefact, tier), verdicts, strict=False)
+            ]
+            outcomes = list(rows.loc[is_claim, "verdict"])
+            if declared.varies:
+                outcomes = ["varies"] * len(artefact.card.conclusions)
+            claims = [SimpleNamespace(on_rebuilt=outcome) for outcome in outcomes]
+            report = SimpleNamespace(state=declared.state, cells=cells, conclusions=claims)
+            found.append(SimpleNamespace(artefact=artefact, tier=tier, report=report))
     return found
 
 
-def counted(papers: Mapping[str, Paper], expected: pd.DataFrame) -> dict[tuple[str, str], Counts]:
-    """Counts of each paper's chapters."""
-    chapters: dict[tuple[str, str], Counts] = {}
-    for paper in papers.values():
-        for artefact in paper.artefacts.values():
-            place = (paper.key, artefact.chapter)
-            chapters.setdefault(place, Counts())
-            chapters[place] += count(artefact, expected)
-    return chapters
-
-
-def share(part: int, whole: int) -> str:
-    """A share in percent, to a decimal; never 100 or 0 where some are missing.
-
-    Examples
-    --------
-    >>> share(1188, 1294), share(0, 10), share(10, 10), share(2999, 3000), share(1, 3000)
-    ('91.8 %', '0.0 %', '100.0 %', '99.9 %', '0.1 %')
-    """
-    percent = 100 * part / whole
-    if 0 < part < whole:
-        percent = min(max(percent, 0.1), 99.9)
-    return f"{percent:.1f} %"
-
-
-def claims(counts: Counter[str]) -> str:
-    """How many claims hold, fail and are undecided; empty where none was tested.
-
-    Examples
-    --------
-    >>> claims(Counter(holds=3, fails=1, undecided=2)), claims(Counter())
-    ('3 / 1 / 2', '')
-    """
-    outcomes = ("holds", "fails", "undecided")
-    return " / ".join(str(counts[outcome]) for outcome in outcomes) if counts else ""
-
-
 def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
-    """A paragraph on all works."""
-    whole = Counts()
-    for each in chapters.values():
-        whole += each
-    told = {verdict: share(whole.cells[verdict], whole.recomputed) for verdict in RECOMPUTED}
-    text = (
-        f"Of {whole.printed:,} printed cells, {whole.recomputed:,} can be computed again today in "
-        f"less than half an hour on two cores. Of these, {told['equal']} are equal to the print, "
-        f"{told['close']} are close, {told['explained']} differ for a reason that is shown, and "
-        f"{told['differs']} differ without one. {whole.cells['consistent']} more cells follow from "
-        "other printed cells. "
-        f"Of {whole.claims.total()} claims that were tested on rebuilt values, "
-        f"{whole.claims['holds']} hold, {whole.claims['fails']} fail and "
-        f"{whole.claims['undecided']} are undecided."
-    )
-    return fill(text, 100, break_on_hyphens=False) + "\n"
+    """A list for all papers: numbers from data first, then the other kinds, then claims."""
+    whole = total(chapters.values())
+    lines = [f"- {whole.published:,} published cells"]
+    lines += [
+        f"- {verdicts.total():,} {name}: {in_words(verdicts)}"
+        for name, verdicts in headlines(whole).items()
+    ]
+    lines[1] = f"- **{lines[1][2:]}**"
+    lines += [f"- claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
+    return "\n".join(lines) + "\n"
+
+
+def filters(chapters: Mapping[tuple[str, str], Counts]) -> str:
+    """How each headline number is recomputed from `cells.csv`."""
+    told = headlines(total(chapters.values()))
+    lines = ["| number | rows of `cells.csv` with `counts` = yes and |", "|--:|---|"]
+    for name, verdicts in told.items():
+        where = ", ".join(f"`{key}` = {value}" for key, value in HEADLINES[name].items())
+        lines.append(f"| {verdicts.total():,} | {where} |")
+    return "\n".join(lines) + "\n"
 
 
 def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts]) -> str:
     """A row for each chapter that has more than drawings."""
     lines = [
-        "| chapter | title | artefacts | rebuilt | stand-in | full tier only "
-        "| cells computed again | equal or close | claims on rebuilt values "
-        "| claims on stand-ins |\n",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| chapter | title | artefacts | reproduced | surrogate data | cells computed | equal "
+        "| within tolerance | explained | different | claims on reproduced values "
+        "| claims on surrogate data |\n",
+        "|---|---|" + "--:|" * 10 + "\n",
     ]
-    for (paper, chapter), each in chapters.items():
-        if each.states["drawing"] == each.artefacts:
+    for (paper, chapter), counts in chapters.items():
+        if counts.states["drawing"] == counts.artefacts:
             continue
-        title = papers[paper].chapters[chapter]
-        again = f"{each.recomputed} of {each.printed}" if each.printed else ""
-        near = each.cells["equal"] + each.cells["close"]
-        lines.append(
-            f"| `{paper}_ch{chapter}` | {title} | {each.artefacts} "
-            f"| {each.states['rebuilt'] or ''} "
-            f"| {each.states['stand_in'] or ''} | {each.states['full'] or ''} | {again} "
-            f"| {share(near, each.recomputed) if each.recomputed else ''} "
-            f"| {claims(each.claims)} | {claims(each.stand_in_claims)} |\n"
-        )
+        found = counts.verdicts(origin=("data", "published inputs"))
+        numbers = [found[verdict] or "" for verdict in ("equal", "close", "explained", "differs")]
+        computed = f"{counts.reproduced} of {counts.published}" if counts.published else ""
+        claims = [_claims(counts, "data", "published inputs"), _claims(counts, "surrogate data")]
+        states = [counts.states[state] or "" for state in ("rebuilt", "stand_in")]
+        row = [f"`{paper}_ch{chapter}`", papers[paper].chapters[chapter], counts.artefacts]
+        cells = [*row, *states, computed, *numbers, *claims]
+        lines.append("| " + " | ".join(map(str, cells)) + " |\n")
     return "".join(lines)
+
+
+def _claims(counts: Counts, *bases: str) -> str:
+    outcomes = counts.outcomes(*bases)
+    if not sum(outcomes.values()):
+        return ""
+    return " / ".join(str(outcomes[name]) for name in ("holds", "fails", "undecided"))
 
 
 def rendered(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> str:
     """Return the page with both texts made anew between their marks."""
-    chapters = counted(papers, expected)
-    for name, text in (("summary", summary(chapters)), ("table", table(papers, chapters))):
+    chapters = count_chapters(papers, entries(papers, expected))
+    texts = {
+        "summary": summary(chapters),
+        "filters": filters(chapters),
+        "table": table(papers, chapters),
+    }
+    for name, text in texts.items():
         begin, end = BEGIN.format(name), END.format(name)
         before, found, rest = page.partition(begin)
         _, closed, after = rest.partition(end)

@@ -3,8 +3,9 @@
 import pandas as pd
 from unit.toy_papers import CARD, CELLS, write_paper
 
-from everycell.cli.summing import Tally, in_words, tallies
 from everycell.engine.artefacts import load_papers
+from everycell.engine.cards import Derived
+from everycell.engine.counting import Counts, count_chapters, headlines, in_words
 from everycell.engine.results import Result
 from everycell.engine.verdicts import NO_AUDITS, report
 
@@ -38,27 +39,49 @@ def toy(tmp_path, *tiers: str):
 def test_an_artefact_of_two_tiers_counts_once(tmp_path):
     papers, found = toy(tmp_path, "embedded", "released", "full")
     for results in (found, found[:2], found[::-1]):
-        tally = tallies(papers, results)["toy"]
-        assert (tally.artefacts, tally.rebuilt, tally.stand_ins) == (1, 1, 0)
-        assert (tally.cells, tally.compared, tally.claims) == (4, 4, 1)
-        assert tally.verdicts["equal"] == 3 and tally.verdicts["differs"] == 1
-        assert tally.outcomes == {"holds": 1}
+        counts = count_chapters(papers, results)["toy", "1"]
+        assert (counts.artefacts, counts.states) == (1, {"rebuilt": 1})
+        assert (counts.published, counts.reproduced, counts.claimed) == (4, 4, 1)
+        assert counts.verdicts(kind="number", origin="data") == {"equal": 3, "differs": 1}
+        assert counts.outcomes("data")["holds"] == counts.tested == 1
 
 
-def test_a_stand_in_compares_nothing(tmp_path):
+def test_surrogate_data_are_not_compared(tmp_path):
     papers, found = toy(tmp_path, "embedded")
-    tally = tallies(papers, found)["toy"]
-    assert (tally.rebuilt, tally.stand_ins, tally.compared) == (0, 1, 0)
-    assert not tally.outcomes and (tally.cells, tally.claims) == (4, 1)
-
-
-def test_works_add_up(tmp_path):
-    papers, found = toy(tmp_path, "released")
-    total = Tally()
-    for _ in range(2):
-        total.add(tallies(papers, found)["toy"])
-    assert in_words(total) == (
-        "2 artefacts, 2 rebuilt (0 of them without a rebuilt cell) and 0 stand-ins; cells: "
-        "6 equal, 2 differs; conclusions: 2 hold, 0 fail, 0 undecided."
+    counts = count_chapters(papers, found)["toy", "1"]
+    assert (counts.states, counts.reproduced) == ({"stand_in": 1}, 0)
+    assert counts.outcomes("surrogate data")["holds"] == 1 and not any(
+        counts.outcomes("data").values()
     )
-    assert in_words(Tally()).startswith("0 artefacts, 0 rebuilt")
+
+
+def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
+    papers, found = toy(tmp_path, "released")
+    total = Counts()
+    for _ in range(2):
+        total += count_chapters(papers, found)["toy", "1"]
+    assert {name: in_words(verdicts) for name, verdicts in headlines(total).items()} == {
+        "numbers from data": "6 equal, 2 different"
+    }
+    assert headlines(Counts()) == {}
+
+
+def test_kinds_and_origins_are_declared_and_a_check_is_no_cell(tmp_path):
+    papers, (found,) = toy(tmp_path, "released")
+    card = found.artefact.card.model_copy(
+        update={
+            "kinds": {"identifier": [{"row": "a", "metric": "n"}], "check": [{"row": "b"}]},
+            "published_inputs": [
+                Derived(cells={"metric": "AP"}, because="From the votes of p. 2.")
+            ],
+        }
+    )
+    artefact = found.artefact.model_copy(update={"card": card})
+    table = artefact.cells.assign(value=artefact.cells["value"])
+    result = Result(artefact, "released", report(artefact, "released", table, audits=NO_AUDITS))
+    counts = count_chapters(papers, [result])["toy", "1"]
+    assert {(one.kind, one.origin) for one in counts.cells} == {
+        ("identifier", "data"),
+        ("number", "published inputs"),
+    }
+    assert counts.published == 2 == sum(result.report.verdicts.values())

@@ -7,7 +7,7 @@ import pytest
 from unit.toy_papers import CARD, CELLS, write_paper
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
-from everycell.engine.coverage import coverage
+from everycell.engine.counting import count_chapters
 from everycell.engine.printed_cells import CardError
 from everycell.engine.reports import Report
 from everycell.engine.verdicts import report
@@ -47,27 +47,23 @@ def entry(papers, tier, *values) -> Entry:
 
 
 def test_without_a_result_nothing_is_tested(papers):
-    (found,) = coverage(papers, [entry(papers, tier) for tier in ("embedded", "released", "full")])
-    assert (found.found, found.tested, found.not_run, found.untestable) == (3, 0, 2, 1)
+    entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
+    (found,) = count_chapters(papers, entries).values()
+    assert (found.claimed, found.tested) == (3, 0)
+    assert found.claims == {("not run", ""): 2, ("untestable", ""): 1}
 
 
-def test_a_rebuilt_table_counts_before_a_stand_in(papers):
+def test_reproduced_values_count_before_surrogate_data(papers):
     stand_in = entry(papers, "embedded", 2, 1, 1, 2)
     rebuilt = entry(papers, "released", 0.3, 12, 0.4, 7)
-    (found,) = coverage(papers, [stand_in])
-    assert found.row() == {
-        "chapter": "toy_ch1",
-        "found": 3,
-        "tested": 2,
-        "rebuilt": {"hold": 0, "fail": 0, "undecided": 0},
-        "stand_in": {"hold": 1, "fail": 1, "undecided": 0},
-        "not_run": 0,
-        "untestable": 1,
-    }
-    for entries in ([stand_in, rebuilt], [rebuilt, stand_in]):
-        (found,) = coverage(papers, entries)
-        assert found.row()["rebuilt"] == {"hold": 1, "fail": 1, "undecided": 0}
-        assert (found.stand_in.total(), found.tested, found.of("holds")) == (0, 2, 1)
+    for entries, basis in (
+        ([stand_in], "surrogate data"),
+        ([stand_in, rebuilt], "data"),
+        ([rebuilt, stand_in], "data"),
+    ):
+        (found,) = count_chapters(papers, entries).values()
+        claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
+        assert found.claims == claims
 
 
 def test_an_untested_claim_says_why(tmp_path):

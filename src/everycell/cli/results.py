@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -22,7 +23,7 @@ from everycell.cli.project import (
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.cards import State
-from everycell.engine.coverage import Coverage, coverage
+from everycell.engine.counting import BASES, TESTED, Counts, count_chapters
 from everycell.engine.reports import (
     OUTCOMES,
     VERDICTS,
@@ -75,7 +76,11 @@ def list_(
             ),
             audits=None,
         )
-    claims = [counts for counts in coverage(papers, found) if counts.name in asked]
+    claims = {
+        name: counts
+        for (paper, chapter), counts in count_chapters(papers, found).items()
+        if (name := f"{paper}_ch{chapter}") in asked
+    }
     found = [one for one in found if named(one.artefact, one.tier)]
     warn_of_faults(found)
     rows = [
@@ -97,7 +102,7 @@ def list_(
         keys = [*first, "verdicts", "explained", "conclusions"]
         listed = {"totals" if totals else "rows": [{key: row[key] for key in keys} for row in rows]}
         if totals:
-            listed["claims"] = [counts.row() for counts in claims]
+            listed["claims"] = [_claims(name, counts) for name, counts in claims.items()]
         if form == "json":
             print_json(listed if totals else listed["rows"])
         else:
@@ -124,15 +129,38 @@ def _chapter_of(artefact: Artefact) -> str:
     return f"{artefact.paper}_ch{artefact.chapter}"
 
 
-def _claims_table(claims: list[Coverage]) -> Table:
+def _claims(name: str, counts: Counts) -> dict[str, Any]:
+    """Claims of a chapter by outcome and by what they were tested on."""
+    of_base = {
+        "rebuilt": ("data", "published inputs"),
+        "other_cells": ("other cells",),
+        "stand_in": ("surrogate data",),
+    }
+    short = {long: short for short, long in OUTCOMES.items()}
+    return {
+        "chapter": name,
+        "found": counts.claimed,
+        "tested": counts.tested,
+        **{
+            base: {short.get(key, key): number for key, number in counts.outcomes(*bases).items()}
+            for base, bases in of_base.items()
+        },
+        "not_run": counts.claims["not run", ""],
+        "untestable": counts.claims["untestable", ""],
+    }
+
+
+def _claims_table(claims: Mapping[str, Counts]) -> Table:
     """Claims of each chapter, and their outcomes."""
     table = Table(box=None)
-    for column in ("chapter", "claims", "tested", *OUTCOMES, "not run", "untestable"):
+    shown = ("supported", "contradicted", "inconclusive", "varies")
+    for column in ("chapter", "claims", "tested", *shown, "not run", "untestable"):
         table.add_column(column, justify="left" if column == "chapter" else "right")
-    for counts in claims:
-        outcomes = [counts.of(outcome) for outcome in OUTCOMES.values()]
-        numbers = [counts.found, counts.tested, *outcomes, counts.not_run, counts.untestable]
-        table.add_row(counts.name, *map(str, numbers))
+    for name, counts in claims.items():
+        row = _claims(name, counts)
+        outcomes = counts.outcomes(*BASES)
+        numbers = [row["found"], row["tested"], *(outcomes[key] for key in TESTED)]
+        table.add_row(name, *map(str, [*numbers, row["not_run"], row["untestable"]]))
     return table
 
 

@@ -180,14 +180,22 @@ def _cells_frame(artefact: Artefact, found: Sequence[Result]) -> pd.DataFrame:
     for result in found:
         for cell in result.report.cells:
             judged = {"printed": cell.printed, "rebuilt": cell.rebuilt, "verdict": cell.verdict}
-            rows.append({"tier": result.tier, **cell.key, **judged, "cause": cell.source})
+            names = ("kind", "origin", "difference", "tolerance")
+            judged |= {name: getattr(cell, name) for name in names}
+            rows.append({"tier": result.tier, **cell.key, **judged, "cause": cell.cause or None})
         if not result.report.cells and not artefact.cells.empty:
             printed = artefact.cells[[*artefact.key_columns, "value"]].rename(
                 columns={"value": "printed"}
             )
             rows += printed.assign(tier=result.tier, verdict=result.report.state).to_dict("records")
     return pd.DataFrame(
-        rows, columns=["tier", *artefact.key_columns, "printed", "rebuilt", "verdict", "cause"]
+        rows,
+        columns=[
+            "tier",
+            *artefact.key_columns,
+            *("printed", "rebuilt", "verdict", "kind", "origin", "difference", "tolerance"),
+            "cause",
+        ],
     )
 
 
@@ -204,7 +212,7 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
         )
     if _is_rebuilt(result):
         table = Table(box=None)
-        for column in (*artefact.key_columns, "printed", "rebuilt", "verdict"):
+        for column in (*artefact.key_columns, "published", "reproduced", "verdict"):
             table.add_column(column)
         for cell, (digits, _) in zip(found.cells, artefact.precisions, strict=True):
             sign, style = SIGNS[cell.verdict]
@@ -218,9 +226,11 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
             )
         console.print(table)
     for cell in found.cells:
-        if cell.verdict in OTHERWISE and cell.why:
+        if cell.verdict in OTHERWISE and cell.distance_in_words:
             place = f"[{PLACES[cell.source]}] " if cell.source else ""
-            console.print(f"{' / '.join(cell.key.values())}: {place}{cell.why}", markup=False)
+            console.print(
+                f"{' / '.join(cell.key.values())}: {place}{cell.distance_in_words}", markup=False
+            )
     if found.state not in RUNNABLE:
         return
     for conclusion in found.conclusions:

@@ -341,6 +341,11 @@ class Card(CardFileModel):
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []
     derived: list[Derived] = []
+    #: #: Cells that a tier computes by the paper's method from inputs that the paper publishes.
+    published_inputs: list[Derived] = []
+    #: #: Kinds of cells, where they are not numbers, or categories compared as text. A `check` is
+    #: not published in this form (such as a hash) and not counted as a cell.
+    kinds: dict[Literal["number", "category", "identifier", "check"], list[Selector]] = {}
     not_run: list[NotRun] = []
     conclusions: list[Conclusion] = []
     errata: list[Erratum] = []

@@ -17,6 +17,7 @@ from pydantic import (
 
 from everycell.engine.cards import Card, State, Where
 from everycell.engine.conclusions import Outcome
+from everycell.engine.printed_cells import is_number
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
@@ -34,7 +35,7 @@ PLACES: dict[Where, str] = {
     "print": "misprint",
     "copy": "error of our copy, not of the paper",
     "method": "criticism of the method: the print is what the software gives",
-    "undecided": "undecided: print, copy or a rule of counting",
+    "undecided": "cause unknown",
 }
 OUTCOMES: dict[str, Outcome] = {"hold": "holds", "fail": "fails", "undecided": "undecided"}
 
@@ -60,18 +61,53 @@ class JudgedCell(_Part):
     why: str | None
     #: Place of the cause, for a cell that an erratum explains.
     source: Where | None = None
+    kind: Literal["number", "category", "identifier", "check"] = "number"
+    #: Where the compared value comes from.
+    origin: Literal["data", "published inputs", "other cells", "quoted", "none"] = "data"
+    flag: Literal["effectiveness", "saturated"] | None = None
+    #: Distance within which the values count as close, where more than rounding is allowed.
+    tolerance: float | None = None
     #: Only where both tables have markers, and one of the two is not empty.
     markers: Markers | None = None
 
     @property
     def verdict_and_source(self) -> str:
         """``explained (copy)``, or the verdict alone."""
-        return f"{self.verdict} ({self.source})" if self.source else self.verdict
+        known = self.source if self.source != "undecided" else None
+        return f"{self.verdict} ({known})" if known else self.verdict
+
+    @property
+    def difference(self) -> float | None:
+        """Reproduced minus published value, if both are numbers."""
+        if not isinstance(self.rebuilt, float) or not is_number(self.printed):
+            return None
+        return self.rebuilt - float(self.printed)
+
+    @property
+    def cause(self) -> str:
+        """Why the values are not equal: a place, rounding, a tolerance, or unknown."""
+        if self.verdict not in OTHERWISE:
+            return ""
+        if self.source:
+            return "unknown" if self.source == "undecided" else self.source
+        if self.verdict == "close":
+            return "tolerance" if self.tolerance else "last digit"
+        return "unknown"
+
+    @property
+    def distance_in_words(self) -> str:
+        """Difference, tolerance and its cause, for a reader; empty if the values are equal."""
+        if self.verdict not in OTHERWISE or self.difference is None:
+            return self.why or ""
+        allowed = f"; tolerance {self.tolerance:.4g}" if self.tolerance else ""
+        if self.verdict == "close" and not self.tolerance:
+            allowed = "; one unit of the last digit"
+        return f"difference {self.difference:+.4g}{allowed}. {self.why or ''}".strip()
 
     @model_serializer(mode="wrap")
     def _without_what_is_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = handler(self)
-        for name in ("source", "markers"):
+        for name in ("source", "markers", "flag", "tolerance"):
             if content[name] is None:
                 content.pop(name)
         return content
@@ -144,7 +180,7 @@ def without_rebuilt_cell(card: Card, found: Report) -> bool:
         return False
     if not found.cells:
         return any(found.tier in entry.tiers for entry in card.derived)
-    return not any(found.verdicts.get(verdict) for verdict in ON_REBUILT)
+    return not any(cell.verdict in ON_REBUILT for cell in found.cells)
 
 
 def read_report(path: Path) -> Report:
@@ -171,10 +207,10 @@ def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
     >>> cell = JudgedCell(key={"row": "a"}, printed="1", rebuilt=2.0, verdict="explained",
     ...                   why="Two rows are swapped.", source="copy")
     >>> explained_by_source([cell])
-    {'print': 0, 'copy': 1, 'method': 0, 'undecided': 0}
+    {'print': 0, 'copy': 1, 'method': 0}
     """
     counts = Counter(cell.source for cell in cells if cell.verdict == "explained")
-    return {place: counts[place] for place in PLACES}
+    return {place: counts[place] for place in PLACES if place != "undecided"}
 
 
 def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:

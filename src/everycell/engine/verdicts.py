@@ -15,6 +15,7 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Conclusion, Erratum, Kind, Where
+from everycell.engine.cell_classes import described
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.judging import closeness, judge
 from everycell.engine.printed_cells import CardError, as_number
@@ -127,7 +128,7 @@ def report(
         rebuilt = rebuilt[[*artefact.key_columns, *described]]
     cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state, beside)
     cells = _with_markers(artefact, cells, markers)
-    counts = Counter(cell.verdict for cell in cells)
+    counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
     rmse, tau = closeness(artefact, cells)
     return Report(
         artefact=artefact.id,
@@ -179,8 +180,15 @@ def _cells(
                 errata[index] = (given.value, erratum)
     needs, may_lack = card.tiers[tier].needs, card.tiers[tier].may_lack
     cells = []
-    rows = zip(table.index, table.to_dict("records"), artefact.precisions, strict=True)
-    for index, row, (digits, measured) in rows:
+    rows = zip(
+        table.index,
+        table.to_dict("records"),
+        artefact.precisions,
+        described(artefact, tier),
+        strict=True,
+    )
+    for index, row, (digits, measured), described_cell in rows:
+        within: float | None = None
         key = {column: row[column] for column in keys}
         rebuilt = values.get(tuple(key.values()))
         verdict: Verdict
@@ -200,6 +208,7 @@ def _cells(
         else:
             tolerance = tolerances.get(index, NO_TOLERANCE)
             verdict = judge(row["value"], rebuilt, digits, tolerance.within, measured=measured)
+            within = tolerance.within or None
             number = as_number(rebuilt)
             rebuilt = str(rebuilt) if digits == "text" or number is None else number
             told = ("close", "differs") if tolerance.derived else ("close",)
@@ -213,8 +222,10 @@ def _cells(
                 right, erratum = errata[index]
                 if judge(right, rebuilt, digits, measured=measured) == "equal":
                     source, reason = erratum.where, erratum.finding
+                    if source == "undecided":
+                        reason = f"Cause unknown; candidate: {reason}"
                     if index not in derived:
-                        verdict = "explained"
+                        verdict = "differs" if source == "undecided" else "explained"
         cells.append(
             JudgedCell(
                 key=key,
@@ -223,6 +234,10 @@ def _cells(
                 verdict=verdict,
                 why=reason or None,
                 source=source,
+                kind=described_cell.kind,
+                origin=described_cell.judged(verdict).origin,
+                flag=described_cell.flag or None,
+                tolerance=within,
             )
         )
     return cells

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from everycell.engine.counting import best_entries
 from everycell.engine.render.page.vocabulary import Found
 from everycell.engine.render.tables.layout import NO_KEYS
 
@@ -20,10 +21,16 @@ COLUMNS = [
     "artefact",
     "tier",
     "state",
+    "counts",
     "key",
     "printed",
     "rebuilt",
     "verdict",
+    "kind",
+    "origin",
+    "flag",
+    "difference",
+    "tolerance",
     "cause",
     "explanation",
 ]
@@ -42,12 +49,20 @@ def cells_frame(found: Sequence[Found], folder: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Shape (n, 10), all text. `key` is JSON, such as ``{"run": "BM25", "metric": "MAP"}``.
+        Shape (n, 16), all text. `key` is JSON, such as ``{"run": "BM25", "metric": "MAP"}``.
         `rebuilt` has all digits; it is empty where nothing was rebuilt. `verdict` is empty for a
         stand-in, which is not compared, and `printed` where no printed cell has such a key.
-        `cause` is where an erratum sees the cause: print, copy, method or undecided.
+        `counts` says whether headlines count the row: each published cell is counted once, in the
+        deepest tier that reproduces it. `cause` says why a value is not equal: print, copy, method,
+        tolerance, last digit or unknown; `flag` marks effectiveness measures, and p-values that are
+        published as 0.0 or 1.0 (saturated).
     """
-    rows = [row for entry in found for row in _rows(entry, folder)]
+    best = best_entries(found)
+    rows = [
+        row
+        for entry in found
+        for row in _rows(entry, folder, counts=best.get(entry.artefact.id) is entry)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS, dtype=str)
 
 
@@ -57,7 +72,7 @@ def cells_files(found: Sequence[Found], folder: Path) -> dict[str, bytes]:
     Examples
     --------
     >>> cells_files([], Path("results"))["cells.csv"].decode().strip()
-    'work,artefact,tier,state,key,printed,rebuilt,verdict,cause,explanation'
+    'work,artefact,tier,state,counts,key,printed,rebuilt,verdict,kind,origin,flag,difference,tolerance,cause,explanation'
     """
     frame = cells_frame(found, folder)
     parquet = io.BytesIO()
@@ -68,22 +83,26 @@ def cells_files(found: Sequence[Found], folder: Path) -> dict[str, bytes]:
     }
 
 
-def _rows(entry: Found, folder: Path) -> Iterator[list[str]]:
+def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
-    about = [artefact.paper, artefact.name, entry.tier, report.state]
+    counted = "yes" if counts and report.state == "rebuilt" else ""
+    about = [artefact.paper, artefact.name, entry.tier, report.state, counted]
     if report.state == "stand_in":
         name = f"stand-in, not compared: {artefact.card.tiers[entry.tier].name}"
         for key, printed, value in _stand_in(entry, folder):
-            yield [*about, _json(key), printed, value, "", "", name]
+            yield [*about, _json(key), printed, value, *[""] * 7, name]
         return
     for cell in report.cells:
         rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
-        shown = [cell.printed, rebuilt, cell.verdict, cell.source or "", cell.why or ""]
-        yield [*about, _json(cell.key), *shown]
+        if cell.kind == "check":
+            continue
+        shown = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
+        distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.tolerance)]
+        yield [*about, _json(cell.key), *shown, *distances, cell.cause, cell.why or ""]
     if not report.cells and report.state == "not_run" and not artefact.cells.empty:
         needs = artefact.card.tiers[entry.tier].needs
         for key, printed in _printed(entry).items():
-            yield [*about, _json(dict(key)), printed, "", "not_run", "", needs]
+            yield [*about, _json(dict(key)), printed, "", "not_run", *[""] * 6, needs]
 
 
 def _printed(entry: Found) -> dict[tuple[tuple[str, str], ...], str]:

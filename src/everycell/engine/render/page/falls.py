@@ -32,7 +32,8 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         explained = set()
         # Of two tiers that rebuild an artefact the deeper one counts, as everywhere.
         for table in one["tables"][-1:]:
-            bad = [cell for cell in table["cells"] if cell["verdict"] in cells]
+            counted = (cell for cell in table["cells"] if cell["kind"] != "check")
+            bad = [cell for cell in counted if cell["verdict"] in cells]
             by = itemgetter("verdict", "source", "why")
             for (verdict, source, why), group in groupby(bad, key=by):
                 explained.add(why)

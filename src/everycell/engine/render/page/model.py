@@ -11,7 +11,14 @@ from typing import Any
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Untested
-from everycell.engine.coverage import Coverage, coverage
+from everycell.engine.counting import (
+    Counts,
+    claim_lines,
+    count_chapters,
+    headlines,
+    in_words,
+    total,
+)
 from everycell.engine.printed_cells import CardError
 from everycell.engine.publications import Origin, read_publication
 from everycell.engine.render.page.evidence import (
@@ -76,10 +83,7 @@ def build_model(
     entries: dict[str, list[Found]] = {}
     for entry in found:
         entries.setdefault(entry.artefact.id, []).append(entry)
-    claims = {
-        counts.name: counts
-        for counts in coverage(papers, [one for of_one in entries.values() for one in of_one])
-    }
+    counted = count_chapters(papers, [one for of_one in entries.values() for one in of_one])
     shown = []
     for paper in papers.values():
         artefacts = []
@@ -109,12 +113,14 @@ def build_model(
                         number,
                         publication.origins.get(number),
                         [one for one in artefacts if one["chapter"] == number],
-                        claims.get(f"{paper.key}_ch{number}"),
+                        counted[paper.key, number],
                         sections,
                     )
                     for number in paper.chapters
                 ],
-                **_summary(artefacts),
+                **_summary(
+                    artefacts, total(counted[paper.key, number] for number in paper.chapters)
+                ),
             }
         )
     everything = [
@@ -132,7 +138,8 @@ def build_model(
             "tiers": TIERS,
             "folded": _FOLDED,
         },
-        **_summary(everything),
+        "in_words": in_words,
+        **_summary(everything, total(counted.values())),
     }
 
 
@@ -141,7 +148,7 @@ def _chapter(
     number: str,
     origin: Origin | None,
     artefacts: Sequence[Mapping[str, Any]],
-    claims: Coverage | None,
+    counts: Counts,
     sections: Sequence[Section],
 ) -> dict[str, Any]:
     name = f"{paper.key}_ch{number}"
@@ -157,7 +164,7 @@ def _chapter(
         if len(paper.chapters) > 1
         else paper.chapters[number],
         "artefacts": artefacts,
-        "claims": claims,
+        "claims": counts if counts.claimed else None,
         "origin": origin,
         "origin_links": links_of(origin) if origin else [],
         "sections": bool(sections),
@@ -167,7 +174,7 @@ def _chapter(
             {**dict(claim), "place": place_in_print(claim.source, sections)}
             for claim in sorted(paper.untested[number], key=_first_line)
         ],
-        **_summary(artefacts),
+        **_summary(artefacts, counts),
     }
 
 
@@ -180,18 +187,17 @@ def _first_line(claim: Untested) -> tuple[int, str]:
     return (int(line[0]) if line else 0, claim.source)
 
 
-def _summary(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    cells: Counter[str] = Counter()
-    conclusions: Counter[str] = Counter()
-    for one in artefacts:
-        cells.update(one["counts"])
-        conclusions.update(one["outcomes"])
+def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
+    verdicts = counts.verdicts()
+    outcomes = counts.outcomes("data", "published inputs")
     return {
-        "total": len(artefacts),
+        "total": counts.artefacts,
         "states": Counter(one["state"] for one in artefacts),
-        "hollow": sum(one["hollow"] for one in artefacts),
-        "cells": {verdict: cells[verdict] for verdict in VERDICTS},
-        "conclusions": {outcome: conclusions[outcome] for outcome in OUTCOMES},
+        "hollow": counts.hollow,
+        "cells": {verdict: verdicts[verdict] for verdict in VERDICTS},
+        "headlines": headlines(counts),
+        "claim_lines": claim_lines(counts),
+        "conclusions": {outcome: outcomes[outcome] for outcome in OUTCOMES},
     }
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from everycell.engine.artefacts import Artefact
 from everycell.engine.render.tables.digits import tell_apart
 from everycell.engine.render.tables.layout import NO_KEYS, head_rows, lay_out, show_value
-from everycell.engine.render.tables.names import shown_label, shown_name, with_shown_names
+from everycell.engine.render.tables.names import shown_label, with_shown_names
 from everycell.engine.reports import OTHERWISE, Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
@@ -39,9 +39,13 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
+                "kind": cell.kind,
                 "source": cell.source,
-                "said": cell.verdict_and_source,
+                "said": f"{cell.verdict_and_source}: {cell.distance_in_words}"
+                if both and cell.distance_in_words
+                else cell.verdict_and_source,
                 "why": cell.why,
+                "distance": cell.distance_in_words if both else None,
                 "markers": _markers(cell.markers),
                 "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}"
                 if both
@@ -52,8 +56,6 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     return {
         "tier": tier["name"],
         "cells": cells,
-        "rmse": _by_shown_name(report.rmse, names),
-        "tau": _by_shown_name(report.kendall_tau, names),
         **_by_layout_of_card(frame, artefact),
     }
 
@@ -63,10 +65,6 @@ def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str 
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
-
-
-def _by_shown_name(by_metric: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
-    return {shown_name(metric, names): value for metric, value in by_metric.items()}
 
 
 def _markers(markers: Markers | None) -> str | None:

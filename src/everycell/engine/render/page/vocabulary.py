@@ -12,13 +12,17 @@ from everycell.engine.tiers import Tier
 #: Verdict -> its mark beside a cell, its name, and what it says.
 VERDICTS = {
     "equal": ("✓", "equal", "the rebuilt value rounds to the printed one"),
-    "close": ("≈", "close", "one unit of the last digit away, or within a tolerance with a cause"),
+    "close": (
+        "≈",
+        "within tolerance",
+        "one unit of the last digit away, or within a tolerance with a cause",
+    ),
     "differs": ("✗", "differs", "the rebuilt value is different, and nothing explains it yet"),
     "explained": (
         "!",
         "explained",
-        "differs, and an erratum says why: a misprint, an error of our copy, a criticism of the "
-        "method, or undecided",
+        "differs, and an erratum says why: a misprint, an error of our copy, or a criticism of the "
+        "method",
     ),
     "consistent": (
         "↔",

@@ -1,0 +1,69 @@
+"""Kind of each published cell, and origin of the value that it is compared with."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from everycell.engine.artefacts import Artefact
+from everycell.engine.printed_cells import is_number
+from everycell.engine.tiers import Tier
+
+#: Measures of retrieval effectiveness and p-values, by the name of a metric.
+_EFFECTIVENESS = re.compile(r"n?dcg(@\d+)?|map|mrr|r@\d+|recall(@\d+)?", re.IGNORECASE)
+_P_VALUE = re.compile(r"(.* )?p([_-]value)?", re.IGNORECASE)
+
+
+class CellClass(NamedTuple):
+    """Kind, origin and flag ("effectiveness", "saturated" or empty) of a cell, and its verdict."""
+
+    kind: str
+    origin: str
+    flag: str = ""
+    verdict: str = ""
+
+    def judged(self, verdict: str) -> CellClass:
+        """Class of the cell with its verdict: what is quoted or not run has no computed value."""
+        origin = {"quoted": "quoted", "not_run": "none"}.get(verdict, self.origin)
+        return self._replace(origin=origin, verdict=verdict)
+
+
+def described(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
+    """Class of each published cell if it is computed in a tier, in the order of `cells`.
+
+    A cell is a number unless it is compared as text; the card declares other kinds.
+    """
+    table, card = artefact.cells, artefact.card
+    if table.empty:
+        return []
+    kinds = [
+        "category" if digits == "text" and not is_number(value) else "number"
+        for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
+    ]
+    origins = ["data"] * len(table)
+    for kind, selectors in card.kinds.items():
+        for selector in selectors:
+            for row in artefact.select(selector).to_numpy().nonzero()[0]:
+                kinds[row] = kind
+    for origin, entries in (
+        ("published inputs", card.published_inputs),
+        ("other cells", card.derived),
+    ):
+        for entry in entries:
+            if tier in entry.tiers:
+                for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:
+                    origins[row] = origin
+    metrics = table["metric"] if "metric" in table else [""] * len(table)
+    return [
+        CellClass(kind, origin, _flag(kind, metric, value))
+        for kind, origin, metric, value in zip(kinds, origins, metrics, table["value"], strict=True)
+    ]
+
+
+def _flag(kind: str, metric: str, value: str) -> str:
+    if kind != "number":
+        return ""
+    if _EFFECTIVENESS.fullmatch(metric):
+        return "effectiveness"
+    saturated = _P_VALUE.fullmatch(metric) and is_number(value) and float(value) in (0, 1)
+    return "saturated" if saturated else ""

@@ -1,0 +1,245 @@
+"""Counts of cells and claims: the only place where README, page, commands and docs get theirs.
+
+Each cell and claim counts once, in the deepest tier that reproduces it from the paper's data, else
+on surrogate data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from everycell.engine.artefacts import Paper
+from everycell.engine.cards import RUNNABLE, Card
+from everycell.engine.cell_classes import CellClass, described
+from everycell.engine.reports import ON_REBUILT, OUTCOMES, VERDICTS, Verdict
+from everycell.engine.tiers import TIERS
+
+#: What a claim was tested on.
+BASES = ("data", "published inputs", "other cells", "surrogate data")
+#: Outcomes of a test; those that depend on the machine's training are not compared.
+TESTED = (*OUTCOMES.values(), "varies")
+
+
+class Entry(Protocol):
+    """A report of an artefact in a tier; `everycell.engine.results.Result` is one."""
+
+    artefact: Any
+    tier: Any
+    report: Any
+
+
+@dataclass
+class Counts:
+    """What became of the cells and claims of some artefacts.
+
+    Attributes
+    ----------
+    artefacts, states
+        Number of artefacts, and by the state of their best result.
+    cells
+        Published cells by kind, origin, flag and verdict.
+    claims
+        By what they were tested on and outcome, and ("not run", "") and ("untestable", "").
+    """
+
+    artefacts: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    hollow: int = 0
+    cells: Counter[CellClass] = field(default_factory=Counter)
+    claims: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def __iadd__(self, other: Counts) -> Counts:
+        """Add the counts of other artefacts."""
+        self.artefacts += other.artefacts
+        self.hollow += other.hollow
+        for name in ("states", "cells", "claims"):
+            getattr(self, name).update(getattr(other, name))
+        return self
+
+    def verdicts(
+        self,
+        *,
+        kind: str | None = None,
+        origin: str | Sequence[str] | None = None,
+        flag: str | None = None,
+    ) -> Counter[Verdict]:
+        """Cells by verdict, of a kind, an origin (or several) and with a flag."""
+        origins = (origin,) if isinstance(origin, str) else origin
+        found: Counter[Verdict] = Counter()
+        for one, count in self.cells.items():
+            if (
+                kind in (None, one.kind)
+                and (origins is None or one.origin in origins)
+                and flag in (None, one.flag)
+            ):
+                found[one.verdict] += count
+        return found
+
+    @property
+    def published(self) -> int:
+        """All published cells."""
+        return self.cells.total()
+
+    @property
+    def reproduced(self) -> int:
+        """Cells computed from data or from published inputs."""
+        found = self.verdicts(origin=("data", "published inputs"))
+        return sum(found[verdict] for verdict in ON_REBUILT)
+
+    def outcomes(self, *bases: str) -> dict[str, int]:
+        """Outcome -> claims that were tested on one of these bases."""
+        return {out: sum(self.claims[base, out] for base in bases) for out in TESTED}
+
+    @property
+    def tested(self) -> int:
+        """Claims that were tested on anything."""
+        return sum(self.outcomes(*BASES).values())
+
+    @property
+    def claimed(self) -> int:
+        """All claims, tested or not."""
+        return self.claims.total()
+
+
+def count_chapters(
+    papers: Mapping[str, Paper], entries: Iterable[Entry]
+) -> dict[tuple[str, str], Counts]:
+    """Count cells and claims of every chapter, by key of the paper and chapter.
+
+    An artefact without an entry, or without a result, was not run.
+    """
+    best = best_entries(entries)
+    found: dict[tuple[str, str], Counts] = {}
+    for paper in papers.values():
+        for chapter in paper.chapters:
+            counts = found[paper.key, chapter] = Counts()
+            counts.claims["untestable", ""] += len(paper.untested[chapter])
+        for artefact in paper.artefacts.values():
+            counts = found[paper.key, artefact.chapter]
+            counts.artefacts += 1
+            entry = best.get(artefact.id)
+            judged = entry.report.cells if entry and entry.report.state == "rebuilt" else ()
+            if judged:
+                classes = [
+                    CellClass(cell.kind, cell.origin, cell.flag or "", cell.verdict)
+                    for cell in judged
+                ]
+            else:
+                quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
+                verdict = "quoted" if quoted and entry is None else "not_run"
+                classes = [one.judged(verdict) for one in described(artefact, None)]
+            counts.cells.update(one for one in classes if one.kind != "check")
+            if entry is None:
+                states = {tier.state for tier in artefact.card.tiers.values()}
+                still = next((s for s in ("quoted", "drawing") if s in states), "not_run")
+                counts.states[still] += 1
+                counts.claims["not run", ""] += len(artefact.card.conclusions)
+                continue
+            counts.states[entry.report.state] += 1
+            basis = basis_of(artefact.card, entry)
+            counts.hollow += basis == "other cells"
+            varies = artefact.card.tiers[entry.tier].varies
+            counts.claims.update(
+                (basis, "varies" if varies else claim.on_rebuilt)
+                for claim in entry.report.conclusions
+            )
+    return found
+
+
+def best_entries(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """Result in which each artefact counts: reproduced before surrogate data, then the deepest."""
+    best: dict[str, Entry] = {}
+    for entry in entries:
+        known = best.get(entry.artefact.id)
+        if entry.report.state in RUNNABLE and (known is None or _depth(entry) > _depth(known)):
+            best[entry.artefact.id] = entry
+    return best
+
+
+def _depth(entry: Entry) -> tuple[bool, int]:
+    return entry.report.state == "rebuilt", TIERS.index(entry.tier)
+
+
+def basis_of(card: Card, entry: Entry) -> str:
+    """What the claims of a result are tested on: the best origin among its cells."""
+    if entry.report.state == "stand_in":
+        return "surrogate data"
+    origins = {cell.origin for cell in entry.report.cells}
+    for basis in ("data", "published inputs"):
+        if basis in origins:
+            return basis
+    derived = any(entry.tier in one.tiers for one in card.derived)
+    return "other cells" if origins or derived else "data"
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Sum of the counts of chapters."""
+    whole = Counts()
+    for one in counts:
+        whole += one
+    return whole
+
+
+#: Headline lines: name -> filter over the columns of ``cells.csv``.
+HEADLINES: dict[str, dict[str, str]] = {
+    "numbers from data": {"kind": "number", "origin": "data"},
+    "of these, effectiveness measures": {
+        "kind": "number",
+        "origin": "data",
+        "flag": "effectiveness",
+    },
+    "of these, saturated p-values (published as 0.0 or 1.0)": {
+        "kind": "number",
+        "origin": "data",
+        "flag": "saturated",
+    },
+    "numbers from published inputs": {"kind": "number", "origin": "published inputs"},
+    "categories from data": {"kind": "category", "origin": "data"},
+    "categories from published inputs": {"kind": "category", "origin": "published inputs"},
+    "identifiers from data": {"kind": "identifier", "origin": "data"},
+    "numbers and categories from other cells": {"origin": "other cells"},
+}
+
+
+def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
+    """Headline lines with their verdicts; lines without a cell are left out."""
+    found = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
+    return {name: verdicts for name, verdicts in found.items() if verdicts.total()}
+
+
+def claim_lines(counts: Counts) -> dict[str, str]:
+    """What claims were tested on -> their outcomes in words."""
+    names = {"supported": "holds", "contradicted": "fails", "inconclusive": "undecided"}
+    names["dependent on the machine"] = "varies"
+    bases = {
+        "reproduced values": ("data", "published inputs"),
+        "other published cells": ("other cells",),
+        "surrogate data": ("surrogate data",),
+    }
+    found = {}
+    for base, of in bases.items():
+        outcomes = counts.outcomes(*of)
+        if sum(outcomes.values()):
+            found[base] = ", ".join(
+                f"{outcomes[key]} {name}"
+                for name, key in names.items()
+                if outcomes[key] or key != "varies"
+            )
+    return found
+
+
+def in_words(verdicts: Mapping[Verdict, int]) -> str:
+    """Verdicts with their numbers.
+
+    Examples
+    --------
+    >>> in_words({"equal": 3, "close": 0, "differs": 2})
+    '3 equal, 2 different'
+    """
+    names = {"close": "within tolerance", "differs": "different", "not_run": "not run"}
+    return (
+        ", ".join(f"{n:,} {names.get(v, v)}" for v in VERDICTS if (n := verdicts.get(v))) or "none"
+    )
