@@ -11,6 +11,7 @@ from everycell.rag.citations import (
     citation_logprobs,
     documents,
     find_citations,
+    unread_marks,
     without_citations,
 )
 
@@ -69,7 +70,7 @@ def numbers(text, **options):
         # Marks before and behind.
         ("[1.] [1, 2,] [3,] [4;] [1-2.]", [1, 1, 2, 3, 4, 1, 2]),
         (r"\[1\] \[2, 3\]", [1, 2, 3]),
-        ("【1†source】【2, 3†L1-L9】 【4:0†source】 【†1】", [1, 2, 3]),
+        ("【1†source】【2, 3†L1-L9】 【4:0†source】 【†1】", [1, 2, 3, 0]),
         ("[#2] [^1] [#3, #4]", [2, 1, 3, 4]),
         ("[1,,] [1.,] [#] [^] [2^1^]", []),
         # Numerals that have no decimal digits.
@@ -241,3 +242,16 @@ def test_without_log_probabilities_confidence_is_not_run():
 def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
     assert without_citations(text) == plain
     assert not find_citations(without_citations(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("【4:1†source】", [1]), ("[citation:2]", [2]), ("[cite: 1]", [1]), ("[1 to 3]", [1, 2, 3])],
+)
+def test_forms_of_chat_models(text, numbers):
+    assert [citation.number for citation in find_citations(text)] == numbers
+    assert unread_marks(text) == []
+
+
+def test_marks_that_are_not_read_are_named():
+    assert unread_marks("A [E1, E2], b [1], c [x].") == ["[E1, E2]"]

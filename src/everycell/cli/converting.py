@@ -81,8 +81,8 @@ def convert_corpus(
     typer.echo(
         f"{target}: {made.questions} questions, {made.answered} of them with right answers, "
         f"{made.passages} passages; left out: {made.left_out} questions without a relevant "
-        f"passage, {made.empty} passages without a text; not found: {made.missing_passages} relevant "
-        f"passages, {made.missing_questions} judged questions"
+        f"passage, {made.empty} passages without a text; not found: "
+        f"{made.missing_passages} relevant passages, {made.missing_questions} judged questions"
     )
 
 

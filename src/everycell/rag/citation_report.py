@@ -134,6 +134,11 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
     return list(found.values())
 
 
+def read_answer_texts(path: Path) -> list[str]:
+    """Texts of the answers of a file, in the order of the lines."""
+    return [line.answer for _, line in read_json_lines(path, _Line, "docs/attribution.md")]
+
+
 def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
     # Names of the documents in the order of their numbers; a range takes no memory.
     named: Sequence[str | int]

@@ -6,12 +6,12 @@ authors' library reads nothing else. Models write other forms too. This module r
 ==================================  =======================================================
 ``[1]``, ``[1][2]``                 one number in brackets
 ``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
-``[1-3]``                           all numbers from 1 to 3, with a hyphen or a dash
-``[Document 2]``, ``[Source: 2]``   with a noun before the number
+``[1-3]``, ``[1 to 3]``             all numbers from 1 to 3, with a hyphen, a dash or "to"
+``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number
 ``[[2]]``                           in further brackets
 ``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
 ``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation after the last number
-``\[1\]``, ``【1†source】``           with backslashes, or with GPT's text after a dagger
+``\[1\]``, ``【4:1†source】``         with backslashes, or with GPT's search and dagger
 ``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` beside the number
 ``[1 (author: Ada Ode)]``           with a label in parentheses that begins as in prompts
 ``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
@@ -55,7 +55,7 @@ _INNERMOST = re.compile(
 )
 _PLAIN = re.compile(r"\[(\d+)\]")
 _NOUN = rf"(?:{'|'.join(NOUNS)})"
-_WORD = re.compile(rf"{_NOUN}s?[.:]?", re.IGNORECASE)
+_WORD = re.compile(rf"(?:{_NOUN}|citation|cite)s?[.:]?", re.IGNORECASE)
 _DASH = r"[-\u2010-\u2015\u2212~]"
 _CHINESE = "一二三四五六七八九"
 # A mark beside a label belongs to it. All quantifiers but one are bounded, and that one ends at
@@ -153,6 +153,23 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     return sorted(dict.fromkeys(found), key=lambda citation: citation.start)
 
 
+def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
+    """Return bracketed marks with a digit of which `find_citations` reads no number.
+
+    Examples
+    --------
+    >>> unread_marks("Owls [1] hunt [E1, E2] at night [note].")
+    ['[E1, E2]']
+    """
+    starts = [citation.start for citation in find_citations(text, forms=forms)]
+    return [
+        match[0]
+        for match in _INNERMOST.finditer(text)
+        if any(map(str.isdigit, match[0]))
+        and not any(match.start() <= start < match.end() for start in starts)
+    ]
+
+
 def _value(written: str) -> int | None:
     """Value of a written number; None if it is too long, or not a Chinese numeral up to 99."""
     if written.isdecimal():
@@ -171,7 +188,11 @@ def _in_list(content: str, offset: int) -> list[Citation]:
     dash: int | None = None
     # Allowed next: after a number a dash or a separator, after these a number.
     after_number = False
-    content = content.removesuffix("\\").partition("†")[0].rstrip()
+    content, dagger, _ = content.removesuffix("\\").partition("†")
+    content = content.rstrip()
+    # "4:1†source": the part before the colon numbers the search, not the document.
+    if dagger and (searched := re.match(r"\d{1,6}:(?=\d)", content)):
+        content, offset = content[searched.end() :], offset + searched.end()
     if content.endswith((".", ",", ";")):
         content = content[:-1]
     if _THOUSANDS.search(content):
@@ -192,6 +213,8 @@ def _in_list(content: str, offset: int) -> list[Citation]:
             dash, after_number = part.start(), False
         elif kind == "separator" and after_number:
             after_number = False
+        elif kind == "word" and part[0].lower() == "to" and after_number and dash is None:
+            dash, after_number = part.start(), False
         elif kind == "word" and dash is None and part[0].lower() in ("and", "or") and found:
             after_number = False
         elif kind == "word" and dash is None and _WORD.fullmatch(part[0]):
