@@ -16,7 +16,7 @@ from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.audits import Finding, printed_number
 from everycell.engine.cards import RUNNABLE, Card, Conclusion
 from everycell.engine.conclusions import evaluate
-from everycell.engine.judging import judge
+from everycell.engine.judging import P_VALUE, judge
 from everycell.engine.printed_cells import CardError, is_number
 from everycell.engine.reports import (
     VERDICTS,
@@ -679,3 +679,8 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
     found = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
     assert found == ["differs" if at == index else "equal" for at in range(len(table))]
+
+
+def test_no_closeness_of_p_values():
+    names = ("p", "p_value", "p worker means", "precision", "pw", "P(u|pi)@10")
+    assert [name for name in names if P_VALUE.fullmatch(name)] == list(names[:3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Literal
 
 import pandas as pd
@@ -71,6 +72,10 @@ def judge(
     return "differs"
 
 
+#: Names of metrics that are p-values.
+P_VALUE = re.compile(r"p([_ ].*)?")
+
+
 def closeness(
     artefact: Artefact, cells: list[JudgedCell]
 ) -> tuple[dict[str, float], dict[str, float]]:
@@ -97,6 +102,8 @@ def closeness(
             continue
         if isinstance(cell.rebuilt, float) and is_number(cell.printed):
             metric, printed = cell.key.get("metric", "value"), float(cell.printed)
+            if P_VALUE.fullmatch(metric):  # Distances and orders of p-values say nothing.
+                continue
             by_metric.setdefault(metric, []).append((printed, cell.rebuilt))
             # Rounded as printed: values that look the same in print are tied on both sides.
             rounded.setdefault(metric, []).append((printed, round(cell.rebuilt, digits)))
