@@ -17,6 +17,7 @@ from pydantic import Field, create_model
 
 from everycell import studies
 from everycell.engine.settings import ConfigError, Settings, validated
+from everycell.engine.untrusted import in_quotes
 from everycell.engine.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
 from everycell.sources.settings import CorpusSettings, FetchSettings
@@ -112,6 +113,7 @@ def read_config(path: Path, more: Path | None = None) -> Config:
     if more is None:
         return parse_config(content, name=path.name)
     parse_config(content, name=path.name)
+    refuse_templates(more)
     return parse_config(_updated(content or {}, _content(more) or {}), name=more.name)
 
 
@@ -124,6 +126,32 @@ def _content(path: Path) -> Any:
         raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is not YAML, {yaml_fault(error)}; correct that line.") from None
+
+
+def refuse_templates(path: Path) -> None:
+    """Refuse a file of settings whose expressions Snakemake would run as Python (yte).
+
+    Raises
+    ------
+    ConfigError
+        The file has the key `__use_yte__` or an expression, or cannot be read safely.
+
+    Examples
+    --------
+    >>> refuse_templates(Path("config.yaml"))
+    """
+    waiting = [_content(path)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list | tuple):
+            waiting += value
+        elif isinstance(value, str) and (value == "__use_yte__" or value.startswith("?")):
+            raise ConfigError(
+                f"{path}: has {in_quotes(value)}, a template that runs code; settings are plain "
+                "values, so remove it."
+            )
 
 
 def _updated(content: Any, more: Any) -> Any:

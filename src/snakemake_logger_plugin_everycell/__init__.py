@@ -17,6 +17,7 @@ from logging import INFO, LogRecord
 from pathlib import Path
 from typing import Any
 
+from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -124,11 +125,26 @@ class Run:
         return f"{about} {in_words(found.seconds)} left"
 
 
+def _refuse_templates(arguments: Sequence[str]) -> None:
+    """Refuse settings that Snakemake would run as code; it reads them after it makes this log."""
+    from everycell.cli.making import config_files
+    from everycell.config import refuse_templates
+    from everycell.engine.settings import ConfigError
+
+    try:
+        for path in config_files(arguments):
+            refuse_templates(path)
+    except ConfigError as error:
+        raise WorkflowError(str(error)) from None
+
+
 class LogHandler(LogHandlerBase):
     """Progress on standard error: a bar that moves on a terminal, elsewhere a line per job."""
 
     def __post_init__(self) -> None:
         """Prepare the handler that Snakemake itself would have."""
+        if any(argument.startswith("--c") for argument in sys.argv[1:]):
+            _refuse_templates(sys.argv[1:])
         # Snakemake imports its plugins while it is imported itself.
         from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
 

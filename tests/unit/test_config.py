@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from everycell import studies
+from everycell.cli.making import config_files
 from everycell.config import (
     SCHEMA,
     Config,
@@ -12,6 +13,7 @@ from everycell.config import (
     json_schema,
     parse_config,
     read_config,
+    refuse_templates,
 )
 from everycell.engine.settings import ConfigError, part_of
 from everycell.engine.yaml import load_yaml
@@ -40,6 +42,34 @@ def test_empty_file_means_the_defaults(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("")
     assert read_config(file) == Config()
+
+
+@pytest.mark.fault("configuration")
+@pytest.mark.parametrize(
+    "content",
+    [
+        "__use_yte__: true\nseed: ?print(1)",
+        '{"__use_yte__": 1}',
+        "<<: {__use_yte__: yes}",
+        "cache: ?open('x', 'w')",
+        "user_studies: [{'?if True': 1}]",
+    ],
+)
+def test_a_template_is_refused_and_not_run(tmp_path, content):
+    plain, file = tmp_path / "config.yaml", tmp_path / "mine.yaml"
+    plain.write_text("")
+    file.write_text(content)
+    with pytest.raises(ConfigError, match=r"mine\.yaml"):
+        refuse_templates(file)
+    with pytest.raises(ConfigError, match=r"mine\.yaml"):
+        read_config(plain, file)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--configfile", "a"], ["--configfiles=a"], ["-n", "--configf", "a", "--", "b"]]
+)
+def test_config_files_are_found_in_all_spellings(arguments):
+    assert list(map(str, config_files(arguments))) == ["a"]
 
 
 FAULTS = {

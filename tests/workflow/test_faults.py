@@ -60,6 +60,16 @@ def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
     assert "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1" in printed
 
 
+@pytest.mark.fault("configuration")
+@pytest.mark.parametrize(("options", "runs"), [([], False), (["--workflow-profile", "none"], True)])
+def test_settings_with_a_template_are_refused(clean, options, runs):
+    """Without the project's profile Snakemake runs them before it reads the Snakefile."""
+    ran, mine = clean.folder / "ran", clean.folder / "mine.yaml"
+    mine.write_text(f"__use_yte__: true\nseed: ?open({str(ran)!r}, 'w').write('x')\n")
+    assert "mine.yaml: has " in refused(clean, "-n", *options, "--configfile", mine)
+    assert ran.exists() == runs
+
+
 @pytest.mark.slow
 @pytest.mark.fault("mirror")
 def test_no_mirror_and_no_network(clean):

@@ -11,6 +11,7 @@ from snakemake.exceptions import WorkflowError
 
 from everycell.config import parse_config
 from everycell.config import read_config
+from everycell.config import refuse_templates
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
@@ -27,6 +28,8 @@ from everycell.engine.code import code_sha256, imported_files
 try:
     # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
     read_config(Path("config.yaml"))
+    for file in workflow.overwrite_configfiles:
+        refuse_templates(Path(file))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 

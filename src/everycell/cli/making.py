@@ -25,6 +25,7 @@ from everycell.cli.project import (
     left_out_sentence,
     rules_left_out,
 )
+from everycell.config import refuse_templates
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.printed_cells import CardError
 
@@ -84,6 +85,8 @@ def make(
         if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
             raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
         planned = plan(papers, names or ["embedded"])
+        for path in config_files(ctx.meta["snakemake"]):
+            refuse_templates(path)
         if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
             raise CardError(left_out_sentence(without[0]))
     if not names:
@@ -109,6 +112,15 @@ def make(
 
 
 make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
+
+
+def config_files(arguments: Sequence[str]) -> list[Path]:
+    """Files that ``--configfile`` names among Snakemake's arguments, in any of its spellings."""
+    if not any(argument.startswith("--c") for argument in arguments):
+        return []
+    from snakemake.cli import get_argument_parser
+
+    return get_argument_parser().parse_known_args(list(arguments))[0].configfile
 
 
 def run_snakemake(arguments: Sequence[str]) -> int:
