@@ -114,18 +114,18 @@ class _GroupFairnessEvaluator(Evaluator):
         if frame.empty:
             return
         frame = frame.set_axis(["query", "document", "score"], axis="columns")
-        alike: dict[tuple[str, str, float], list[Measure]] = defaultdict(list)
+        # Only what agrees in all parameters shares its counts, so that a document without counts
+        # at rank 9 does not refuse a measure @5.
+        alike: dict[tuple[str, str, float, int], list[Measure]] = defaultdict(list)
         for measure in self.measures:
             tau = measure["tau"] if "tau" in measure.SUPPORTED_PARAMS else TAU
-            alike[measure["counts"], measure["unknown"], tau].append(measure)
-        for (counts, unknown, tau), measures in alike.items():
-            cutoffs = sorted({measure["cutoff"] for measure in measures})
-            ranked = ranked_counts(frame, counts, depth=cutoffs[-1], unknown=unknown)  # type: ignore[arg-type]
-            background = most_neutral(counts, cutoffs[-1], tau=tau)
-            values = fairness_by_query(ranked, cutoffs, tau=tau, background=background)
+            alike[measure["counts"], measure["unknown"], tau, measure["cutoff"]].append(measure)
+        for (counts, unknown, tau, cutoff), measures in alike.items():
+            ranked = ranked_counts(frame, counts, depth=cutoff, unknown=unknown)  # type: ignore[arg-type]
+            background = most_neutral(counts, cutoff, tau=tau)
+            values = fairness_by_query(ranked, [cutoff], tau=tau, background=background)
             for measure in measures:
-                own = values[values["k"] == measure["cutoff"]]
-                for query, value in zip(own["query"], own[measure.NAME], strict=True):
+                for query, value in zip(values["query"], values[measure.NAME], strict=True):
                     yield Metric(query_id=query, measure=measure, value=float(value))
 
 

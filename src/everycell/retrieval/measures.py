@@ -8,8 +8,10 @@ group fairness (`everycell.metrics.ir_measures_provider`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,7 +20,68 @@ from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import trec_order
 
 if TYPE_CHECKING:
-    from ir_measures import Measure
+    from ir_measures import Measure, Metric
+
+#: Query -> document -> relevance or score, as most providers of `ir_measures` read it.
+_Nested = dict[str, dict[str, Any]]
+
+#: Documents that cwl-eval reads of a list, and the greatest relevance that gdeval.pl takes.
+_DEPTH_OF_CWL, _GRADE_OF_GDEVAL = 1000, 4
+
+
+def _whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+#: Parameter -> whether a value is possible, and the words for those that are. The libraries check
+#: little: some values abort the interpreter, some give another measure than the one asked for.
+_ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "cutoff": (lambda value: _whole(value, 1, 999_999), "a whole number from 1 to 999999"),
+    "rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number of 1 or more"),
+    "min_rel": (lambda value: _whole(value, 0, 999_999_999), "a whole number of 0 or more"),
+    "max_rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number of 1 or more"),
+    # trec_eval rounds the level to two decimals, and reads no exponents.
+    "recall": (
+        lambda value: 0 <= value <= 1 and round(value, 2) == value,
+        "a number from 0 to 1 with at most two decimals",
+    ),
+    "beta": (
+        lambda value: 0 <= value <= 1000 and "e" not in repr(value),
+        "0, or a number from 0.0001 to 1000",
+    ),
+    "p": (lambda value: 0 < value < 1, "a number between 0 and 1"),
+    "T": (lambda value: 0 < value < math.inf, "a positive number"),
+    "gains": (
+        lambda value: all(
+            _whole(key, -999_999_999, 999_999_999) and _whole(gain, 0, 999_999_999)
+            for key, gain in value.items()
+        ),
+        "whole numbers, of 0 or more for the gains",
+    ),
+}
+
+
+def _check_parameters(measure: Measure) -> None:
+    """Refuse a measure with parameters that its library does not compute, or not rightly."""
+    import ir_measures
+
+    measure.validate_params()
+    for name, value in measure.params.items():
+        possible, words = _ALLOWED.get(name, (lambda value: True, ""))
+        if not possible(value):
+            raise ValueError(f"{name} is {value!r}, and must be {words}")
+    if "max_rel" in measure.params and measure["min_rel"] >= measure["max_rel"]:
+        raise ValueError(f"min_rel is {measure['min_rel']}, and must be below max_rel")
+    if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _DEPTH_OF_CWL:
+        raise ValueError(f"cwl-eval reads the first {_DEPTH_OF_CWL} documents only")
+    if measure.NAME in {each.NAME for each in ir_measures.pyndeval.SUPPORTED_MEASURES}:
+        raise ValueError("it needs judgements by subtopic, which qrels of everycell do not have")
+    if _is_of_gdeval(measure) and "cutoff" not in measure.params:
+        raise ValueError("it needs a cut-off, such as @20")
+
+
+def _is_of_gdeval(measure: Measure) -> bool:
+    return measure.NAME == "ERR" or measure.params.get("dcg") == "exp-log2"
 
 
 def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measure:
@@ -30,7 +93,8 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
         Name, parameters and cut-off, such as "P(rel=2)@5".
     relevance_level : int
         Lowest relevance that counts as relevant, 1 or more, for a measure that takes such a level
-        and does not state it.
+        and does not state it. RBP without a level, which `ir_measures` defines for graded relevance
+        and does not compute, takes it as well; NumRet without one counts all documents.
 
     Returns
     -------
@@ -39,7 +103,8 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     Raises
     ------
     ValueError
-        For a measure that the library does not know or that it cannot read.
+        For a measure that the library does not know or cannot read, and for parameters outside
+        the range for which it computes the measure.
 
     Examples
     --------
@@ -58,9 +123,10 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     check_level(relevance_level)
     try:
         found = ir_measures.parse_measure(measure)
-        if relevance_level > 1 and "rel" in found.SUPPORTED_PARAMS and "rel" not in found.params:
-            found = found(rel=relevance_level)
-        found.validate_params()
+        if "rel" in found.SUPPORTED_PARAMS and "rel" not in found.params:
+            if found.NAME == "RBP" or (relevance_level > 1 and found.NAME != "NumRet"):
+                found = found(rel=relevance_level)
+        _check_parameters(found)
     except (ValueError, NameError, TypeError, AssertionError) as error:
         raise ValueError(
             f"The measure {measure!r} cannot be read ({error}): write it as ir_measures does, "
@@ -151,9 +217,17 @@ def evaluate_measures(
 
     Notes
     -----
+    Each measure has the value that it has alone, which `ir_measures` does not promise for measures
+    that are computed together.
+
     The library's providers break ties in different ways (trec_eval by the greater id, its own
-    RR@k by the lesser), so each document is passed on with its place in trec_eval's order as the
-    score.
+    RR@k by the lesser), so each document is passed on with its place in trec_eval's order, from the
+    last one, as the score. Only measures that you define with `ir_measures.define` see the scores.
+
+    Values of trec_eval are those of version 9.0.8; version 10 rounds the levels of ``IPrec`` in
+    another way. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
+    relevance from 0 to 4, which it scales by 4 whatever the greatest one is. Measures of cwl-eval,
+    such as RBP, look at 1,000 documents per topic.
 
     Examples
     --------
@@ -162,8 +236,6 @@ def evaluate_measures(
     >>> evaluate_measures(run, qrels, ["AP", "RR@3", "Judged@2"]).round(3).to_dict("records")
     [{'AP': 0.333, 'RR@3': 0.333, 'Judged@2': 0.5}]
     """
-    import ir_measures
-
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
     wanted = {str(m): parse_measure(m, relevance_level=relevance_level) for m in measures}
@@ -178,21 +250,80 @@ def evaluate_measures(
             f"{list(topics[:3])}, the run with {list(run['query'].unique()[:3])}; give both the "
             "same ids."
         )
-    try:
-        found = ir_measures.iter_calc(
-            list(wanted.values()),
-            qrels.set_axis(["query_id", "doc_id", "relevance"], axis="columns"),
-            ranked.assign(score=-ranked.groupby("query").cumcount()).set_axis(
-                ["query_id", "doc_id", "score"], axis="columns"
-            ),
-        )
-        values = pd.Series({(str(each.measure), each.query_id): each.value for each in found})
-    except ValueError as error:
-        if not str(error).startswith("Unsupported measures"):
-            raise
-        raise ValueError(
-            f"ir_measures cannot compute {list(wanted)} here ({error}); choose other measures, or "
-            "install what it names."
-        ) from None
-    table = {name: values[str(measure)].reindex(topics) for name, measure in wanted.items()}
+    places = ranked.assign(score=ranked.groupby("query").cumcount(ascending=False) + 1.0)
+    judged, retrieved = _nested(qrels), _nested(places)
+    values: dict[Measure, dict[str, float]] = defaultdict(dict)
+    for group in _groups(wanted.values()):
+        for each in _computed(group, judged, retrieved, ranked):
+            values[each.measure][each.query_id] = each.value
+    table = {
+        name: [values[measure].get(topic, math.nan) for topic in topics]
+        for name, measure in wanted.items()
+    }
     return pd.DataFrame(table, index=topics).astype(float)
+
+
+def _nested(frame: pd.DataFrame) -> _Nested:
+    nested: _Nested = {}
+    for query, document, value in zip(*(frame[name].tolist() for name in frame), strict=True):
+        nested.setdefault(query, {})[document] = value
+    return nested
+
+
+def _groups(measures: Iterable[Measure]) -> list[list[Measure]]:
+    """Measures that are computed in one call: those of trec_eval without parameters, each other.
+
+    In one call the library's providers take two measures for the same one, or one's parameters for
+    the other's; with a cut-off alone there is nothing to confuse.
+    """
+    import ir_measures
+
+    groups: dict[object, list[Measure]] = defaultdict(list)
+    for measure in measures:
+        plain = measure.params.keys() <= {"cutoff"} and ir_measures.pytrec_eval.supports(measure)
+        groups["trec_eval" if plain else measure].append(measure)
+    return list(groups.values())
+
+
+def _computed(
+    measures: list[Measure], qrels: _Nested, run: _Nested, ranked: pd.DataFrame
+) -> list[Metric]:
+    """Values of measures of one call; `ranked` has the scores of `run`'s documents."""
+    import ir_measures
+
+    from everycell.metrics.ir_measures_provider import GroupFairness
+
+    (first, *_) = measures
+    if hasattr(first, "runtime_impl") or GroupFairness().supports(first):
+        columns = ["query_id", "doc_id", "score"]
+        return list(
+            ir_measures.iter_calc(measures, qrels, ranked.set_axis(columns, axis="columns"))
+        )
+    try:
+        if _is_of_gdeval(first):
+            return _by_gdeval(first, qrels, run)
+        return list(ir_measures.iter_calc(measures, qrels, run))
+    except Exception as error:
+        # What the libraries raise for such a run or such qrels is not documented.
+        raise ValueError(
+            f"ir_measures cannot compute {', '.join(map(str, measures))} here "
+            f"({type(error).__name__}: {error}); choose other measures, or install what it names."
+        ) from error
+
+
+def _by_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list[Metric]:
+    """Values by gdeval.pl, which reads topics as numbers and relevance up to 4."""
+    import ir_measures
+
+    for query, judged in qrels.items():
+        document, grade = max(judged.items(), key=lambda pair: pair[1])
+        if grade > _GRADE_OF_GDEVAL:
+            raise ValueError(
+                f"document {document!r} of topic {query!r} has the relevance {grade}, and gdeval "
+                f"takes at most {_GRADE_OF_GDEVAL}"
+            )
+    topics = list(qrels)
+    numbers = {query: str(number) for number, query in enumerate(topics, 1)}
+    numbered = [{numbers[query]: row for query, row in each.items()} for each in (qrels, run)]
+    found = ir_measures.gdeval.iter_calc([measure], *numbered)
+    return [each._replace(query_id=topics[int(each.query_id) - 1]) for each in found]
