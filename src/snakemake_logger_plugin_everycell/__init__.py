@@ -125,14 +125,26 @@ class Run:
         return f"{about} {in_words(found.seconds)} left"
 
 
+def config_files(arguments: Sequence[str]) -> list[Path]:
+    """Files that ``--configfile`` names among Snakemake's arguments, in any of its spellings."""
+    if not any(argument.startswith("--c") for argument in arguments):
+        return []
+    from snakemake.cli import get_argument_parser
+
+    return get_argument_parser().parse_known_args(list(arguments))[0].configfile
+
+
 def _refuse_templates(arguments: Sequence[str]) -> None:
     """Refuse settings that Snakemake would run as code; it reads them after it makes this log."""
-    from everycell.cli.making import config_files
+    files = config_files(arguments)
+    if not files:
+        return
+    # The library takes half a second to import.
     from everycell.config import refuse_templates
     from everycell.engine.settings import ConfigError
 
     try:
-        for path in config_files(arguments):
+        for path in files:
             refuse_templates(path)
     except ConfigError as error:
         raise WorkflowError(str(error)) from None
@@ -143,8 +155,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Prepare the handler that Snakemake itself would have."""
-        if any(argument.startswith("--c") for argument in sys.argv[1:]):
-            _refuse_templates(sys.argv[1:])
+        _refuse_templates(sys.argv[1:])
         # Snakemake imports its plugins while it is imported itself.
         from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
 

@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from everycell import studies
-from everycell.cli.making import config_files
 from everycell.config import (
     SCHEMA,
     Config,
@@ -18,6 +17,7 @@ from everycell.config import (
 from everycell.engine.settings import ConfigError, part_of
 from everycell.engine.yaml import load_yaml
 from everycell.language_models.settings import AskSettings
+from snakemake_logger_plugin_everycell import config_files
 
 
 def test_schema_file_is_that_of_the_model(repository):
@@ -66,7 +66,8 @@ def test_a_template_is_refused_and_not_run(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--configfile", "a"], ["--configfiles=a"], ["-n", "--configf", "a", "--", "b"]]
+    "arguments",
+    [["--configfile", "a"], ["--configfiles=a"], ["-n", "--configfile", "a", "--", "b"]],
 )
 def test_config_files_are_found_in_all_spellings(arguments):
     assert list(map(str, config_files(arguments))) == ["a"]

@@ -85,8 +85,12 @@ def make(
         if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
             raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
         planned = plan(papers, names or ["embedded"])
-        for path in config_files(ctx.meta["snakemake"]):
-            refuse_templates(path)
+        if ctx.meta["snakemake"]:
+            # A light installation has no Snakemake.
+            from snakemake_logger_plugin_everycell import config_files
+
+            for path in config_files(ctx.meta["snakemake"]):
+                refuse_templates(path)
         if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
             raise CardError(left_out_sentence(without[0]))
     if not names:
@@ -112,15 +116,6 @@ def make(
 
 
 make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
-
-
-def config_files(arguments: Sequence[str]) -> list[Path]:
-    """Files that ``--configfile`` names among Snakemake's arguments, in any of its spellings."""
-    if not any(argument.startswith("--c") for argument in arguments):
-        return []
-    from snakemake.cli import get_argument_parser
-
-    return get_argument_parser().parse_known_args(list(arguments))[0].configfile
 
 
 def run_snakemake(arguments: Sequence[str]) -> int:
