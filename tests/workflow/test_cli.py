@@ -410,3 +410,27 @@ def test_the_installed_command_runs(built):
     done = built.everycell("list", "sakai2023/table_1")
     assert done.returncode == 0, done.stdout
     assert "sakai2023/table_1" in done.stdout and "38 equal" in done.stdout
+
+
+def test_make_frees_a_locked_folder(clean):
+    (clean.folder / ".snakemake/locks").mkdir(parents=True)
+    (clean.folder / ".snakemake/locks/0.output.lock").write_text("results/a.csv\n")
+    done = clean.everycell("make", "--unlock")
+    assert done.returncode == 0, done.stdout
+    assert not list((clean.folder / ".snakemake/locks").glob("*.lock"))
+    assert "cells" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("snakemake", "-n", "full_heuss2025_ch4"),
+        ("snakemake", "-n", "full_lajewska2025_table_3_3"),
+        ("everycell", "make", "-n", "results/full/heuss2025/figure_4_4.csv"),
+    ],
+)
+def test_a_full_tier_without_settings_ends_in_one_sentence(tree, command):
+    done = tree.run(*command)
+    assert done.returncode == 2
+    assert "everycell: config.yaml" in done.stdout and "Exception" not in done.stdout
+    assert "Traceback" not in done.stdout and ".smk" not in done.stdout
