@@ -22,7 +22,8 @@ WHERE: dict[Where, str] = {
 HEAD = """\
 # Errata
 
-Published numbers and sentences that other evidence disagrees with: {counts}.
+Published numbers and sentences that other evidence disagrees with:
+{counts}.
 A finding that two publications share is counted once. Made from the cards in `published/` by
 `python docs/make_errata.py`; a test fails when this file and the cards differ.
 

@@ -310,7 +310,7 @@ class Conclusion(CardFileModel):
     inconclusive: str | None = Field(None, min_length=10)
     #: The predicates are one comparison by several tests, as the paper names none.
     tests_must_agree: bool = False
-    #: Erratum of the card about this claim; while its cause is unknown, nothing contradicts the claim.
+    #: The card's erratum about this claim; without a known cause it contradicts nothing.
     erratum: str | None = None
 
 

@@ -23,7 +23,7 @@ def audits_of(paper: str, chapter: str) -> Mapping[str, Audit]:
 
     Examples
     --------
-    >>> list(audits_of("sakai2023", "1"))[:2]
+    >>> list(audits_of("sakai2023", "1"))[:1]
     ['audit_sakai2023_table_1_gains']
     >>> audits_of("sakai2023", "2")
     {}
