@@ -33,7 +33,8 @@ error* is ours: the text that this project worked from is wrong, not the paper. 
 the published number is what another computation than the text's gives, or what the software gives
 though the analysis is open to criticism. It is not a misprint. Everywhere else the *cause is
 unknown*: print, transcription, or a rule of counting that the paper does not name. These are
-questions and no errors. For each paper, errors in print come first. Where printed numbers alone show it, an audit checks it in each run
+questions and no errors. For each paper, errors in print come first.
+Where printed numbers alone show it, an audit checks it in each run
 (`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers are given here. A
 line such as L1110 is a line of our copy of the text.
 """
