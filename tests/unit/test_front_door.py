@@ -1,7 +1,9 @@
 """Names of `everycell`, and measures of runs in the notation of ir_measures."""
 
+import os
 import subprocess
 import sys
+import warnings
 from importlib import import_module
 
 import ir_measures
@@ -15,6 +17,8 @@ from everycell.metrics.fairness_report import fairness_report
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.measures import evaluate_measures, parse_measure
 from everycell.retrieval.reproduction import compare_runs
+from everycell.trec.qrels import write_qrels
+from everycell.trec.runs import write_run
 
 
 @pytest.fixture(scope="module")
@@ -115,13 +119,168 @@ def test_the_level_is_that_of_measures_which_name_none():
         ([], "The measures are .*give a list"),
         (["AP", "AP"], "give each only once"),
         (["AP", "MAP"], "give each only once"),
-        ("alpha_nDCG@10", "ir_measures cannot compute|cannot be read"),
+        ("RBP(rel=1)@5", "ir_measures cannot compute RBP.rel=1.@5"),
+        ("NumRel(rel=2)", "ir_measures cannot compute"),
+        ("alpha_nDCG@10", "subtopic"),
+        *(
+            (f"{name}@{k}", "cutoff is")
+            for k in ("0", "1000000", "True")
+            for name in (
+                "P",
+                "R",
+                "nDCG",
+                "AP",
+                "Success",
+                "RR",
+                "Judged",
+                "ERR",
+                "Accuracy",
+                "SDCG(max_rel=3)",
+                "NERR9(max_rel=3)",
+                "TExFAIR(counts='c.parquet')",
+            )
+        ),
+        *(
+            (f"{name}(rel={level})@5", "rel is")
+            for level in ("0", "1000000000", "True")
+            for name in ("P", "R", "AP", "Success", "RR", "Accuracy")
+        ),
+        ("Bpref(rel=0)", "rel is"),
+        ("RBP(rel=0)", "rel is"),
+        ("infAP(rel=0)", "rel is"),
+        *(
+            (f"nDCG(gains={gains})@5", "gains is")
+            for gains in ("{1:2.5}", "{1.5:2}", "{'1':2}", "{1:True}", "{1:1000000000}")
+        ),
+        ("IPrec@1.5", "recall is"),
+        ("IPrec@0.105", "recall is .*two decimals"),
+        ("SetF(beta=1e-7)", "beta is"),
+        ("SetF(beta=1e30)", "beta is"),
+        ("RBP(p=1.0)", "p is"),
+        ("Compat(p=2.0)", "p is"),
+        ("NERR10(p=0.0,max_rel=3)", "p is"),
+        ("INST(T=0.0,max_rel=3)", "T is"),
+        ("INSQ(max_rel=0)", "max_rel is"),
+        ("BPM(min_rel=3,max_rel=3)@5", "min_rel is"),
+        ("SDCG(max_rel=3)@1001", "cwl-eval reads"),
+        ("ERR", "cut-off"),
+        ("nDCG(dcg='exp-log2')", "cut-off"),
     ],
 )
 def test_measures_that_are_refused(judged, measures, said):
+    """Before a library is called: of these some abort the interpreter, and some give numbers."""
     with pytest.raises(ValueError, match=said) as refused:
         everycell.evaluate(*judged, measures)
     assert str(refused.value).endswith(".")
+
+
+#: All that ir_measures computes here, with parameters that it confuses when asked together.
+MEASURES = [
+    "AP", "AP(rel=2)", "AP(judged_only=True)@5", "AP@5", "Accuracy", "Accuracy(rel=2)@20",
+    "BPM(max_rel=3)@5", "BPM(T=2.0,max_rel=3)@5", "Bpref", "Bpref(rel=2)", "Compat",
+    "Compat(p=0.8,normalize=False)", "ERR@5", "ERR@10", "INSQ(max_rel=3)", "INST(max_rel=3)",
+    "INST(T=2.0,max_rel=4)", "IPrec@0.1", "IPrec@0.11", "IPrec(rel=2)@0.1", "IPrec@1.0", "Judged",
+    "Judged@5", "NERR10(max_rel=3)", "NERR11(max_rel=3)", "NERR8(max_rel=3)@5",
+    "NERR9(max_rel=3)@5", "NumQ", "NumRel", "NumRet", "NumRet(rel=1)", "NumRet(rel=2)",
+    "P(judged_only=True)@5", "P(rel=2)@5", "P@5", "P@50", "R(judged_only=True)@5", "R@5", "R@50",
+    "RBP(rel=1)", "RBP(p=0.5,rel=1)", "RBP(rel=2)", "RR", "RR(judged_only=True)", "RR(rel=2)",
+    "RR(rel=2)@3", "RR@3", "Rprec", "Rprec(judged_only=True)", "SDCG(max_rel=3)@5", "SetAP",
+    "SetAP(rel=2)", "SetF", "SetF(beta=2.0)", "SetF(beta=0.5)", "SetP", "SetP(relative=True)",
+    "SetR", "Success@1", "Success@5", "infAP", "nDCG", "nDCG(dcg='exp-log2')@5",
+    "nDCG(gains={1:3,2:7})", "nDCG(gains={1:3,2:7})@10", "nDCG(gains={1:5,2:6})@10",
+    "nDCG(judged_only=True)@10", "nDCG@10",
+]  # fmt: skip
+
+
+def test_values_are_those_of_ir_measures_for_a_run_without_ties(judged):
+    """Of each measure alone; some compare scores with 0, so all scores are positive."""
+    run, qrels = judged
+    run = run.assign(score=np.random.default_rng(1).permutation(len(run)) + 1.0)
+    # gdeval takes numbers for topics; without it they have any name.
+    frames = [frame.assign(query=frame["query"].str[1:]).set_axis(names, axis="columns")
+              for frame, names in ((qrels, ["query_id", "doc_id", "relevance"]),
+                                   (run, ["query_id", "doc_id", "score"]))]  # fmt: skip
+    odd = dict(zip(["q0", "q2", "q3", "q4", "q5"], ["PLAIN-10", "81_1", "t1", "1", "01"],
+                   strict=True))  # fmt: skip
+    renamed = [frame.assign(query=frame["query"].map(odd)) for frame in (run, qrels)]
+    found = everycell.evaluate(renamed[0].dropna(), renamed[1], MEASURES)
+    assert found.index.tolist() == qrels["query"].map(odd).unique().tolist()
+    for name in MEASURES:
+        theirs = ir_measures.iter_calc([ir_measures.parse_measure(name)], *frames)
+        expected = {odd[f"q{each.query_id}"]: each.value for each in theirs}
+        assert found[name].dropna().to_dict() == pytest.approx(expected), name
+        assert np.ptp(list(expected.values())) > 0 or name.startswith("NumQ"), name
+
+
+TOGETHER = """
+import random, sys
+import pandas as pd
+import everycell
+run, qrels, *measures = sys.argv[1:]
+run, qrels = everycell.as_run(run), everycell.as_qrels(qrels)
+alone = pd.concat([everycell.evaluate(run, qrels, name) for name in measures], axis="columns")
+dice = random.Random(1)
+for size in [len(measures)] * 3 + [2, 3, 5] * 10:
+    asked = dice.sample(measures, size)
+    pd.testing.assert_frame_equal(everycell.evaluate(run, qrels, asked), alone[asked])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_measures_together_have_the_values_that_they_have_alone(judged, tmp_path, seed):
+    write_run(judged[0], tmp_path / "run", tag="t")
+    write_qrels(judged[1], tmp_path / "qrels")
+    counts = pd.DataFrame(
+        {
+            "document_id": [f"d{d}" for d in range(30)],
+            "length": 20,
+            "f": [d % 3 for d in range(30)],
+            "m": [d % 5 for d in range(30)],
+        }
+    )
+    counts.to_parquet(tmp_path / "c.parquet")
+    ours = [f"{name}(counts='{tmp_path / 'c.parquet'}')@{k}" for name in ("TExFAIR", "NFaiRR")
+            for k in (3, 20)]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", TOGETHER, tmp_path / "run", tmp_path / "qrels", *MEASURES, *ours],
+        env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_rbp_without_a_level_takes_that_of_the_others_and_numret_none(judged):
+    found = evaluate_measures(*judged, ["RBP(p=0.5)", "NumRet"], relevance_level=2)
+    expected = evaluate_measures(*judged, ["RBP(p=0.5,rel=2)", "NumRet"])
+    assert (found.to_numpy() == expected.to_numpy()).all()
+    plain = evaluate_measures(*judged, ["RBP(p=0.5)"])["RBP(p=0.5)"]
+    assert plain.tolist() == everycell.evaluate(*judged, "RBP(p=0.5,rel=1)").squeeze().tolist()
+
+
+def test_what_a_library_cannot_compute_is_one_sentence():
+    run, qrels = {"q": {"a": 1.0}}, {"q": {"a": 5}}
+    for measure, said in (("ERR@3", "'a' of topic 'q' has the relevance 5"),
+                          ("Accuracy@1", "ir_measures cannot compute Accuracy@1")):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            everycell.evaluate(run, qrels, measure)
+
+
+def test_a_measure_of_ones_own_sees_the_scores(judged):
+    best = ir_measures.define_byquery(lambda qrels, run: run["score"].max(), name="Best")
+    found = everycell.evaluate(*judged, [best]).squeeze()
+    expected = judged[0].groupby("query")["score"].max().reindex(found.index).dropna()
+    assert found[expected.index].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("function", [everycell.evaluate, evaluate])
+def test_different_scores_that_32_bits_hold_as_one_are_named(function):
+    run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1 + 1e-8, 1, 0]})
+    qrels = pd.DataFrame({"query": ["q"], "document": ["a"], "relevance": [1]})
+    with pytest.warns(UserWarning, match="1.00000001 .*query 'q' are equal as 32-bit floats"):
+        assert function(run, qrels, ["RR"])["RR"].tolist() == [0.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        function(run.assign(score=[1, 1, 0]), qrels, ["RR"])
 
 
 def test_a_run_of_other_topics_is_refused(judged):

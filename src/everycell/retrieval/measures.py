@@ -37,9 +37,9 @@ def _whole(value: object, low: int, high: int) -> bool:
 #: little: some values abort the interpreter, some give another measure than the one asked for.
 _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cutoff": (lambda value: _whole(value, 1, 999_999), "a whole number from 1 to 999999"),
-    "rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number of 1 or more"),
-    "min_rel": (lambda value: _whole(value, 0, 999_999_999), "a whole number of 0 or more"),
-    "max_rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number of 1 or more"),
+    "rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
+    "min_rel": (lambda value: _whole(value, 0, 999_999_999), "a whole number from 0 to 999999999"),
+    "max_rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
     # trec_eval rounds the level to two decimals, and reads no exponents.
     "recall": (
         lambda value: 0 <= value <= 1 and round(value, 2) == value,
@@ -56,28 +56,28 @@ _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
             _whole(key, -999_999_999, 999_999_999) and _whole(gain, 0, 999_999_999)
             for key, gain in value.items()
         ),
-        "whole numbers, of 0 or more for the gains",
+        "whole numbers, with gains from 0 to 999999999",
     ),
 }
 
 
-def _check_parameters(measure: Measure) -> None:
-    """Refuse a measure with parameters that its library does not compute, or not rightly."""
+def _obstacle(measure: Measure) -> str | None:
+    """Why the parameters of a measure are not what its library computes, or computes rightly."""
     import ir_measures
 
-    measure.validate_params()
     for name, value in measure.params.items():
         possible, words = _ALLOWED.get(name, (lambda value: True, ""))
         if not possible(value):
-            raise ValueError(f"{name} is {value!r}, and must be {words}")
+            return f"{name} is {value!r}, and must be {words}"
     if "max_rel" in measure.params and measure["min_rel"] >= measure["max_rel"]:
-        raise ValueError(f"min_rel is {measure['min_rel']}, and must be below max_rel")
+        return f"min_rel is {measure['min_rel']}, and must be below max_rel"
     if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _DEPTH_OF_CWL:
-        raise ValueError(f"cwl-eval reads the first {_DEPTH_OF_CWL} documents only")
+        return f"cwl-eval reads {_DEPTH_OF_CWL} documents of a list, so give a smaller cut-off"
     if measure.NAME in {each.NAME for each in ir_measures.pyndeval.SUPPORTED_MEASURES}:
-        raise ValueError("it needs judgements by subtopic, which qrels of everycell do not have")
+        return "it needs judgements by subtopic, which qrels of everycell do not have"
     if _is_of_gdeval(measure) and "cutoff" not in measure.params:
-        raise ValueError("it needs a cut-off, such as @20")
+        return "give it a cut-off, such as @20"
+    return None
 
 
 def _is_of_gdeval(measure: Measure) -> bool:
@@ -126,12 +126,14 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
         if "rel" in found.SUPPORTED_PARAMS and "rel" not in found.params:
             if found.NAME == "RBP" or (relevance_level > 1 and found.NAME != "NumRet"):
                 found = found(rel=relevance_level)
-        _check_parameters(found)
+        found.validate_params()
     except (ValueError, NameError, TypeError, AssertionError) as error:
         raise ValueError(
             f"The measure {measure!r} cannot be read ({error}): write it as ir_measures does, "
             "such as AP, nDCG@10, P(rel=2)@5 or RR."
         ) from None
+    if (obstacle := _obstacle(found)) is not None:
+        raise ValueError(f"The measure {str(measure)!r} cannot be computed: {obstacle}.")
     return found
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everycell.trec.runs import id_order
+from everycell.trec.runs import id_order, warn_of_collapse
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -94,6 +94,8 @@ def _ranks(run: pd.DataFrame, topic: IntArray, rows: npt.NDArray[np.intp]) -> In
         ids = id_order(run["document"].iloc[others])
         order = np.lexsort((ids, keys[others]))
         first = np.searchsorted(keys[others][order], keys[others][order])
+        equal = np.diff(keys[others][order]) == 0
+        warn_of_collapse(run, others[order][:-1][equal], others[order][1:][equal])
         ahead = np.zeros(len(run), dtype=np.int64)
         ahead[others[order]] = np.arange(len(others)) - first
         rank += ahead[rows]

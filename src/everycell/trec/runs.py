@@ -1,13 +1,16 @@
 """Runs of the TREC format: scored documents of each query, in trec_eval's order.
 
 The ranks and the order of the lines are ignored, as in trec_eval: the scores decide, and documents
-of equal score are ordered by descending id (`trec_order`). If the ranks of a file matter to you,
-let `read_run` refuse ranks that contradict the scores.
+of equal score are ordered by descending id (`trec_order`). Scores are compared as 32-bit floats, as
+trec_eval 9 and pytrec_eval hold them; trec_eval 10 has 64 bits. Where the difference matters, a
+warning says so. If the ranks of a file matter to you, let `read_run` refuse ranks that contradict
+the scores.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -18,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everycell.engine.untrusted import in_quotes
 from everycell.trec.candidates import check_candidates
 from everycell.trec.lines import (
     _CUTS_AN_ID,
@@ -255,7 +259,13 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame, n rows
         The three columns with a new index: queries in the order in which they first occur, and
         within a query score, then document id, both descending. Scores tie when they are equal as
-        32-bit floats, which is how trec_eval and pytrec_eval hold them; the column keeps float64.
+        32-bit floats, which is how trec_eval 9 and pytrec_eval hold them; the column keeps
+        float64.
+
+    Warns
+    -----
+    UserWarning
+        If different scores of a query are equal as 32-bit floats.
 
     Raises
     ------
@@ -264,7 +274,7 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1, 1 + 1e-9, 2]})
+    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1.0, 1, 2]})
     >>> trec_order(run)["document"].tolist()
     ['c', 'b', 'a']
     """
@@ -275,8 +285,27 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     # Sorting ids is slow, and only the ids of ties matter.
     above, below = order[:-1], order[1:]
     equal = (query[above] == query[below]) & (score[above] == score[below])
+    warn_of_collapse(run, above[equal], below[equal])
     tied = order[np.append(equal, False) | np.append(False, equal)]
     place = np.zeros(len(run), dtype=np.int64)
     place[tied] = id_order(run["document"].iloc[tied])
     order = np.lexsort((place, -score, query))
     return run.iloc[order].reset_index(drop=True)
+
+
+def warn_of_collapse(
+    run: pd.DataFrame, above: npt.NDArray[np.integer], below: npt.NDArray[np.integer]
+) -> None:
+    """Warn if rows of a run that tie as 32-bit floats have different scores."""
+    score = run["score"].to_numpy()
+    different = np.flatnonzero(score[above] != score[below])
+    if len(different):
+        first, second = above[different[0]], below[different[0]]
+        warnings.warn(
+            f"The scores {float(score[first])} and {float(score[second])} of query "
+            f"{in_quotes(run['query'].iloc[first])} are equal as 32-bit floats (pairs of the run "
+            f"like this: {len(different)}), and are ordered by document id, as by trec_eval 9; "
+            "trec_eval 10 keeps them apart. If their order matters, write scores that differ in "
+            "the first seven digits.",
+            stacklevel=3,
+        )
