@@ -24,10 +24,13 @@ EXPLAINED_DATA = {
 def explained_data(tier):
     """Data sets of Figure 4.4: in the full tier those whose folders the user names."""
     data = EXPLAINED_DATA[tier]
+    # The other tiers have no folders to name.
     named = {
-        name: shown for name, shown in data.items() if getattr(EXPLAINED.folders, name)
+        name: shown
+        for name, shown in data.items()
+        if getattr(EXPLAINED.folders, name, None)
     }
-    return named if tier == "full" and named else data
+    return named or data
 
 
 #: Features of candidates of pydocs from runs, and the runs.
