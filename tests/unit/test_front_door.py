@@ -283,6 +283,22 @@ def test_different_scores_that_32_bits_hold_as_one_are_named(function):
         function(run.assign(score=[1, 1, 0]), qrels, ["RR"])
 
 
+def test_the_command_warns_of_such_scores_once(tmp_path):
+    lines = [f"{query} Q0 {name} 1 {score} t" for query, scores in (("q", (1.00000001, 1)),
+             ("r", (2, 1))) for name, score in zip("ab", scores, strict=True)]  # fmt: skip
+    (tmp_path / "run").write_text("\n".join(lines))
+    (tmp_path / "qrels").write_text("q 0 a 1\nr 0 a 1\n")
+    code = "from everycell.cli.entry import main; main()"
+    options = ["--measure", "RR", "--ranks", "ignore"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, "compare", "run", "run", "qrels", *options],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr.startswith("everycell: The scores 1.00000001 and 1.0 of query 'q'")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_run_of_other_topics_is_refused(judged):
     run, qrels = judged
     with pytest.raises(ValueError, match="None of the 5 topics of the qrels is answered"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from typing import Any
 
 #: Modules of extras other than `workflow`.
 _EXTRAS = {
@@ -14,12 +16,26 @@ _EXTRAS = {
 
 def main() -> None:
     """Run the command; if a package is missing, say what to install and end with exit code 1."""
+    warnings.showwarning = _warn_once
     try:
         from everycell.cli import app
 
         app()
     except ModuleNotFoundError as error:
         sys.exit(f"everycell: {missing_module(error)}")
+
+
+_in_full = warnings.showwarning
+_warned: set[str] = set()
+
+
+def _warn_once(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """Print each warning for users once, without the line of source that it comes from."""
+    if category is not UserWarning:
+        _in_full(message, category, *where)
+    elif str(message) not in _warned:
+        _warned.add(str(message))
+        print(f"everycell: {message}", file=sys.stderr)
 
 
 def missing_module(error: ModuleNotFoundError) -> str:
