@@ -17,7 +17,7 @@ from pydantic import Field, create_model
 
 from everycell import studies
 from everycell.engine.settings import ConfigError, Settings, validated
-from everycell.engine.untrusted import in_quotes
+from everycell.engine.untrusted import in_quotes, text_of
 from everycell.engine.yaml import load_yaml, yaml_fault
 from everycell.language_models.settings import LanguageModels
 from everycell.sources.settings import CorpusSettings, FetchSettings
@@ -119,7 +119,7 @@ def read_config(path: Path, more: Path | None = None) -> Config:
 
 def _content(path: Path) -> Any:
     try:
-        return load_yaml(path.read_text(encoding="utf-8"))
+        return load_yaml(text_of(path))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); restore the file.") from None
     except UnicodeDecodeError:

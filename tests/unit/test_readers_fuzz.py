@@ -20,6 +20,7 @@ import pickle
 import re
 import tarfile
 import tempfile
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -807,6 +808,31 @@ HOSTILE = {
 def test_hostile_files_are_refused_in_a_sentence(name, place):
     faults = {what: fault(name, place, content) for what, content in HOSTILE.items()}
     assert {what: found for what, found in faults.items() if found} == {}
+
+
+@pytest.mark.fault("users_file")
+@EVERY
+def test_a_pipe_is_refused_and_not_waited_for(name, place):
+    place.unlink()
+    os.mkfifo(place)
+    said: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            run(name, place)
+        except Exception as error:
+            said.append(error)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    thread.join(5)
+    waits = thread.is_alive()
+    # A writer that comes and goes ends the wait.
+    os.close(os.open(place, os.O_RDWR | os.O_NONBLOCK))
+    thread.join(5)
+    place.unlink()
+    assert not waits
+    assert [place.name in str(error) for error in said] == [True], said
 
 
 #: What stands in a field instead of what was there.

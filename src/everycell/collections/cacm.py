@@ -14,6 +14,7 @@ import pandas as pd
 
 from everycell.collections.errors import CollectionError
 from everycell.collections.smart_files import decoded_lines, single_blanks, trec_blocks, unreadable
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes, unpack
 
 #: Type of a link in the records of CACM -> task.
@@ -178,6 +179,7 @@ def cacm_id(number: str) -> str:
 def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Place, record and lines of each page, in the order of the archive."""
     try:
+        check_regular(path)
         # Unpacked as a whole, so that the checksum at the end is verified before any page is used.
         with gzip.open(path, "rb") as packed:
             unpacked = io.BytesIO(unpack(packed, path))

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.engine.untrusted import in_quotes, parse_json, text_of
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with
@@ -63,7 +63,7 @@ def read_turns(path: Path | str) -> pd.DataFrame:
       'answer_id': '', 'answer': ''}]
     """
     try:
-        conversations = parse_json(Path(path).read_text(encoding="utf-8"))
+        conversations = parse_json(text_of(Path(path)))
         rows = [
             _turn(conversation["number"], turn)
             for conversation in conversations
@@ -184,7 +184,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
 
 def _lines(path: Path | str) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
+        return text_of(Path(path)).splitlines()
     except UnicodeDecodeError:
         raise CollectionError(
             f"{path}: is not UTF-8 text; fetch it again (delete it first)."

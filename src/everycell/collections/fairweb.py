@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.untrusted import in_quotes
+from everycell.engine.untrusted import in_quotes, text_of
 
 _FOLDER = "ntcir-fairweb1/pilot"
 #: Attribute sets of each topic.
@@ -146,7 +146,7 @@ def pages_in_order(run: pd.DataFrame, topic: str) -> list[str]:
 
 def _lines(path: Path | str) -> list[tuple[int, list[str]]]:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = text_of(Path(path))
     except (OSError, UnicodeDecodeError) as error:
         raise CollectionError(f"{path}: cannot be read ({error}); fetch it again.") from None
     rows = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1)]

@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes, parse_json, parse_literal
 
 #: Registry key of the labels as a mirror condenses them: a line per judge, run and topic.
@@ -181,6 +182,7 @@ def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    check_regular(path, LabelsError)
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -194,6 +196,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    check_regular(path, LabelsError)
     judge = path.name.partition("_nugget_assignment_")[0]
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file, delimiter=";")

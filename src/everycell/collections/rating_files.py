@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.text_files import mark_within
+from everycell.engine.text_files import check_regular, mark_within
 from everycell.engine.untrusted import in_quotes
 
 RATING = range(1, 5)
@@ -94,6 +94,7 @@ def read_table(
 
 def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
     try:
+        check_regular(path, error)
         table = pd.read_csv(path, dtype=str, keep_default_na=False, **options)
     except pd.errors.EmptyDataError:
         raise error(f"{path}: is empty; fetch it again (delete the file first).") from None

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
-from everycell.engine.untrusted import in_quotes
+from everycell.engine.untrusted import in_quotes, text_of
 
 #: Task -> its folder among the published files.
 FOLDERS: Mapping[str, str] = {
@@ -291,7 +291,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
 
 def _read_text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
     except OSError as error:
         raise SciDocsError(
             f"{path} cannot be read ({error.strerror or error}); the data card of SciDocs says "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from everycell.collections.errors import CollectionError
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes
 
 _FIELD = re.compile(r"\.([A-Z])\s*")
@@ -79,6 +80,7 @@ def only_once(seen: dict[str, str], place: str, what: str) -> None:
 def read_text_lines(path: Path) -> list[str]:
     """Lines of an ASCII file."""
     try:
+        check_regular(path, CollectionError)
         return decoded_lines(path.read_bytes(), str(path))
     except OSError as error:
         raise unreadable(path, error) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.snippets import AnnotationError
-from everycell.engine.untrusted import parse_json
+from everycell.engine.untrusted import parse_json, text_of
 
 #: A question, its paragraph, and its answers as they occur there.
 Question = tuple[str, str, Sequence[str]]
@@ -52,7 +52,7 @@ def read_squad(path: Path) -> pd.DataFrame:
                 paragraph["context"],
                 tuple(answer["text"] for answer in entry["answers"]),
             )
-            for article in parse_json(path.read_text(encoding="utf-8"))["data"]
+            for article in parse_json(text_of(path))["data"]
             for paragraph in article["paragraphs"]
             for entry in paragraph["qas"]
         ]

@@ -23,6 +23,7 @@ from typing import Any
 
 from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: Registry keys by benchmark: ratings, and the two released parts of the split.
@@ -326,6 +327,7 @@ def _unended(path: Path, number: int) -> CollectionError:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbers and texts of a file's lines; only a line feed ends a line."""
+    check_regular(path, CollectionError)
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, start=1):

@@ -30,6 +30,7 @@ from everycell.engine.printed_cells import (
     unlabelled,
 )
 from everycell.engine.tiers import Tier
+from everycell.engine.untrusted import text_of
 from everycell.engine.validation import describe_fault
 from everycell.engine.yaml import load_yaml, yaml_fault
 
@@ -195,7 +196,7 @@ def read_card_file(path: Path, model: type[_Content]) -> _Content:
     'First'
     """
     try:
-        return model.model_validate(load_yaml(path.read_text(encoding="utf-8")))
+        return model.model_validate(load_yaml(text_of(path)))
     except UnicodeDecodeError:
         raise CardError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:

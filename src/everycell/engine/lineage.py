@@ -92,7 +92,7 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
         pieces = [part.removeprefix("@") for part in path.relative_to(folder).parts]
         try:
             made = urlsafe_b64decode("".join(pieces)).decode()
-            record = parse_json(path.read_text(encoding="utf-8"))
+            record = parse_json(text_of(path))
             # A log belongs to only one job.
             parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
             job = (record["rule"], *parts)
@@ -380,7 +380,7 @@ def read_lineage(results: Path) -> list[JobRecord]:
     if not path.is_file():
         return []
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = parse_json(text_of(path))
         return _Lineage.model_validate(content).jobs
     except ValidationError as error:
         what = describe_fault(_Lineage, error).rstrip(".")

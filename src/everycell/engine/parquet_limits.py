@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import most_unpacked
 
 #: #: Rows allowed in a file of any size, and further rows per byte. A row with its own id takes a
@@ -40,6 +41,7 @@ def check_parquet_size(path: Path | str) -> None:
     >>> check_parquet_size(path)
     """
     path = Path(path)
+    check_regular(path)
     with pq.ParquetFile(path) as file:
         metadata = file.metadata
         groups = range(metadata.num_row_groups)

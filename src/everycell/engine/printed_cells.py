@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes
 
 #: Columns of a cells file that describe a cell rather than name it.
@@ -95,6 +96,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     [['None', '0.30'], ['1.10', '-']]
     """
     try:
+        check_regular(path, CardError)
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
     except pd.errors.ParserError as error:
         told = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))

@@ -30,6 +30,7 @@ from everycell.engine.registry_entries import (
     key_of,
     set_of,
 )
+from everycell.engine.untrusted import text_of
 from everycell.engine.validation import describe_fault
 from everycell.engine.yaml import load_yaml, yaml_fault
 
@@ -185,7 +186,7 @@ def read_part(path: Path) -> Registry:
         One sentence for the first fault.
     """
     try:
-        content = load_yaml(path.read_text(encoding="utf-8"))
+        content = load_yaml(text_of(path))
         return Registry.model_validate({} if content is None else content)
     except OSError as error:
         raise RegistryError(f"{path}: cannot be read ({error.strerror}); restore it.") from None

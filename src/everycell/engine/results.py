@@ -16,6 +16,7 @@ from everycell.engine.conclusions import FindTable
 from everycell.engine.printed_cells import CardError
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.reports import Report, read_report
+from everycell.engine.text_files import check_regular
 from everycell.engine.tiers import Tier
 from everycell.engine.verdicts import NO_AUDITS, report
 from everycell.engine.verification import verify
@@ -56,6 +57,7 @@ def read_result(path: Path) -> pd.DataFrame:
     ValueError
         The file is not CSV.
     """
+    check_regular(path)
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except ValueError as error:  # of pandas, for each thing that can be wrong with a CSV

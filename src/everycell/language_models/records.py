@@ -22,6 +22,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import parse_json
 from everycell.engine.validation import describe_fault
 from everycell.language_models.generation import (
@@ -148,6 +149,7 @@ def chained_entries(path: Path, *, old: bool = False) -> tuple[dict[str, Entry],
 
 def _whole_lines(path: Path) -> list[bytes]:
     try:
+        check_regular(path, RecordError)
         content = path.read_bytes()
     except FileNotFoundError:
         return []

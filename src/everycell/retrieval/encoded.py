@@ -25,6 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import most_unpacked
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 from everycell.trec.runs import id_order
@@ -194,6 +195,7 @@ def read_encoded(path: Path) -> Encoded:
         A file that is not such an archive, or is damaged.
     """
     try:
+        check_regular(path)
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > most_unpacked(path):

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.engine.files import atomic_path
 from everycell.engine.registry_entries import SourceError
-from everycell.engine.untrusted import parse_json
+from everycell.engine.untrusted import parse_json, text_of
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ def read_dictionary(path: Path) -> Dictionary:
         A missing or invalid file.
     """
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = parse_json(text_of(path))
         return TypeAdapter(dict[str, dict[str, dict[str, Any]]]).validate_python(content)
     except (OSError, ValueError) as error:
         first = str(error).splitlines()[0]

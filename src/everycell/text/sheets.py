@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
-from everycell.engine.untrusted import in_quotes, parse_json
+from everycell.engine.text_files import check_regular
+from everycell.engine.untrusted import in_quotes, parse_json, text_of
 
 #: File that says what each item of the sheets is.
 KEY = "key.jsonl"
@@ -218,7 +219,7 @@ def read_key(
         raise SheetError(f"{folder} has no {KEY}; name the folder that `{form.command}` wrote.")
     edited = "the key must stay as it was written, so restore it"
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = text_of(path).split("\n")
     except (OSError, ValueError) as error:
         raise SheetError(f"{path}: cannot be read ({error}); {edited}.") from None
     items: dict[str, _Item] = {}
@@ -304,6 +305,7 @@ def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
 def _rows(path: Path, form: Form) -> list[tuple[int, dict[str, str]]]:
     """Rows that are not empty, with their numbers as in a spreadsheet."""
     try:
+        check_regular(path, SheetError)
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise SheetError(f"There is no sheet {path}; put the annotator's file there.") from None

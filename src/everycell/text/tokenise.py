@@ -26,6 +26,7 @@ import regex
 import Stemmer
 from tokenizers import BertWordPieceTokenizer
 
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes
 
 #: Names of Table 2.2, in its order.
@@ -368,6 +369,7 @@ def _word_pieces(vocabulary: Path) -> Tokeniser:
 
 def _read_vocabulary(path: Path) -> dict[str, int]:
     try:
+        check_regular(path, TokeniseError)
         with path.open(encoding="utf-8") as lines:
             vocabulary: dict[str, int] = {}
             for number, line in enumerate(lines):
