@@ -9,6 +9,11 @@ import lightgbm
 import numpy as np
 import pytest
 
+from everycell.cli.explaining import columns_of_model
+from everycell.collections.letor import read_letor
+from everycell.engine.printed_cells import CardError
+from everycell.explain.forests import read_forest
+
 refused = partial(command_line.refused, "explain")
 
 FEATURES = 6
@@ -133,14 +138,19 @@ def test_a_missing_file_is_refused_in_a_sentence(files):
     assert "none.txt" in refused("none.txt", "data.svm", "--query", "1")
 
 
-def trained_from_a_file(tmp_path, first, **options):
+def trained_from_a_file(tmp_path, first, shape=lambda vectors: vectors, written="all"):
     """Model that LightGBM trained from a file whose features are numbered from `first`."""
     rng = np.random.default_rng(1)
     vectors = rng.random((200, 4))
     labels = np.digitize(vectors[:, 1] + 0.3 * vectors[:, 2], [0.4, 0.7, 0.9])
+    vectors = shape(vectors)
     lines = []
     for label, vector in zip(labels, vectors, strict=True):
-        values = " ".join(f"{n}:{value:.6f}" for n, value in enumerate(vector, start=first))
+        values = " ".join(
+            f"{n}:{value:.6f}"
+            for n, value in enumerate(vector, start=first)
+            if value or written == "all"
+        )
         lines.append(f"{label} {values}\n")
     Path("train.svm").write_text("".join(lines))
     Path("train.svm.query").write_text("20\n" * 10)
@@ -185,3 +195,67 @@ def test_queries_are_found_as_they_are_written_and_a_constant_model_is_one(files
     data = lightgbm.Dataset(np.random.default_rng(0).random((50, FEATURES)), np.ones(50))
     lightgbm.train({"objective": "regression", "verbose": -1}, data, 2).save_model("constant.txt")
     assert "all 10 documents the score" in refused("constant.txt", *command[1:], "--query", "1")
+
+
+SHAPES = {
+    "dense": lambda vectors: vectors,
+    "constant in the middle": lambda vectors: vectors * [1, 0, 1, 1] + [0, 0.5, 0, 0],
+    "zero in the middle": lambda vectors: vectors * [1, 0, 1, 1],
+    "zero at the end": lambda vectors: vectors * [1, 1, 1, 0],
+    "zero at the start": lambda vectors: vectors * [0, 1, 1, 1],
+    "rare in the middle": lambda vectors: (
+        vectors * np.c_[np.ones(200), np.arange(200) < 5, np.ones((200, 2))]
+    ),
+    "negative": lambda vectors: vectors - 0.5,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("written", ["all", "non-zero"])
+def test_scores_of_a_training_file_are_those_of_lightgbm(
+    tmp_path, monkeypatch, first, shape, written
+):
+    monkeypatch.chdir(tmp_path)
+    trained_from_a_file(tmp_path, first, SHAPES[shape], written)
+    forest = read_forest(Path("own.txt"))
+    table = columns_of_model(
+        Path("judged.svm"), read_letor(Path("judged.svm"), first=0), forest, None
+    )[0]
+    expected = lightgbm.Booster(model_file="own.txt").predict("train.svm")
+    # Sums of the forest are exact; those of LightGBM are rounded after each tree.
+    np.testing.assert_allclose(forest(table.iloc[:, 2:].to_numpy()), expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("lacks_last", [False, True])
+def test_a_model_of_columns_is_matched_or_the_file_refused(files, shape, lacks_last):
+    """A model that was trained in memory, and a file numbered from 1, as of scikit-learn."""
+    rng = np.random.default_rng(1)
+    vectors = SHAPES[shape](rng.random((200, 4)))
+    labels = np.digitize(vectors[:, 0] + vectors[:, 2], [0.4, 0.7, 0.9])
+    data = lightgbm.Dataset(vectors, labels, group=[20] * 10)
+    booster = lightgbm.train({"objective": "lambdarank", "verbose": -1, "seed": 1}, data, 10)
+    booster.save_model("memory.txt")
+    forest = read_forest(Path("memory.txt"))
+    Path("memory.svm").write_text(
+        letor(vectors[:, :3] if lacks_last else vectors, np.repeat(range(10), 20))
+    )
+    read = read_letor(Path("memory.svm"), first=0)
+    try:
+        table, first = columns_of_model(Path("memory.svm"), read, forest, None)
+    except CardError:
+        table, first = columns_of_model(Path("memory.svm"), read, forest, 1)
+        assert lacks_last or shape == "zero at the end"
+    assert first == 1
+    vectors = np.round(vectors, 6) * [1, 1, 1, not lacks_last]
+    np.testing.assert_allclose(
+        forest(table.iloc[:, 2:].to_numpy()), booster.predict(vectors), rtol=0, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("number", ["-1", "2", "x"])
+def test_features_are_numbered_from_0_or_1(files, number):
+    command = ("model.txt", "data.svm", "--query", "2", "--numbered-from", number)
+    code, out, err = command_line.call("explain", *command)
+    assert (code, out) == (2, "") and "--numbered-from" in err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
@@ -12,9 +12,29 @@ from everycell.cli.printing import output_console, print_for_programs, print_fra
 from everycell.cli.project import Format, check_choice, errors_as_sentences
 from everycell.engine.printed_cells import CardError
 
+if TYPE_CHECKING:
+    from everycell.explain.forests import Forest
 
-def _columns_of_model(path: Path, table: pd.DataFrame, first: int, columns: int) -> pd.DataFrame:
-    """Table with a column for each of the model's, the first of which has the number `first`."""
+
+def columns_of_model(
+    path: Path, table: pd.DataFrame, forest: Forest, first: int | None
+) -> tuple[pd.DataFrame, int]:
+    """Table with a column for each of the model's, and the number of the first in the file."""
+    from everycell.explain.feature_numbers import first_number
+
+    columns = len(forest.names)
+    if first is None:
+        values = table.iloc[:, 2:].to_numpy(dtype=float)
+        try:
+            first = first_number(values, columns, forest.infos)
+        except ValueError as error:
+            raise CardError(f"{path}: {error}.") from None
+    if first is None:
+        raise CardError(
+            f"{path}: its features may be numbered from 0 or from 1; say --numbered-from 0 if "
+            "LightGBM read such a file in training, or --numbered-from 1 if the first feature "
+            "is the first column."
+        )
     kept = [f"feature_{number}" for number in range(first, first + columns)]
     for name in table.columns[2:].difference(kept, sort=False):
         if table[name].any():
@@ -23,7 +43,7 @@ def _columns_of_model(path: Path, table: pd.DataFrame, first: int, columns: int)
                 f"{path}: document {row} has {name.replace('_', ' ')}: allowed are {first} to "
                 f"{first + columns - 1}."
             )
-    return table[["query", "relevance"]].join(table.reindex(columns=kept, fill_value=0.0))
+    return table[["query", "relevance"]].join(table.reindex(columns=kept, fill_value=0.0)), first
 
 
 def explain(
@@ -53,7 +73,9 @@ def explain(
     samples: Annotated[int, typer.Option(help="Documents of the background.", min=1)] = 100,
     numbered_from: Annotated[
         int | None,
-        typer.Option(help="Number of the model's first column in DATA, if it is ambiguous.", max=1),
+        typer.Option(
+            help="Number of the model's first column in DATA, if it is ambiguous.", min=0, max=1
+        ),
     ] = None,
     tolerance: Annotated[
         float, typer.Option(help="shapley: standard error at which sampling stops.")
@@ -83,7 +105,6 @@ def explain(
         attribution_plot,
     )
     from everycell.explain.explainers import ExplainedList
-    from everycell.explain.feature_numbers import first_number
     from everycell.explain.forests import read_forest
 
     with errors_as_sentences(ValueError, CollectionError):
@@ -104,22 +125,8 @@ def explain(
                 if file.exists():
                     raise CardError(f"{file} is there already; name another plot.")
         forest = read_forest(model)
-        features = len(forest.names)
         table = read_letor(data, first=0)
-        first = numbered_from
-        if first is None:
-            values = table.iloc[:, 2:].to_numpy(dtype=float)
-            try:
-                first = first_number(values, features, forest.infos)
-            except ValueError as error:
-                raise CardError(f"{data}: {error}.") from None
-        if first is None:
-            raise CardError(
-                f"{data}: its features may be numbered from 0 or from 1; say --numbered-from 0 if "
-                "LightGBM read such a file in training, or --numbered-from 1 if the first feature "
-                "is the first column."
-            )
-        table = _columns_of_model(data, table, first, features)
+        table, first = columns_of_model(data, table, forest, numbered_from)
         own = table["query"] == query
         if not own.any():
             known = ", ".join(table["query"].unique()[:5])
@@ -127,7 +134,7 @@ def explain(
         others = (
             table[~own]
             if background is None
-            else _columns_of_model(background, read_letor(background, first=0), first, features)
+            else columns_of_model(background, read_letor(background, first=0), forest, first)[0]
         )
         if len(others) < samples:
             raise CardError(

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+#: Share of documents in which a column that the model does not know may vary.
+_FEW = 0.1
 _RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
 
 
@@ -58,8 +60,8 @@ def _fits(values: npt.NDArray[np.float64], first: int, columns: int, infos: Sequ
         number = first + column
         found = values[:, number] if number < values.shape[1] else np.zeros(len(values))
         if info == "none":
-            # The model was trained on one value of it, and does not read it.
-            if np.ptp(found) > 0:
+            # In training it had one value, or too few others for a leaf (feature_pre_filter).
+            if np.mean(found != np.median(found)) > _FEW:
                 return False
         elif (bounds := _RANGE.fullmatch(info)) and not found.any():
             low, high = float(bounds[1]), float(bounds[2])
