@@ -3,7 +3,13 @@
 import gzip
 import hashlib
 import re
+import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from string import Template
@@ -17,6 +23,8 @@ from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
+from everycell.sources.additions import add_file
+from everycell.sources.download import DownloadError
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 
@@ -70,6 +78,29 @@ def server(monkeypatch):
     yield f"http://127.0.0.1:{http.server_port}", asked
     http.shutdown()
     http.server_close()
+
+
+@pytest.fixture
+def trickle(monkeypatch):
+    """Start a server that sends these bytes, and then one every tenth of a second."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    ended = threading.Event()
+
+    def serve(start: bytes) -> str:
+        listening = socket.create_server(("127.0.0.1", 0))
+
+        def answer() -> None:
+            with listening, suppress(OSError), listening.accept()[0] as client:
+                client.recv(10_000)
+                client.sendall(start)
+                while not ended.wait(0.1):
+                    client.sendall(b"x")
+
+        threading.Thread(target=answer, daemon=True).start()
+        return f"http://127.0.0.1:{listening.getsockname()[1]}/a.run"
+
+    yield serve
+    ended.set()
 
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
@@ -147,6 +178,27 @@ def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
     monkeypatch.setattr("everycell.sources.additions.MOST", 10)
     assert "was given up" in refused("add-data", "toy", f"{host}/a.run")
     assert not (project / "published/toy/registry.yaml").exists()
+
+
+@pytest.mark.fault("download")
+@pytest.mark.parametrize("start", [b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n"])
+def test_headers_and_contents_that_trickle_in_are_given_up(trickle, project, start):
+    with pytest.raises(DownloadError, match="was given up"):
+        add_file(project, "toy", trickle(start), cache=Path("c"), set_name="a", timeout=0.5)
+    assert list(Path("c").iterdir()) == []
+
+
+@pytest.mark.fault("download")
+def test_sigterm_while_a_file_is_added_leaves_nothing(trickle, project):
+    url = trickle(b"HTTP/1.0 200 OK\r\n\r\n")
+    command = "from everycell.cli.entry import main; main()"
+    process = subprocess.Popen([sys.executable, "-c", command, "add-data", "toy", url])
+    cache = project / "resources"
+    while not list(cache.glob(".added-*/raw")) and process.poll() is None:
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert list(cache.iterdir()) == []
 
 
 def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server, tmp_path):

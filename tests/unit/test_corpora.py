@@ -197,6 +197,8 @@ def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):
     [
         ("{", "is not a dictionary of downloads"),
         ("[]", "is not a dictionary of downloads"),
+        ('{"squad2": {"dev": {"url": "https://h/a?token=s3cr3t"}}}', "squad2, dev, url: holds"),
+        ('{"squad2": {"dev": {"url": "https://me:s3cr3t@h/a"}}}', "squad2, dev, url: holds"),
         ('{"squad2": {"dev": {"url": "file:///etc/passwd"}}}', "squad2, dev, url: "),
     ],
 )

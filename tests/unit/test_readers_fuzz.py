@@ -305,7 +305,8 @@ DIALOGUE = {
     "satisfied": 1,
     "text": "No.",
 }
-LINEAGE = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
+JOB = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
+LINEAGE = {"jobs": [JOB], "content_sha256": content_hash({"jobs": [JOB]})}
 CARD = b"""chapter: "1"
 title: First
 artefacts:
@@ -576,7 +577,7 @@ def _readers() -> dict[str, Reader]:
         "dialogue.annotation_inputs.read_rewritings#parquet": Reader(pd.DataFrame([DIALOGUE])),
         "dialogue.annotation_inputs.read_rewritings#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
         "engine.lineage.read_lineage": Reader(
-            json_of({"jobs": [LINEAGE]}), "lineage.json", lambda read, path: read(path.parent)
+            json_of(LINEAGE), "lineage.json", lambda read, path: read(path.parent)
         ),
         "dialogue.annotation.read_items": Reader(KEY, "key.jsonl", _labels),
         "text.sheets.read_sheet": Reader(
@@ -832,7 +833,9 @@ def test_a_pipe_is_refused_and_not_waited_for(name, place):
     thread.join(5)
     place.unlink()
     assert not waits
-    assert [place.name in str(error) for error in said] == [True], said
+    # Printed cells are read when they are asked for.
+    assert said or name == "engine.artefacts.load_papers#cells"
+    assert all(place.name in str(error) for error in said), said
 
 
 #: What stands in a field instead of what was there.
@@ -975,6 +978,8 @@ def sparse_page() -> bytes:
         ("trec.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
         ("collections.cacm.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
         ("collections.cacm.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
+        ("metrics.fairness_inputs.read_documents#gzip",
+         gzip.compress(ZEROS * 200, mtime=0) + b"garbage", "is packed with gzip"),
         ("metrics.fairness_inputs.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
         ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
         ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),

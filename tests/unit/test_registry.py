@@ -128,6 +128,16 @@ def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
         ("sets: {toy: {authors: A}}\n", "`sets.toy.paper` is missing; add it."),
         ("fils: {}\n", "`fils` is not a key (did you mean `files`?); allowed are: "),
         ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv belongs to no set of the registry"),
+        (
+            "sets: {toy: {authors: A, paper: P, licence: L}}\nfiles: {toy/a.run: {origin: {url: 'https://h/a?token=s3cr3t', path: a.run, size: 1, "
+            f"sha256: {'a' * 64}}}}}}}\n",
+            "the URL of toy/a.run",
+        ),
+        (
+            "repositories: {a/b: {commit: %s, licence: MIT, host: 'https://me:s3cr3t@h'}}\n"
+            % ("a" * 40),
+            "the URL of a/b",
+        ),
     ],
 )
 def test_a_broken_part_is_named_in_one_sentence(tmp_path, text, sentence):
@@ -137,6 +147,7 @@ def test_a_broken_part_is_named_in_one_sentence(tmp_path, text, sentence):
         load_registry(tmp_path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ") and sentence in message and "\n" not in message
+    assert "s3cr3t" not in message
 
 
 def test_url_is_pinned_and_quoted():
@@ -219,7 +230,7 @@ def origin_row(path: str, content: bytes | None) -> str:
         if content is None
         else (str(len(content)), hashlib.sha256(content).hexdigest())
     )
-    row = ("lambdarank-sample", "microsoft/LightGBM", "0" * 40, path, size, digest)
+    row = ("trec-cast", "daltonj/treccastweb", "0" * 40, path, size, digest)
     return "\t".join(row) + "\n"
 
 
@@ -227,27 +238,25 @@ def test_generator_pairs_a_compressed_copy_by_its_content(tmp_path):
     content = b"1 qid:1\n"
     mirror = write_mirror(
         tmp_path,
-        {"lambdarank-sample/rank.test.gz": gzip.compress(content, mtime=0)},
+        {"trec-cast/rank.test.gz": gzip.compress(content, mtime=0)},
         [origin_row("examples/rank.test", content), origin_row("examples/rank.big", None)],
     )
     registry = Registry.model_validate(generate.build(mirror)[SHARED])
-    entry = registry.entry("lambdarank-sample/rank.test")
+    entry = registry.entry("trec-cast/rank.test")
     assert entry.origin.path == "examples/rank.test"
     assert entry.contents == (hashlib.sha256(content).hexdigest(),)
-    assert registry.entry("lambdarank-sample/examples/rank.big").state == "unavailable"
+    assert registry.entry("trec-cast/examples/rank.big").state == "unavailable"
 
 
 def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
-    mirror = write_mirror(
-        tmp_path, {"lambdarank-sample/rank.test": b"2"}, [origin_row("rank.test", b"1")]
-    )
+    mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"2"}, [origin_row("rank.test", b"1")])
     with pytest.raises(SourceError, match="content of no file in ORIGINS.tsv"):
         generate.build(mirror)
 
 
 def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
-    mirror = write_mirror(tmp_path, {"lambdarank-sample/rank.test": b"1"}, [])
-    (mirror / "lambdarank-sample/rank.test").write_bytes(b"2")
+    mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"1"}, [])
+    (mirror / "trec-cast/rank.test").write_bytes(b"2")
     with pytest.raises(SourceError, match="MANIFEST.sha256 says"):
         generate.build(mirror)
 

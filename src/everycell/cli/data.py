@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -70,6 +72,8 @@ def add_data(
     from everycell.engine.cards import PaperFile
     from everycell.sources.additions import add_file
 
+    # As after Ctrl-C, what was half fetched is removed.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with errors_as_sentences():
         project.papers()
         settings = read_config(Path("config.yaml"))

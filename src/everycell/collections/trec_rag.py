@@ -20,7 +20,7 @@ from typing import BinaryIO
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import whole_text
+from everycell.engine.text_files import check_regular, whole_text
 from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.trec.runs import read_run, trec_order
 
@@ -151,6 +151,7 @@ def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str,
         if not due:
             continue
         packed = path.suffix == ".gz"
+        check_regular(path, CollectionError)
         try:
             with (gzip.open if packed else open)(path, "rb") as file:
                 read = {} if packed else dict(_at_their_places(file, due))

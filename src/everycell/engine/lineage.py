@@ -16,8 +16,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.engine.files import sha256
-from everycell.engine.receipts import ReceiptError, read_receipt, receipts_in, write_json
+from everycell.engine.files import has_fingerprint, sha256
+from everycell.engine.receipts import (
+    ReceiptError,
+    content_hash,
+    read_receipt,
+    receipts_in,
+    write_json,
+)
 from everycell.engine.registry import load_registry
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault
@@ -60,6 +66,7 @@ class JobRecord(BaseModel):
 
 class _Lineage(BaseModel):
     jobs: list[JobRecord]
+    content_sha256: str
 
 
 def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
@@ -253,8 +260,13 @@ def write_lineage(results: Path, project: Path, cache: str = "resources") -> Pat
     """
     path = results / NAME
     jobs = lineage_of(results, project, cache)
-    write_json(path, {"jobs": [job.model_dump(mode="json") for job in jobs]})
+    write_jobs(path, [job.model_dump(mode="json") for job in jobs])
     return path
+
+
+def write_jobs(path: Path, jobs: list[dict[str, Any]]) -> None:
+    """Write jobs with the hash by which `read_lineage` finds an edit."""
+    write_json(path, {"jobs": jobs, "content_sha256": content_hash({"jobs": jobs})})
 
 
 def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[JobRecord]:
@@ -329,7 +341,7 @@ def contradictions(results: Path, project: Path) -> list[str]:
     >>> import tempfile
     >>> results = Path(tempfile.mkdtemp())
     >>> job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
-    >>> write_json(results / NAME, {"jobs": [job, job]})
+    >>> write_jobs(results / NAME, [job, job])
     >>> contradictions(results, Path())  # doctest: +ELLIPSIS
     ['...lineage.json: says that two jobs made work/run; ...']
     """
@@ -345,7 +357,7 @@ def contradictions(results: Path, project: Path) -> list[str]:
     for receipt in receipts_in(results):
         read |= {source["path"]: source["sha256"] for source in read_receipt(receipt)["inputs"]}
     own = is_own(results, project)
-    here: dict[str, str | None] = {}
+    changed: dict[str, bool] = {}
     for job in jobs:
         for source, digest in job.hashes.items():
             at = f"{path}: says that {job.rule} made {job.outputs[0]} from {source}"
@@ -357,10 +369,10 @@ def contradictions(results: Path, project: Path) -> list[str]:
             elif Path(source).is_absolute() or (not own and is_released(source, digest)):
                 continue
             else:
-                if source not in here:
+                if source not in changed:
                     place = project / source
-                    here[source] = sha256(place) if place.is_file() else None
-                if here[source] not in (None, digest):
+                    changed[source] = place.exists() and not has_fingerprint(place, digest)
+                if changed[source]:
                     faults.append(
                         f"{at}, which has other bytes here; "
                         + ("run snakemake again." if own else "it was made from another one.")
@@ -374,14 +386,17 @@ def read_lineage(results: Path) -> list[JobRecord]:
     Raises
     ------
     ReceiptError
-        `lineage.json` exists but cannot be used.
+        `lineage.json` exists but cannot be used, or was edited.
     """
     path = results / NAME
-    if not path.is_file():
+    if not path.exists():
         return []
     try:
         content = parse_json(text_of(path))
-        return _Lineage.model_validate(content).jobs
+        found = _Lineage.model_validate(content)
+        if content_hash(content) == found.content_sha256:
+            return found.jobs
+        what = "it was edited after it was written"
     except ValidationError as error:
         what = describe_fault(_Lineage, error).rstrip(".")
     except (OSError, ValueError) as error:

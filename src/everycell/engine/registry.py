@@ -30,7 +30,7 @@ from everycell.engine.registry_entries import (
     key_of,
     set_of,
 )
-from everycell.engine.untrusted import text_of
+from everycell.engine.untrusted import has_secret, text_of
 from everycell.engine.validation import describe_fault
 from everycell.engine.yaml import load_yaml, yaml_fault
 
@@ -187,7 +187,7 @@ def read_part(path: Path) -> Registry:
     """
     try:
         content = load_yaml(text_of(path))
-        return Registry.model_validate({} if content is None else content)
+        registry = Registry.model_validate({} if content is None else content)
     except OSError as error:
         raise RegistryError(f"{path}: cannot be read ({error.strerror}); restore it.") from None
     except UnicodeDecodeError:
@@ -198,6 +198,15 @@ def read_part(path: Path) -> Registry:
         ) from None
     except ValidationError as error:
         raise RegistryError(f"{path}: {describe_fault(Registry, error)}") from None
+    places = {key: entry.origin.url for key, entry in registry.files.items() if entry.origin}
+    places |= {name: repository.host for name, repository in registry.repositories.items()}
+    for key, url in places.items():
+        if url and has_secret(url):
+            raise RegistryError(
+                f"{path}: the URL of {key} holds a user, password or token, which messages and "
+                "receipts would show; name a public URL, or give the file as a mirror's."
+            )
+    return registry
 
 
 def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:

@@ -81,11 +81,12 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
     number = 0
     try:
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+            # Before the first line is read: in a packed file it may be the whole content.
+            if kind := other_kind(file.peek(8)):
+                raise error(f"{path} is {kind}.")
             for number, raw in enumerate(iter(partial(file.readline, most + 1), b""), 1):
                 line = cast(bytes, raw)
                 if number == 1:
-                    if kind := other_kind(line):
-                        raise error(f"{path} is {kind}.")
                     line = line.removeprefix(MARK)
                 if len(line) > most:
                     raise error(

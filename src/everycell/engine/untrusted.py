@@ -8,10 +8,11 @@ import json
 import re
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import parse_qsl, urlsplit
 
 from everycell.engine.files import open_regular
 
-#: #: Largest number of characters in a Python literal; its parser takes some hundred bytes for
+#: Largest number of characters in a Python literal; its parser takes some hundred bytes for
 #: each. The longest value in the released files is far below.
 LITERAL = 1_000_000
 #: A packed file may hold this much, or `RATIO` times its own size.
@@ -62,6 +63,20 @@ def looks_secret(name: str, value: str) -> bool:
     (True, False, True)
     """
     return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.match(value))
+
+
+def has_secret(url: str) -> bool:
+    """Whether an address holds a user, password or token, which a registry would show.
+
+    Examples
+    --------
+    >>> has_secret("https://me:1@host/a"), has_secret("https://host/a?sig=1")
+    (True, True)
+    >>> has_secret("https://host/a?download=1")
+    False
+    """
+    parts = urlsplit(url)
+    return "@" in parts.netloc or any(looks_secret(*field) for field in parse_qsl(parts.query))
 
 
 def text_of(path: Path) -> str:

@@ -334,6 +334,7 @@ def _mend(path: Path) -> None:
     """Cut off a last line that has no end: what a killed process leaves."""
     if not path.exists():
         return
+    check_regular(path, RecordError)
     with path.open("r+b") as file:
         content = file.read()
         whole = content.rfind(b"\n") + 1

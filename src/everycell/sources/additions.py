@@ -5,12 +5,11 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
-import time
 import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import ValidationError
@@ -18,9 +17,9 @@ from pydantic import ValidationError
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry import SHARED, Registry, forget_registry, merge_parts, read_part
 from everycell.engine.registry_entries import SourceError
-from everycell.engine.untrusted import looks_secret, most_unpacked
+from everycell.engine.untrusted import has_secret, most_unpacked
 from everycell.engine.validation import describe_fault
-from everycell.sources.download import SLOWEST, DownloadError
+from everycell.sources.download import SLOWEST, DownloadError, in_time
 
 _HEADER = """\
 # Written by `everycell add-data`, and may be edited. files: key -> origin (a file at a URL) or
@@ -105,7 +104,7 @@ def add_file(
         raw, part = Path(folder, "raw"), Path(folder, "part")
         packed = last.endswith(".gz")
         if is_url:
-            unpacked_on_the_way = _download(source, raw, timeout)
+            unpacked_on_the_way = _download_in_time(source, raw, timeout)
             packed = packed and not unpacked_on_the_way
         else:
             if not Path(source).is_file():
@@ -142,12 +141,26 @@ def _content_of(registry: Path) -> dict[str, Any]:
 
 def _refuse_secrets(url: str) -> None:
     """Refuse an address with a password or token, which would be written and shown."""
-    parts = urlsplit(url)
-    if "@" in parts.netloc or any(looks_secret(*field) for field in parse_qsl(parts.query)):
+    if has_secret(url):
         raise SourceError(
-            f"The URL of {parts.hostname} holds a user, password or token, which registry.yaml "
-            "would show; name a public URL, or download the file and name its path."
+            f"The URL of {urlsplit(url).hostname} holds a user, password or token, which "
+            "registry.yaml would show; name a public URL, or download the file and name its path."
         )
+
+
+def _download_in_time(url: str, path: Path, timeout: float) -> bool:
+    """As `_download`, which is given up when it is too slow, in its headers too."""
+    encoded: list[bool] = []
+
+    def allowed() -> float:
+        return 2 * timeout + (path.stat().st_size if path.exists() else 0) / SLOWEST
+
+    if not in_time(lambda: encoded.append(_download(url, path, timeout)), allowed):
+        raise DownloadError(
+            f"{url} was given up: it gives fewer than {SLOWEST} bytes a second; download it, and "
+            "name its path."
+        )
+    return encoded[0]
 
 
 def _download(url: str, path: Path, timeout: float) -> bool:
@@ -166,15 +179,15 @@ def _download(url: str, path: Path, timeout: float) -> bool:
             url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}
         ) as answer:
             answer.raise_for_status()
-            began, size = time.monotonic(), 0
+            size = 0
             with path.open("wb") as file:
                 for chunk in answer.iter_content(1 << 16):
                     file.write(chunk)
                     size += len(chunk)
-                    if size > MOST or time.monotonic() - began > 2 * timeout + size / SLOWEST:
+                    if size > MOST:
                         raise DownloadError(
-                            f"{url} was given up after {size} bytes: it gives more than {MOST} or "
-                            f"fewer than {SLOWEST} a second; download it, and name its path."
+                            f"{url} was given up after {size} bytes: it gives more than {MOST}; "
+                            "download it, and name its path."
                         )
             encoded = answer.headers.get("Content-Encoding", "identity") != "identity"
             announced = None if encoded else answer.headers.get("Content-Length")

@@ -70,7 +70,7 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         logger.info("Fetching %s from %s (%d bytes%s).", key, url, origin.size, again)
         try:
             with _Bounded(path, key, url, origin.size) as file:
-                if _in_time(lambda file=file: get(url, file, None), limit):
+                if in_time(lambda file=file: get(url, file, None), lambda: limit):
                     return
                 file.given_up = True
             what, cause = f"was not done after {limit:.0f} s, and is given up", None
@@ -94,8 +94,8 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
     ) from cause
 
 
-def _in_time(download: Callable[[], None], limit: float) -> bool:
-    """Run a download for a limited time; return whether it ended.
+def in_time(download: Callable[[], None], limit: Callable[[], float]) -> bool:
+    """Run a download for a limited number of seconds, which may grow; return whether it ended.
 
     The library bounds the wait for the next byte: headers and bodies that trickle in have no limit.
     An abandoned download continues in a thread that ends with this process.
@@ -109,8 +109,10 @@ def _in_time(download: Callable[[], None], limit: float) -> bool:
             raised.append(error)
 
     thread = threading.Thread(target=run, name="download", daemon=True)
+    began = time.monotonic()
     thread.start()
-    thread.join(limit)
+    while thread.is_alive() and (left := began + limit() - time.monotonic()) > 0:
+        thread.join(min(left, 1.0))
     if raised:
         raise raised[0]
     return not thread.is_alive()

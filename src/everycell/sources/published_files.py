@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.engine.files import atomic_path
 from everycell.engine.registry_entries import SourceError
-from everycell.engine.untrusted import parse_json, text_of
+from everycell.engine.untrusted import has_secret, parse_json, text_of
 
 logger = logging.getLogger(__name__)
 
@@ -148,6 +148,11 @@ def entry_of(
         raise CorpusError(
             f"{source}: {group}, {key}, {fault['loc'][0]}: {fault['msg']}; correct it there."
         ) from None
+    if has_secret(entry.url):
+        raise CorpusError(
+            f"{source}: {group}, {key}, url: holds a user, password or token, which messages would "
+            "show; name a public URL, or put the file into the cache by hand."
+        )
     cached = cache_home() / group / (entry.cache_path or key)
     return Published(entry.url, entry.expected_md5, entry.size_hint, cached, entry.download_args)
 
