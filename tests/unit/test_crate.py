@@ -20,7 +20,7 @@ import everycell
 from everycell.engine.artefacts import find_artefact
 from everycell.engine.code import code_sha256
 from everycell.engine.crate import write_crate
-from everycell.engine.lineage import write_lineage
+from everycell.engine.lineage import write_jobs, write_lineage
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import write_page
@@ -243,12 +243,12 @@ def test_no_crate_is_made_of_a_lineage_that_is_not_that_of_the_runs(project):
     true = json.loads(lineage.read_text())
     forged = copy.deepcopy(true)
     forged["jobs"][0]["parameters"] = {"#1": "8"}
-    write_json(lineage, forged)
+    write_jobs(lineage, forged["jobs"])
     with pytest.raises(ReceiptError, match=r"lineage\.json is not what Snakemake's records give"):
         write_crate(results, out, project)
     forged = copy.deepcopy(true)
     forged["jobs"][0]["hashes"] = {"published/toy/table_1.csv": "0" * 64}
-    write_json(lineage, forged)
+    write_jobs(lineage, forged["jobs"])
     with pytest.raises(ReceiptError, match="and a receipt or another job has"):
         write_crate(results, out, project)
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from everycell.cli import app
 from everycell.engine.causes import Cause, Moved
 from everycell.engine.differences import compare_folders
-from everycell.engine.lineage import NAME
+from everycell.engine.lineage import NAME, write_jobs
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 
 STEM = "released/toy/table_1"
@@ -57,7 +57,7 @@ def make(
     write_json(stem.with_name("table_1.verdicts.json"), report)
     train = {"rule": "train", "outputs": ["work/model"], "inputs": [], "parameters": {"rate": rate}}
     rank = {"rule": "rank", "outputs": ["work/run"], "inputs": ["work/model"], "parameters": {}}
-    write_json(folder / NAME, {"jobs": [train, rank]})
+    write_jobs(folder / NAME, [train, rank])
     return folder
 
 
@@ -121,9 +121,7 @@ def test_settings_behind_an_input_that_is_the_same_are_no_cause(pair):
 def lineage(folder: Path, change) -> None:
     """Change the list of jobs of a folder."""
     path = folder / NAME
-    content = json.loads(path.read_text())
-    content["jobs"] = change(content["jobs"])
-    write_json(path, content)
+    write_jobs(path, change(json.loads(path.read_text())["jobs"]))
 
 
 def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):

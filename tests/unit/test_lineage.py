@@ -25,6 +25,7 @@ from everycell.engine.lineage import (
     snakemake_jobs,
     upstream,
     without_jobs,
+    write_jobs,
     write_lineage,
 )
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
@@ -301,7 +302,7 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
     other = job | {"outputs": ["work/other"]}
 
     def found(*jobs: dict, project: Path = tmp_path) -> list[str]:
-        write_json(results / NAME, {"jobs": list(jobs)})
+        write_jobs(results / NAME, list(jobs))
         return contradictions(results, project)
 
     true = {"published/toy.csv": digest, "/elsewhere/weights": "0" * 64, "published/gone": "a"}
@@ -320,6 +321,24 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
         assert found(released, project=elsewhere) == []
     [fault] = found(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
     assert "which has other bytes here; it was made from another one." in fault
+    for put in (Path.mkdir, os.mkfifo):
+        place = tmp_path / "published" / put.__name__
+        put(place)
+        [fault] = found(job | {"hashes": {f"published/{place.name}": digest}})
+        assert f"from published/{place.name}, which has other bytes here" in fault
+
+
+def test_an_edit_of_what_was_written_is_named(tmp_path):
+    job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {"seed": "7"}}
+    path = tmp_path / NAME
+    write_jobs(path, [job])
+    assert [job.parameters for job in read_lineage(tmp_path)] == [{"seed": "7"}]
+    path.write_text(path.read_text().replace('"7"', '"8"'))
+    with pytest.raises(ReceiptError, match=r"lineage\.json: .*was edited after it was written"):
+        read_lineage(tmp_path)
+    write_json(path, {"jobs": [job]})
+    with pytest.raises(ReceiptError, match=r"lineage\.json: .*content_sha256"):
+        read_lineage(tmp_path)
 
 
 def test_a_folder_without_the_file_has_no_jobs(tmp_path):

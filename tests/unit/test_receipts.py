@@ -109,9 +109,13 @@ def test_a_missing_output_is_named(tmp_path):
 
 
 @pytest.mark.fault("receipt")
-def test_a_changed_input_is_named(tmp_path):
+@pytest.mark.parametrize(
+    "put", [lambda path: path.write_text("a,value\n1,3\n"), Path.mkdir, os.mkfifo]
+)
+def test_a_changed_input_is_named(tmp_path, put):
     receipt = make(tmp_path)
-    (tmp_path / "published" / "cells.csv").write_text("a,value\n1,3\n")
+    (tmp_path / "published" / "cells.csv").unlink()
+    put(tmp_path / "published" / "cells.csv")
     [fault] = verify(receipt, tmp_path)
     assert fault.startswith(f"{tmp_path / 'published' / 'cells.csv'}: changed since")
 

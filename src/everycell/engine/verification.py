@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import everycell
-from everycell.engine.files import sha256
+from everycell.engine.files import has_fingerprint, sha256
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.tiers import Tier
@@ -64,7 +64,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
             )
         if released and not own:
             continue
-        if used is None or not used.is_file() or sha256(used) == source["sha256"]:
+        if used is None or not used.exists() or has_fingerprint(used, source["sha256"]):
             continue
         if own:
             faults.append(f"{used}: changed since {path} was made; run snakemake again.")
