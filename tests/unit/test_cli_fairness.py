@@ -494,3 +494,32 @@ def test_word_lists_that_were_joined_are_refused_with_the_line(files):
     (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert "Line 2 of words.txt has a byte order mark" in refused("count-terms", *arguments)
+
+
+def test_a_header_that_is_not_recognised_is_pointed_out(files):
+    (files / "words.txt").write_text("lemma2,x\n" + WORDS)
+    arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
+    code, out, _ = call("count-terms", *arguments)
+    assert code == 0 and "Group x has one term, lemma2; if that is a header" in out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(",", " , "),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace(",", "\u200b,"),
+        lambda text: text.replace(",", "\u200e,"),
+        lambda text: text.replace(",", "\u00a0,"),
+        lambda text: "\u2060" + text.upper().replace(",F", ",f").replace(",M", ",m"),
+        lambda text: "WORD,GENDER\n\n" + text,
+        lambda text: '\ufeff"Term";"Group"\n'.replace(";", ",") + text,
+        lambda text: " term , group \n" + text + "\n\n",
+        lambda text: "\n" + text + text,
+    ],
+)
+def test_word_lists_that_say_the_same_count_the_same(files, change):
+    (files / "words.txt").write_text(change(WORDS))
+    code, _, err = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
+    assert (code, err) == (0, "")
+    assert read_counts("d.parquet").equals(read_counts("c.parquet"))

@@ -137,3 +137,10 @@ def test_ways_to_cite_are_refused_in_a_sentence(tmp_path) -> None:
 def test_a_document_without_a_word_is_shown_as_empty(name: str) -> None:
     prompt = citing_style(name).prompt("Who?", [" ", "Owls."])
     assert "(empty)" in f"{prompt[-1]}"
+
+
+@pytest.mark.parametrize("inside", ["", " ", "\n"])
+def test_a_mark_around_nothing_is_left_out(inside):
+    found = read_grounded(f"Grounded answer: <co: 0>{inside}</co: 0><co: 1>Owls</co: 1> hunt.", 2)
+    assert found.answer.statements == (Statement("Owls", (1,)),)
+    assert (found.stray, found.mended) == ((), 0)

@@ -74,6 +74,8 @@ def count_terms_(
     terms = ", ".join(f"{len(found)} of {group}" for group, found in groups.items())
     typer.echo(f"{out}: {number} documents, {having} of them with a group term (terms: {terms}).")
     for group, found in groups.items():
+        if len(found) == 1 and len(groups) > 2:
+            typer.echo(f"Group {group} has one term, {found[0]}; if that is a header, remove it.")
         if unseen := [term for term in found if term not in seen]:
             typer.echo(f"Terms of {group} that occur in no document: {', '.join(unseen)}.")
 

@@ -119,8 +119,12 @@ def read_lines(
     if path.exists():
         check_regular(path)
     try:
+        # Before the rest is unpacked, which may be huge.
         with pa.input_stream(str(path), compression="detect") as stream:
-            data = stream.read() if isinstance(stream, pa.OSFile) else unpack(stream, path)
+            packed = other_kind(stream.read(8))
+        with pa.input_stream(str(path), compression="detect") as stream:
+            plain = isinstance(stream, pa.OSFile)
+            data = b"" if packed else stream.read() if plain else unpack(stream, path)
     except FileNotFoundError:
         raise FileNotFoundError(
             f"The {kind.name} file {path} does not exist: check the path, or make it first."
@@ -131,7 +135,7 @@ def read_lines(
             f"The {kind.name} file {path} cannot be read, or is damaged ({error}): make it again"
             f"{unpacked if path.suffix == '.gz' else ''}."
         ) from None
-    if packed := other_kind(data[:8]):
+    if packed:
         raise ValueError(f"The {kind.name} file {path} is {packed}.")
     data = data.removeprefix(MARK)
     data, place = _without_comments(_one_blank_between_fields(data.rstrip()), path)
@@ -159,6 +163,14 @@ def read_lines(
     except pa.ArrowInvalid as error:
         raise _explain(data, kind, path, place, error) from error
     read = table.to_pandas()
+    if kind.number and (infinite := np.isinf(read[kind.number].to_numpy(dtype=float))).any():
+        # Named as the file has it: a number may be too large for 64 bits.
+        row = int(np.argmax(infinite))
+        text = data.split(b"\n", row + 1)[row].split(b" ")[kind.fields.index(kind.number)]
+        raise ValueError(
+            f"{place(row)} has the {kind.number} {in_quotes(text.decode())}: it must be a finite "
+            "number; find out where it comes from."
+        )
     whole_ids = not any(byte in data for byte in _BYTES_THAT_CUT)
     frame = checked_lines(read, kind, place, whole_ids=whole_ids)
     if ranks:
@@ -283,11 +295,10 @@ def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
         allowed = QRELS.allowed
     if bad.any():
         row = int(np.argmax(bad))
-        infinite = "; what is too large for 64 bits reads as inf" if np.isinf(values[row]) else ""
         raise ValueError(
             f"{place(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
-            f"must be {allowed}{infinite}; find out where it comes from."
+            f"must be {allowed}; find out where it comes from."
         )
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
