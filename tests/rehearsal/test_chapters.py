@@ -30,6 +30,7 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
     module, function = CHAPTERS[targets]
     settings = getattr(import_module(f"rehearsal.{module}"), function)(stage)
     (stage.folder / "mine.yaml").write_text(json.dumps(settings))
+    stage.believe()
     project = Project(stage.folder, stage.mirror)
     environment = stage.hub.environment(stage.folder / "home") | {KEY: SECRET}
     done = project.snakemake(

@@ -319,6 +319,14 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
     assert verdicts(elsewhere)[0] == "equal"
 
 
+def test_what_is_rebuilt_on_other_data_is_a_stand_in_of_that_name(tmp_path):
+    artefact = toy(tmp_path)
+    values = CELLS.assign(value=REBUILT)
+    found = report(artefact, "embedded", values, foreign="other data than a fold")
+    assert (found.state, found.foreign, found.cells) == ("stand_in", "other data than a fold", [])
+    assert report(artefact, "embedded", values).state == "rebuilt"
+
+
 @pytest.mark.parametrize("state", ["rebuilt", "stand_in"])
 def test_a_result_that_rests_on_the_print_alone(tmp_path, state):
     whole = [{"because": "the mean of two other columns"}]

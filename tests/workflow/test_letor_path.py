@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +52,14 @@ def test_a_fold_of_other_features_is_refused(named):
     done = named.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
     assert done.returncode != 0
     assert "line 1 has feature 47: allowed are 1 to 46" in done.stdout
+
+
+@pytest.mark.slow
+def test_foreign_folds_are_not_believed(named):
+    path = "work/identity/mslr_web10k.json"
+    done = named.snakemake(path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    said = json.loads((named.folder / path).read_text())["difference"]
+    assert "MSLR-WEB10K" in said and "train.txt" in said and "723412" in said
+    # The verdict waits for it, and for that of the other fold.
+    assert "identity" in named.snakemake("-n", f"{FIGURE}.verdicts.json").stdout

@@ -11,6 +11,7 @@ use rule step as verdicts with:
         card=card_file,
         cells=printed_cells,
         beside=receipts_of_tables_beside,
+        identities=identities,
     output:
         verdicts="results/{tier}/{paper}/{artefact}.verdicts.json",
     pathvars:
@@ -23,6 +24,24 @@ use rule step as verdicts with:
         audits=code_of_audits,
     message:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
+
+
+# What a corpus of the full tier is, beside the facts that identify it.
+use rule step as identity with:
+    input:
+        files_with_facts,
+    output:
+        identity="work/identity/{material}.json",
+    pathvars:
+        job="identity/{material}",
+    resources:
+        **needs(2000, 30),
+    params:
+        **runs("identity"),
+        title=lambda wildcards: FULL_TIER.materials[wildcards.material].title,
+        facts=facts_of_material,
+    message:
+        "Identifying {wildcards.material}"
 
 
 # Every erratum that printed numbers alone can show, checked by its audit.

@@ -1,4 +1,5 @@
-# Input functions of the verdicts: card, printed cells and audits of an artefact.
+# Input functions of the verdicts: card, printed cells, audits and data of an artefact.
+from everycell.engine.full_runs import filled, identifiable
 
 
 def code_of_audits(wildcards):
@@ -36,6 +37,35 @@ def printed_cells(wildcards):
 def card_file(wildcards):
     """File with the artefact's card."""
     return str(PAPERS[wildcards.paper].artefacts[wildcards.artefact].card_path)
+
+
+def identities(wildcards):
+    """In the full tier: what each corpus is that facts identify."""
+    if wildcards.tier != "full":
+        return []
+    artefact = f"{wildcards.paper}/{wildcards.artefact}"
+    names = identifiable(SETTINGS, FULL_TIER, artefact)
+    return [f"work/identity/{name}.json" for name in names]
+
+
+def facts_of_material(wildcards):
+    """Facts that identify a material, by the names of its files."""
+    facts = FULL_TIER.materials[wildcards.material].facts
+    return {
+        filled(SETTINGS, name): stated.model_dump(mode="json", exclude_defaults=True)
+        for name, stated in facts.items()
+    }
+
+
+def files_with_facts(wildcards):
+    """Files of a material that facts identify: in the named folder, the named one, or fetched."""
+    material = FULL_TIER.materials[wildcards.material]
+    named = setting(SETTINGS, material.settings[0])
+    names = facts_of_material(wildcards)
+    if named == FETCH:
+        return [fetched_corpus(f"{material.corpus}/{name}") for name in names]
+    # A file is named by itself.
+    return [f"{named}/{name}" if material.holds else named for name in names]
 
 
 def receipts_of_tables_beside(wildcards):

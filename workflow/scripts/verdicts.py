@@ -1,5 +1,6 @@
 """Verdicts of one artefact in one tier."""
 
+import json
 from pathlib import Path
 
 from everycell.engine.artefacts import load_paper
@@ -17,6 +18,7 @@ with Job(snakemake) as job:
     for fault in verify(receipt, Path()):
         raise ReceiptError(fault)
     tier = snakemake.wildcards.tier
+    identities = [json.loads(Path(path).read_text()) for path in snakemake.input.identities]
     results = receipt.parents[2]
     found = report(
         artefact,
@@ -25,5 +27,6 @@ with Job(snakemake) as job:
         files=files_of(receipt),
         audits=audits_of(artefact.paper, artefact.chapter),
         beside=tables_beside(artefact, tier, results, Path()),
+        foreign="; ".join(each["difference"] for each in identities if each["difference"]),
     )
     write_json(Path(snakemake.output.verdicts), found.model_dump())

@@ -205,7 +205,8 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
     console.print()
     console.print(Text(f"{result.tier}: {found.state}", style="bold"), f"(needs {card.needs})")
     if found.state == "stand_in":
-        console.print(f"A stand-in, run on: {card.name}. Its cells are not compared.")
+        run_on = found.foreign or card.name
+        console.print(f"A stand-in, run on: {run_on}. Its cells are not compared.", markup=False)
     if found.state == "not_run" and card.state != "not_run":
         console.print(
             f"Rebuild it: everycell make results/{result.tier}/{artefact.id}.verdicts.json"

@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
 from everycell.engine.cards import RUNNABLE, CardFileModel
+from everycell.engine.identity import FileFacts
 from everycell.engine.printed_cells import CardError
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
@@ -37,12 +38,21 @@ class Material(CardFileModel):
     holds: list[str] = []
     #: Name under which it comes by itself where a key says ``fetch``.
     corpus: str | None = None
+    #: File -> facts that identify it, before a verdict believes it. Names as in `holds`.
+    #: Without facts a material is identified by nothing: there it is taken for what it is called.
+    facts: dict[str, FileFacts] = {}
     #: Where it comes from when nothing on disk is named; empty: only the user can bring it.
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
     #: Packages that fetch or read it, which not every environment has.
     packages: list[str] = []
     #: Whether a run does without it, and then makes less: its disk counts only where it is named.
     optional: bool = False
+
+    @model_validator(mode="after")
+    def _facts_have_a_place(self) -> Material:
+        if self.facts and len(self.settings) != 1:
+            raise ValueError("`facts` are of the files that one key of `settings` names")
+        return self
 
 
 class FullRun(CardFileModel):
@@ -232,9 +242,20 @@ def held(settings: Any, material: Material) -> list[str]:
     >>> held({"squad": {"qrels": "qrels.dev.tsv"}}, squad)
     ['*.json', 'qrels.dev.tsv']
     """
+    return [filled(settings, pattern) for pattern in material.holds]
+
+
+def filled(settings: Any, pattern: str) -> str:
+    """Name of a file with the values of the keys that it names."""
+    return re.sub(r"\{(.+?)\}", lambda found: str(setting(settings, found[1])), pattern)
+
+
+def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
+    """Materials of an artefact that a configuration names and that facts identify."""
     return [
-        re.sub(r"\{(.+?)\}", lambda found: str(setting(settings, found[1])), pattern)
-        for pattern in material.holds
+        name
+        for name, material in tier.materials_of([artefact]).items()
+        if material.facts and setting(settings, material.settings[0])
     ]
 
 

@@ -163,6 +163,9 @@ class Report(_Part):
     errata: list[JudgedErratum]
     #: Names of the files beside the verdicts.
     files: list[str]
+    #: In the full tier: how what was named differs from the paper's data, which makes it a
+    #: stand-in of that name.
+    foreign: str = ""
 
 
 def without_rebuilt_cell(card: Card, found: Report) -> bool:

@@ -111,6 +111,10 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
     return find
 
 
+#: What a table of the full tier is of before its verdict, which looks at the data.
+UNIDENTIFIED = "data that are not identified before the verdicts are made"
+
+
 def result_of(
     artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: FindAudits | None
 ) -> Result:
@@ -153,6 +157,8 @@ def result_of(
     if faults:
         return untrusted(*faults)
     try:
+        made = files[".verdicts.json"].exists()
+        stored = read_report(files[".verdicts.json"]) if made else None
         again = report(
             artefact,
             tier,
@@ -160,10 +166,10 @@ def result_of(
             files=files_of(files[".receipt.json"]),
             audits=known,
             beside=tables_beside(artefact, tier, results, root),
+            foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
         )
-        if not files[".verdicts.json"].exists():  # only the table was asked for
+        if stored is None:  # only the table was asked for
             return Result(artefact, tier, again)
-        stored = read_report(files[".verdicts.json"])
     except (ValueError, CardError, ReceiptError) as error:
         fault = (
             f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "

@@ -14,7 +14,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Conclusion, Erratum, Kind, Where
+from everycell.engine.cards import RUNNABLE, Conclusion, Erratum, Kind, TierCard, Where
 from everycell.engine.cell_classes import described
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.judging import closeness, judge
@@ -81,6 +81,7 @@ def report(
     files: list[str] | None = None,
     audits: Mapping[str, Audit] = NO_AUDITS,
     beside: FindTable = no_table,
+    foreign: str = "",
 ) -> Report:
     """Verdicts, closeness, conclusions and errata of an artefact in a tier.
 
@@ -100,6 +101,8 @@ def report(
         Audits of the artefact's chapter by name, which its errata may name.
     beside
         Finds the tables beside the rebuilt one, which its conclusions and tolerances may read.
+    foreign
+        How the data differ from the paper's, in words: then they stand in for it.
 
     Raises
     ------
@@ -114,6 +117,8 @@ def report(
             f"{artefact.id}: has no tier {tier!r}; its card declares "
             f"{', '.join(artefact.card.tiers)}."
         )
+    if foreign:
+        artefact = _on_other_data(artefact, tier, foreign)
     declared = artefact.card.tiers[tier]
     state = declared.state
     if rebuilt is None and state in RUNNABLE:
@@ -141,7 +146,16 @@ def report(
         conclusions=_conclusions(artefact, tier, rebuilt, beside),
         errata=_errata(artefact, audits),
         files=sorted(files or []),
+        foreign=foreign,
     )
+
+
+def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
+    """An artefact whose tier is a stand-in of that name instead of rebuilt."""
+    card = artefact.card
+    declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
+    card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
+    return artefact.model_copy(update={"card": card})
 
 
 def _cells(

@@ -88,7 +88,8 @@ def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     counted = "yes" if counts and report.state == "rebuilt" else ""
     about = [artefact.paper, artefact.name, entry.tier, report.state, counted]
     if report.state == "stand_in":
-        name = f"stand-in, not compared: {artefact.card.tiers[entry.tier].name}"
+        run_on = report.foreign or artefact.card.tiers[entry.tier].name
+        name = f"stand-in, not compared: {run_on}"
         for key, printed, value in _stand_in(entry, folder):
             yield [*about, _json(key), printed, value, *[""] * 7, name]
         return

@@ -287,7 +287,7 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
     return {
         "name": tier,
         "state": report.state,
-        "stand_in": declared.name,
+        "stand_in": report.foreign or declared.name,
         "needs": declared.needs,
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,

@@ -1,0 +1,110 @@
+"""Whether a corpus of the full tier is the one that its name says: counts and hashes of its files.
+
+``full.yaml`` states facts of the published files; a job of the workflow takes the same of what the
+user names; a verdict believes no corpus that differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import model_validator
+
+from everycell.engine.cards import CardFileModel
+from everycell.engine.files import sha256
+
+
+class FileFacts(CardFileModel):
+    """Facts that identify a file; only those that are stated are taken of another one."""
+
+    lines: int | None = None
+    #: Column, counted from 1 in lines that are split at blanks -> number of its different values.
+    values: dict[int, int] = {}
+    #: The same column -> sha256 over its different values, sorted, each with a line end.
+    ids: dict[int, str] = {}
+    #: Key of a JSON object -> number of keys of the object there; "": of the whole one.
+    keys: dict[str, int] = {}
+    sha256: str | None = None
+
+    @model_validator(mode="after")
+    def _states_something(self) -> FileFacts:
+        if not self.model_dump(exclude_defaults=True):
+            raise ValueError("no fact; state one, or leave the file out")
+        return self
+
+
+def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
+    r"""Take of a file the facts that are stated of another one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "qrels"
+    >>> _ = path.write_text("1 0 a 1\n1 0 b 1\n")
+    >>> facts_of(path, FileFacts(lines=9, values={1: 5}))
+    {'lines': 2, 'values': {1: 1}}
+    """
+    found: dict[str, Any] = {}
+    if stated.lines is not None or stated.values or stated.ids:
+        columns = sorted(stated.values.keys() | stated.ids.keys())
+        lines, seen = _lines_and_values(path, columns)
+        if stated.lines is not None:
+            found["lines"] = lines
+        found["values"] = {column: len(seen[column]) for column in stated.values}
+        found["ids"] = {column: _hash(seen[column]) for column in stated.ids}
+    if stated.keys:
+        found["keys"] = _number_of_keys(path, stated.keys)
+    if stated.sha256 is not None:
+        found["sha256"] = sha256(path)
+    return {name: value for name, value in found.items() if value != {}}
+
+
+def _lines_and_values(path: Path, columns: list[int]) -> tuple[int, dict[int, set[bytes]]]:
+    seen: dict[int, set[bytes]] = {column: set() for column in columns}
+    lines = 0
+    with path.open("rb") as file:
+        for line in file:
+            lines += 1
+            parts = line.split(None, columns[-1]) if columns else []
+            for column in columns:
+                if column <= len(parts):
+                    seen[column].add(parts[column - 1])
+    return lines, seen
+
+
+def _hash(values: set[bytes]) -> str:
+    return hashlib.sha256(b"".join(value + b"\n" for value in sorted(values))).hexdigest()
+
+
+def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
+    """Numbers of keys; 0 where there is no such object."""
+    try:
+        whole = json.loads(path.read_bytes())
+    except ValueError:
+        whole = None
+    found = {}
+    for key in stated:
+        part = whole.get(key) if key and isinstance(whole, dict) else whole
+        found[key] = len(part) if isinstance(part, dict) else 0
+    return found
+
+
+def difference(title: str, stated: Mapping[str, FileFacts], found: Mapping[str, Any]) -> str:
+    """First difference of a material from the facts that identify it, in words; "" if none.
+
+    Examples
+    --------
+    >>> difference("A fold", {"test.txt": FileFacts(lines=9)}, {"test.txt": {"lines": 3}})
+    'other data than A fold (test.txt: lines 3, expected 9)'
+    """
+    for file, facts in stated.items():
+        for name, value in facts.model_dump(exclude_defaults=True).items():
+            other = found.get(file, {}).get(name)
+            if other == value:
+                continue
+            return f"other data than {title} ({file}: {name} {other}, expected {value})"
+    return ""

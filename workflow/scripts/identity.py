@@ -1,0 +1,20 @@
+"""What a corpus of the full tier is, and how it differs from the facts that identify it."""
+
+from pathlib import Path
+
+from everycell.engine.identity import FileFacts, difference, facts_of
+from everycell.engine.job import Job
+from everycell.engine.receipts import write_json
+
+with Job(snakemake) as job:
+    stated = {
+        name: FileFacts.model_validate(facts) for name, facts in snakemake.params.facts.items()
+    }
+    found = {
+        name: facts_of(Path(path), facts)
+        for (name, facts), path in zip(stated.items(), snakemake.input, strict=True)
+    }
+    write_json(
+        Path(snakemake.output.identity),
+        {"difference": difference(snakemake.params.title, stated, found), "found": found},
+    )
