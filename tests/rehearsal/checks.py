@@ -16,7 +16,7 @@ from everycell.trec.qrels import read_qrels
 def list_explanations(project: Project, stage: Stage) -> None:
     points = pd.read_csv(project.folder / "results/full/heuss2025/figure_4_4.csv")
     assert set(points["data"]) == {"MQ2008", "MSLR-WEB10K"}
-    assert len(points) == 2 * 2 * 2 * 8 * 5
+    assert len(points) == 2 * 2 * 3 * 8 * 5
     features = pd.read_csv(project.folder / "results/full/heuss2025/figure_4_4.features.csv")
     # The one that decides the labels of each fold.
     first = features.groupby("data", sort=False).first()

@@ -201,21 +201,28 @@ def build(mirror: Path, project: Path = Path()) -> dict[Path, dict[str, Any]]:
     described = {
         name: facts for content in parts.values() for name, facts in content["sets"].items()
     }
-    files, commits = _all_files(mirror, described)
+    left_out = {name for content in parts.values() for name in content.get("left_out", [])}
+    files, commits = _all_files(mirror, described, left_out)
     return {part: _part_of_registry(content, files, commits) for part, content in parts.items()}
 
 
 def _all_files(
-    mirror: Path, described: dict[str, dict[str, Any]]
+    mirror: Path, described: dict[str, dict[str, Any]], left_out: set[str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the entries of all sets by their keys, and the commit of each repository."""
-    rows = _read_origins(mirror / "ORIGINS.tsv")
+    rows = [
+        row
+        for row in _read_origins(mirror / "ORIGINS.tsv")
+        if row["set"].partition("#")[0] not in left_out
+    ]
     by_hash, by_path = defaultdict(list), {}
     for row in rows:
         by_hash[row["sha256"]].append(row)
         by_path[row["set"].partition("#")[0], row["path"]] = row
 
-    mirrored_files = _read_manifest(mirror)
+    mirrored_files = {
+        path: raw for path, raw in _read_manifest(mirror).items() if set_of(path) not in left_out
+    }
     sets = {set_of(path) for path in mirrored_files} | {name for name, _ in by_path}
     if unknown := sets - set(described):
         raise SourceError(

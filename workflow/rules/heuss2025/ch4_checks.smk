@@ -39,52 +39,22 @@ use rule step as heuss2025_ch4_retrieval_features with:
         "Features of candidates (pydocs)"
 
 
-# The sample of LightGBM.
-use rule step as heuss2025_ch4_lambdarank with:
+# Lists in the form of LETOR: released files, or a fold in the user's folder.
+use rule step as heuss2025_ch4_letor with:
     input:
-        **LAMBDARANK,
-    output:
-        train="work/heuss2025/ch4/lambdarank/train.parquet",
-        test="work/heuss2025/ch4/lambdarank/test.parquet",
-    pathvars:
-        job="heuss2025/ch4/lambdarank",
-    params:
-        **runs("heuss2025/ch4/letor_features"),
-        features=300,
-    message:
-        "Features of LightGBM's sample"
-
-
-# Papers of TREC Fair Ranking.
-use rule step as heuss2025_ch4_fair_features with:
-    input:
-        train=resource(LISTS_OF_PAPERS["TREC20", "train"]),
-        test=resource(LISTS_OF_PAPERS["TREC20", "test"]),
-    output:
-        train="work/heuss2025/ch4/trecfair/train.parquet",
-        test="work/heuss2025/ch4/trecfair/test.parquet",
-    pathvars:
-        job="heuss2025/ch4/fair_features",
-    params:
-        **runs("heuss2025/ch4/fair_features"),
-    message:
-        "Features of TREC Fair Ranking 2020"
-
-
-# A fold of the published data sets, from the user's folder.
-use rule heuss2025_ch4_lambdarank as heuss2025_ch4_letor with:
-    input:
-        unpack(letor_fold),
+        unpack(letor_parts),
     output:
         train="work/heuss2025/ch4/{data}/train.parquet",
         test="work/heuss2025/ch4/{data}/test.parquet",
     pathvars:
         job="heuss2025/ch4/letor_{data}",
     wildcard_constraints:
-        data="|".join(EXPLAINED_DATA["full"]),
+        data="|".join(LETOR_FEATURES),
     resources:
-        **needs(12000, 60),
+        mem_mb=lambda wildcards: 12000 if wildcards.data == "mslr_web10k" else 1000,
+        runtime=lambda wildcards: 60 if wildcards.data == "mslr_web10k" else 10,
     params:
+        **runs("heuss2025/ch4/letor_features"),
         features=lambda wildcards: LETOR_FEATURES[wildcards.data],
     message:
         "Features of {wildcards.data}"
@@ -125,7 +95,7 @@ use rule step as heuss2025_ch4_explanations with:
         **needs(1500, 20),
     params:
         **runs("heuss2025/ch4/explanations"),
-        lists=EXPLAINED.explained_lists,
+        lists=lambda wildcards: EXPLAINED.explained_lists.get(wildcards.data),
         background=lambda wildcards: EXPLAINED.background.get(wildcards.data, 100),
         lime_samples=EXPLAINED.lime_samples,
         seed=SETTINGS.seed,

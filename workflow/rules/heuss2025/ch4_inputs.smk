@@ -1,5 +1,4 @@
 # Names of the rules of heuss2025, chapter 4.
-from everycell.collections.fair_ranking_lists import FILES as LISTS_OF_PAPERS
 from everycell.studies.heuss2025.ch4.talent_search import OF_CANDIDATES, OF_LISTS
 
 #: Printed inputs of the talent search.
@@ -16,7 +15,7 @@ EXPLAINED = SETTINGS.list_explanations
 #: Data sets of Figure 4.4 by tier, and their names in it.
 EXPLAINED_DATA = {
     "embedded": {"planted": "Planted", "pydocs": "pydocs"},
-    "released": {"lambdarank": "LightGBM's sample", "trecfair": "TREC Fair 2020"},
+    "released": {"mq2008_fold1": "MQ2008", "mslr_slice": "MSLR slice (surrogate data)"},
     "full": {"mq2008": "MQ2008", "mslr_web10k": "MSLR-WEB10K"},
 }
 
@@ -45,17 +44,39 @@ RUNS_OF_FEATURES = {
     "SPLADE": "splade.splade-tiny.zero-shot",
 }
 
-#: LightGBM's sample, and features that it numbers.
-LAMBDARANK = {
-    "train": resource("lambdarank-sample/rank.train"),
-    "train_lengths": resource("lambdarank-sample/rank.train.query"),
-    "test": resource("lambdarank-sample/rank.test"),
-    "test_lengths": resource("lambdarank-sample/rank.test.query"),
+#: Released files in the form of LETOR. Fold 1 of MQ2008 trains on S1, S2 and S3 and tests on S5, each
+#: of which is the test part of one fold; what the slice of MSLR trains on is its validation part.
+LETOR_PARTS = {
+    "mq2008_fold1": {
+        "train": [resource(f"mq2008/Fold{fold}.test.txt") for fold in (2, 3, 4)],
+        "test": [resource("mq2008/Fold1.test.txt")],
+    },
+    "mslr_slice": {
+        "train": [resource("mslr-sample/valid.txt")],
+        "test": [resource("mslr-sample/test.txt")],
+    },
 }
-FETCHED_TOGETHER["lambdarank-sample"] = list(LAMBDARANK.values())
+FETCHED_TOGETHER |= {
+    "mq2008": [path for part in LETOR_PARTS["mq2008_fold1"].values() for path in part],
+    "mslr-sample": [
+        path for part in LETOR_PARTS["mslr_slice"].values() for path in part
+    ],
+}
 
-#: Features of the published data sets.
-LETOR_FEATURES = {"mq2008": 46, "mslr_web10k": 136}
+#: Number of features.
+LETOR_FEATURES = {
+    "mq2008": 46,
+    "mq2008_fold1": 46,
+    "mslr_slice": 136,
+    "mslr_web10k": 136,
+}
+
+
+def letor_parts(wildcards):
+    """Files of the training and of the test part: released ones, or a fold that the user names."""
+    if wildcards.data in LETOR_PARTS:
+        return LETOR_PARTS[wildcards.data]
+    return letor_fold(wildcards)
 
 
 def letor_fold(wildcards):
@@ -65,7 +86,7 @@ def letor_fold(wildcards):
         "a fold with train.txt and test.txt",
         "explaining-rankings.md",
     )
-    return {part: f"{folder}/{part}.txt" for part in ("train", "test")}
+    return {part: [f"{folder}/{part}.txt"] for part in ("train", "test")}
 
 
 def of_explained(kind):

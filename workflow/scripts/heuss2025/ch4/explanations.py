@@ -20,9 +20,10 @@ with Job(snakemake) as job:
         for query, rows in test.groupby("query", sort=False)
         if len(rows) > 1
     }
-    # Spread over the file: neighbours may be of one kind.
-    spread = np.linspace(0, len(lists) - 1, min(params.lists, len(lists))).round().astype(int)
-    lists = {query: lists[query] for query in np.array(list(lists))[spread]}
+    if params.lists is not None:
+        # Spread over the file: neighbours may be of one kind.
+        spread = np.linspace(0, len(lists) - 1, min(params.lists, len(lists))).round().astype(int)
+        lists = {query: lists[query] for query in np.array(list(lists))[spread]}
     pool = pd.read_parquet(snakemake.input.train)[names].to_numpy(dtype=float)
     setup = Setup(params.background, params.lime_samples)
     known = planted_weights() if snakemake.wildcards.data == "planted" else None

@@ -1,17 +1,16 @@
-"""Judged feature vectors in the form of LETOR, with a file of list lengths or without."""
+"""Judged feature vectors in the form of LETOR, one or more files per part."""
 
 from pathlib import Path
+
+import pandas as pd
 
 from everycell.collections.letor import read_letor
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:
-    inputs = snakemake.input
     for part in ("train", "test"):
-        lengths = inputs.get(f"{part}_lengths")
-        table = read_letor(
-            Path(inputs[part]),
-            lengths=Path(lengths) if lengths else None,
-            features=snakemake.params.features,
-        )
-        job.write_frame(table, part)
+        tables = [
+            read_letor(Path(path), features=snakemake.params.features)
+            for path in snakemake.input[part]
+        ]
+        job.write_frame(pd.concat(tables, ignore_index=True), part)

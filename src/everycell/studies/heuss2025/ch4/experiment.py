@@ -33,8 +33,9 @@ FloatArray = npt.NDArray[np.float64]
 SIZES = (1, 3, 5, 7, 10)
 #: Features that greedy selection takes at most.
 SELECTED = 10
-#: What a list is worth, in the order of the columns of a game.
-MEASURES = ("Kendall's tau", "Exposure difference")
+#: What a list is worth, in the order of the columns of a game. The text defines the sum of exposure
+#: differences over documents (section 4.6.2); the drawn values are those of the mean.
+MEASURES = ("Kendall's tau", "Exposure difference", "Mean exposure difference")
 
 
 class Setup(NamedTuple):
@@ -134,7 +135,8 @@ def _checked(
     tau, exposed = kendall(given.ranks), exposure_difference(given.ranks)
 
     def value(ranks: IntArray) -> FloatArray:
-        return np.column_stack([tau(ranks), exposed(ranks)])
+        exposures = exposed(ranks)
+        return np.column_stack([tau(ranks), exposures, exposures / len(given.ranks)])
 
     game = ExplainedList(given.forest, given.documents, background).game(value)
     checked = checks(game, np.array(list(found.values()))[:, given.read], SIZES)

@@ -102,7 +102,7 @@ class Means:
         rows = [
             (*panel, name, *_interval(values / found[CHANCE]))
             for panel, found in self._overall()
-            if panel[1] == "Exposure difference"
+            if panel[1] != "Kendall's tau"
             for name, values in found.items()
             if name != CHANCE
         ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from everycell.engine.settings import Settings
@@ -20,11 +22,13 @@ class ListExplanations(Settings):
     planted_lists: int = Field(
         60, ge=10, le=100_000, description="Simulated lists that train a ranker, on the stand-in."
     )
-    explained_lists: int = Field(
-        30, ge=2, le=100_000, description="Number of test lists to explain, spread over all."
+    explained_lists: dict[str, Annotated[int, Field(ge=2, le=100_000)]] = Field(
+        {"planted": 30, "pydocs": 30, "mslr_web10k": 30},
+        description="Number of test lists to explain by data set, spread over all; all for others.",
     )
     background: dict[str, int] = Field(
-        {"mslr_web10k": 20}, description="Background samples by data set; 100 for the others."
+        {"mslr_web10k": 20, "mslr_slice": 20},
+        description="Background samples by data set; 100 for the others.",
     )
     lime_samples: int = Field(
         1000, ge=10, le=1_000_000, description="Masked inputs for a linear model of LIME."
