@@ -17,6 +17,7 @@ import io
 import json
 import os
 import pickle
+import random
 import re
 import tarfile
 import tempfile
@@ -769,6 +770,15 @@ def test_a_byte_order_mark_at_the_start_is_skipped(name, place):
     assert plain.sub("", repr(run(name, place))) == plain.sub("", repr(before))
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_byte_order_mark_in_the_middle_is_refused(name, place):
+    first, *more = place.read_bytes().rstrip(b"\n").split(b"\n")
+    place.write_bytes(b"\n".join([first, b"\xef\xbb\xbf" + (more or [first])[0], *more[1:], b""]))
+    # Annotators' sheets quote it as part of an item that they do not have.
+    with pytest.raises(Exception, match=r"byte order mark|\\ufeff"):
+        run(name, place)
+
+
 DEEP = 100_000
 BOMB = b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(
     b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 10)) for n in range(1, 9)
@@ -959,6 +969,8 @@ def test_what_was_found_is_refused(name, content, said, place):
 # --- memory -------------------------------------------------------------------------------------
 
 ZEROS = gzip.compress(bytes(100 * 2**20), mtime=0)
+#: The bytes after it raise what a file of its size may unpack to.
+PACKED_TWICE = gzip.compress(b"\x1f\x8b" + bytes(100 * 2**20)) + random.Random(1).randbytes(2**20)
 ONES = b"[1" + b",1" * 10**6 + b"]"
 SPARSE = tarfile.TarInfo("CACM-0001.html")
 SPARSE.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(2**50)}
@@ -979,7 +991,8 @@ def sparse_page() -> bytes:
         ("collections.cacm.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
         ("collections.cacm.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
         ("metrics.fairness_inputs.read_documents#gzip",
-         gzip.compress(ZEROS * 200, mtime=0) + b"garbage", "is packed with gzip"),
+         PACKED_TWICE, "is packed with gzip"),
+        ("trec.runs.read_run#gzip", PACKED_TWICE, "is packed with gzip"),
         ("metrics.fairness_inputs.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
         ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
         ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),

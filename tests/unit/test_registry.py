@@ -129,7 +129,8 @@ def test_two_parts_may_name_one_repository_at_one_commit(tmp_path):
         ("fils: {}\n", "`fils` is not a key (did you mean `files`?); allowed are: "),
         ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv belongs to no set of the registry"),
         (
-            "sets: {toy: {authors: A, paper: P, licence: L}}\nfiles: {toy/a.run: {origin: {url: 'https://h/a?token=s3cr3t', path: a.run, size: 1, "
+            "sets: {toy: {authors: A, paper: P, licence: L}}\n"
+            "files: {toy/a.run: {origin: {url: 'https://h/a?token=s3cr3t', path: a.run, size: 1, "
             f"sha256: {'a' * 64}}}}}}}\n",
             "the URL of toy/a.run",
         ),
