@@ -121,6 +121,15 @@ def map_batches(
     begun = told = time.monotonic()
     todo = int(lengths.sum())
     start = seen = 0
+    # A GPU computes a batch while the CPU pads the next, so answers are fetched one batch late.
+    late: list[tuple[np.ndarray, torch.Tensor]] = []
+
+    def fetch() -> None:
+        for rows, answers in late:
+            for row, answer in zip(rows, answers.cpu().numpy(), strict=True):
+                results[row] = answer
+        late.clear()
+
     while start < len(order):
         longest = int(lengths[order[start]])
         rows = order[start : start + max(1, min(most, batch_tokens // longest))]
@@ -143,8 +152,8 @@ def map_batches(
                 f"`forward` gave a tensor of shape {answers.shape} for a batch of {len(rows)} "
                 f"{what}: its first axis must have one row a sequence."
             )
-        for row, answer in zip(rows, answers, strict=True):
-            results[row] = answer
+        fetch()
+        late.append((rows, answers))
         start += len(rows)
         seen += int(lengths[rows].sum())
         now = time.monotonic()
@@ -152,6 +161,7 @@ def map_batches(
             told = now
             left = (now - begun) * (todo - seen) / seen
             LOG.info("%d of %d %s, about %.0f s left.", start, len(order), what, left)
+    fetch()
     return results
 
 
@@ -198,7 +208,11 @@ def pad(
     batch = {"input_ids": ids, "attention_mask": mask} | (
         {"token_type_ids": types} if pairs else {}
     )
-    return {name: torch.from_numpy(values).to(device) for name, values in batch.items()}
+    tensors = {name: torch.from_numpy(values) for name, values in batch.items()}
+    if torch.device(device).type == "cuda":
+        # From pinned memory, else the copy waits for all that the GPU still has to do.
+        tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
+    return {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
 
 
 def _length(sequence: Ids | TokenPair) -> int:
@@ -208,7 +222,7 @@ def _length(sequence: Ids | TokenPair) -> int:
     return len(sequence)
 
 
-def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> np.ndarray | None:
+def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> torch.Tensor | None:
     """The answers for a batch; None if it does not fit into memory.
 
     A function of its own, so that an error's traceback, which keeps the tensors of the failed
@@ -217,7 +231,7 @@ def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> np.ndarray |
     try:
         with torch.no_grad():
             answers = forward(batch)
-            return (answers.float() if answers.dtype == torch.bfloat16 else answers).cpu().numpy()
+            return answers.float() if answers.dtype == torch.bfloat16 else answers
     except (MemoryError, RuntimeError) as error:
         if not out_of_memory(error):
             raise
