@@ -5,6 +5,7 @@ import hashlib
 import os
 import resource
 import shutil
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -232,3 +233,23 @@ def test_a_results_folder_that_cannot_be_written(clean):
         clean.prefix = ["setpriv", "--bounding-set", "-dac_override"]
     printed = refused(clean, FAIRNESS)
     assert "Permission denied" in printed and "results" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.fault("clock")
+def test_a_clock_set_back_and_a_failing_job_leave_the_page(clean):
+    target, script = "sakai2023_table_1", clean.folder / "workflow/scripts/page.py"
+    clean.build(target)
+    page = clean.hashes()
+    tomorrow = time.time() + 86_400
+    for name in ("results", "work", "published"):
+        for path in (clean.folder / name).rglob("*"):
+            os.utime(path, (tomorrow, tomorrow))
+    text = script.read_text()
+    script.write_text(f"{text}raise SystemExit('no page today')\n")
+    refused(clean, target)
+    assert clean.hashes() == page
+    # The page's files are remade, although all that it shows is from tomorrow.
+    script.write_text(f"{text}again = True\n")
+    clean.build(target)
+    assert clean.hashes() == page and clean.planned(target) == {}

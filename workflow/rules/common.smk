@@ -24,6 +24,7 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import TIERS
 from everycell.engine.code import code_sha256, imported_files
+from everycell.engine.files import end_future_times
 
 try:
     # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
@@ -66,6 +67,14 @@ onstart:
                 f"Snakemake {snakemake_version} limits jobs in a way that is not known here; the run "
                 "takes a little longer, and its results are the same. See common.smk."
             )
+    folders = map(
+        Path, ("results", "work", "published", "recorded", config["cache"])
+    )
+    if number := end_future_times(folders):
+        logger.warning(
+            f"The times of {number} files lay in the future, as after a clock was set back; they "
+            "are now those of the present."
+        )
 
 
 def refuse(sentence):

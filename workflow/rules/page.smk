@@ -12,10 +12,13 @@ use rule step as page with:
         verdicts=shown_verdicts,
         published=published(),
     output:
-        page=ensure("results/index.html", non_empty=True),
-        chapters=ensure(pages_of_chapters(), non_empty=True),
-        cells=ensure(["results/cells.csv", "results/cells.parquet"], non_empty=True),
-        # Not removed before the job, which keeps what Snakemake no longer has a record of.
+        # Not removed before the job: the last good page outlives a job that fails, and the lineage
+        # keeps what Snakemake no longer has a record of.
+        page=update(ensure("results/index.html", non_empty=True)),
+        chapters=update(ensure(pages_of_chapters(), non_empty=True)),
+        cells=update(
+            ensure(["results/cells.csv", "results/cells.parquet"], non_empty=True)
+        ),
         lineage=update(ensure("results/lineage.json", non_empty=True)),
     pathvars:
         job="page",
