@@ -13,6 +13,7 @@ from everycell.rag.citations import (
     find_citations,
     unread_marks,
     without_citations,
+    written_citations,
 )
 
 
@@ -135,12 +136,15 @@ def test_each_document_once_and_strays_apart():
         "[1" + " , Human" * 60_000 + " no]",
         "[1" + "," * 200_000 + "]",
         "[" + "十" * 200_000 + "]",
+        "[x1]" * 50_000,
+        "x" * 200_000 + "¹" * 200_000,
     ],
 )
 def test_a_hostile_text_takes_no_time_to_speak_of(text):
     """Where time grows with the square of the length, this does not end."""
     assert len(find_citations(text)) <= 1
     assert len(without_citations(text)) <= len(text)
+    assert len(unread_marks(text)) <= 50_000
 
 
 def test_ten_thousand_tokens():
@@ -245,13 +249,38 @@ def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
-    [("【4:1†source】", [1]), ("[citation:2]", [2]), ("[cite: 1]", [1]), ("[1 to 3]", [1, 2, 3])],
+    ("text", "found"),
+    [
+        ("【4:1†source】", [1]),
+        ("[citation:2] [cite: 1]", [2, 1]),
+        ("[E1, E2] [D3] [S4-S6]", [1, 2, 3, 4, 5, 6]),
+        ("[1 to 3] [1]-[3] [4] – [6]", [1, 2, 3, 1, 2, 3, 4, 5, 6]),
+        ("[1, 2]-[4], [2015]-[2017]", [1, 2, 3, 4, 2015, 2017]),
+        ("At night¹ and day,² ³ say owls.⁴", [1, 2, 3, 4]),
+    ],
 )
-def test_forms_of_chat_models(text, numbers):
-    assert [citation.number for citation in find_citations(text)] == numbers
+def test_forms_of_chat_models(text, found):
+    assert numbers(text) == found
     assert unread_marks(text) == []
 
 
-def test_marks_that_are_not_read_are_named():
-    assert unread_marks("A [E1, E2], b [1], c [x].") == ["[E1, E2]"]
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("A [F1, F2], b [1], c [x], [note 1].", ["[F1, F2]", "[note 1]"]),
+        ("At night¹², on 3 km² or metres², 10⁶ [²].", ["night¹²", "km²", "metres²", "10⁶", "[²]"]),
+        ("the owl³ [E 0 0] [3E2] [E1E2]", ["owl³", "[E 0 0]", "[3E2]", "[E1E2]"]),
+    ],
+)
+def test_marks_that_are_not_read_are_listed(text, unread):
+    assert unread_marks(text) == unread
+
+
+def test_plain_brackets_leave_other_marks_unread():
+    assert unread_marks("[1] [2, 3] night¹", forms="plain") == ["[2, 3]", "night¹"]
+
+
+@pytest.mark.parametrize("text", ["[1 to 3]", "[1]-[3]"])
+def test_a_number_inside_a_range_is_not_written(text):
+    cited = find_citations(text)
+    assert [each.number for each in written_citations(cited, text)] == [1, 3]

@@ -41,22 +41,16 @@ def citations(
         answer_frame,
         arm_differences,
         citation_report,
-        read_answer_texts,
         read_cited_answers,
     )
-    from everycell.rag.citations import unread_marks
 
     with errors_as_sentences(ValueError):
         check_choice("forms", forms, ("all", "plain"))
         check_choice("strays", strays, ("ignored", "wrong"))
         pairs = [_parse_pair(text) for text in between or []]
         given = read_cited_answers(answers, forms=forms)  # type: ignore[arg-type]
-        unread = [
-            mark
-            for line in read_answer_texts(answers)
-            for mark in unread_marks(line, forms=forms)  # type: ignore[arg-type]
-        ]
-        examples = ": " + ", ".join(dict.fromkeys(unread[:50])) if unread else ""
+        unread = [mark for answer in given for mark in answer.unread]
+        examples = ": " + ", ".join(list(dict.fromkeys(unread))[:10]) if unread else ""
         counted: dict[str, Any] = {"strays": strays}
         frames: pd.DataFrame | dict[str, pd.DataFrame]
         if per_query:
@@ -67,7 +61,7 @@ def citations(
             if pairs:
                 tests = arm_differences(given, pairs, **counted)
                 frames = {"arms": frames, "differences": tests}
-    typer.echo(f"Bracketed marks not read: {len(unread)}{examples[:200]}.", err=True)
+    typer.echo(f"Bracketed marks and raised digits not read: {len(unread)}{examples}.", err=True)
     settings = {"answers": str(answers), "forms": forms, "strays": strays, "seed": seed}
     print_measures(frames, form, settings)
 

@@ -26,6 +26,7 @@ from everycell.rag.citations import (
     citation_logprobs,
     documents,
     find_citations,
+    unread_marks,
     written_citations,
 )
 
@@ -76,6 +77,8 @@ class CitedAnswer(NamedTuple):
         tokens.
     inside : tuple of bool
         Whether each of these cites a relevant document.
+    unread : tuple of str
+        Marks that may be citations and are not read (`everycell.rag.citations.unread_marks`).
     """
 
     question: str
@@ -85,6 +88,7 @@ class CitedAnswer(NamedTuple):
     stray: tuple[int, ...]
     logprobs: tuple[float, ...] | None
     inside: tuple[bool, ...]
+    unread: tuple[str, ...] = ()
 
 
 def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
@@ -134,11 +138,6 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
     return list(found.values())
 
 
-def read_answer_texts(path: Path) -> list[str]:
-    """Texts of the answers of a file, in the order of the lines."""
-    return [line.answer for _, line in read_json_lines(path, _Line, "docs/attribution.md")]
-
-
 def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
     # Names of the documents in the order of their numbers; a range takes no memory.
     named: Sequence[str | int]
@@ -173,8 +172,9 @@ def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
         logprobs = tuple(citation_logprobs(answer, citations))
         written = written_citations(citations, line.answer)
         inside = tuple(each.number in relevant for each in written)
+    unread = tuple(unread_marks(line.answer, forms=forms))
     return CitedAnswer(
-        line.question, line.arm, relevant, cited.documents, cited.stray, logprobs, inside
+        line.question, line.arm, relevant, cited.documents, cited.stray, logprobs, inside, unread
     )
 
 

@@ -6,8 +6,9 @@ authors' library reads nothing else. Models write other forms too. This module r
 ==================================  =======================================================
 ``[1]``, ``[1][2]``                 one number in brackets
 ``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
-``[1-3]``, ``[1 to 3]``             all numbers from 1 to 3, with a hyphen, a dash or "to"
+``[1-3]``, ``[1]-[3]``, ``[1 to 3]``  all numbers from 1 to 3, with a hyphen, a dash or "to"
 ``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number
+``[E1, E2]``                        with the D, E, P, R or S of document, evidence, ...
 ``[[2]]``                           in further brackets
 ``[#2]``, ``[^1]``                  with the mark of a number or of a footnote before it
 ``[1.]``, ``[1, 2,]``, ``[1;]``     with one mark of punctuation after the last number
@@ -17,11 +18,13 @@ authors' library reads nothing else. Models write other forms too. This module r
 ``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
 ``[二]``, ``【十二】``                  Chinese numerals from 1 to 99
 Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
+at night¹, so it is.² ³             one raised digit, after punctuation or four letters
 ==================================  =======================================================
 
 A label beside a number repeats the prompt's label, so the number is still that of a document.
 Brackets that hold anything else (``[note 1 above]``, ``[-1]``, ``[a]``, ``[Human]``, ``[1:]``,
-``[1,000]``, ``[Delft, 1]``) are not citations. `documents` tells whether a number belongs to a
+``[1,000]``, ``[Delft, 1]``) are not citations, nor are raised digits that may be an exponent (km²)
+or two citations (¹²); `unread_marks` lists both. `documents` tells whether a number belongs to a
 document: ``[0]`` and ``[2015]`` are *stray*. A ``[3]`` that an answer copies from a document cannot
 be distinguished from a citation; prompts can avoid this by removing such marks from documents
 (`without_citations`).
@@ -32,6 +35,7 @@ Time is linear in the length of the text (of `without_citations` for each depth 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -67,7 +71,7 @@ _LABEL = (
 )
 # Contents of brackets: numbers, labels, dashes, separators, words, blanks, anything else.
 _PART = re.compile(
-    rf"[#^]?(?P<number>\d+|[{_CHINESE}十]+)|(?P<label>{_LABEL})|(?P<dash>{_DASH})"
+    rf"(?:[#^]|\b(?-i:[DEPRS]))?(?P<number>\d+|[{_CHINESE}十]+)|(?P<label>{_LABEL})|(?P<dash>{_DASH})"
     r"|(?P<separator>[,;&/、，；])|(?P<word>[^\W\d_]+[.:]?)|(?P<blank>\s+)|(?P<other>.)",
     re.IGNORECASE,
 )
@@ -79,6 +83,14 @@ _PROSE = re.compile(
     rf"|{_NOUN}\.?\s+(?:no\.?\s*|#)?(?P<one>\d+))(?![\w%°]|\.\d)",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(rf"\s?{_DASH}\s?")
+_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# One digit, since two may be one number or two; not of a unit ("metres²").
+_RAISED = re.compile(
+    rf"(?:(?<=[^\W\d_{_DIGITS}]{{4}})(?<!met[er]{{2}}s)(?<!met[er]{{2}})(?<!miles)(?<!feet)"
+    rf"|(?<=[.,;:!?)\]\"”’»])|(?<=[{_DIGITS}][ ,]))[{_DIGITS}](?![{_DIGITS}])"
+)
+_MARK = re.compile(rf"{_INNERMOST.pattern}|[^\W_{_DIGITS}]{{0,20}}[{_DIGITS}]+")
 
 
 class Citation(NamedTuple):
@@ -123,10 +135,6 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
     forms : {"all", "plain"}
         All forms listed in the module's docstring, or only ``[1]``, as in the authors' library.
 
-    Returns
-    -------
-    list of Citation
-
     Examples
     --------
     >>> [found.number for found in find_citations("Delft [2], says Document 4 [1, 3][2015].")]
@@ -143,30 +151,37 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
             for digits, start in pairs
             if len(digits) <= LONGEST_NUMBER
         ]
-    found = []
+    found: list[Citation] = []
+    end: int | None = None
     for match in _INNERMOST.finditer(text):
-        found += _in_list(match[1], match.start(1))
+        cited = _in_list(match[1], match.start(1))
+        # "[1]-[3]"
+        if cited and end is not None and _BETWEEN.fullmatch(text, end, match.start()):
+            found += _inside(found[-1].number, cited[0].number, end)
+        found += cited
+        end = match.end() if cited else None
     for match in _PROSE.finditer(text):
         part = "several" if match["several"] else "one"
         found += _in_list(match[part], match.start(part))
+    found += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _RAISED.finditer(text)]
     # "[Document 2]" is found both ways. Stable: the numbers of a range keep their order.
     return sorted(dict.fromkeys(found), key=lambda citation: citation.start)
 
 
 def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
-    """Return bracketed marks with a digit of which `find_citations` reads no number.
+    """Brackets with a digit and raised digits that `find_citations` does not read.
 
     Examples
     --------
-    >>> unread_marks("Owls [1] hunt [E1, E2] at night [note].")
-    ['[E1, E2]']
+    >>> unread_marks("Owls [1] hunt [Ada 2] at night [note], on 3 km².")
+    ['[Ada 2]', 'km²']
     """
     starts = [citation.start for citation in find_citations(text, forms=forms)]
     return [
         match[0]
-        for match in _INNERMOST.finditer(text)
+        for match in _MARK.finditer(text)
         if any(map(str.isdigit, match[0]))
-        and not any(match.start() <= start < match.end() for start in starts)
+        and bisect_left(starts, match.start()) == bisect_left(starts, match.end())
     ]
 
 
@@ -324,7 +339,7 @@ def written_citations(citations: Sequence[Citation], text: str) -> list[Citation
     >>> [found.number for found in written_citations(find_citations(said), said)]
     [1, 3]
     """
-    return [citation for citation in citations if text[citation.start].isalnum()]
+    return [citation for citation in citations if text[citation.start].isnumeric()]
 
 
 def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[float]:
