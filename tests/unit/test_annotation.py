@@ -440,7 +440,7 @@ def test_a_row_that_is_no_rewriting_is_named(tmp_path: Path, row: dict, said: st
             b'{"id": "1", "benchmark": "b", "turns": []}',
             "line 1: lacks `satisfied`; each row needs",
         ),
-        (b'{"id": "caf\xe9"}', "is neither Parquet nor, as .jsonl, UTF-8 text"),
+        (b'{"id": "caf\xe9"}', "is not UTF-8 text"),
     ],
 )
 def test_a_file_without_dialogues_is_refused(tmp_path: Path, content: bytes, said: str) -> None:

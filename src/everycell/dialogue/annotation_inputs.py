@@ -152,7 +152,7 @@ def _read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         else:
             lines = [
                 (f"{path}, line {number}", line)
-                for number, line in text_lines(path)
+                for number, line in text_lines(path, SheetError)
                 if line.strip()
             ]
     except FileNotFoundError:
