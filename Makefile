@@ -94,10 +94,10 @@ lint: setup-test ## check style: ruff and snakefmt
 bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
 	@set -e; for script in bench/*.py; do echo "$$script"; $(IN_VENV) python "$$script"; done
 
-# pip-audit asks a public service, so it stands in no lock and runs in an environment of its own.
-audit: $(STAMPS)/venv ## ask for known vulnerabilities of all locked packages (needs the network)
+# pip-audit asks a public service, so no other environment has it.
+audit: $(STAMPS)/audit ## ask for known vulnerabilities of all locked packages (needs the network)
 	@failed=; for lock in envs/*.lock; do echo "$$lock"; \
-	  $(UV) tool run --quiet $(FIND_LINKS) pip-audit==2.9.0 --strict --no-deps --disable-pip -r "$$lock" \
+	  .venv/audit/bin/pip-audit --strict --no-deps --disable-pip -r "$$lock" \
 	  || failed="$$failed $$lock"; done; \
 	if [ -n "$$failed" ]; then echo "make: for$$failed there are known vulnerabilities, or no" \
 	  "answer; the lines above say which. Raise the versions and run 'make locks'." >&2; exit 1; fi
@@ -119,6 +119,8 @@ locks: $(STAMPS)/venv ## make the locks again from envs/*.in, then the conda fil
 	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
 	  envs/bench.in -o envs/bench.lock
 	$(UV_COMPILE) -c envs/base.lock envs/cluster.in -o envs/cluster.lock
+	$(UV_COMPILE) -c envs/base.lock -c envs/test.lock -c envs/torch.lock -c envs/lucene.lock \
+	  -c envs/docs.lock envs/audit.in -o envs/audit.lock
 	.venv/bin/python envs/make_conda.py
 	$(IN_VENV) python envs/make_container.py
 
@@ -148,6 +150,12 @@ $(STAMPS)/torch-cpu: envs/torch-cpu.lock $(STAMPS)/venv
 	@touch .venv/unfinished
 	$(UV_INSTALL) --no-deps $(TORCH_CPU) -r $<
 	@rm .venv/unfinished && touch $@
+
+$(STAMPS)/audit: envs/audit.lock $(STAMPS)/venv
+	$(UV) venv --quiet --clear --python .venv/bin/python .venv/audit
+	$(UV) pip install --quiet --python .venv/audit/bin/python $(FIND_LINKS) --no-deps \
+	  --require-hashes -r $<
+	@touch $@
 
 $(STAMPS)/project: pyproject.toml $(STAMPS)/base
 	@touch .venv/unfinished

@@ -47,9 +47,10 @@ def bundled(root: Path) -> list[tuple[str, str, str, str]]:
 
 
 def locked(envs: Path) -> dict[tuple[str, str], list[str]]:
-    """Package and version -> the locks that pin it, all sorted."""
+    """Package and version -> the locks that pin it, all sorted; without those of `make audit`."""
     found: dict[tuple[str, str], list[str]] = {}
-    for lock in sorted(envs.glob("*.lock")):
+    # They have an environment of their own, so what they state cannot be read here.
+    for lock in sorted(set(envs.glob("*.lock")) - {envs / "audit.lock"}):
         for pin in _PIN.findall(lock.read_text(encoding="utf-8")):
             found.setdefault(pin, []).append(lock.stem)
     return dict(sorted(found.items(), key=lambda item: item[0][0].lower()))

@@ -9,7 +9,18 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
-GROUPS = ["installer", "base", "test", "docs", "lucene", "torch", "corpora", "bench", "cluster"]
+GROUPS = [
+    "installer",
+    "base",
+    "test",
+    "docs",
+    "lucene",
+    "torch",
+    "corpora",
+    "bench",
+    "cluster",
+    "audit",
+]
 
 spec = importlib.util.spec_from_file_location("make_conda", ENVS / "make_conda.py")
 make_conda = importlib.util.module_from_spec(spec)
@@ -98,3 +109,11 @@ def test_conda_leaves_packages_with_excluded_needs_to_a_post_deploy_script(group
 def test_what_is_excluded_is_not_locked_with_its_group(group):
     excluded = names_in(f"{group}.excludes")
     assert excluded and not excluded & set(make_conda.read_lock(ENVS / f"{group}.lock"))
+
+
+def test_actions_are_pinned_by_commit():
+    workflows = ENVS.parent / ".github" / "workflows"
+    used = re.findall(r"uses: (.*)", "".join(p.read_text() for p in workflows.glob("*.yml")))
+    assert used
+    for action in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)

@@ -1,6 +1,7 @@
 """The Makefile: settings are honoured, and set-up is repeated exactly when it must be."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -221,12 +222,14 @@ def test_clean_results_keeps_the_readme(checkout):
     assert [path.name for path in (checkout / "results").iterdir()] == ["README.md"]
 
 
-@pytest.mark.parametrize(("code", "said"), [(0, ""), (1, "for envs/base.lock envs/bench.lock")])
+@pytest.mark.parametrize(("code", "said"), [(0, ""), (1, "for envs/audit.lock envs/base.lock")])
 def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, said):
-    # A stand-in for uv: the service that the real one asks is not to be had here.
-    uv = set_up / ".venv" / "bin" / "uv"
-    uv.write_text(f'#!/bin/sh\necho "$@" >> asked\nexit {code}\n')
-    uv.chmod(0o755)
+    # A stand-in for pip-audit: the service that the real one asks is not to be had here.
+    stub = set_up / ".venv" / "audit" / "bin" / "pip-audit"
+    stub.parent.mkdir(parents=True)
+    stub.write_text(f'#!/bin/sh\necho "$@" >> asked\nexit {code}\n')
+    stub.chmod(0o755)
+    (set_up / ".venv" / "stamps" / "audit").touch()
     done = make(set_up, "audit")
     assert (done.returncode != 0) == bool(code) and said in done.stderr
     asked = (set_up / "asked").read_text().splitlines()
@@ -234,4 +237,9 @@ def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, said):
         f"envs/{path.name}" for path in (set_up / "envs").glob("*.lock")
     )
     # Strict: a package that the service does not know is no package without vulnerabilities.
-    assert all("pip-audit==" in line and "--strict" in line for line in asked)
+    assert all("--strict" in line for line in asked)
+
+
+def test_what_audits_is_installed_with_hashes(set_up):
+    planned = make(set_up, "-n", "audit").stdout.replace("\\\n", "")
+    assert re.search(r"\.venv/audit/\S+ .*--require-hashes -r envs/audit\.lock", planned)
