@@ -118,6 +118,8 @@ def test_a_changed_input_is_named(tmp_path, put):
     put(tmp_path / "published" / "cells.csv")
     [fault] = verify(receipt, tmp_path)
     assert fault.startswith(f"{tmp_path / 'published' / 'cells.csv'}: changed since")
+    # Snakemake looks at time stamps too: with an old one it has nothing to do.
+    assert f"remove {receipt.with_name('table_1')}.*" in fault
 
 
 def test_an_input_that_this_machine_lacks_is_passed_over(tmp_path):
@@ -306,7 +308,25 @@ def test_an_output_outside_the_folder_is_refused(tmp_path, path):
     assert "is not a receipt (`outputs.0.path` is" in fault
 
 
-@pytest.mark.parametrize("execution", [None, {}, {"seconds": "soon"}, {"seconds": [1]}])
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "execution",
+    [
+        None,
+        {},
+        {"seconds": "soon"},
+        {"seconds": [1]},
+        {"seconds": "nan"},
+        {"seconds": "inf"},
+        {"seconds": -1},
+        {"seconds": 1, "finished": "yesterday"},
+        {"seconds": 1, "finished": "2026-02-30T00:00:00+00:00"},
+        {"seconds": 1, "finished": "2026-02-03"},
+        {"seconds": 1, "finished": "2026-02-03\x1b00:00:00+00:00"},
+        {"seconds": 1, "finished": "<b>2026-02-03T00:00:00+00:00"},
+        {"seconds": 1, "finished": 5},
+    ],
+)
 def test_a_receipt_without_its_time_is_refused_before_the_page_shows_it(tmp_path, execution):
     receipt = make(tmp_path)
     content = json.loads(receipt.read_text()) | {"execution": execution}
@@ -473,6 +493,29 @@ def test_an_edited_receipt_is_none(tmp_path, edit):
     [fault] = verify(receipt, tmp_path)
     assert fault.startswith(f"{receipt}: was edited after it was written")
     with pytest.raises(ReceiptError, match="was edited"):
+        read_receipt(receipt)
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    ("field", "forged"),
+    [
+        ('"seed": 7', '"seed": 8, "seed": 7'),
+        ('"alpha": 0.05', '"alpha": 0.1, "alpha": 0.05'),
+        ('"execution": {', '"execution": {"max_rss_mib": 1}, "execution": {'),
+        ('"seconds": 1.0', '"seconds": NaN'),
+        ('"seconds": 1.0', '"seconds": 1.0, "more": Infinity'),
+        ('"seconds": 1.0', '"seconds": 1e999'),
+    ],
+)
+def test_a_receipt_with_a_doubled_key_or_no_number_is_none(tmp_path, field, forged):
+    receipt = make(tmp_path)
+    text = receipt.read_text()
+    assert field in text
+    receipt.write_text(text.replace(field, forged))
+    [fault] = verify(receipt, tmp_path)
+    assert fault.startswith(f"{receipt}: is not a receipt (")
+    with pytest.raises(ReceiptError):
         read_receipt(receipt)
 
 

@@ -20,7 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
 from everycell.engine.code import code_sha256, imported_files
@@ -79,10 +79,19 @@ class _Output(BaseModel):
     sha256: str
 
 
+def _check_time(text: str) -> str:
+    """Refuse what is not a time as `write_receipt` writes it: the crate hands the text on."""
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None or time.isoformat() != text:
+        raise ValueError(f"{text!r} is not of the form 2026-01-31T12:00:00+00:00")
+    return text
+
+
 class _Execution(BaseModel):
     model_config = ConfigDict(extra="allow")
 
-    seconds: float
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    finished: Annotated[str, AfterValidator(_check_time)] | None = None
 
 
 class _Receipt(BaseModel):
@@ -312,7 +321,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
         output), or it was edited.
     """
     try:
-        receipt = parse_json(text_of(path))
+        receipt = parse_json(text_of(path), strict=True)
         checked = _Receipt.model_validate(receipt).model_dump()
         if content_hash(receipt) != checked["content_sha256"]:
             raise ReceiptError(

@@ -103,8 +103,15 @@ def text_of(path: Path) -> str:
         return file.read()
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
     """Value of a JSON text.
+
+    Parameters
+    ----------
+    text
+        The JSON text.
+    strict
+        Refuse what the standard leaves open: a key that is given twice, NaN and Infinity.
 
     Raises
     ------
@@ -119,11 +126,30 @@ def parse_json(text: str | bytes) -> Any:
     >>> parse_json("[" * 100_000)
     Traceback (most recent call last):
     ValueError: it has too many levels
+    >>> parse_json('{"a": 1, "a": 2}', strict=True)
+    Traceback (most recent call last):
+    ValueError: the key 'a' is given twice
     """
+    hooks: dict[str, Any] = {}
+    if strict:
+        hooks = {"object_pairs_hook": _with_single_keys, "parse_constant": _refuse_constant}
     try:
-        return json.loads(text)
+        return json.loads(text, **hooks)
     except RecursionError:
         raise ValueError("it has too many levels") from None
+
+
+def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {in_quotes(key)} is given twice")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def parse_literal(text: str) -> Any:
