@@ -67,14 +67,13 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         if used is None or not used.exists() or has_fingerprint(used, source["sha256"]):
             continue
         if own:
-            faults.append(f"{used}: changed since {path} was made; run snakemake again.")
+            faults.append(f"{used}: changed since {path} was made; {again}.")
         else:
             faults.append(f"{used}: is not the file that {path} was made from.")
     made_by = receipt["code"].get("version")
     if made_by != everycell.__version__:
         faults.append(
-            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; run "
-            "snakemake again."
+            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; {again}."
         )
     return faults
 
