@@ -432,3 +432,16 @@ def test_a_full_tier_without_settings_ends_in_one_sentence(tree, command):
     assert done.returncode == 2
     assert "everycell: config.yaml" in done.stdout and "Exception" not in done.stdout
     assert "Traceback" not in done.stdout and ".smk" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [(("make", "-n", "sakai2023_table_1"), 2), (("doctor",), 1)]
+)
+def test_an_unwritable_cache_folder_is_named(tree, tmp_path, command, code):
+    # Below a file nobody can make a folder, not even root.
+    (tmp_path / "file").touch()
+    home = tmp_path / "file/cache"
+    done = tree.everycell(*command, env={"XDG_CACHE_HOME": str(home)})
+    assert done.returncode == code, done.stdout
+    assert str(home) in done.stdout and "set XDG_CACHE_HOME" in done.stdout
+    assert "Traceback" not in done.stdout

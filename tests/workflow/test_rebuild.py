@@ -103,21 +103,26 @@ def running_jobs(folder: Path) -> bool:
     return any(folder.glob(f"{SIMULATED}.*"))
 
 
-def stopped_in_the_middle(project: Project, number: signal.Signals) -> str:
-    """Start the simulation, send a signal as soon as its first output is there; return the text."""
-    process = project.start("snakemake", f"{SIMULATED}.verdicts.json")
+def stopped_in_the_middle(
+    project: Project, number: signal.Signals, *command: str, send=os.killpg
+) -> int:
+    """Start the simulation, send a signal as soon as its first output is there; return the code."""
+    process = project.start(*command or ("snakemake",), f"{SIMULATED}.verdicts.json")
     try:
         while not running_jobs(project.folder):
             assert process.poll() is None, process.stdout.read()
             time.sleep(0.01)
-        os.killpg(process.pid, number)
-        printed = process.communicate(timeout=60)[0]
+        send(process.pid, number)
+        process.communicate(timeout=60)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode != 0
     assert not (project.folder / f"{SIMULATED}.verdicts.json").exists()
-    return printed
+    if number != signal.SIGKILL:
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)
+    return process.returncode
 
 
 def assert_not_taken_for_finished(project: Project) -> None:
@@ -145,6 +150,16 @@ def test_after_ctrl_c_a_rerun_finishes(built, clean):
     assert_not_taken_for_finished(clean)
     clean.build(f"{SIMULATED}.verdicts.json")
     assert_like(clean, built)
+
+
+@pytest.mark.fault("interrupted_run")
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_make_ends_with_snakemake_and_leaves_no_process(clean, number):
+    """A batch system, a closed terminal and `kill -INT` signal one process, not its group."""
+    # The code with which Snakemake ends.
+    assert stopped_in_the_middle(clean, number, "everycell", "make", send=os.kill) == 1
+    assert not any((clean.folder / ".snakemake/locks").glob("*.lock"))
 
 
 @pytest.mark.fault("interrupted_run")

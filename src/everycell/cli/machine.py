@@ -170,13 +170,9 @@ def _doctor() -> None:
         writable or files > 0, f"cache {cache}: {files} files, {'' if writable else 'not '}writable"
     )
     home = cache_home()
-    say(
-        can_write(home),
-        f"cache of Snakemake and of models: {home}"
-        + (
-            "" if can_write(home) else " cannot be written; set XDG_CACHE_HOME to a folder that can"
-        ),
-    )
+    kept = can_write(home)
+    advice = "" if kept else " cannot be written; set XDG_CACHE_HOME to a folder that can"
+    say(kept, f"cache of Snakemake and of models: {home}{advice}")
     shared = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
     typer.echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
     typer.echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")

@@ -121,8 +121,8 @@ make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
 def run_snakemake(arguments: Sequence[str]) -> int:
     """Run Snakemake of this environment, with its tools first on the path; return the exit code.
 
-    SIGTERM and SIGHUP are passed on; Ctrl-C also reaches Snakemake. It ends its jobs in order, and
-    this waits for it.
+    SIGTERM and Ctrl-C are passed on, and SIGHUP as SIGTERM, since Snakemake would die of SIGHUP and
+    leave its jobs running. Snakemake ends its jobs in order, and this waits for it.
 
     Raises
     ------
@@ -140,12 +140,13 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         return 2
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     process: subprocess.Popen[bytes] | None = None
-    received: list[int] = []
+    is_ending = False
 
-    def forward(number: int, _: Any) -> None:
-        received.append(number)
+    def end(number: int, _: Any) -> None:
+        nonlocal is_ending
+        is_ending = True
         if process is not None:
-            process.send_signal(number)
+            process.terminate()
 
     # What a caller such as nohup ignores stays ignored.
     passed_on = [
@@ -153,14 +154,14 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         for number in (signal.SIGTERM, signal.SIGHUP)
         if signal.getsignal(number) is not signal.SIG_IGN
     ]
-    before = {number: signal.signal(number, forward) for number in passed_on}
+    before = {number: signal.signal(number, end) for number in passed_on}
     try:
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
         )
-        # Those that came before there was a process.
-        for number in received:
-            process.send_signal(number)
+        # A signal may come before there is a process.
+        if is_ending:
+            process.terminate()
         while True:
             try:
                 code = process.wait()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -56,9 +57,17 @@ def cache_home() -> Path:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether a folder, or the first folder above it that exists, can be written."""
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    """Whether files can be made in a folder, which is made if it is missing.
+
+    Permissions do not tell: root has all of them, also where a file system is read-only.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as file:
+            file.write(b" ")
+    except OSError:
+        return False
+    return True
 
 
 def rules_left_out(root: Path) -> list[str]:
