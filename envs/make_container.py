@@ -2,8 +2,8 @@
 
 Snakemake makes it (``--containerize``). It leaves post-deploy scripts out, although it finds the
 environments of the image by a hash that holds them; so they are run here, after their environment
-was made. Snakemake asks conda for its version only, and a stand-in answers, so that the file can be
-made where no conda is.
+was made. It also names the newest miniforge and stays root, which is changed here. Snakemake asks
+conda for its version only, and a stand-in answers, so that the file can be made where no conda is.
 """
 
 import os
@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 
 ENVS = Path(__file__).parent
+#: Image that Snakemake begins with, and the tag of a version in its place.
+NEWEST, BASE = "condaforge/miniforge3:latest", "condaforge/miniforge3:26.1.1-3"
 CONDA = """\
 #!/bin/sh
 case "$1" in
@@ -56,9 +58,22 @@ def with_post_deploy(dockerfile: str, envs: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def with_base_and_user(dockerfile: str) -> str:
+    """Return a Dockerfile whose base is a build argument, and whose image is not run by root."""
+    before, base, after = dockerfile.partition(f"FROM {NEWEST}\n")
+    if before or not base:
+        raise SystemExit(f"Snakemake's Dockerfile does not begin with {NEWEST}: adapt {__file__}.")
+    user = "RUN useradd --create-home everycell\nUSER everycell\n"
+    return f"ARG BASE={BASE}\nFROM ${{BASE}}\n{after}{user}"
+
+
+def container_file(project: Path) -> str:
+    """Return the Dockerfile of the workflow in a folder."""
+    return with_base_and_user(with_post_deploy(containerized(project), project / "envs"))
+
+
 def main() -> None:
-    made = with_post_deploy(containerized(ENVS.parent), ENVS)
-    (ENVS / "Dockerfile").write_text(made, encoding="utf-8")
+    (ENVS / "Dockerfile").write_text(container_file(ENVS.parent), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,9 +22,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.mark.slow
 def test_the_definition_follows_the_conda_files(project):
-    made = make_container.with_post_deploy(
-        make_container.containerized(project.folder), project.folder / "envs"
-    )
+    made = make_container.container_file(project.folder)
     found = (ENVS / "Dockerfile").read_text(encoding="utf-8")
     assert found == made, (
         "envs/Dockerfile differs from the conda files: run envs/make_container.py."
@@ -41,6 +39,13 @@ def test_every_environment_is_copied_made_and_finished():
         assert f"conda env create --prefix {prefix} --file {prefix}/environment.yaml" in text
         finished = f"RUN conda run --prefix {prefix} bash {prefix}/post-deploy.sh\n" in text
         assert finished == (ENVS / f"{name}.post-deploy.sh").exists()
+
+
+def test_the_base_has_a_version_and_the_user_is_not_root():
+    lines = (ENVS / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert re.fullmatch(r"ARG BASE=condaforge/miniforge3:[\d.]+-\d+", lines[0])
+    assert [line for line in lines if line.startswith("FROM ")] == ["FROM ${BASE}"]
+    assert lines[-1] == "USER everycell"
 
 
 def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):
