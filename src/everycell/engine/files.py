@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import os
 import stat
 import tempfile
@@ -157,13 +158,31 @@ def end_future_times(folders: Iterable[Path]) -> int:
 
     Snakemake fails a job whose output is older than an input, and removes the output: after a clock
     was set back, that is every job. Files of another user are left as they are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for day, name in enumerate("cab"):
+    ...     _ = (folder / name).write_text("")
+    ...     os.utime(folder / name, (time.time() + 86_400 * day,) * 2)
+    >>> end_future_times([folder, folder / "none"]), end_future_times([folder])
+    (2, 0)
+    >>> [path.name for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)]
+    ['c', 'a', 'b']
     """
-    now = time.time_ns()
-    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    future = {path: at for path in files if (at := path.stat().st_mtime_ns) > now}
+    now, future = time.time_ns(), {}
+    for folder, _, names in itertools.chain.from_iterable(map(os.walk, folders)):
+        for path in (Path(folder, name) for name in names):
+            # Another process may remove its temporary files here.
+            with suppress(OSError):
+                if (at := path.stat().st_mtime_ns) > now:
+                    future[path] = at
     # Microseconds, since not every file system has finer times.
     order = {at: now - 1000 * age for age, at in enumerate(sorted({*future.values()})[::-1], 1)}
+    changed = 0
     for path, at in future.items():
-        with suppress(PermissionError):
+        with suppress(OSError):
             os.utime(path, ns=(order[at], order[at]))
-    return len(future)
+            changed += 1
+    return changed
