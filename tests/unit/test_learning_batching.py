@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, BertModel
 
+from everycell.learning import batching
 from everycell.learning.batching import TokenPair, map_batches, pad
 
 IDS = st.lists(st.integers(1, 99), min_size=1, max_size=12)
@@ -188,3 +189,31 @@ def test_bad_input_is_named(sequences, options, message):
 def test_a_model_with_another_number_of_rows_is_named(shape):
     with pytest.raises(ValueError, match="for a batch of 2 texts: its first axis"):
         map_batches(lambda batch: torch.zeros(shape), [[1], [2]], pad_id=0)
+
+
+@pytest.mark.parametrize(("device", "batches"), [("cpu", [8, 8, 4]), ("cuda", [20])])
+def test_batches_begin_larger_on_a_gpu(monkeypatch, device, batches):
+    # The CPU stands for the GPU: only the default of the batch is asked for.
+    monkeypatch.setattr(batching, "pad", lambda rows, pad_id, _: pad(rows, pad_id))
+    model = Small(10**6)
+    map_batches(model, [[1] * 256] * 20, pad_id=0, device=device)
+    assert [rows for rows, _ in model.shapes] == batches
+
+
+def test_a_batch_is_computed_before_the_answers_of_the_last_are_fetched(monkeypatch):
+    """A GPU has work while the CPU pads: fetching waits for it."""
+    events = []
+
+    class Answers:
+        dtype, shape = torch.float32, (1,)
+
+        def cpu(self):
+            events.append("fetch")
+            return torch.zeros(1)
+
+    def forward(batch):
+        events.append("compute")
+        return Answers()
+
+    map_batches(forward, [[1], [2], [3]], pad_id=0, batch_size=1)
+    assert events == ["compute", "compute", "fetch", "compute", "fetch", "fetch"]

@@ -13,7 +13,13 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from everycell.learning.batching import TokenPair, pad
 from everycell.learning.dropout import set_dropout
-from everycell.learning.last_layer import first_state, logit, pooled_first_state, states_at
+from everycell.learning.last_layer import (
+    first_state,
+    in_float32,
+    logit,
+    pooled_first_state,
+    states_at,
+)
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 SIZE = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 12}
@@ -142,3 +148,12 @@ def test_dropout_is_on_in_training_alone():
     same = torch.equal(first_state(model, batch), first_state(model, batch))
     model.train()
     assert same and not torch.equal(first_state(model, batch), first_state(model, batch))
+
+
+def test_a_head_computes_in_the_precision_of_its_weights_within_autocast():
+    head, states = torch.nn.Linear(8, 1), torch.randn(3, 8)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert head(states).dtype == torch.bfloat16
+        exact, rounded = in_float32(head, states), in_float32(head, states.bfloat16())
+    torch.testing.assert_close(exact, head(states))
+    torch.testing.assert_close(rounded, head(states.bfloat16().float()))

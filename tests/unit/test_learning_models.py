@@ -23,7 +23,14 @@ from transformers.utils import logging
 
 from everycell.learning import hub as hub_module
 from everycell.learning import text_vectors
-from everycell.learning.models import ModelError, device, load_model, one_thread, read_tokenizer
+from everycell.learning.models import (
+    ModelError,
+    device,
+    load_model,
+    one_thread,
+    read_tokenizer,
+    set_gpu_precision,
+)
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.learning.tildev2 import from_encoder
 from everycell.sources import fetch_set
@@ -410,3 +417,17 @@ def test_the_real_dense_encoder_tells_related_texts_from_others(tmp_path):
     first, related, other, *long = dense_vectors(model, tokenizer, texts, 256)
     assert first @ related > 0.8 > 0.2 > first @ other
     assert long[0] @ long[1] < 1 - 1e-6
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+@pytest.mark.parametrize("gpu", [True, False])
+def test_precision_is_bfloat16_only_on_a_gpu_and_only_if_asked(monkeypatch, precision, gpu):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+    before = torch.is_autocast_enabled("cuda")
+    try:
+        set_gpu_precision(precision)
+        assert torch.is_autocast_enabled("cuda") == (gpu and precision == "bfloat16")
+        assert torch.get_autocast_dtype("cuda") == torch.bfloat16
+        assert not torch.is_autocast_enabled("cpu")
+    finally:
+        torch.set_autocast_enabled("cuda", before)
