@@ -325,9 +325,10 @@ def language_model(gpu_gb):
     for batch in (1, 8, 64):
         texts = [f"{number:05} " + "A question. " * 113 + "Why?    " for number in range(batch)]
         requests = [Request(prompt=text, decoding=Decoding(max_tokens=new)) for text in texts]
-        if batch == 1:
-            list(answer_in_batches(asked, requests, batch))
-            requests = [Request(prompt="x" + texts[0][1:], decoding=Decoding(max_tokens=new))]
+        list(answer_in_batches(asked, requests, batch))
+        # Other prompts, since what is kept of the first ones would answer again.
+        texts = ["x" + text for text in texts]
+        requests = [Request(prompt=text, decoding=Decoding(max_tokens=new)) for text in texts]
         answers, spent = seconds(lambda: list(answer_in_batches(asked, requests, batch)))  # noqa: B023
         written = sum(answer.answer_tokens for _, answer in itertools.chain(*answers))
         read = answers[0][0][1].prompt_tokens
