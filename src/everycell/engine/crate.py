@@ -44,6 +44,10 @@ PROFILES = {
 MIT = "https://spdx.org/licenses/MIT"
 #: The workflow's main file in a crate.
 WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
+#: Files of those folders by name or suffix; what else lies there may be a key or an editor's copy.
+WORKFLOW_FILES = frozenset(
+    "Dockerfile .excludes .in .json .lock .md .overrides .py .rst .sh .smk .yaml".split()
+)
 #: RO-Crate 1.1 has no name for it; the Workflow Run profiles have this one.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 FORMATS = {
@@ -209,9 +213,8 @@ class _Crate:
         ]
         for part in WORKFLOW:
             place = project / part
-            found = sorted(place.rglob("*")) if place.is_dir() else [place]
-            for path in found:
-                if path.is_file() and "__pycache__" not in path.parts:
+            for path in _workflow_files(place) if place.is_dir() else [place]:
+                if path.is_file():
                     self.add_file(path, path.relative_to(project).as_posix())
         config = self.crate.add_formal_parameter(
             "config", "File", identifier="#config", description="Settings of the workflow."
@@ -374,3 +377,13 @@ def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from parameters.items()
     if receipt.get("seed") is not None and "seed" not in parameters:
         yield "seed", receipt["seed"]
+
+
+def _workflow_files(folder: Path) -> list[Path]:
+    """Files of the workflow below a folder, sorted."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if (path.name in WORKFLOW_FILES or path.suffix in WORKFLOW_FILES)
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
