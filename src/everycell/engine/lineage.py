@@ -373,10 +373,9 @@ def contradictions(results: Path, project: Path) -> list[str]:
                     place = project / source
                     changed[source] = place.exists() and not has_fingerprint(place, digest)
                 if changed[source]:
-                    faults.append(
-                        f"{at}, which has other bytes here; "
-                        + ("run snakemake again." if own else "it was made from another one.")
-                    )
+                    advice = f"remove {job.outputs[0]} and run snakemake again"
+                    advice = advice if own else "it was made from another one"
+                    faults.append(f"{at}, which has other bytes here; {advice}.")
     return faults
 
 
