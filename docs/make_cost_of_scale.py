@@ -92,8 +92,9 @@ up to .145. For scores that come closest to those of a CPU set `gpu_precision: f
 A Llama of 8 billion parameters in bfloat16, with prompts of 1,370 tokens, as a plain loop on the
 same H200: a step of writing takes 25.2 ms with 8 requests and 27.1 ms with 64 (318 and 2,366 tokens
 per second), and 36,000 tokens of prompts are read per second. The arithmetic above assumes 26 ms
-for the weights in each step and 5,800 tokens per second for an A100. Everycell's batches, not warmed up
-in that run, reached 89 and 392 tokens per second with reading; the plain loop reached 237 and 619.
+for the weights in each step and 5,800 tokens per second for an A100. Everycell's batches, not
+warmed up in that run, reached 89 and 392 tokens per second with reading; the plain loop reached 237
+and 619.
 
 ## Measured on a CPU
 
@@ -112,9 +113,10 @@ cores that nine others shared:
 
 So one busy core reached a three-thousandth of what is assumed for the GPU above: hours of encoding
 there are months here, which is why the released tier is small. On a GPU, where one request leaves
-nearly all of it idle, a batch gains more than on a CPU, until memory is full. Your own run
-tells: the log has answers per minute and tokens per second after the first batch, and `records/NAME.runs.jsonl` keeps them. Compare with the table above after an hour,
-and stop a run that would take too long: it resumes where it stopped.
+nearly all of it idle, a batch gains more than on a CPU, until memory is full. Your own run tells:
+the log has answers per minute and tokens per second after the first batch, and
+`records/NAME.runs.jsonl` keeps them. Compare with the table above after an hour, and stop a run
+that would take too long: it resumes where it stopped.
 """
 
 
