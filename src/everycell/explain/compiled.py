@@ -5,11 +5,12 @@ Importing this module imports numba, which takes a second, so callers import it 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+from everycell.engine.compiling import compiled
 
 #: LightGBM treats values this close to 0 as missing, if a split says that 0 is missing.
 ZERO = 1e-35
@@ -64,7 +65,7 @@ def _add_where(_context, numbers, word, value):
     return types.void(numbers, types.uint64, types.int64), code
 
 
-@numba.njit(cache=True)
+@compiled
 def add_leaves(
     documents, samples, holds, order, features, roots, lefts, rights, leaves, unit, found
 ):
@@ -142,7 +143,7 @@ def add_leaves(
                 found[b, order[place], d] = (sums[place] + common) * unit
 
 
-@numba.njit(cache=True)
+@compiled
 def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, found):
     """Add the leaves that each vector reaches to ``found``, shape (m,)."""
     for row in range(len(vectors)):
@@ -161,7 +162,7 @@ def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, right
         found[row] = total
 
 
-@numba.njit(cache=True)
+@compiled
 def add_ranks(scores, given, found):
     """Add to ``found``, shape (c, n), the ranks that documents have with other scores.
 
@@ -182,7 +183,7 @@ def add_ranks(scores, given, found):
                 found[c, place] += rank
 
 
-@numba.njit(cache=True)
+@compiled
 def put_ranks(scores, last_is_first, found):
     """Put the ranks of the documents of each ranking into ``found``; both have the shape (m, n).
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+
+from everycell.engine.compiling import compiled
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-@cache
 def compiled_split() -> Callable[..., tuple[IntArray, FloatArray, float]]:
     """Return the loop that splits off rankings, compiled at its first use and cached on disk.
 
     A light installation has no numba; there the same loop runs as plain Python, slower.
     """
-    # numba takes a second to import, and many jobs decompose nothing.
     try:
-        import numba
+        return compiled(_split)
     except ModuleNotFoundError:
         return _split
-    return numba.njit(cache=True)(_split)
 
 
 def _split(work, total, ranks, by_rows, tiny):

@@ -20,12 +20,13 @@ second, and then caches on disk (beside this file, or in ``NUMBA_CACHE_DIR``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+from everycell.engine.compiling import compiled
 
 FloatArray = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -81,7 +82,7 @@ def likelihood_scores(
     pairs = _pairs(query_rows, document_rows, (queries.shape[0], values.shape[0]))
     order, starts = _by_query(pairs[0])
     added = np.zeros(len(order))
-    _compiled(_add_likelihoods)(
+    compiled(_add_likelihoods)(
         added, values, decoded, *_flat(queries), pairs[0][order], pairs[1][order], starts
     )
     return _finite(_back(added, order), *pairs)
@@ -131,7 +132,7 @@ def term_weight_scores(
     pairs = _pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
     order, starts = _by_query(pairs[0])
     added = np.zeros(len(order))
-    _compiled(_add_weights)(
+    compiled(_add_weights)(
         added,
         *(documents.indptr, documents.indices, documents.data),
         *_flat(queries),
@@ -231,14 +232,6 @@ def _add_weights(
             scores[pair] = total
         for term in range(pointers[query], pointers[query + 1]):
             spread[columns[term]] = 0.0
-
-
-@cache
-def _compiled(loop: Callable[..., None]) -> Callable[..., None]:
-    # numba takes a second to import, and most jobs score nothing.
-    import numba
-
-    return numba.njit(cache=True)(loop)
 
 
 @cache
