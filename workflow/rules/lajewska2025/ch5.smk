@@ -248,9 +248,9 @@ use rule cached_step as answerability_frozen with:
         **needs(3000, 20),
     params:
         **runs("lajewska2025/ch5/classifier_frozen"),
-        gpu_precision=SETTINGS.gpu_precision,
         **SETTINGS.answerability.frozen.model_dump(),
         # Weights of the penalty, of which the validation partition chooses.
+        gpu_precision=SETTINGS.gpu_precision,
         strengths=[100.0, 1000.0, 10000.0, 100000.0],
         seed=SETTINGS.seed,
     message:
