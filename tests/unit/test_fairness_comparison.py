@@ -9,6 +9,7 @@ import pytest
 from command_line import call, refused
 from scipy import stats
 
+from everycell.engine import compiling
 from everycell.fair_ranking.matchings import _split, compiled_split
 from everycell.metrics.fairness_comparison import compare_fairness
 from everycell.metrics.fairness_frames import MEASURES
