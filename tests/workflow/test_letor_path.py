@@ -43,6 +43,17 @@ def test_without_folders_the_configuration_is_named(tree):
     assert "list_explanations.folders.mq2008" in done.stdout
 
 
+@pytest.mark.parametrize("key", FOLDS)
+def test_one_of_two_folds_is_enough(clean, key):
+    (clean.folder / "folds" / key).mkdir(parents=True)
+    for part in ("train", "test"):
+        (clean.folder / f"folds/{key}/{part}.txt").touch()
+    clean.edit("config.yaml", f"{key}: null", f"{key}: folds/{key}")
+    done = clean.snakemake("-n", "full_heuss2025_ch4")
+    assert done.returncode == 0, done.stdout
+    assert f"Features of {key}\n" in done.stdout and done.stdout.count("Features of ") == 1
+
+
 @pytest.mark.slow
 def test_a_fold_of_other_features_is_refused(named):
     write_fold(named.folder / "other", 45, 7)

@@ -57,7 +57,7 @@ def check_msmarco(rankers):
     # Where each rule brings an environment of its own, this one says nothing.
     has_own = workflow.deployment_settings.deployment_method
     if "vectors" in kinds and not has_own and find_spec("faiss") is None:
-        raise WorkflowError(
+        refuse(
             "Searching vectors of MS MARCO needs the package faiss-cpu, which is not installed: "
             "run `make setup` again, which installs envs/lucene.lock, or use --sdm conda."
         )

@@ -53,7 +53,7 @@ def check_uncertain(tier):
             named_by_user(key, "a run", page, kind="file")
     for (method, strength), run in TRAINED_RUNS.items():
         if not os.path.isfile(run):
-            raise WorkflowError(
+            refuse(
                 f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
                 f"{strength:g}, which is not a file; name a run in TREC format (docs/{page})."
             )

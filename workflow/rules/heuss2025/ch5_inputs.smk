@@ -58,7 +58,7 @@ def cited_data(wildcards):
     )
     missing = [part for part in CITED_DATA if not (folder / part).is_file()]
     if missing:
-        raise WorkflowError(
+        refuse(
             f"config.yaml: `{key}` is {str(folder)!r}, which has no {missing[0]}; "
             "docs/citation-faithfulness.md says what it holds."
         )

@@ -108,7 +108,7 @@ def files_of_both_years(wildcards):
         found = [folder / f"{run}_2020.trec{end}" for end in ("", ".gz")]
         found = [path for path in found if path.exists()]
         if not found:
-            raise WorkflowError(
+            refuse(
                 f"config.yaml: `{key}` is {str(folder)!r}, which has no {run}_2020.trec(.gz); "
                 f"unpack the authors' {run}_2020.trec.tar.gz there."
             )

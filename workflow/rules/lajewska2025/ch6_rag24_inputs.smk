@@ -74,7 +74,7 @@ def three_judges(ending):
         found = judges_named("work/ginger/full/judged", ending)(wildcards)
         lacking = set(JUDGES) - set(GINGER.full.judges.values())
         if lacking:
-            raise WorkflowError(
+            refuse(
                 "config.yaml: `ginger.full.judges` names no model for "
                 f"{' and '.join(sorted(lacking))}; Table 6.8 is the mean of three judges, so name "
                 f"one for each of {', '.join(JUDGES)}, or ask for Table 6.7."
