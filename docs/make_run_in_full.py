@@ -11,6 +11,7 @@ from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
     FullRun,
     FullTier,
+    Material,
     load_full_tier,
     number,
     runs_in_full,
@@ -39,8 +40,8 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
         lines.append(f"- *{run.title}*: {' '.join(run.known_from.split())}")
     lines += [
         "",
-        "| corpus or model | GB | licence | named by | comes |",
-        "|---|---|---|---|---|",
+        "| corpus or model | GB | licence | named by | comes | identified by |",
+        "|---|---|---|---|---|---|",
     ]
     for material in tier.materials.values():
         named = "<br>".join(f"`{key}`" for key in material.settings)
@@ -48,13 +49,32 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
         comes += ", if named" * material.optional
         lines.append(
             f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
-            f"{named} | {comes} |"
+            f"{named} | {comes} | {_identified(material)} |"
         )
     for name, facts in FACTS.items():
         gb = number(facts.parameters * (facts.bits or 16) / 8e9)
         licence = facts.licence + ", to be accepted on the hub" * facts.gated
-        lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | by itself |")
+        lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | by itself | |")
     return "\n".join(lines) + "\n"
+
+
+def _identified(material: Material) -> str:
+    """Facts that identify a corpus or runs; models and indexes have no column of it."""
+    if material.kind not in ("corpus", "runs"):
+        return ""
+    names = {"lines": "lines", "values": "different ids", "keys": "entries"}
+    said = []
+    for file, facts in material.facts.items():
+        stated = facts.model_dump(exclude_defaults=True)
+        numbers = [
+            f"{number:,} {names[name]}"
+            for name, value in stated.items()
+            if name in names
+            for number in (value.values() if isinstance(value, dict) else [value])
+        ]
+        numbers += ["a hash of the ids"] * ("ids" in stated) + ["its sha256"] * ("sha256" in stated)
+        said.append(f"`{file}`: {', '.join(numbers)}")
+    return "<br>".join(said) or "nothing"
 
 
 def _row(tier: FullTier, run: FullRun) -> str:
