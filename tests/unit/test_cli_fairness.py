@@ -390,6 +390,19 @@ def test_the_overlap_of_two_runs(files):
     assert json.loads(out)["rows"] == [{"queries": 2, "CRBO": 0.25, "lowest": 0.0}]
 
 
+@pytest.mark.fault("users_file")
+def test_control_characters_of_names_and_files_are_not_printed(files):
+    name = "a\x1b[31m.run"
+    for query in ("q\x1b]0;title\x07", "q\x9b2J", "q\u202e"):
+        (files / name).write_text(f"{query} Q0 d2 1 3 t\n")
+        code, out, _ = call("overlap", name, name, "--per-query")
+        assert code == 0 and "q\\" in out and "a\\x1b[31m.run" in out
+        assert all(letter.isprintable() for letter in out.replace("\n", ""))
+    (files / name).write_text("q1 Q0\n")
+    assert "a\\x1b[31m.run" in refused("overlap", name, name)
+    assert "none\\x1b" in refused("overlap", "none\x1b", name)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

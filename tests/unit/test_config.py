@@ -114,6 +114,10 @@ FAULTS = {
     ),
     "no block": ({"user_studies": None}, "`user_studies` is None; allowed is: a block of "),
     "empty text": ({"cache": ""}, "`cache` is ''; allowed is: a text of 1 characters or more."),
+    "escape in a key": (
+        {"\x1b[31mseed": 1},
+        "`\\x1b[31mseed` is not a key (did you mean `seed`?); allowed are: ",
+    ),
     "no mapping": (["seed"], "holds a list; it must hold `key: value`."),
     "plain text": ("seed", "holds a str; it must hold `key: value`."),
 }

@@ -11,6 +11,7 @@ import typer
 from everycell.cli import project
 from everycell.cli.printing import (
     difference_lines,
+    echo,
     moved_values,
     print_for_programs,
     print_json,
@@ -97,25 +98,25 @@ def verify(
     except ReceiptError as error:  # a receipt that cannot be read is among the faults already
         faults.append(str(error))
     for fault in dict.fromkeys(faults):
-        typer.echo(fault)
+        echo(fault)
     if faults:
         raise typer.Exit(1)
     absent = {
         path for receipt in receipts for path in absent_inputs(receipt, project.ROOT, results)
     }
     one = len(receipts) == 1
-    typer.echo(
+    echo(
         f"The receipt in {results} holds."
         if one
         else f"All {len(receipts)} receipts in {results} hold."
     )
     if absent:
-        typer.echo(
+        echo(
             f"{with_noun(len(absent), 'file')} that they were made from cannot be checked here, as "
             f"{min(absent)}."
         )
     if unexplained:
-        typer.echo(
+        echo(
             f"{results / LINEAGE} does not say what made {with_noun(len(unexplained), 'file')} "
             f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
             "writes it again."
@@ -124,13 +125,13 @@ def verify(
         from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
         for page in outdated_pages(results, pages_of(results, found, papers))[:1]:
-            typer.echo(
+            echo(
                 f"{page} is not the page of these results (it is older than they are, or was "
                 "edited); `everycell page` draws it again."
             )
     others = made_by_other_code(receipts, project.ROOT)
     if others:
-        typer.echo(
+        echo(
             f"{with_noun(len(others), 'result')} came from other code than that of this "
             f"project, as {next(iter(others)).relative_to(results)} says."
         )
@@ -163,10 +164,10 @@ def diff(
         print_for_programs(moved_values(different), form)
     else:
         for result in different:
-            typer.echo("\n".join(difference_lines(result, first, second, cells)))
+            echo("\n".join(difference_lines(result, first, second, cells)))
         others = [result for result in found if result.same]
         elsewhere = sum(bool(result.causes) for result in others)
-        typer.echo(
+        echo(
             f"{with_noun(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
             f"{len(others)} {'is' if len(others) == 1 else 'are'} the same"
             + (
@@ -210,7 +211,7 @@ def check_verdicts(
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(EXPECTED_COLUMNS)
             writer.writerows([*key, verdict] for key, verdict in verdicts.items())
-        typer.echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
+        echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
         return
     with errors_as_sentences():
         wanted = _read_expected(expected)
@@ -224,13 +225,11 @@ def check_verdicts(
         if wanted.get(key) != verdicts.get(key)
     ]
     for line in changed[:50]:
-        typer.echo(line)
+        echo(line)
     if changed:
-        typer.echo(
-            f"{len(changed)} verdicts changed; `--update` if the change is intended.", err=True
-        )
+        echo(f"{len(changed)} verdicts changed; `--update` if the change is intended.", err=True)
         raise typer.Exit(1)
-    typer.echo(f"All {len(wanted)} verdicts are as expected.")
+    echo(f"All {len(wanted)} verdicts are as expected.")
 
 
 def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
@@ -268,4 +267,4 @@ def crate(
         if out.exists() and not force:
             raise CardError(f"{out} is there already; remove it, or replace it with --force.")
         write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
-    typer.echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
+    echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

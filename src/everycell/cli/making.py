@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 
 from everycell.cli import project
 from everycell.cli.names import Named, Names
+from everycell.cli.printing import echo
 from everycell.cli.project import (
     cache_home,
     can_be_run,
@@ -100,7 +101,7 @@ def make(
             err=True,
         )
     for sentence in planned.left_out:
-        typer.echo(f"everycell: {sentence}", err=True)
+        echo(f"everycell: {sentence}", err=True)
     if not planned.targets:
         raise typer.Exit(1)
     options = ["--cores", cores] if cores else []

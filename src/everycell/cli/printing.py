@@ -10,17 +10,34 @@ from typing import Any
 
 import pandas as pd
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 
 from everycell.engine.differences import Difference
 from everycell.engine.lineage import NAME as LINEAGE
+from everycell.engine.untrusted import printable
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print text, with control characters of files and names spelled out."""
+    typer.echo(printable(text), err=err)
+
+
+class _Console(Console):
+    """Console that spells out the control characters of what it is given, and adds its own."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for part in super().render(renderable, options):
+            yield part if part.control else part._replace(text=printable(part.text))
 
 
 def output_console() -> Console:
     """Console for standard output, as wide as the terminal."""
     # A pipe has no width; a table there must not be cut.
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    return _Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
 
 
 def with_noun(number: int, what: str) -> str:

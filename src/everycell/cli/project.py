@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import CardError
@@ -33,12 +34,12 @@ def errors_as_sentences(*more: type[Exception]) -> Iterator[None]:
     try:
         yield
     except (CardError, ConfigError, ReceiptError, SourceError, *more) as error:
-        typer.echo(f"everycell: {error}", err=True)
+        echo(f"everycell: {error}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
         # Errors of the library are sentences and have no errno.
         said = f"{error.filename}: {error.strerror}." if error.errno else str(error)
-        typer.echo(f"everycell: {said}", err=True)
+        echo(f"everycell: {said}", err=True)
         raise typer.Exit(1) from None
 
 
@@ -106,7 +107,7 @@ def warn_of_faults(results: list[Result]) -> None:
     """Report on standard error why results on disk are not trusted."""
     for result in results:
         for fault in result.faults:
-            typer.echo(f"not trusted: {fault}", err=True)
+            echo(f"not trusted: {fault}", err=True)
 
 
 def check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None:

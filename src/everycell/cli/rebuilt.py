@@ -6,10 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import typer
-
 from everycell.cli import project
-from everycell.cli.printing import difference_lines, with_noun
+from everycell.cli.printing import difference_lines, echo, with_noun
 from everycell.engine.differences import compare_folders
 from everycell.engine.printed_cells import CardError
 from everycell.engine.rebuilding import (
@@ -38,17 +36,17 @@ def compare_with_rebuilt(names: list[str], results: Path, cores: int, into: Path
         receipts = find_receipts(names, results)
         check_origin(receipts, project.ROOT)
     except (CardError, ConfigError, OSError, RebuildError, ReceiptError, SourceError) as error:
-        typer.echo(f"everycell: {error}", err=True)
+        echo(f"everycell: {error}", err=True)
         kinds = {InputsMissingError: INPUTS, CodeChangedError: CODE}
         return kinds.get(type(error), ERROR)
     wanted = [name_of(receipt, results) for receipt in receipts]
     folder = into or Path(tempfile.mkdtemp(prefix="everycell-rebuild-"))
     folder.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"Making {with_noun(len(wanted), 'result')} again in {folder}.", err=True)
+    echo(f"Making {with_noun(len(wanted), 'result')} again in {folder}.", err=True)
     try:
         rebuild(wanted, project.ROOT, folder, cores)
     except (OSError, RebuildError) as error:
-        typer.echo(f"everycell: {error}", err=True)
+        echo(f"everycell: {error}", err=True)
         return FAILED
     again = folder / "results"
     differing = False
@@ -61,15 +59,15 @@ def compare_with_rebuilt(names: list[str], results: Path, cores: int, into: Path
         varies = card.tiers[tier].varies if card else None
         files = len(read_receipt(results / f"{found.name}.receipt.json")["outputs"])
         if found.same:
-            typer.echo(f"{found.name}: {with_noun(files, 'file')}, the same bytes.")
+            echo(f"{found.name}: {with_noun(files, 'file')}, the same bytes.")
         elif varies:
             changed = with_noun(len(found.files), "file")
-            typer.echo(f"{found.name}: {changed} of {files} differ, as its card allows: {varies}")
+            echo(f"{found.name}: {changed} of {files} differ, as its card allows: {varies}")
         else:
             differing = True
-            typer.echo("\n".join(difference_lines(found, results, again, 10)))
+            echo("\n".join(difference_lines(found, results, again, 10)))
     if into is None and not differing:
         shutil.rmtree(folder, ignore_errors=True)
     elif differing:
-        typer.echo(f"What was made again is in {folder}.", err=True)
+        echo(f"What was made again is in {folder}.", err=True)
     return int(differing)

@@ -19,6 +19,8 @@ LITERAL = 1_000_000
 UNPACKED = 16 * 2**20
 #: Text shrinks to about a tenth; a file that shrinks to a hundredth was made to fill the memory.
 RATIO = 100
+#: Control characters, those of the direction of writing, and surrogates, which cannot be printed.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SECRET_NAME = re.compile(
     r"key|secret|pass|pwd|auth|bearer|credential|cookie|session|jwt|signature|(?<![a-z])sig(?![a-z])"
     r"|token(?!s|_ids?(?![a-z]))",
@@ -52,6 +54,19 @@ def in_quotes(value: object, most: int = 60) -> str:
         return shown
     half = (most - 5) // 2
     return f"{shown[: most - 5 - half]} ... {shown[-half:]}"
+
+
+def printable(text: str) -> str:
+    r"""Text with its control characters spelled out, so that no terminal obeys them.
+
+    Line breaks and tabs remain.
+
+    Examples
+    --------
+    >>> printable("a\x1b[2Jb\n")
+    'a\\x1b[2Jb\n'
+    """
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def looks_secret(name: str, value: str) -> bool:

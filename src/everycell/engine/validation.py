@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from everycell.engine.untrusted import printable
+
 #: JSON schema's words for the limits of a number.
 _LIMITS = {
     "minimum": "at least",
@@ -52,7 +54,8 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
     if place and "anyOf" in _schema_at(model, place[:-1]):
         place.pop()
     # A key of the file may be arbitrarily long.
-    key = f"`{'.'.join(str(part)[:80] for part in place)}`" if place else "the content"
+    key = printable(".".join(str(part)[:80] for part in place))
+    key = f"`{key}`" if place else "the content"
     found = _short(fault["input"])
     if fault["type"] == "extra_forbidden":
         fields = list(_schema_at(model, place[:-1]).get("properties", {}))
