@@ -15,7 +15,7 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.full_tier import Row, asked_for, check
-from everycell.cli.printing import print_for_programs, with_noun
+from everycell.cli.printing import echo, print_for_programs, with_noun
 from everycell.cli.project import (
     Format,
     cache_home,
@@ -65,7 +65,7 @@ def doctor(
     if full:
         _doctor_full(of, configfile, form)
     elif of is not None or configfile is not None or form != "table":
-        typer.echo("everycell: A name, --configfile and --format need --full; add it.", err=True)
+        echo("everycell: A name, --configfile and --format need --full; add it.", err=True)
         raise typer.Exit(1)
     else:
         _doctor()
@@ -107,11 +107,11 @@ def _doctor_full(of: str | None, configfile: Path | None, form: str) -> None:
         }
         print_for_programs(pd.DataFrame(rows, columns=list(Row._fields)), form, more)
     else:
-        typer.echo(f"{target} takes {takes}.")
+        echo(f"{target} takes {takes}.")
         for row in rows:
             do = f"; {row.do}" if row.do else ""
-            typer.echo(f"{row.state:7} {row.what}: {row.found}{do}")
-        typer.echo(ending)
+            echo(f"{row.state:7} {row.what}: {row.found}{do}")
+        echo(ending)
     if faults:
         raise typer.Exit(1)
 
@@ -122,7 +122,7 @@ def _doctor() -> None:
     def say(good: bool, text: str) -> None:
         nonlocal healthy
         healthy &= good
-        typer.echo(f"{'ok  ' if good else 'FAIL'} {text}")
+        echo(f"{'ok  ' if good else 'FAIL'} {text}")
 
     python = sys.version_info[:2] == (3, 11)
     say(python, f"Python {platform.python_version()}" + ("" if python else "; 3.11 is needed"))
@@ -149,7 +149,7 @@ def _doctor() -> None:
             said = f"cards and printed cells disagree: {with_noun(len(faults), 'fault')}"
         say(not faults, said)
         for fault in faults:
-            typer.echo(f"     {fault}")
+            echo(f"     {fault}")
     except CardError as error:
         say(False, str(error))
     try:
@@ -160,7 +160,7 @@ def _doctor() -> None:
         say(False, left_out_sentence(key))
     mirror = settings.mirror_folder()
     if mirror is None:
-        typer.echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")
+        echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")
     else:
         say(mirror.is_dir(), f"mirror {mirror}" + ("" if mirror.is_dir() else " is not a folder"))
     cache = Path(settings.cache)
@@ -174,7 +174,7 @@ def _doctor() -> None:
     advice = "" if kept else " cannot be written; set XDG_CACHE_HOME to a folder that can"
     say(kept, f"cache of Snakemake and of models: {home}{advice}")
     shared = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
-    typer.echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
-    typer.echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
+    echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
+    echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
     if not healthy:
         raise typer.Exit(1)
