@@ -9,6 +9,7 @@ from pathlib import Path
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
+    NOTHING_KNOWN,
     FullRun,
     FullTier,
     Material,
@@ -59,9 +60,10 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
 
 
 def _identified(material: Material) -> str:
-    """Facts that identify a corpus or runs; models and indexes have no column of it."""
-    if material.kind not in ("corpus", "runs"):
-        return ""
+    """Facts that identify a corpus or runs; models and indexes have none."""
+    if material.nothing_known:
+        fetched = "a download: its hash; a folder of yours: " * bool(material.corpus)
+        return fetched + NOTHING_KNOWN
     names = {"lines": "lines", "values": "different ids", "keys": "entries"}
     said = []
     for file, facts in material.facts.items():
@@ -74,7 +76,7 @@ def _identified(material: Material) -> str:
         ]
         numbers += ["a hash of the ids"] * ("ids" in stated) + ["its sha256"] * ("sha256" in stated)
         said.append(f"`{file}`: {', '.join(numbers)}")
-    return "<br>".join(said) or "nothing"
+    return "<br>".join(said)
 
 
 def _row(tier: FullTier, run: FullRun) -> str:

@@ -5,12 +5,14 @@ from importlib import import_module
 import pytest
 import yaml
 from harness import published
+from pydantic import ValidationError
 from rehearsal.targets import CHAPTERS
 
 from everycell.cli.full_tier import asked_for
 from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
+    Material,
     load_full_tier,
     named_and_waiting,
     runs_in_full,
@@ -92,6 +94,12 @@ def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
         f"{', '.join(sorted(missing))} would run on small material nowhere: write a function that "
         "makes it, and name both in tests/rehearsal/targets.py."
     )
+
+
+def test_every_corpus_states_facts_or_that_none_is_known(tier):
+    for name, material in tier.materials.items():
+        data = material.kind in ("corpus", "runs")
+        assert bool(material.facts) + material.nothing_known == data, name
 
 
 def test_pages_that_say_more_are_there(repository, tier):
@@ -180,6 +188,12 @@ def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, said):
     with pytest.raises(CardError) as error:
         load_full_tier(tmp_path, load_papers(tmp_path))
     assert said in str(error.value) and "full.yaml" in str(error.value)
+
+
+def test_facts_are_not_of_what_nothing_is_known_of(tier):
+    stated = tier.materials["mq2008"].model_dump(exclude_defaults=True)
+    with pytest.raises(ValidationError, match="`facts` with `nothing_known`"):
+        Material.model_validate(stated | {"nothing_known": True})
 
 
 def test_a_name_stands_once(tmp_path, repository):

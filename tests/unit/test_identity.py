@@ -49,3 +49,15 @@ def test_mq2008_is_recognised(repository, mirror, tmp_path):
     ))  # fmt: skip
     found["test.txt"] = facts_of(tmp_path / "test.txt", stated["test.txt"])
     assert "test.txt" in difference("", stated, found)
+
+
+@pytest.mark.released
+def test_topics_of_trec_rag_are_recognised(repository, mirror, tmp_path):
+    tier = read_card_file(repository / "published/full.yaml", FullTier)
+    stated = tier.materials["trec_rag_2024"].facts
+    topics = (mirror / "ginger/rag_test.tsv").read_bytes()
+    # As many topics, one of which is another.
+    for text, same in [(topics, True), (topics.replace(b"2024-36935", b"2024-1"), False)]:
+        (tmp_path / "topics.tsv").write_bytes(text)
+        found = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}
+        assert (difference("", stated, found) == "") == same

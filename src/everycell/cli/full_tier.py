@@ -27,6 +27,7 @@ from everycell.cli.full_machine import (
 )
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.full_runs import (
+    NOTHING_KNOWN,
     FullRun,
     FullTier,
     Material,
@@ -149,7 +150,8 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
                 do = f"put {pattern} into {value} (docs/{material.page})"
                 return Row("missing", what, found, do), set()
     if not elsewhere:
-        return Row("ok", what, ", ".join(named.values())), set()
+        unknown = f"; identified by: {NOTHING_KNOWN}" * material.nothing_known
+        return Row("ok", what, ", ".join(named.values()) + unknown), set()
     if not material.hosts:
         key, value = next(iter(elsewhere.items()))
         found = f"`{key}` is {value!r}, which is not there"

@@ -22,6 +22,9 @@ from everycell.engine.printed_cells import CardError
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
 ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$")]
 
+#: What identifies a corpus or runs of which no fact is known.
+NOTHING_KNOWN = "nothing known; taken for what it is called"
+
 
 class Material(CardFileModel):
     """A corpus, index or model that a run reads and this repository does not hold."""
@@ -39,8 +42,10 @@ class Material(CardFileModel):
     #: Name under which it comes by itself where a key says ``fetch``.
     corpus: str | None = None
     #: File -> facts that identify it, before a verdict believes it. Names as in `holds`.
-    #: Without facts a material is identified by nothing: there it is taken for what it is called.
     facts: dict[str, FileFacts] = {}
+    #: Said in place of facts: none is known of what the user brings, so it is taken for what it is
+    #: called. A download is checked by the hash of its archive.
+    nothing_known: bool = False
     #: Where it comes from when nothing on disk is named; empty: only the user can bring it.
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
     #: Packages that fetch or read it, which not every environment has.
@@ -52,6 +57,8 @@ class Material(CardFileModel):
     def _facts_have_a_place(self) -> Material:
         if self.facts and len(self.settings) != 1:
             raise ValueError("`facts` are of the files that one key of `settings` names")
+        if self.facts and self.nothing_known:
+            raise ValueError("`facts` with `nothing_known`; keep one")
         return self
 
 
