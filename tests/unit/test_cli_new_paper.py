@@ -283,3 +283,11 @@ def test_the_page_shows_the_parameters_that_are_made():
     made = rule[rule.index("    params:") : rule.index("    message:")]
     own = {'"First"': '"BM25"', '"Second"': '"Reranked"'}
     assert shown == re.sub("|".join(own), lambda found: own[found[0]], made)
+
+
+def test_many_comments_are_read_in_no_time():
+    """A license header of fifty lines took days."""
+    from everycell.sources.additions import _PAGE
+
+    assert not _PAGE.match(b"<!-- line -->\n" * 50 + b"<data>")
+    assert _PAGE.match(b"<!-- line -->\n" * 50 + b"<html>")

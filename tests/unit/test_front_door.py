@@ -165,6 +165,8 @@ def test_the_level_is_that_of_measures_which_name_none():
         ("SDCG(max_rel=3)@1001", "cwl-eval reads"),
         ("ERR", "cut-off"),
         ("nDCG(dcg='exp-log2')", "cut-off"),
+        ("nDCG(dcg='exp-log2',gains={1:4,2:1})@4", "gains"),
+        ("nDCG(dcg='exp-log2',judged_only=True)@4", "judged_only"),
     ],
 )
 def test_measures_that_are_refused(judged, measures, said):

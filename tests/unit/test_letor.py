@@ -43,6 +43,7 @@ def test_lengths_stand_for_queries(file):
         (GOOD, {"features": 2}, "line 1 has feature 3: allowed are 1 to 2"),
         ("2 qid:10 0:1\n", {}, "line 1 has features out of order: number them from 1"),
         ("2 1:1\n", {}, "line 1 names no query: write qid:"),
+        ("2 qid:7 1:1\n1 qid:+0 1:1\n", {}, "line 2: the query"),
         ("", {}, "has no documents"),
         ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", {}, "query 1 are in two places"),
     ],
@@ -51,6 +52,14 @@ def test_a_broken_file_is_refused_in_a_sentence(file, text, options, message):
     with pytest.raises(CollectionError, match=message) as raised:
         read_letor(file(text), **options)
     assert "data.txt" in str(raised.value)
+
+
+def test_a_comment_may_follow_the_query_at_once(file):
+    assert read_letor(file("2 qid:7 1:1\n1 qid:0#c\n1 qid:11# c\n"))["query"].tolist() == [
+        "7",
+        "0",
+        "11",
+    ]
 
 
 @pytest.mark.parametrize(

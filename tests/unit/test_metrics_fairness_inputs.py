@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from everycell.metrics.fairness_inputs import read_documents
+from everycell.metrics.word_lists import read_words
 
 LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
 
@@ -37,3 +38,18 @@ def test_a_doubled_column_is_refused(tmp_path):
     pq.write_table(pa.table(columns, names=["document_id", "text", "text"]), path)
     with pytest.raises(ValueError, match=r"has the column 'text' 2 times; rename or drop"):
         list(read_documents(path))
+
+
+@pytest.mark.parametrize("first", ["name,gender", "word,kind", "gender,name"])
+def test_what_seems_to_be_a_header_is_no_group(tmp_path, first):
+    path = tmp_path / "words.csv"
+    path.write_text(f"{first}\nshe,f\nhe,m\n")
+    with pytest.raises(ValueError, match="Line 1 of .*header"):
+        read_words(path)
+
+
+def test_groups_that_differ_in_case_alone_are_refused(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("she,F\nher,f\nhe,m\n")
+    with pytest.raises(ValueError, match=r"words\.csv: .*case"):
+        read_words(path)

@@ -411,7 +411,7 @@ def test_the_installed_command_runs(built):
 
 
 def test_make_frees_a_locked_folder(clean):
-    (clean.folder / ".snakemake/locks").mkdir(parents=True)
+    (clean.folder / ".snakemake/locks").mkdir(parents=True, exist_ok=True)
     (clean.folder / ".snakemake/locks/0.output.lock").write_text("results/a.csv\n")
     done = clean.everycell("make", "--unlock")
     assert done.returncode == 0, done.stdout

@@ -78,6 +78,13 @@ def make(
     The exit code is Snakemake's. Names without a rule are explained; if no name has a rule, nothing
     is run and the exit code is 1.
     """
+    with errors_as_sentences():
+        if ctx.meta["snakemake"]:
+            # A light installation has no Snakemake.
+            from snakemake_logger_plugin_everycell import config_files
+
+            for path in config_files(ctx.meta["snakemake"]):
+                refuse_templates(path)
     if unlock or "--unlock" in ctx.meta["snakemake"]:
         options = [option for option in ctx.meta["snakemake"] if option != "--unlock"]
         raise typer.Exit(run_snakemake(["--unlock", *options]))
@@ -86,12 +93,6 @@ def make(
         if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
             raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
         planned = plan(papers, names or ["embedded"])
-        if ctx.meta["snakemake"]:
-            # A light installation has no Snakemake.
-            from snakemake_logger_plugin_everycell import config_files
-
-            for path in config_files(ctx.meta["snakemake"]):
-                refuse_templates(path)
         if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
             raise CardError(left_out_sentence(without[0]))
     if not names:

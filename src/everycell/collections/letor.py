@@ -17,7 +17,7 @@ MOST_FEATURES = 10_000
 #: A line: a label, the query unless a separate file has the lengths of lists, and features.
 _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 
-_QUERY = re.compile(rb"^(\s*[^\s#]+\s+qid:)(\d+)(?=\s|$)")
+_QUERY = re.compile(rb"^(\s*[^\s#]+\s+qid:)(\d+)(?=[\s#]|$)")
 
 
 def read_letor(
@@ -67,9 +67,17 @@ def read_letor(
     def numbered(match: re.Match[bytes]) -> bytes:
         return match[1] + b"%d" % names_of_queries.setdefault(match[2], len(names_of_queries))
 
+    def renumbered(number: int, line: bytes) -> bytes:
+        changed, found = _QUERY.subn(numbered, line, count=1)
+        if not found and b"qid:" in line.partition(b"#")[0]:
+            raise CollectionError(
+                f"{path}, line {number}: the query is not 'qid:' and a whole number after the "
+                "label; write '2 qid:10 1:0.03'."
+            )
+        return changed
+
     content = b"\n".join(
-        _QUERY.sub(numbered, line.encode(), count=1)
-        for _, line in text_lines(path, CollectionError)
+        renumbered(number, line.encode()) for number, line in text_lines(path, CollectionError)
     )
     try:
         found = load_svmlight_file(

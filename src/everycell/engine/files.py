@@ -176,7 +176,8 @@ def end_future_times(folders: Iterable[Path]) -> int:
         for path in (Path(folder, name) for name in names):
             # Another process may remove its temporary files here.
             with suppress(OSError):
-                if (at := path.stat().st_mtime_ns) > now:
+                # A link may lead to files of others, such as a mirror's.
+                if (at := path.lstat().st_mtime_ns) > now and not path.is_symlink():
                     future[path] = at
     # Microseconds, since not every file system has finer times.
     order = {at: now - 1000 * age for age, at in enumerate(sorted({*future.values()})[::-1], 1)}

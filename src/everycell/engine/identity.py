@@ -77,7 +77,10 @@ def _lines_and_values(path: Path, columns: list[int]) -> tuple[int, dict[int, se
 
 
 def _hash(values: set[bytes]) -> str:
-    return hashlib.sha256(b"".join(value + b"\n" for value in sorted(values))).hexdigest()
+    digest = hashlib.sha256()
+    for value in sorted(values):
+        digest.update(value + b"\n")
+    return digest.hexdigest()
 
 
 def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:

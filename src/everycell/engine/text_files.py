@@ -20,7 +20,7 @@ _OTHER_KINDS = {
     "in .gz",
     b"\xfd7zXZ\x00": "packed with xz: unpack it, or pack it with gzip",
     b"PK\x03\x04": "a zip archive: unpack it",
-    b"BZh": "packed with bzip2: unpack it, or pack it with gzip",
+    b"BZh91AY&SY": "packed with bzip2: unpack it, or pack it with gzip",
     b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it, or pack it with gzip",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it",
     b"PAR1": "a Parquet file: give text",

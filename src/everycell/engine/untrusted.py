@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from everycell.engine.files import open_regular
 
@@ -87,11 +87,23 @@ def has_secret(url: str) -> bool:
     --------
     >>> has_secret("https://me:1@host/a"), has_secret("https://host/a?sig=1")
     (True, True)
+    >>> has_secret("https://host/a#access_token=1"), has_secret("https://host/hf_abc/a")
+    (True, True)
     >>> has_secret("https://host/a?download=1")
     False
     """
     parts = urlsplit(url)
-    return "@" in parts.netloc or any(looks_secret(*field) for field in parse_qsl(parts.query))
+    fields = [
+        field.partition("=")
+        for part in (parts.query, parts.fragment)
+        for field in re.split("[&;]", part)
+    ]
+    words = [*parts.path.split("/"), *(name for name, _, _ in fields)]
+    return (
+        "@" in parts.netloc
+        or any(looks_secret(unquote(name), unquote(value)) for name, _, value in fields)
+        or any(_SECRET_VALUE.match(unquote(word)) for word in words)
+    )
 
 
 def text_of(path: Path) -> str:

@@ -79,6 +79,11 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
             if order := _header(names):
                 continue
             order = 1
+            if names[0] in _TERM | _GROUP or names[1] in _TERM | _GROUP:
+                raise ValueError(
+                    f"Line {number} of {path} reads {in_quotes(line)}, which seems to be a header; "
+                    "name the columns 'term,group', or remove the line."
+                )
         if len(cells) != 2 or not all(cells):
             raise ValueError(
                 f"Line {number} of {path} reads {in_quotes(line)}; a line is 'term,group', so "
@@ -113,6 +118,10 @@ def groups_of_terms(words: Words) -> dict[str, int]:
     if not words:
         raise ValueError("The word list is empty; give the terms of at least two groups.")
     names = list(words)
+    if len({name.casefold() for name in names}) < len(names):
+        raise ValueError(
+            f"Groups differ only in case: {', '.join(map(repr, names))}; spell each in one way."
+        )
     found: dict[str, int] = {}
     for number, (group, terms) in enumerate(words.items()):
         if group in (DOCUMENT, LENGTH) or not group:

@@ -77,6 +77,8 @@ def _obstacle(measure: Measure) -> str | None:
         return "it needs judgements by subtopic, which qrels of everycell do not have"
     if _is_of_gdeval(measure) and "cutoff" not in measure.params:
         return "give it a cut-off, such as @20"
+    if _is_of_gdeval(measure) and (measure.params.keys() & {"gains", "judged_only"}):
+        return "gdeval takes neither gains nor judged_only"
     return None
 
 

@@ -27,8 +27,11 @@ _HEADER = """\
 """
 #: Bytes of a file that is fetched without knowing its size.
 MOST = 2**30
-# A page may begin with comments and declarations.
-_PAGE = re.compile(rb"(\s|<!--.*?-->|<\?xml.*?\?>)*<(!doctype html|html|head|body)\b", re.S | re.I)
+# A page may begin with comments and declarations. Atomic groups: nested repetition would take
+# exponential time.
+_PAGE = re.compile(
+    rb"(?>\s+|<!--(?>.*?-->)|<\?xml(?>.*?\?>))*+<(!doctype html|html|head|body)\b", re.S | re.I
+)
 #: Note of an entry without a URL.
 OWN = "a file of one's own, which is at no public place"
 
@@ -90,7 +93,7 @@ def add_file(
             f"{registry} is generated from sets.yaml beside it; describe the file there, and run "
             "`python -m everycell.sources.generate` (docs/data.md)."
         )
-    is_url = source.startswith(("http://", "https://"))
+    is_url = source.lower().startswith(("http://", "https://"))
     if is_url:
         _refuse_secrets(source)
     last = unquote(urlsplit(source).path).rpartition("/")[2] if is_url else Path(source).name

@@ -51,7 +51,9 @@ use rule step as heuss2025_ch4_letor with:
     wildcard_constraints:
         data="|".join(LETOR_FEATURES),
     resources:
-        mem_mb=lambda wildcards: 12000 if wildcards.data == "mslr_web10k" else 1000,
+        mem_mb=lambda wildcards, attempt: memory(
+            12000 if wildcards.data == "mslr_web10k" else 1000
+        )(wildcards, attempt),
         runtime=lambda wildcards: 60 if wildcards.data == "mslr_web10k" else 10,
     params:
         **runs("heuss2025/ch4/letor_features"),
