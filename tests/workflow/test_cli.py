@@ -335,7 +335,7 @@ def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
     assert rows["sakai2023"]["rebuilt"] == 2 and rows["sakai2023"]["compared"] > 80
     code, out, _ = call(built, "summary")
     line = next(line for line in out.splitlines() if "sakai2023" in line)
-    assert code == 0 and "2 of 8" in line and " of 140 " in line
+    assert code == 0 and "2 of 9" in line and " of 146 " in line
 
 
 def test_show_of_a_chapter_is_a_list(call, built):
@@ -367,7 +367,7 @@ def test_make_asks_snakemake_and_ends_as_it_does(clean):
     done = clean.everycell("make", "Table 1 of sakai2023", "--", "--cores", "1")
     assert done.returncode == 0, done.stdout
     assert (clean.folder / "results/embedded/sakai2023/table_1.verdicts.json").is_file()
-    assert "1 of 8" in done.stdout and "38 equal" in done.stdout
+    assert "1 of 9" in done.stdout and "38 equal" in done.stdout
     wrong = clean.everycell("make", "sakai2023", "-n", "--", "--no-such-option")
     assert wrong.returncode == 2 and "no-such-option" in wrong.stdout
     none = clean.everycell("make", "sakai2023/figure_2")
