@@ -32,8 +32,10 @@ def rules(project):
     }
 
 
-#: Of the searches, tiers and classifiers the largest.
-LARGEST = SimpleNamespace(ranker="ance", tier="full", classifier="full", model="zephyr")
+#: Of the searches, tiers, classifiers and data sets the largest.
+LARGEST = SimpleNamespace(
+    ranker="ance", tier="full", classifier="full", model="zephyr", data="mslr_web10k"
+)
 
 
 def resources(rule, attempt: int, wildcards: SimpleNamespace = LARGEST) -> dict[str, int]:
