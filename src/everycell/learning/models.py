@@ -268,8 +268,8 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
     return model
 
 
-def read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
-    """Tokenizer in a folder; `name` is what an error calls the model.
+def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTrainedTokenizerBase:
+    """Tokenizer in a folder; `name` is what an error calls the model, `kind` the class to read it.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def read_tokenizer(folder: Path, name: str) -> PreTrainedTokenizerBase:
     try:
         # Said in so many words: where it is left open, transformers asks on the terminal whether
         # it may run the code in the folder.
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        return kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     # The tokenizers library raises plain Exceptions.
     except Exception as error:
         raise ModelError(

@@ -25,6 +25,9 @@ import torch
 from torch.nn import functional
 from transformers import (
     AutoModel,
+    AutoTokenizer,
+    BertModel,
+    BertTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     RobertaConfig,
@@ -69,6 +72,14 @@ class Ance(RobertaPreTrainedModel):
         return self.norm(self.embeddingHead(self.roberta(**batch).last_hidden_state[:, 0]))
 
 
+# The published configuration of TCT-ColBERT names no kind of model, so pyserini names it: BERT.
+_CLASSES: dict[str, tuple[Any, Any]] = {
+    "unicoil": (TildeV2, AutoTokenizer),
+    "ance": (Ance, AutoTokenizer),
+    "tct_colbert": (BertModel, BertTokenizer),
+}
+
+
 def load_encoder(
     source: Path | str, kind: Kind, *, network: bool = False, revision: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -105,7 +116,7 @@ def load_encoder(
     if kind not in get_args(Kind):
         raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
     folder, name = model_folder(source, network=network, revision=revision), str(source)
-    made: Any = {"unicoil": TildeV2, "ance": Ance}.get(kind, AutoModel)
+    made, tokenizer_class = _CLASSES.get(kind, (AutoModel, AutoTokenizer))
     with quiet():
         try:
             model, report = made.from_pretrained(
@@ -123,7 +134,7 @@ def load_encoder(
                 f"The query encoder {name} cannot be loaded ({reason}): a file in {folder} is "
                 "damaged or of another model; copy it again from the model's source."
             ) from error
-        tokenizer = read_tokenizer(folder, name)
+        tokenizer = read_tokenizer(folder, name, tokenizer_class)
     # Poolers serve classification only and are not used.
     if missing := [part for part in report["missing_keys"] if "pooler" not in part]:
         raise ModelError(
