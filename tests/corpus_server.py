@@ -237,7 +237,9 @@ class _Handler(BaseHTTPRequestHandler):
         if (found := self._repository(name)) is None:
             return
         _, commit, files = found
-        if len(rest) > 3 and rest[2] in ("revision", "tree") and rest[3] not in ("main", commit):
+        # A pull request has the files of the main branch.
+        known = ("main", commit, "refs/pr/1")
+        if len(rest) > 3 and rest[2] in ("revision", "tree") and "/".join(rest[3:]) not in known:
             self._send(404, {"X-Error-Code": "RevisionNotFound"}, b'{"error": "Invalid rev id"}')
         elif len(rest) > 2 and rest[2] == "tree":
             listed = [

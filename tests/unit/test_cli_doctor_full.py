@@ -27,7 +27,7 @@ def project(tmp_path, repository, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Toy", 96.0)])
     monkeypatch.setattr(full_machine, "unreachable", lambda url: "")
-    monkeypatch.setattr(full_tier, "only_pickle", lambda name: False)
+    monkeypatch.setattr(full_tier, "hub_fault", lambda name: "")
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: None)
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "1.0")
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**18)
@@ -144,26 +144,57 @@ def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
     assert found("abolghasemi2026_ch3")["can_start"]
 
 
-def test_a_model_that_is_a_pickle_is_said_before_a_run(project, monkeypatch):
-    monkeypatch.setattr(full_tier, "only_pickle", lambda name: name == "bert-base-uncased")
-    ending = found("abolghasemi2026_ch3")["ending"]
-    assert ending.endswith(
-        "cannot start: convert bert-base-uncased by `everycell convert-weights` and name its "
-        "folder as user_satisfaction.full.model."
+def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch, repository):
+    (project / "config.yaml").write_text((repository / "config.yaml").read_text())
+    named = Config().term_fairness.msmarco.encoders
+    faults = {
+        named.ance: "the hub has it only as a pickle",
+        named.unicoil: "the hub has it only as a pickle",
+        named.sbert: "neither a folder nor the hub has it",
+    }
+    monkeypatch.setattr(full_tier, "hub_fault", lambda name: faults.get(name, ""))
+    marco = project / "marco"
+    marco.mkdir()
+    settings = {"term_fairness": {"msmarco": {"folder": "marco"}}}
+    (project / "mine.yaml").write_text(json.dumps(settings))
+    ending = found("abolghasemi2026_ch4", "--configfile", "mine.yaml")["ending"]
+    for part in (
+        "put collection.tsv into marco",
+        "put qrels.dev.tsv into marco",
+        f"run `everycell convert-weights {named.ance} models/ance-msmarco-passage` and set "
+        "term_fairness.msmarco.encoders.ance to models/ance-msmarco-passage",
+        "set term_fairness.msmarco.encoders.unicoil to models/unicoil-msmarco-passage",
+        "set term_fairness.msmarco.encoders.sbert to a model of the hub or to a folder",
+    ):
+        assert part in ending
+
+
+def test_what_is_missing_is_said_before_all_is_set(project, monkeypatch):
+    """A key that is not set hides no other fault of the chapter."""
+    monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**15)
+    name_citations(project)
+    settings = json.loads((project / "config.yaml").read_text())
+    settings["citation_faithfulness"]["full"]["data"] = None
+    (project / "config.yaml").write_text(json.dumps(settings))
+    monkeypatch.delenv("TOY_KEY", raising=False)
+    assert found("heuss2025_ch5")["ending"] == (
+        "full_heuss2025_ch5 cannot start: set citation_faithfulness.full.data, export TOY_KEY, "
+        "take a machine with 24 GB of memory."
     )
 
 
-def test_the_hub_says_what_it_has_only_as_a_pickle(monkeypatch):
+def test_the_hub_says_what_it_cannot_give(monkeypatch):
     with CorpusServer() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         server.add_repository("org/safe", {"config.json": b"{}", "model.safetensors": b"x"})
         commit = server.add_repository("org/pickle", {"pytorch_model.bin": b"x"})
-        assert not full_machine.only_pickle("org/safe")
-        assert full_machine.only_pickle("org/pickle")
-        assert full_machine.only_pickle(f"org/pickle@{commit}")
-        assert not full_machine.only_pickle("org/none")
-    assert not full_machine.only_pickle("org/pickle")
+        assert full_machine.hub_fault("org/safe") == ""
+        assert "only as a pickle" in full_machine.hub_fault("org/pickle")
+        assert "only as a pickle" in full_machine.hub_fault(f"org/pickle@{commit}")
+        for unknown in ("org/none", "org/safe@v9"):
+            assert full_machine.hub_fault(unknown) == f"neither a folder nor the hub has {unknown}"
+    assert full_machine.hub_fault("org/pickle") == ""
 
 
 def test_what_a_run_does_without_is_a_row_where_it_is_named(project, repository):
@@ -248,7 +279,7 @@ def test_a_chapter_in_part_names_the_rest(project):
     (project / "a.run").unlink()
     assert found("lajewska2025_ch3")["ending"] == (
         "full_lajewska2025_ch3 cannot start: set cast_systems.organisers_run "
-        "(docs/papers/lajewska2025.md)."
+        "(docs/papers/lajewska2025.md); for the other 4 set cast_systems.runs_2020."
     )
 
 

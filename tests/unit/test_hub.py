@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 import sentencepiece
+import torch
+from command_line import call
 from corpus_server import CorpusServer
 from huggingface_hub import constants
+from safetensors.torch import load_file
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_t5 import write_t5
 from transformers import BertModel
@@ -86,6 +89,23 @@ def test_what_the_hub_does_not_give_is_a_sentence(server, name, revision, fault,
     with pytest.raises(ModelError, match=said) as caught:
         download_model(name, revision)
     assert "\n" not in str(caught.value)
+
+
+def test_a_pickle_of_the_hub_is_converted_and_a_pull_request_is_a_revision(server, tmp_path):
+    write_bert(tmp_path / "bert", tiny_bert(BertModel, words=7, positions=40), [*SPECIAL, "a", "b"])
+    weights = load_file(tmp_path / "bert/model.safetensors")
+    torch.save(weights, tmp_path / "bert/pytorch_model.bin")
+    (tmp_path / "bert/model.safetensors").unlink()
+    server.add_repository("org/pickle", tmp_path / "bert")
+    for name in ("org/pickle", "org/pickle@refs/pr/1"):
+        made = tmp_path / name.replace("/", "-")
+        code, _, err = call("convert-weights", name, made)
+        assert code == 0, err
+        assert load_file(made / "model.safetensors").keys() == weights.keys()
+        load_encoder(made, "first")
+    asked = {path for _, path, _ in server.asked}
+    assert not any(path.endswith(".safetensors") for path in asked)
+    assert model_folder("org/toy@refs/pr/1", network=True).name == server.commit
 
 
 def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monkeypatch):

@@ -121,7 +121,7 @@ rule fetch_index:
         SCRIPT
 
 
-# A model of the hub at "NAME" or "NAME@REVISION", with "--" in place of a slash.
+# A model of the hub at "NAME" or "NAME@REVISION", with "--" in place of each slash.
 rule fetch_model:
     output:
         directory("work/hub-models/{model}"),

@@ -1,6 +1,7 @@
 # Material that only the user can name, by its key in config.yaml, or that is fetched on request.
 import re
 
+from everycell.engine.full_runs import HUB_NAME
 from everycell.sources.corpora import CORPORA
 
 #: What stands in config.yaml where a corpus shall come by itself.
@@ -77,10 +78,6 @@ def files_named_by_user(key, names, content, page, *, corpus=None):
                 "what it holds."
             )
     return [str(folder / name) for name in names]
-
-
-#: A name on the hub, perhaps with a revision.
-HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w.-]+)?"
 
 
 def named_model_files(key, page, what, *, revision=None):

@@ -9,7 +9,8 @@ from everycell.learning.hub import commit_of
 from everycell.learning.models import model_folder
 
 with Job(snakemake) as job:
-    name = snakemake.wildcards.model.replace("--", "/", 1)
+    repository, at, revision = snakemake.wildcards.model.partition("@")
+    name = repository.replace("--", "/", 1) + at + revision.replace("--", "/")
     cached = model_folder(name, network=snakemake.params.network)
     job.commits[name] = commit_of(cached)
     made = Path(snakemake.output[0])

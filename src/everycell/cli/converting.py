@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ import typer
 from everycell.cli.project import errors_as_sentences
 from everycell.config import read_config
 from everycell.engine.files import atomic_path
+from everycell.engine.full_runs import HUB_NAME
 from everycell.engine.printed_cells import CardError
 
 
@@ -94,7 +96,12 @@ def _named_run(given: str) -> tuple[str, Path]:
 
 
 def convert_weights(
-    source: Annotated[Path, typer.Argument(help="Folder with pytorch_model.bin, or its parts.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="Folder with pytorch_model.bin or its parts, or a name on the hub (NAME@REVISION)."
+        ),
+    ],
     target: Annotated[Path, typer.Argument(help="Folder to make.")],
     one_output: Annotated[
         bool,
@@ -108,5 +115,8 @@ def convert_weights(
     from everycell.learning.hub import ModelError
 
     with errors_as_sentences(ModelError):
-        for path in pickle_weights.convert_weights(source, target, one_output=one_output):
+        # A path that is missing is a path, not a name.
+        is_name = re.fullmatch(HUB_NAME, source) and not Path(source).exists()
+        named = source if is_name else Path(source)
+        for path in pickle_weights.convert_weights(named, target, one_output=one_output):
             typer.echo(path)

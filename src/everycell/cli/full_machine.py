@@ -56,23 +56,33 @@ def from_hub(source: str) -> bool:
     return not Path(source).exists() and not source.endswith(".gguf") and not in_hub_cache(source)
 
 
-def only_pickle(name: str) -> bool:
-    """Whether the hub has a model and none of its weights in safetensors; False if it cannot tell.
+def hub_fault(name: str) -> str:
+    """Why a model of the hub cannot be fetched as it is named; empty if it can, or none can tell.
 
     Only the names of its files are asked for.
     """
     from huggingface_hub import HfApi
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
 
     repository, _, revision = name.partition("@")
     if unreachable(mirrored(HUB)):
-        return False
+        return ""
     api = HfApi(endpoint=mirrored(HUB))
     try:
         files = api.list_repo_files(repository, revision=revision or None)
+    except GatedRepoError:
+        return ""
+    except (RepositoryNotFoundError, RevisionNotFoundError):
+        return f"neither a folder nor the hub has {name}"
     # Whatever the hub says instead, the step that fetches the model says it in a sentence.
     except Exception:
-        return False
-    return not any(file.endswith(".safetensors") for file in files)
+        return ""
+    is_safe = any(file.endswith(".safetensors") for file in files)
+    return "" if is_safe else f"the hub has {name} only as a pickle"
 
 
 def mirrored(host: str) -> str:

@@ -16,13 +16,13 @@ from everycell.cli.full_machine import (
     disk,
     from_hub,
     hub_cache,
+    hub_fault,
     hub_login,
     in_hub_cache,
     index_cache,
     machine,
     mirrored,
     network,
-    only_pickle,
     packages,
 )
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
@@ -138,7 +138,7 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
     named = {key: str(value) for key, value in named.items() if value}
     if material.corpus and FETCH in named.values():
         return _corpus(settings, what, material.corpus)
-    elsewhere = {}
+    missing, elsewhere = [], {}
     for key, value in named.items():
         path = Path(value)
         if not path.exists():
@@ -146,29 +146,34 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
             continue
         for pattern in held(settings, material) if path.is_dir() else ():
             if not any(path.glob(pattern)):
-                found = f"`{key}` is {value!r}, which has no {pattern}"
                 do = f"put {pattern} into {value} (docs/{material.page})"
-                return Row("missing", what, found, do), set()
-    if not elsewhere:
-        unknown = f"; identified by: {NOTHING_KNOWN}" * material.nothing_known
-        return Row("ok", what, ", ".join(named.values()) + unknown), set()
-    if not material.hosts:
-        key, value = next(iter(elsewhere.items()))
-        found = f"`{key}` is {value!r}, which is not there"
-        return Row("missing", what, found, f"set {key} (docs/{material.page})"), set()
-    if material.kind == "model" and settings.network:
-        for key, value in elsewhere.items():
-            if not in_hub_cache(value) and only_pickle(value):
-                found = f"the hub has {value} only as a pickle"
-                do = f"convert {value} by `everycell convert-weights` and name its folder as {key}"
-                return Row("missing", what, found, do), set()
-    kept = [
-        value for value in elsewhere.values() if material.kind == "model" and in_hub_cache(value)
-    ]
-    if len(kept) == len(elsewhere):
-        return Row("ok", what, f"in the hub's cache: {', '.join(kept)}"), set()
-    names = ", ".join(value for value in elsewhere.values() if value not in kept)
-    return Row("ok", what, f"is fetched: {names}"), set(map(mirrored, material.hosts))
+                missing.append((f"`{key}` is {value!r}, which has no {pattern}", do))
+    hosts: set[str] = set()
+    kept, fetched = [], []
+    for key, value in elsewhere.items():
+        if not material.hosts:
+            do = f"set {key} (docs/{material.page})"
+            missing.append((f"`{key}` is {value!r}, which is not there", do))
+        elif material.kind == "model" and in_hub_cache(value):
+            kept.append(value)
+        elif material.kind == "model" and settings.network and (fault := hub_fault(value)):
+            folder = f"models/{value.partition('@')[0].rpartition('/')[2]}"
+            do = f"set {key} to a model of the hub or to a folder (docs/{material.page})"
+            if "pickle" in fault:
+                do = f"run `everycell convert-weights {value} {folder}` and set {key} to {folder}"
+            missing.append((fault, do))
+        else:
+            fetched.append(value)
+            hosts = set(map(mirrored, material.hosts))
+    if missing:
+        found, do = zip(*missing, strict=True)
+        return Row("missing", what, "; ".join(found), ", ".join(do)), hosts
+    if fetched:
+        return Row("ok", what, f"is fetched: {', '.join(fetched)}"), hosts
+    if kept:
+        return Row("ok", what, f"in the hub's cache: {', '.join(kept)}"), hosts
+    unknown = f"; identified by: {NOTHING_KNOWN}" * material.nothing_known
+    return Row("ok", what, ", ".join(named.values()) + unknown), hosts
 
 
 def _published(settings: Any, name: str) -> list[Published]:

@@ -78,21 +78,19 @@ def _doctor_full(of: str | None, configfile: Path | None, form: str) -> None:
         tier = load_full_tier(project.PUBLISHED, papers)
         target, artefacts = asked_for(papers, of or "full")
     named, waiting = named_and_waiting(settings, artefacts)
-    rows = check(settings, tier, named, project.ROOT) if named else []
+    # Where nothing can start, all of it is checked, so that one run says all that is missing.
+    checked = named or (artefacts if of else [])
+    rows = check(settings, tier, checked, project.ROOT) if checked else []
     faults = [row.do for row in rows if row.state == "missing"]
-    if not named:
-        faults = [f"set {' or '.join(sorted(map(to_set, waiting)))}"]
     left = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
+    if not named:
+        faults.insert(0, f"set {' or '.join(sorted(left))}")
+    others = len(artefacts) - len(named)
+    rest = f"; for the other {others} set {', or '.join(left)}" if of and named and left else ""
     if faults:
-        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}."
-    elif left and of is None:
-        ending = f"full can start with {len(named)} of {len(artefacts)} artefacts."
+        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{rest}."
     elif left:
-        number = sum(map(len, left.values()))
-        ending = (
-            f"{target} can start with {len(named)} of {len(artefacts)} artefacts; for the other "
-            f"{number} set {', or '.join(left)}."
-        )
+        ending = f"{target} can start with {len(named)} of {len(artefacts)} artefacts{rest}."
     else:
         ending = f"{target} can start."
     takes = tier.takes(artefact.id for artefact in named or artefacts)

@@ -22,6 +22,9 @@ from everycell.engine.printed_cells import CardError
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
 ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$")]
 
+#: Name of a model on the hub, perhaps with a revision such as a commit or ``refs/pr/1``.
+HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?"
+
 #: What identifies a corpus or runs of which no fact is known.
 NOTHING_KNOWN = "nothing known; taken for what it is called"
 
@@ -37,7 +40,7 @@ class Material(CardFileModel):
     #: Keys of ``config.yaml`` that name it: a folder or file, or what the library fetches by name.
     settings: list[Key] = []
     #: What a folder must hold: for each pattern of file names, one that fits. "{ginger.words}" is
-    #: the value of that key.
+    #: the value of that key, "a|b" one of two names.
     holds: list[str] = []
     #: Name under which it comes by itself where a key says ``fetch``.
     corpus: str | None = None

@@ -1,7 +1,8 @@
 """Models of the Hugging Face hub, or of a mirror that ``HF_ENDPOINT`` names.
 
-Only configuration, tokenizer and safetensors are taken: never code, never a pickle. They lie in the
-hub's own cache (``HF_HOME``), under the commit that they are of.
+Only configuration, tokenizer and safetensors are taken: never code, and a pickle only for
+`everycell.learning.pickle_weights`, which converts it. They lie in the hub's own cache
+(``HF_HOME``), under the commit that they are of.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import errno
 import logging
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from huggingface_hub import constants, snapshot_download
@@ -31,6 +33,8 @@ FILES = (
     + [f"{name}.json" for name in ("tokenizer", "special_tokens_map", "added_tokens", "vocab")]
     + ["chat_template.jinja", "*.model"]
 )
+#: Weights that are a pickle, whole or in parts.
+PICKLES = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
 #: The same weights once more, in a form of their makers' own (Mistral: 15 GB).
 TWICE = ["consolidated*"]
 _BY_HAND = "or download it elsewhere and give its folder"
@@ -80,13 +84,17 @@ def cached_folder(name: str, revision: str | None = None) -> Path | None:
         return None
 
 
-def download_model(name: str, revision: str | None = None) -> Path:
-    """Folder of a model with all of `FILES` that the hub has, downloaded where they are not yet.
+def download_model(
+    name: str, revision: str | None = None, *, files: Sequence[str] = FILES
+) -> Path:
+    """Folder of a model with all files that the hub has, downloaded where they are not yet.
 
     Parameters
     ----------
     name, revision
         As for `cached_folder`.
+    files : sequence of str
+        Patterns of their names.
 
     Raises
     ------
@@ -98,7 +106,9 @@ def download_model(name: str, revision: str | None = None) -> Path:
     what = f"The model {name}" + (f" at {revision}" if revision else "")
     try:
         folder = Path(
-            snapshot_download(name, revision=revision, allow_patterns=FILES, ignore_patterns=TWICE)
+            snapshot_download(
+                name, revision=revision, allow_patterns=list(files), ignore_patterns=TWICE
+            )
         )
     except GatedRepoError as error:
         raise ModelError(

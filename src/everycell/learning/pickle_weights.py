@@ -19,21 +19,24 @@ from typing import Any
 
 from everycell.engine.files import atomic_path
 from everycell.engine.untrusted import in_quotes
-from everycell.learning.hub import FILES, ModelError
+from everycell.learning.hub import FILES, PICKLES, ModelError, download_model
 
 #: Checkpoint of transformers, and the index of one in several files.
 WEIGHTS = "pytorch_model.bin"
 INDEX = f"{WEIGHTS}.index.json"
+# Configuration and tokenizer.
+_OTHERS = [kind for kind in FILES if "safetensors" not in kind]
 
 
-def convert_weights(source: Path, target: Path, *, one_output: bool = False) -> list[Path]:
+def convert_weights(source: Path | str, target: Path, *, one_output: bool = False) -> list[Path]:
     """Write a model whose weights are a pickle as one in safetensors.
 
     Parameters
     ----------
-    source : Path
+    source : Path or str
         Folder with ``pytorch_model.bin``, or with its parts and ``pytorch_model.bin.index.json``;
-        configuration and tokenizer are copied.
+        configuration and tokenizer are copied. A `str` is a name on the hub, or "NAME@REVISION",
+        from which these files are downloaded.
     target : Path
         Folder to make.
     one_output : bool
@@ -58,9 +61,12 @@ def convert_weights(source: Path, target: Path, *, one_output: bool = False) -> 
     everycell.learning.hub.ModelError: no/model has no pytorch_model.bin: name a folder with one, \
 or with its parts and pytorch_model.bin.index.json.
     """
-    source, target = Path(source), Path(target)
+    target = Path(target)
     if target.exists():
         raise ModelError(f"{target} is there already: name a folder that is not.")
+    if isinstance(source, str):
+        name, _, revision = source.partition("@")
+        source = download_model(name, revision or None, files=[*_OTHERS, *PICKLES])
     names = _parts(source)
     if one_output and len(names) > 1:
         raise ModelError(
@@ -146,8 +152,7 @@ def _in_own_process(path: Path, new: Path, one_output: bool) -> None:
 def _copy_others(source: Path, place: Path) -> None:
     """Configuration, tokenizer and, of a model in parts, its index."""
     for path in sorted(source.iterdir()):
-        wanted = any(fnmatch(path.name, kind) for kind in FILES if "safetensors" not in kind)
-        if path.is_file() and wanted:
+        if path.is_file() and any(fnmatch(path.name, kind) for kind in _OTHERS):
             shutil.copyfile(path, place / path.name)
     if (source / INDEX).is_file() and not (source / WEIGHTS).is_file():
         index = _index(source)
