@@ -54,7 +54,7 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[SimpleN
             ]
             outcomes = list(rows.loc[is_claim, "verdict"])
             if declared.varies:
-                outcomes = ["varies"] * len(artefact.card.conclusions)
+                outcomes += ["varies"] * (len(artefact.card.conclusions) - len(outcomes))
             claims = [SimpleNamespace(on_rebuilt=outcome) for outcome in outcomes]
             report = SimpleNamespace(state=declared.state, cells=cells, conclusions=claims)
             found.append(SimpleNamespace(artefact=artefact, tier=tier, report=report))
@@ -71,6 +71,7 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
     ]
     lines[1] = f"- **{lines[1][2:]}**"
     lines += [f"- claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
+    lines.append(f"- claims not testable here: {whole.untestable}, each with the reason")
     return "\n".join(lines) + "\n"
 
 

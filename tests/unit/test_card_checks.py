@@ -6,6 +6,7 @@ from unit.toy_papers import CARD, CELLS, PAPER, write_paper
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
+from everycell.engine.printed_cells import CardError
 
 
 def check(*arguments, **options) -> list[str]:
@@ -311,3 +312,29 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
     assert check(tmp_path, card, LABELLED) == [
         "toy/table_1: `speaks_if` names 'd'; its conclusions are ['c']."
     ]
+
+
+@pytest.mark.parametrize(
+    ("tested_on", "conclusions", "fault"),
+    [
+        ("", "[c]", ""),
+        ("", "[d]", "`not_testable` names 'd'"),
+        ("tested_on: [printed, rebuilt], ", "[c]", ""),
+        ("tested_on: [printed, rebuilt], ", "null", ""),
+        ("tested_on: [printed, rebuilt], ", None, "no predicate of c is tested on stand-ins"),
+    ],
+)
+def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusions, fault):
+    declared = f"not_testable: {{conclusions: {conclusions}, because: Toys are no users.}}"
+    state = "{state: stand_in, name: toys, needs: nothing%s}"
+    state %= "" if conclusions is None else f", {declared}"
+    card = CARD.replace("{state: rebuilt, needs: nothing}", state)
+    card += BETTER.replace("cells:", f"{tested_on}cells:", 1)
+    found = check(tmp_path, card, LABELLED)
+    assert len(found) == bool(fault) and fault in "".join(found)
+
+
+def test_what_is_rebuilt_is_tested(tmp_path):
+    declared = "{state: rebuilt, needs: nothing, not_testable: {because: Toys are no users.}}"
+    with pytest.raises(CardError, match="not_testable"):
+        check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)

@@ -66,6 +66,22 @@ def test_reproduced_values_count_before_surrogate_data(papers):
         assert found.claims == claims
 
 
+@pytest.mark.parametrize("varies", ["", ", varies: trained here"])
+@pytest.mark.parametrize(("named", "holding"), [("", 0), (", conclusions: [larger]", 1)])
+def test_what_surrogate_data_cannot_test_counts_as_untestable(tmp_path, named, holding, varies):
+    declared = f"name: toys{varies}, not_testable: {{because: Toys have no size.{named}}}"
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
+    told = entry(papers, "embedded", 1, 2, 2, 3)
+    (found,) = count_chapters(papers, [told]).values()
+    tested = {("surrogate data", "varies" if varies else "holds"): holding} if holding else {}
+    assert found.claims == tested | {("untestable", ""): 3 - holding}
+    assert (found.claimed, found.tested, found.untestable) == (3, holding, 3 - holding)
+    last = told.report.conclusions[-1]
+    assert (last.on_printed, last.on_rebuilt) == ("fails", "not_testable")
+    assert last.detail == "Toys have no size."
+
+
 def test_an_untested_claim_says_why(tmp_path):
     for missing in (
         "source: p. 2, ",

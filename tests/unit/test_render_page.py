@@ -324,6 +324,24 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
     assert [claim["stand_in"] for claim in model["falls"]["claims"]["stand_in"]] == ["made-up runs"]
 
 
+def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
+    found = [one for one in toys.found(tmp_path / "published", tmp_path)
+             if one.tier != "released" or one.artefact.name == "figure_1"]  # fmt: skip
+    place, silent = next(
+        (place, one) for place, one in enumerate(found) if one.report.state == "stand_in"
+    )
+    claims = [one.model_copy(update={"on_rebuilt": "not_testable", "detail": "Toys are no users."})
+              for one in silent.report.conclusions]  # fmt: skip
+    found[place] = replace(silent, report=silent.report.model_copy(update={"conclusions": claims}))
+    path = write_page(tmp_path / "index.html", found)
+    text = (path.parent / "pages" / "toy2026_ch1.html").read_text()
+    article, apart = text.split('id="toy2026-ch1-untested"')
+    assert article.count("Toys are no users.") == apart.count("Toys are no users.") == 1
+    assert "– not testable</span>" in article
+    # The chapter lists another one.
+    assert f"Claims not testable here: {len(claims) + 1}" in path.read_text()
+
+
 def test_an_artefact_without_report_is_an_error(tmp_path):
     found = toys.found(tmp_path / "published", tmp_path)[1:]
     with pytest.raises(CardError, match="toy2026/figure_2: no report"):

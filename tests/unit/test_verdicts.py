@@ -673,7 +673,7 @@ def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
         "state": "rebuilt",
         "verdicts": dict.fromkeys(VERDICTS, 0) | {"equal": 5, "differs": 1},
         "explained": dict.fromkeys(("print", "copy", "method"), 0),
-        "conclusions": {"hold": 0, "fail": 1, "undecided": 0},
+        "conclusions": {"hold": 0, "fail": 1, "undecided": 0, "not_testable": 0},
     }
 
 

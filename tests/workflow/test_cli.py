@@ -12,7 +12,7 @@ from workflow.project import Project
 from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cell_classes import described
-from everycell.engine.reports import VERDICTS
+from everycell.engine.reports import OUTCOMES, VERDICTS
 from everycell.engine.tiers import TIERS
 
 STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}
@@ -54,7 +54,7 @@ def test_list_has_an_entry_for_each_tier_of_each_card(call, tree):
             "id", "kind", "tier", "state", "verdicts", "explained", "conclusions",
         ]  # fmt: skip
         assert list(entry["verdicts"]) == list(VERDICTS)
-        assert list(entry["conclusions"]) == ["hold", "fail", "undecided"]
+        assert list(entry["conclusions"]) == list(OUTCOMES)
         assert all(
             type(count) is int
             for count in (*entry["verdicts"].values(), *entry["conclusions"].values())
@@ -80,7 +80,7 @@ def test_list_counts_what_was_rebuilt(call, built):
     votes = entries["lajewska2025/table_C_2"]
     assert votes["kind"] == "table" and votes["state"] == "rebuilt"
     assert votes["verdicts"] == none | {"equal": 24, "quoted": 24}
-    assert votes["conclusions"] == {"hold": 3, "fail": 0, "undecided": 0}
+    assert votes["conclusions"] == dict.fromkeys(OUTCOMES, 0) | {"hold": 3}
     assert entries["lajewska2025/table_4_8"]["state"] == "stand_in"
     assert entries["lajewska2025/table_4_8"]["verdicts"] == none
 

@@ -146,7 +146,7 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
             for base, bases in of_base.items()
         },
         "not_run": counts.claims["not run", ""],
-        "untestable": counts.claims["untestable", ""],
+        "untestable": counts.untestable,
     }
 
 

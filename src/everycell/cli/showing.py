@@ -236,10 +236,13 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
         return
     for conclusion in found.conclusions:
         console.print(
-            f"[printed {conclusion.on_printed}, rebuilt {conclusion.on_rebuilt}] "
+            f"[printed {conclusion.on_printed}, "
+            f"rebuilt {conclusion.on_rebuilt.replace('_', ' ')}] "
             f"{conclusion.claim} ({conclusion.source})",
             markup=False,
         )
+    if card.not_testable:
+        console.print(f"Not testable here: {card.not_testable.because}", markup=False)
 
 
 def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:

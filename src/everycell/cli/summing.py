@@ -56,6 +56,7 @@ def print_summary(
         typer.echo(f"{verdicts.total():,} {name}: {in_words(verdicts)}.")
     for name, outcomes in claim_lines(whole).items():
         typer.echo(f"Claims tested on {name}: {outcomes}.")
+    typer.echo(f"Claims not testable here: {whole.untestable}.")
 
 
 def _row(counts: Counts) -> dict[str, Any]:
@@ -69,8 +70,8 @@ def _row(counts: Counts) -> dict[str, Any]:
         "cells": counts.published,
         "compared": counts.reproduced,
         **{verdict: verdicts[verdict] for verdict in VERDICTS if verdict != "not_run"},
-        "conclusions": counts.claimed - counts.claims["untestable", ""],
-        **{short: outcomes[long] for short, long in OUTCOMES.items()},
+        "conclusions": counts.claimed - counts.untestable,
+        **{short: outcomes[long] for short, long in OUTCOMES.items() if long in outcomes},
     }
 
 

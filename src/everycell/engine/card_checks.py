@@ -186,9 +186,18 @@ def _check_tolerances(artefact: Artefact) -> Iterator[str]:
 def _check_silence(artefact: Artefact) -> Iterator[str]:
     known = [conclusion.id for conclusion in artefact.card.conclusions]
     for tier in artefact.card.tiers.values():
-        for rule in tier.speaks_if:
-            for name in sorted(set(rule.conclusions).difference(known)):
-                yield f"{artefact.id}: `speaks_if` names {name!r}; its conclusions are {known}."
+        named = {"speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions]}
+        named["not_testable"] = (tier.not_testable and tier.not_testable.conclusions) or []
+        for field, names in named.items():
+            for name in sorted(set(names).difference(known)):
+                yield f"{artefact.id}: `{field}` names {name!r}; its conclusions are {known}."
+        for entry in artefact.card.conclusions if tier.state == "stand_in" else ():
+            on_other_data = any("stand_in" in part.tested_on for part in entry.holds_if)
+            if not on_other_data and tier.can_test(entry.id):
+                yield (
+                    f"{artefact.id}: no predicate of {entry.id} is tested on stand-ins; name it in "
+                    "`not_testable` of the tier, with the reason."
+                )
 
 
 def _check_decimals(artefact: Artefact) -> Iterator[str]:

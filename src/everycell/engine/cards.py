@@ -57,6 +57,8 @@ class TierCard(CardFileModel):
     ] = []
     #: For a stand-in: what it must show before it counts for or against a claim.
     speaks_if: list[SpeaksIf] = []
+    #: For a stand-in: conclusions that it cannot test by its nature.
+    not_testable: NotTestable | None = None
 
     @model_validator(mode="after")
     def _named(self) -> TierCard:
@@ -70,7 +72,14 @@ class TierCard(CardFileModel):
             raise ValueError("only a stand_in has `varies`; what is rebuilt must not vary")
         if self.state != "stand_in" and self.speaks_if:
             raise ValueError("only a stand_in has `speaks_if`; what is rebuilt speaks")
+        if self.state != "stand_in" and self.not_testable:
+            raise ValueError("only a stand_in has `not_testable`; give a conclusion `inconclusive`")
         return self
+
+    def can_test(self, conclusion: str) -> bool:
+        """Whether the tier's data can answer a conclusion, by its id."""
+        declared = self.not_testable
+        return declared is None or conclusion not in (declared.conclusions or [conclusion])
 
 
 class Layout(CardFileModel):
@@ -292,6 +301,14 @@ class SpeaksIf(CardFileModel):
     because: str = Field(
         min_length=10, description="Why the stand-in would not count otherwise, in words."
     )
+
+
+class NotTestable(CardFileModel):
+    """Conclusions that other data than the paper's cannot test by their nature."""
+
+    because: str = Field(min_length=10, description="One sentence for all of them.")
+    #: All conclusions of the card, if absent.
+    conclusions: Annotated[list[str], Field(min_length=1)] | None = None
 
 
 class Conclusion(CardFileModel):

@@ -16,7 +16,7 @@ from everycell.engine.cards import Conclusion, Kind, Predicate, SpeaksIf
 from everycell.engine.comparisons import Cells, Key, compare
 from everycell.engine.printed_cells import Selector, key_columns
 
-Outcome = Literal["holds", "fails", "undecided"]
+Outcome = Literal["holds", "fails", "undecided", "not_testable"]
 
 #: Our reading of "almost all", for which papers give no share: supported from nine tenths of the
 #: comparisons on, contradicted at half or less, and inconclusive in between.

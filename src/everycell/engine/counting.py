@@ -14,13 +14,13 @@ from typing import Any, Protocol
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.cell_classes import CellClass, described
-from everycell.engine.reports import ON_REBUILT, OUTCOMES, VERDICTS, Verdict
+from everycell.engine.reports import ON_REBUILT, VERDICTS, Verdict
 from everycell.engine.tiers import TIERS
 
 #: What a claim was tested on.
 BASES = ("data", "published inputs", "other cells", "surrogate data")
 #: Outcomes of a test; those that depend on the machine's training are not compared.
-TESTED = (*OUTCOMES.values(), "varies")
+TESTED = ("holds", "fails", "undecided", "varies")
 
 
 class Entry(Protocol):
@@ -99,6 +99,11 @@ class Counts:
         return sum(self.outcomes(*BASES).values())
 
     @property
+    def untestable(self) -> int:
+        """Claims that nothing here can test by their nature."""
+        return self.claims["untestable", ""]
+
+    @property
     def claimed(self) -> int:
         """All claims, tested or not."""
         return self.claims.total()
@@ -143,7 +148,9 @@ def count_chapters(
             counts.hollow += basis == "other cells"
             varies = artefact.card.tiers[entry.tier].varies
             counts.claims.update(
-                (basis, "varies" if varies else claim.on_rebuilt)
+                ("untestable", "")
+                if claim.on_rebuilt == "not_testable"
+                else (basis, "varies" if varies else claim.on_rebuilt)
                 for claim in entry.report.conclusions
             )
     return found

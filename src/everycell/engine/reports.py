@@ -37,7 +37,12 @@ PLACES: dict[Where, str] = {
     "method": "criticism of the method: the print is what the software gives",
     "undecided": "cause unknown",
 }
-OUTCOMES: dict[str, Outcome] = {"hold": "holds", "fail": "fails", "undecided": "undecided"}
+OUTCOMES: dict[str, Outcome] = {
+    "hold": "holds",
+    "fail": "fails",
+    "undecided": "undecided",
+    "not_testable": "not_testable",
+}
 
 
 class _Part(BaseModel):

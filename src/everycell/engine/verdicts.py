@@ -303,7 +303,9 @@ def _conclusions(
             else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, printed))
         )
         on_rebuilt = None
-        if rebuilt is not None:
+        if rebuilt is not None and not declared.can_test(conclusion.id):
+            on_rebuilt = Decision("not_testable", declared.not_testable.because)
+        elif rebuilt is not None:
             on_rebuilt = evaluate(
                 conclusion,
                 rebuilt,

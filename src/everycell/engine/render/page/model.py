@@ -197,7 +197,8 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
         "cells": {verdict: verdicts[verdict] for verdict in VERDICTS},
         "headlines": headlines(counts),
         "claim_lines": claim_lines(counts),
-        "conclusions": {outcome: outcomes[outcome] for outcome in OUTCOMES},
+        "untestable": counts.untestable,
+        "conclusions": {name: outcomes[name] for name in OUTCOMES if name in outcomes},
     }
 
 
@@ -247,6 +248,14 @@ def _artefact(
         ],
         "printed": None if rebuilt or artefact.cells.empty else printed_table(artefact),
         "conclusions": conclusions,
+        "not_testable": _not_testable(tiers),
+        # Reason of each claim that counts as not testable, in the tier that counts.
+        "untestable": [
+            found.detail
+            for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]
+            for found in tier["report"].conclusions
+            if not rebuilt and found.on_rebuilt == "not_testable"
+        ],
         "deepest": deepest,
         "failing": sum(
             on["outcome"] == "fails" and on["tier"] == deepest
@@ -312,6 +321,17 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
         "beside": beside,
         "links": [{"path": f"{home}/{name}", "name": name} for name in files],
     }
+
+
+def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Why conclusions are not testable -> the tiers, so that a page says each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for tier in tiers:
+        for found in tier["report"].conclusions:
+            of_tiers = reasons.setdefault(found.detail, [])
+            if found.on_rebuilt == "not_testable" and tier["name"] not in of_tiers:
+                of_tiers.append(tier["name"])
+    return {because: of_tiers for because, of_tiers in reasons.items() if of_tiers}
 
 
 def _downloads(home: str, stem: str, files: Sequence[str]) -> dict[str, str]:

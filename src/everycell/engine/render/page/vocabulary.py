@@ -33,7 +33,7 @@ VERDICTS = {
     "quoted": ("q", "quoted", "an input, or taken from elsewhere: never compared"),
     "not_run": ("–", "not run", "no rebuilt value here; each artefact says what a run needs"),
 }
-OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?"}
+OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?", "not_testable": "–"}
 STATES = {
     "rebuilt": "rebuilt",
     "stand_in": "stand-in",
