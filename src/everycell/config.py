@@ -46,11 +46,6 @@ class General(FetchSettings):
 def blocks_of_studies() -> dict[str, type[Settings]]:
     """Model of each block of ``config.yaml`` that a study declares, by its key.
 
-    Raises
-    ------
-    ValueError
-        If two declare the same key.
-
     Examples
     --------
     >>> blocks_of_studies()["user_studies"].__module__
@@ -81,11 +76,6 @@ Config = create_model(
 
 def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     """Validate a configuration.
-
-    Raises
-    ------
-    ConfigError
-        One sentence for the first fault: the key, the value found and what is allowed.
 
     Examples
     --------
@@ -130,11 +120,6 @@ def _content(path: Path) -> Any:
 
 def refuse_templates(path: Path) -> None:
     """Refuse a file of settings whose expressions Snakemake would run as Python (yte).
-
-    Raises
-    ------
-    ConfigError
-        The file has the key `__use_yte__` or an expression, or cannot be read safely.
 
     Examples
     --------

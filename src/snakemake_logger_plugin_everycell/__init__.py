@@ -62,13 +62,7 @@ class Running:
 
 
 class Run:
-    """What is known of a run so far.
-
-    Parameters
-    ----------
-    known
-        What the jobs of each rule took in earlier runs.
-    """
+    """What is known of a run so far."""
 
     def __init__(self, known: dict[str, Duration]) -> None:
         self.known = known

@@ -18,15 +18,7 @@ NAMED = 4
 
 
 class Bar:
-    """A bar that shows a run until it is stopped.
-
-    Parameters
-    ----------
-    run
-        What is known of the run: `done`, `total`, `running`, `began` and `left()`.
-    console
-        Where it is drawn; standard error by default.
-    """
+    """A bar that shows a run until it is stopped."""
 
     def __init__(self, run: Any, console: Console | None = None) -> None:
         self._run = run

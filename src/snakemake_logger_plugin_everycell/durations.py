@@ -88,17 +88,6 @@ def estimate(
 ) -> Estimate:
     """Estimate the time that is left.
 
-    Parameters
-    ----------
-    waiting
-        Jobs that have not begun, by rule.
-    running
-        Rule of each job that runs, and the seconds since it began.
-    durations
-        What earlier jobs took.
-    cores
-        Cores that are shared.
-
     Examples
     --------
     Four jobs of ten seconds on two cores, of which one has run for three:

@@ -41,11 +41,6 @@ def _warn_once(message: Warning | str, category: type[Warning], *where: Any) -> 
 def missing_module(error: ModuleNotFoundError) -> str:
     """Say which module is missing, and which extra brings it.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        The error itself, if the module is one of ours: then no installation helps.
-
     Examples
     --------
     >>> print(missing_module(ModuleNotFoundError(name="matplotlib.figure")))

@@ -125,11 +125,6 @@ def run_snakemake(arguments: Sequence[str]) -> int:
 
     SIGTERM and Ctrl-C are passed on, and SIGHUP as SIGTERM, since Snakemake would die of SIGHUP and
     leave its jobs running. Snakemake ends its jobs in order, and this waits for it.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        In a light installation, without Snakemake; the command says what to install.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
@@ -207,20 +202,7 @@ class Plan:
 
 
 def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
-    """Snakemake's targets for these names.
-
-    Parameters
-    ----------
-    papers
-        Cards of all papers, by key.
-    names
-        In any spelling. The path of a file below ``results/`` requests only that file.
-
-    Raises
-    ------
-    CardError
-        If nothing has such a name.
-    """
+    """Snakemake's targets for these names."""
     known = Names(papers)
     targets: list[str] = []
     left_out: list[str] = []

@@ -95,13 +95,7 @@ def _spellings(key: str) -> list[tuple[str, ...]]:
 
 
 class Names:
-    """All names in the papers, and what each stands for.
-
-    Parameters
-    ----------
-    papers
-        Cards of all papers, by key.
-    """
+    """All names in the papers, and what each stands for."""
 
     def __init__(self, papers: Mapping[str, Paper]) -> None:
         self._known: dict[tuple[str, ...], list[Named]] = {}
@@ -126,11 +120,6 @@ class Names:
         """Find what a name stands for, however it is spelled.
 
         A tier may precede or follow it, as in a path below ``results/``.
-
-        Raises
-        ------
-        CardError
-            If nothing has that name, or several works have it; the message suggests similar names.
 
         Examples
         --------

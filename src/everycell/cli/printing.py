@@ -100,16 +100,6 @@ def print_for_programs(
 ) -> None:
     """Print one frame, or some by name, as CSV, JSON or LaTeX.
 
-    Parameters
-    ----------
-    frames
-        JSON has the rows of a single one under `rows`, of others under their names. CSV is always
-        one table: the name is its first column, `table`.
-    form
-        csv, json or tex.
-    more
-        Further fields of the JSON, by name.
-
     Examples
     --------
     >>> depths = pd.DataFrame({"k": [5, 10], "tau": [0.25, None]})
@@ -230,11 +220,6 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
 
 def moved_values(differences: Iterable[Difference]) -> pd.DataFrame:
     """Differences: a row per cell, verdict and conclusion, and per result without a counterpart.
-
-    Returns
-    -------
-    DataFrame
-        Columns result, what (cell, verdict, conclusion, result), key, first and second, as text.
 
     Examples
     --------

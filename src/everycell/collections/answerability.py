@@ -41,26 +41,6 @@ ANNOTATORS = 3
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
     r"""Passages of both halves with their labels.
 
-    Parameters
-    ----------
-    snippets, unanswerable
-        The files of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `dataset` ("CAsT-snippets", "CAsT-unanswerable"), `turn_id`, `passage_id`,
-        `partition`, `question`, `passage` (its text), `answerable` (bool), in the order of the
-        files. A turn may have a passage in both halves if the passage has no answer (this happens
-        once). Turns of different partitions may share a passage: the partition is by question.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; an unknown partition or label, a label
-        that contradicts the annotators, a passage that a turn has twice in one half, a passage with
-        an answer that is in the other half too, or a turn in two partitions.
-
     Examples
     --------
     >>> import tempfile
@@ -120,24 +100,6 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
 def read_passage_sentences(path: Path) -> pd.DataFrame:
     r"""Sentences of the passages of CAsT-snippets with their labels, in the passage's order.
 
-    Parameters
-    ----------
-    path
-        The file `snippets` of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `answerable` (of the passage, bool), `sentence` (1 for
-        the first of its passage), `answers` (of the sentence, bool). The file lists equal sentences
-        of a passage once; of two that start at the same character, the shorter comes first.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; an unknown label, a set of sentences
-        that cannot be read, or a sentence that its passage does not have.
-
     Examples
     --------
     >>> import tempfile
@@ -184,24 +146,6 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
 def read_sentence_labels(path: Path) -> pd.DataFrame:
     r"""Question-sentence pairs to train and test a classifier.
 
-    Parameters
-    ----------
-    path
-        The file `snippets_sentences` or `unanswerable_sentences` of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `partition`, `question`, `sentence`, `answers` (bool), one row per pair. A pair may
-        occur more than once, since passages repeat sentences, and with both labels, since a snippet
-        belongs to one passage: 21 pairs of the file `snippets_sentences` have both.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; an unknown partition or label, a pair
-        without the separator, or a question in two partitions.
-
     Examples
     --------
     >>> import tempfile
@@ -232,16 +176,6 @@ def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
     """Refuse sentences whose question is in a different partition from its passages.
 
     A classifier trained on such sentences would be tested on questions that it has seen.
-
-    Parameters
-    ----------
-    passages, sentences
-        What `read_passage_labels` and `read_sentence_labels` give.
-
-    Raises
-    ------
-    AnnotationError
-        Such a question, or one without passages.
 
     Examples
     --------

@@ -30,23 +30,6 @@ SUM_TOLERANCE = 1e-4
 def read_passage_predictions(path: Path) -> pd.DataFrame:
     r"""A language model's predictions for passages: answerable or not.
 
-    Parameters
-    ----------
-    path
-        The file `chatgpt_passages` of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `answerable` and `predicted` (bool), in the order of the
-        file. A passage that a turn has twice has two rows.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; a label or prediction that is neither 0
-        nor 1, or two rows of one passage that differ.
-
     Examples
     --------
     >>> import tempfile
@@ -71,24 +54,6 @@ def read_passage_predictions(path: Path) -> pd.DataFrame:
 
 def read_sentence_scores(path: Path) -> pd.DataFrame:
     r"""Probabilities that a classifier gave the sentences of passages.
-
-    Parameters
-    ----------
-    path
-        The file `classifier` or `augmented_classifier` of `FILES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `partition`, `scores` (tuple: the probability of each
-        sentence, 0 to 1, that it answers), one row per passage.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; an unknown partition, a turn in two, a
-        passage that a turn has twice, or scores that are not a list of pairs of probabilities that
-        sum to 1.
 
     Examples
     --------
@@ -128,22 +93,6 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
 
 def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Scores of several classifiers for the same passages, one row per passage.
-
-    Parameters
-    ----------
-    scores
-        Name of a classifier, one or more -> what `read_sentence_scores` gives, in any order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `partition`, and a column of scores for each name, in the
-        order of the first.
-
-    Raises
-    ------
-    AnnotationError
-        A passage that one of them does not have, or has in another partition.
 
     Examples
     --------

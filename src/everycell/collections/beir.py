@@ -77,28 +77,6 @@ def convert_beir(
 ) -> Converted:
     r"""Write the questions and passages of a BEIR folder as `read_cited_questions` takes them.
 
-    Parameters
-    ----------
-    folder : Path
-        Has ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/SPLIT.tsv``.
-    target : Path
-        Folder to write ``questions.jsonl`` and ``passages.jsonl`` to; made if it is missing.
-    split : str
-        Name of the judgements. A score above 0 is relevant.
-    answers : Path, optional
-        See `read_answers`; if left out, questions have no answers.
-
-    Returns
-    -------
-    Converted
-        Numbers of questions and passages written. Passages without a text are left out, and so are
-        questions without a relevant passage.
-
-    Raises
-    ------
-    CollectionError
-        A file that cannot be read or has another form, with its line; an id that occurs twice.
-
     Examples
     --------
     >>> import tempfile
@@ -123,27 +101,6 @@ def convert_trec(
 ) -> Converted:
     r"""Write the questions and passages of TREC files as `read_cited_questions` takes them.
 
-    Parameters
-    ----------
-    collection : Path
-        Lines "id, tab, text", or "id, tab, title, tab, text".
-    topics : Path
-        Lines "id, tab, question".
-    qrels : Path
-        Lines "query, anything, document, level", separated by blanks. A level above 0 is relevant.
-    target, answers
-        As for `convert_beir`.
-
-    Returns
-    -------
-    Converted
-        As for `convert_beir`.
-
-    Raises
-    ------
-    CollectionError
-        A file that cannot be read or has another form, with its line; an id that occurs twice.
-
     Examples
     --------
     >>> import tempfile
@@ -167,18 +124,6 @@ def convert_trec(
 
 def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
     r"""Return a function that gives the right answers to a question, by its id or its text.
-
-    Parameters
-    ----------
-    path : Path or None
-        Lines of JSON with `answers` (or `answer`, as NQ-open has it), a list of texts, and with
-        `id` or `question`. Texts of questions are compared in lower case and without the question
-        mark.
-
-    Raises
-    ------
-    CollectionError
-        A file that cannot be read, or a line of another form.
 
     Examples
     --------

@@ -49,34 +49,6 @@ def linked_benchmark(
     direction, is among the relevant pairs for training, and nothing that is relevant in one task is
     a negative in another.
 
-    Parameters
-    ----------
-    positives : pandas.DataFrame
-        Columns `task`, `query_id`, `document_id`: the relevant pairs of all tasks.
-    excluded : pandas.DataFrame
-        Columns `query_id`, `document_id`: further pairs that are never negatives, such as
-        near-duplicates.
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`, `package`, `parent`: negatives are drawn by the last two.
-    test, validation : int
-        Number of queries of each task.
-    seed : int
-        0 or more.
-    settings : sequence of str
-        Where negatives of test and validation queries come from, see
-        `everycell.collections.query_by_example.SETTINGS`. Training lists are made in the first
-        setting only.
-
-    Returns
-    -------
-    Benchmark
-        Up to 5 relevant documents and 25 negatives per query.
-
-    Raises
-    ------
-    ValueError
-        More queries requested than a task has, or an unknown setting.
-
     Examples
     --------
     >>> ids = [f"d{number:02}" for number in range(30)]
@@ -120,19 +92,6 @@ def listed_pairs(
 ) -> pd.DataFrame:
     """Query-document pairs that systems must score, each once, however many lists contain it.
 
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        As in `Benchmark`.
-    splits, settings, tasks : sequence of str
-        Restrict to these; None for all.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `query`, `document`, as `everycell.retrieval` takes candidate lists; in the order in
-        which they first appear.
-
     Examples
     --------
     >>> lists = pd.DataFrame({
@@ -155,23 +114,6 @@ def listed_pairs(
 
 def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str) -> pd.DataFrame:
     """Candidate lists of one task as judgements (qrels), in which every candidate is judged.
-
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        As in `Benchmark`.
-    setting, task, split : str
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `query`, `document`, `relevance`, as `everycell.retrieval.judge` takes them both
-        for candidates and judgements.
-
-    Raises
-    ------
-    ValueError
-        If there is no such list.
 
     Examples
     --------
@@ -199,17 +141,6 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
 def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
     """Texts of documents or queries, the first for each id, in order.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns `key` and `text`.
-    key : str
-        Column of the ids: ``document_id`` or ``query_id``.
-
-    Returns
-    -------
-    dict of str to str
-
     Examples
     --------
     >>> queries = pd.DataFrame({"query_id": ["q", "q"], "task": ["a", "b"], "text": "bees"})
@@ -222,19 +153,6 @@ def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
 
 def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.DataFrame) -> None:
     """Refuse a collection with ambiguous or unknown ids.
-
-    Parameters
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`.
-    queries, candidates : pandas.DataFrame
-        As in `Benchmark`.
-
-    Raises
-    ------
-    ValueError
-        A duplicate document id, a query id with two texts, or a list with a query or document that
-        is not in the collection.
 
     Examples
     --------

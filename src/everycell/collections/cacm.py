@@ -46,25 +46,6 @@ def cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
 def read_cacm_links(path: Path) -> pd.DataFrame:
     """Links between the records of CACM.
 
-    Parameters
-    ----------
-    path : Path
-        `cacm.tar.gz`: its pages end with lines "record, type, own record".
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `task` (cite, co-cite, coupling), `query_id`, `document_id`, `relevance` (always
-        1), sorted by task (in this order), query and document. Links of a record to itself and
-        repetitions are dropped. The file has every link from both ends, so it does not show who
-        cites whom: both pairs are given.
-
-    Raises
-    ------
-    CollectionError
-        As `read_collection`; a link of another type, on the page of another record, to a record
-        that does not exist, or missing at the other end.
-
     Examples
     --------
     >>> read_cacm_links(Path("no.tar.gz"))
@@ -105,22 +86,6 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
 def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int) -> pd.DataFrame:
     """Query-by-example tasks from the links of records whose abstract can serve as a query.
 
-    Parameters
-    ----------
-    links : pandas.DataFrame
-        From `read_cacm_links`; m rows.
-    documents : pandas.DataFrame
-        From `read_collection`.
-    min_words : int
-        Smallest number of words (between blanks) in the abstract of a query; 0 or more. Relevant
-        documents may be shorter, even a title alone.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of `links` with such a query, in order, with a new index. The shape is that of
-        `query_by_example.citation_tasks`; other documents to rank are left to the caller.
-
     Examples
     --------
     >>> links = pd.DataFrame(
@@ -138,23 +103,6 @@ def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int
 
 def read_cacm_issues(path: Path) -> pd.DataFrame:
     """Year and subject of each record of CACM.
-
-    Parameters
-    ----------
-    path : Path
-        `cacm.tar.gz`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `document_id`, `year` (of the issue, 1958 to 1979) and `category`: the first code
-        of the Computing Reviews classification, such as "4.22", in the line that holds nothing
-        but codes; "" where there is none. Only records from 1968 on have codes.
-
-    Raises
-    ------
-    CollectionError
-        As `read_collection`.
 
     Examples
     --------

@@ -100,28 +100,6 @@ def read_cast_passages(
 ) -> CastPassages:
     """Read the two files, merge duplicates, and check the result.
 
-    Parameters
-    ----------
-    answerable, unanswerable : Path
-        The files of `FILES`.
-    counts : CastCounts, optional
-        Size that the collection must have; None for any.
-
-    Returns
-    -------
-    CastPassages
-        A passage id has the text of the first row in which it occurs (five ids have a second text,
-        in which some characters are written differently). Passages with the same text, apart from
-        blanks, are one document, under the smallest of their ids. A pair judged twice counts once.
-
-    Raises
-    ------
-    RatingsError
-        A file that is not CSV, is empty or lacks a column.
-    CollectionError
-        A turn or relevance that the format does not allow, an empty text, a turn with two texts,
-        a pair with two levels of relevance, or other counts.
-
     Examples
     --------
     >>> import tempfile
@@ -222,25 +200,6 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     Conversations with a judged document in common stay together, so that no conversation and no
     judged document is in two folds.
 
-    Parameters
-    ----------
-    collection : CastPassages
-    folds : int
-        2 or more.
-    seed : int
-        0 or more: decides which conversations of the same size come first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `query_id`, `topic`, `fold` (0 to folds - 1), in the order of the queries. From the
-        largest conversation on, each goes to the fold with the fewest turns so far.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two folds, or more folds than groups of conversations.
-
     Examples
     --------
     >>> queries = pd.DataFrame({"query_id": ["1_1", "1_2", "2_1"], "topic": ["1", "1", "2"]})
@@ -279,25 +238,6 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
 def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FROM) -> Benchmark:
     """Candidate lists of every turn, for systems that are not trained on this collection.
 
-    Parameters
-    ----------
-    collection : CastPassages
-    relevant_from : int
-        Smallest level that counts as relevant, 1 to 4. CAsT uses 2, which leaves 9 of the 371 turns
-        without a relevant passage; with 1 every turn has one.
-
-    Returns
-    -------
-    Benchmark
-        Task "cast", all queries for test. Setting "judged": the 9 or 10 passages judged for the
-        turn. Setting "topic": those judged for any turn of its conversation (47 to 159), where
-        passages not judged for the turn itself have relevance 0. `collection.qrels` has the levels.
-
-    Raises
-    ------
-    ValueError
-        Another level.
-
     Examples
     --------
     >>> queries = pd.DataFrame(
@@ -333,26 +273,6 @@ def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FR
 
 def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
     """Split a benchmark for the model that ranks the queries of one fold.
-
-    Parameters
-    ----------
-    benchmark : Benchmark
-        From `cast_benchmark`.
-    folds : pandas.DataFrame
-        Columns `query_id`, `fold`, from `topic_folds`, three folds or more.
-    fold : int
-        The fold to rank.
-
-    Returns
-    -------
-    Benchmark
-        The same rows; queries of the fold are for test, those of the next fold (the first follows
-        the last) for validation, and all others for training.
-
-    Raises
-    ------
-    ValueError
-        Fewer than three folds, no such fold, or a query that is in none.
 
     Examples
     --------

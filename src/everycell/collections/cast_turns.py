@@ -33,25 +33,6 @@ _ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
 def read_turns(path: Path | str) -> pd.DataFrame:
     r"""Read a topic file of CAsT 2020 or 2021 with hand-made rewrites.
 
-    Parameters
-    ----------
-    path : path
-        JSON: a list of conversations, each with ``number`` and ``turn``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per turn, in the order of the file: ``query_id`` ("81_4"), ``topic`` ("81"),
-        ``utterance`` (as uttered), ``manual`` (rewritten by hand), ``answer_id`` (the passage or
-        document that answers it) and ``answer`` (its text; the file of 2020 has none). Missing
-        fields are "". Runs of blanks are one blank.
-
-    Raises
-    ------
-    CollectionError
-        A file that is not such JSON, has no turn, has a turn twice, or has a turn with an empty
-        utterance.
-
     Examples
     --------
     >>> import json, tempfile
@@ -112,25 +93,6 @@ def _plain(text: str) -> str:
 
 def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     r"""Read rewrites of turns, as the authors released them.
-
-    Parameters
-    ----------
-    path : path
-        Tab-separated, with a header: conversation_id, turn_id, id, query (the rewrite), original.
-        Some files have a tab at the end of each line. Quotation marks are ordinary characters.
-    turns : pandas.DataFrame
-        From `read_turns`: the turns that were rewritten.
-
-    Returns
-    -------
-    pandas.Series
-        Index ``query_id``, in the order of `turns`: the rewrite of each turn.
-
-    Raises
-    ------
-    CollectionError
-        A file without these columns; a turn that is unknown, occurs twice, has another utterance or
-        has no rewrite.
 
     Examples
     --------

@@ -24,27 +24,6 @@ def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
     No ranker is involved: a negative that one system ranks high would count against that system but
     not against others.
 
-    Parameters
-    ----------
-    collection : Collection
-        CACM, from `everycell.collections.smart.read_collection`.
-    issues : pandas.DataFrame
-        From `everycell.collections.cacm.read_cacm_issues`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `document_id`, `text` (title and abstract), `package` and `parent`, as
-        `everycell.collections.query_by_example.candidate_lists` takes them; rows as in
-        `collection`. package: records that agree on having an abstract and on being from before or
-        after categories were introduced. parent: records with the same first category; for a record
-        without a category, the records of its year that agree on having an abstract.
-
-    Raises
-    ------
-    ValueError
-        A record that is not in `issues`.
-
     Examples
     --------
     >>> documents = pd.DataFrame({"document_id": ["a", "b"], "abstract": ["x", ""], "text": "y"})
@@ -87,35 +66,6 @@ def cacm_query_by_example(
     Up to 5 relevant documents and 25 negatives per query. Links do not show who cites whom, so
     "cite" means cites or is cited by. There is one split for all tasks: no pair of a test or
     validation query, in any task or direction, is among the relevant pairs for training.
-
-    Parameters
-    ----------
-    collection : Collection
-        CACM, from `everycell.collections.smart.read_collection`.
-    links, issues : pandas.DataFrame
-        From `everycell.collections.cacm.read_cacm_links` and `read_cacm_issues`.
-    min_words : int
-        Smallest number of words in the abstract of a query. Any record may be a candidate, even a
-        title alone.
-    test, validation : int
-        Number of queries of each task.
-    seed : int
-        0 or more.
-    settings : sequence of str
-        "mixed": of the 25 negatives up to 10 from the query's parent and 8 from its package, see
-        `cacm_groups`; the others from all records. "random": all from all records, as in SciDocs.
-        Training lists are made in the first setting only.
-
-    Returns
-    -------
-    Benchmark
-        No negative is linked with the query in any way, or has the text of a linked record (several
-        records may share a title). Positives are the same in every setting.
-
-    Raises
-    ------
-    ValueError
-        More queries requested than a task has, an unknown setting, or files of other collections.
     """
     positives = linked_tasks(links, collection.documents, min_words=min_words)
     return linked_benchmark(

@@ -108,22 +108,6 @@ def walk(packages: Sequence[str]) -> Walk:
     docstrings, templates of docstrings ("%(name)s"), and the generated signatures of Fortran
     wrappers. A member without a docstring takes that of the nearest base class in its package.
 
-    Parameters
-    ----------
-    packages : sequence of str
-        Names to import, each package before those that import it: an object that does not name its
-        module (a ufunc) belongs to the first package in which it is found.
-
-    Returns
-    -------
-    Walk
-        The same in every process for the same versions.
-
-    Raises
-    ------
-    PackageError
-        A package that cannot be imported at all. Modules that fail are skipped.
-
     Notes
     -----
     All modules are imported before any is read, since some add names to others
@@ -256,17 +240,6 @@ def _text_attribute(thing: Any, name: str) -> str | None:
 def split_sections(docstring: str) -> list[tuple[str, str]]:
     r"""Sections of a docstring in numpydoc's layout.
 
-    Parameters
-    ----------
-    docstring : str
-        Without indentation, as `inspect.getdoc` gives it.
-
-    Returns
-    -------
-    list of (str, str)
-        (title in lower case, text); the first has the title "" and may be empty. A title counts if
-        it is at the margin, is one of `SECTIONS` and is underlined.
-
     Examples
     --------
     >>> split_sections("Sum.\n\nSee Also\n--------\nmean : Average.\n\nNotes\n-----\nFast.")
@@ -291,18 +264,6 @@ def prose(docstring: str) -> str:
 
 def see_also(docstring: str) -> list[SeeAlso]:
     """Entries of all See Also sections of a docstring, in their order.
-
-    Parameters
-    ----------
-    docstring : str
-        Without indentation, as `inspect.getdoc` gives it.
-
-    Returns
-    -------
-    list of SeeAlso
-        A line at the margin is an entry: names with commas between them, then perhaps a colon
-        and a description, which continues in the indented lines below. Other lines at the margin
-        are skipped, with everything indented below them.
 
     Examples
     --------

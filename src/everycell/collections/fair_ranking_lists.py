@@ -33,24 +33,6 @@ _COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
 def read_fair_lists(path: Path | str) -> pd.DataFrame:
     """Read lists of papers.
 
-    Parameters
-    ----------
-    path : path
-        CSV with the columns ``sensitive_attribute`` (H or L), ``session`` (the query), ``score``
-        (1 for a relevant paper, or 0) and 25 features.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``relevance``, ``group`` and ``feature_1`` to ``feature_25``, in the
-        order of the file.
-
-    Raises
-    ------
-    CollectionError
-        For other columns or no row, another relevance or group, or a feature that is not a number:
-        the message gives file and line, what was found and what is allowed.
-
     Examples
     --------
     >>> import tempfile
@@ -99,13 +81,6 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
 def write_fair_lists(lists: pd.DataFrame, path: Path | str) -> None:
     """Write lists of papers in the form of the released files.
 
-    Parameters
-    ----------
-    lists : pandas.DataFrame
-        With the columns that :func:`read_fair_lists` gives.
-    path : path
-        CSV file.
-
     Examples
     --------
     >>> import tempfile
@@ -144,22 +119,6 @@ def fill_up(
 
     The draw follows the authors' code: NumPy's legacy generator, in the order of the lists, among
     items of which the group H comes first in each list. Their seed therefore gives their items.
-
-    Parameters
-    ----------
-    lists : sequence of pandas.DataFrame
-        From :func:`split_lists`.
-    source : pandas.DataFrame
-        Lists that items are drawn from.
-    items : int
-        Length of a list; longer lists stay as they are.
-    seed : int
-        Seed of the draw.
-
-    Raises
-    ------
-    ValueError
-        If all items of the source are relevant.
 
     Examples
     --------

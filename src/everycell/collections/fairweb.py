@@ -39,23 +39,6 @@ RUNS = {
 def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
     r"""Read the judgements of pages as gains.
 
-    Parameters
-    ----------
-    path : path
-        A line per page: topic, page, level.
-    gains
-        Gain of each level.
-
-    Returns
-    -------
-    dict
-        Gain of each topic-page pair.
-
-    Raises
-    ------
-    CollectionError
-        A line with other fields, a level without a gain, a page that is judged twice, or no line.
-
     Examples
     --------
     >>> import tempfile
@@ -77,22 +60,6 @@ def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str,
 
 def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
     r"""Read the group memberships of pages.
-
-    Parameters
-    ----------
-    path : path
-        A line per page: topic, page, its share in each group.
-
-    Returns
-    -------
-    dict
-        Shares of each topic-page pair: 0 or more, summing to 1.
-
-    Raises
-    ------
-    CollectionError
-        A line whose shares are not a distribution over as many groups as in the first line; no
-        line.
 
     Examples
     --------
@@ -117,16 +84,6 @@ def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
 
 def read_target(path: Path | str) -> tuple[float, ...]:
     r"""Read the target share of each group, one per line.
-
-    Returns
-    -------
-    tuple of float
-        They sum to 1; the file rounds them, so they are divided by their sum.
-
-    Raises
-    ------
-    CollectionError
-        Lines that are not a distribution.
 
     Examples
     --------

@@ -23,22 +23,6 @@ _KEYS = ["qid", "query"]
 def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
     r"""Responses of all runs.
 
-    Parameters
-    ----------
-    paths
-        Tables with semicolons: `qid`, `query`, and a column per run.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `run`, `topic`, `question` and `text` (may be empty), file by file, run by run.
-
-    Raises
-    ------
-    CollectionError
-        A file that is not such a table or has no run, a duplicate topic, a topic with two
-        questions, or a run in two files.
-
     Examples
     --------
     >>> import tempfile

@@ -132,29 +132,6 @@ def read_grepbias(
 ) -> GrepBias:
     """Read the files and check them.
 
-    Parameters
-    ----------
-    queries : Path
-        The file `QUERIES`.
-    documents : iterable of Path
-        The files `DOCUMENTS`.
-    counts : GrepBiasCounts, optional
-        Size that the collection must have; None for any.
-
-    Returns
-    -------
-    GrepBias
-        Runs of blanks and line ends are one blank.
-
-    Raises
-    ------
-    RatingsError
-        A file that is not CSV, is empty or lacks a column.
-    CollectionError
-        A value that the format does not allow, a duplicate id, a query that is unknown, has another
-        text in the file of queries or has two stereotypes, an item without three texts or with two
-        of one wording, or other counts.
-
     Examples
     --------
     >>> import tempfile
@@ -280,24 +257,6 @@ def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed:
 def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, Benchmark]:
     """Search all texts at once, to see which wordings a system ranks first.
 
-    Parameters
-    ----------
-    collection : GrepBias
-    seed : int
-        0 or more: decides which of two documents with the same score comes first. The male and the
-        female wording of a document often have the same score (always, if a ranker uses only
-        lengths and the words of the query), and ties in a run are broken by id. With the ids of the
-        release the male wording would mostly come last, so a random number is put before each id.
-
-    Returns
-    -------
-    documents : pandas.DataFrame
-        Columns `document_id` (such as "017.168", where 168 is the release's), `text`: every wording
-        is a separate document.
-    benchmark : Benchmark
-        Task "grepbias", setting "all", all queries for test: every document is a candidate of
-        every query. Documents that were not written as relevant to a query have relevance 0.
-
     Examples
     --------
     >>> documents = pd.DataFrame({"document_id": ["0", "1"], "text": ["He", "She"]})
@@ -316,29 +275,6 @@ def one_wording(
     collection: GrepBias, wording: str, *, seed: int = 0
 ) -> tuple[pd.DataFrame, Benchmark]:
     """Search the collection in one wording, with the same ids in each.
-
-    Parameters
-    ----------
-    collection : GrepBias
-    wording : str
-        One of `WORDINGS`.
-    seed : int
-        As for `all_wordings`: with the ids of the release the relevant document of a query would
-        lose every tie with its non-relevant one. The same seed gives the same ids in each wording.
-
-    Returns
-    -------
-    documents : pandas.DataFrame
-        Columns `document_id` (that of the item, with a random number before it), `text`: the items
-        that have all three wordings. Runs on two wordings can thus be compared list by list (CRBO).
-    benchmark : Benchmark
-        As for `all_wordings`. The two queries whose non-relevant document lacks a wording keep only
-        their relevant one.
-
-    Raises
-    ------
-    ValueError
-        Another wording.
 
     Examples
     --------

@@ -25,31 +25,6 @@ def read_letor(
 ) -> pd.DataFrame:
     r"""Read judged feature vectors.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        A line per document: label, ``qid:`` and the query, then ``number:value`` of features from 1
-        on in ascending order; missing features are 0. Lines of a query are contiguous.
-    lengths : pathlib.Path, optional
-        File with the number of documents of each query, one per line, if `path` has no ``qid:``.
-        Queries are then numbered from 1.
-    features : int, optional
-        Number of features, if the file may lack the last ones; by default the largest number found.
-    first : int
-        Number of the first feature, 1 or 0.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query`` (str), ``relevance`` (float) and ``feature_1`` to ``feature_f``.
-
-    Raises
-    ------
-    CollectionError
-        For a malformed line, a value that is not a finite number, a file without documents or
-        queries, too many features, lengths that do not fit the file, or a query whose lines are not
-        contiguous.
-
     Examples
     --------
     >>> import tempfile

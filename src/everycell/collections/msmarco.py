@@ -53,25 +53,6 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tuple[str, str]]:
     r"""Stream passages one by one, in constant memory.
 
-    Parameters
-    ----------
-    path : Path
-        ``collection.tsv``: lines "id, tab, text" in UTF-8.
-    expected : int, optional
-        Number of passages that the file must have: 8,841,823 in the published one.
-
-    Yields
-    ------
-    tuple of (str, str)
-        Id and text, in the order of the file; a text may be empty.
-
-    Raises
-    ------
-    MsMarcoError
-        No such file, no UTF-8, a line without exactly one tab, an id that is not the number of the
-        passage (they count from 0, so that none is missing or duplicate), or an unexpected number
-        of passages, which is known only at the end.
-
     Examples
     --------
     >>> import tempfile
@@ -109,23 +90,6 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
 def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
     r"""Read the texts of some passages.
 
-    Parameters
-    ----------
-    path : Path
-        As for `stream_passages`.
-    wanted : collection of str
-        Their ids.
-
-    Returns
-    -------
-    dict of str to str
-        Id -> text, in the order of the file.
-
-    Raises
-    ------
-    MsMarcoError
-        As `stream_passages`, and for a passage that the file lacks.
-
     Examples
     --------
     >>> import tempfile
@@ -147,22 +111,6 @@ def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
 def read_queries(path: Path) -> dict[str, str]:
     r"""Read queries from a file with lines "id, tab, text": those of MS MARCO, and QS2.
 
-    Parameters
-    ----------
-    path : Path
-        UTF-8.
-
-    Returns
-    -------
-    dict of str to str
-        Id -> text without white space around it, in the order of the file.
-
-    Raises
-    ------
-    MsMarcoError
-        No such file, no UTF-8, no query, a line without an id of digits, one tab and a text, or an
-        id twice.
-
     Examples
     --------
     >>> import tempfile
@@ -179,23 +127,6 @@ def read_queries(path: Path) -> dict[str, str]:
 
 def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict[str, str]:
     r"""Read queries with the gender that annotators gave them; QS1 has those with the label "n".
-
-    Parameters
-    ----------
-    path : Path
-        Lines "id,text,label" in UTF-8, without a header or quotes; a text may hold commas.
-    label : {"n", "m", "f", "o"} or None
-        Label to keep: not gendered, male, female or other; None keeps all.
-
-    Returns
-    -------
-    dict of str to str
-        Id -> text, in the order of the file.
-
-    Raises
-    ------
-    MsMarcoError
-        As `read_queries`, and for a label other than the four.
 
     Examples
     --------
@@ -248,23 +179,6 @@ def _some(queries: dict[str, str], path: Path) -> dict[str, str]:
 def read_query_set(name: str, path: Path) -> dict[str, str]:
     r"""Queries of QS1 or QS2.
 
-    Parameters
-    ----------
-    name : {"qs1", "qs2"}
-        A key of `QUERY_SETS`.
-    path : Path
-        The file of that registry key.
-
-    Returns
-    -------
-    dict of str to str
-        Id -> text: 1,765 and 215 of them.
-
-    Raises
-    ------
-    MsMarcoError
-        As `read_queries`, and for another name.
-
     Examples
     --------
     >>> import tempfile
@@ -280,21 +194,6 @@ def read_query_set(name: str, path: Path) -> dict[str, str]:
 
 def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Merge the queries of several sets, so that none is ranked twice.
-
-    Parameters
-    ----------
-    sets : mapping of str to mapping of str to str
-        Name of a set -> id -> text.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query_id``, ``text``, and a bool column for each set; in the order of the sets.
-
-    Raises
-    ------
-    MsMarcoError
-        A query with another text in another set.
 
     Examples
     --------
@@ -315,25 +214,6 @@ def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
 
 def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
     r"""Read the relevance judgements of some queries.
-
-    Parameters
-    ----------
-    path : Path
-        ``qrels.dev.tsv`` (all dev queries): lines "query, 0, passage, 1" with tabs or blanks.
-    queries : collection of str
-        Ids of queries. A query without a judgement has no row, and measures of effectiveness are
-        means over the others.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document`` (text) and ``relevance`` (int), in the order of the file.
-
-    Raises
-    ------
-    MsMarcoError
-        No such file, no UTF-8, a line of another form, a passage twice for a query, or no
-        judgement for any of the queries.
 
     Examples
     --------

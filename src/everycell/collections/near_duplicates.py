@@ -17,23 +17,6 @@ from scipy import sparse
 def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
     """Sets of word shingles as rows of a matrix of zeros and ones.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        n texts. Words are separated by white space and lower-cased.
-    length : int
-        Words per shingle, 1 or more. A shorter text that is not empty is one shingle.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Shape (n, distinct shingles), dtype int32; columns in order of first occurrence.
-
-    Raises
-    ------
-    ValueError
-        A length below 1.
-
     Examples
     --------
     >>> shingles(["a b c d", "b c d", "a", ""]).toarray()
@@ -62,24 +45,6 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
 
 def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     """All pairs of rows whose Jaccard similarity reaches a threshold.
-
-    Parameters
-    ----------
-    sets : scipy.sparse.csr_array
-        Shape (n, m), zeros and ones: row i represents the set of columns in which it has a one.
-    threshold : float
-        In (0, 1]; a similarity equal to it counts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `left`, `right` (row numbers, left < right) and `jaccard` (|A and B| / |A or B|,
-        in [threshold, 1]), sorted by left, right. Empty sets are similar to no set.
-
-    Raises
-    ------
-    ValueError
-        A threshold outside (0, 1].
 
     Examples
     --------
@@ -136,19 +101,6 @@ def _intersections(
 
 def groups(pairs: pd.DataFrame, size: int) -> np.ndarray:
     """Number the connected components of the pairs.
-
-    Parameters
-    ----------
-    pairs : pandas.DataFrame
-        Columns `left` and `right`, row numbers in [0, size).
-    size : int
-        Number of rows.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (size,), the smallest row number in each row's component. Two rows of a component need
-        not be a pair themselves.
 
     Examples
     --------

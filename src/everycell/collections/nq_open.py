@@ -69,26 +69,6 @@ class NaturalQuestions:
 def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> NaturalQuestions:
     r"""Read the file, merge equal passages, and check the result.
 
-    Parameters
-    ----------
-    path : Path
-        JSON lines, UTF-8: `question`, `answers` (texts) and `ctxs`, passages with `title`, `text`
-        and `isgold`. Passages that are not gold join the pool too.
-    counts : tuple of int, optional
-        Numbers of questions and of distinct passages that the file must have; None for any.
-
-    Returns
-    -------
-    NaturalQuestions
-        Runs of blanks are one blank. Passages with the same text are one document, which has the
-        first title and is the gold passage of each of their questions.
-
-    Raises
-    ------
-    CollectionError
-        A file that cannot be read, a line that is not such an object, an empty text, a question
-        with no gold passage or with several, a duplicate question, or other counts.
-
     Examples
     --------
     >>> import json, tempfile

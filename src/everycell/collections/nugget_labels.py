@@ -92,28 +92,6 @@ class NuggetLabels:
 def read_nugget_labels(*paths: Path) -> NuggetLabels:
     r"""Labels of every judge for every response.
 
-    Parameters
-    ----------
-    paths
-        One file or more, of two kinds. JSON lines (`CONDENSED`), each with `judge`, `run`, `qid`
-        (text), `nuggets`, `importance`, `assignment` (lists of text, in one order) and `v_strict`
-        (a number in [0, 1]). Or the authors' tables (`TABLES`, suffix ``.csv``), whose name begins
-        with the judge and whose last columns are those of the run.
-
-    Returns
-    -------
-    NuggetLabels
-        A judge may give fewer labels of importance than there are nuggets (as for 107 of the 8,127
-        released responses): the labels go to the first nuggets, as in the authors' code.
-
-    Raises
-    ------
-    LabelsError
-        No line, a line that is not such an object, a table that lacks a column, an unknown label,
-        more or fewer labels of support than nuggets, more labels of importance than nuggets, a
-        score outside [0, 1], a response that a judge labels twice, runs with other topics, or a
-        judge whose nuggets for a topic change from run to run.
-
     Examples
     --------
     >>> import json, tempfile

@@ -86,18 +86,6 @@ def mask_names(text: str, names: Iterable[str]) -> str:
     Everyday words stay: a name without a dot is removed only if it is in back quotes or looks like
     an identifier, that is, has an underscore or a capital letter.
 
-    Parameters
-    ----------
-    text : str
-        Prose.
-    names : iterable of str
-        Full dotted names; any part of a name after a dot counts too.
-
-    Returns
-    -------
-    str
-        The text, with white space normalised.
-
     Examples
     --------
     >>> mask_names("The mean, not `mean` or numpy.mean() or np.mean.", ["numpy.mean"])

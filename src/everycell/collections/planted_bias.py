@@ -92,30 +92,6 @@ def plant_bias(
 ) -> PlantedBias:
     """Make documents and rankings with a known bias.
 
-    Parameters
-    ----------
-    words
-        Group -> terms, two groups or more; terms are single words, in upper or lower case.
-    queries, depth : int
-        Number of lists of each system, and of documents in each list; 1 or more. Each list has its
-        own documents.
-    length : int
-        Number of words in a document, 2 (G + 2) or more. Documents of "drawn" have between half and
-        one and a half times as many.
-    seed : int
-        0 or more. Texts and "drawn" follow from it; the other systems do not depend on it.
-
-    Returns
-    -------
-    PlantedBias
-        Systems in the order of `SYSTEMS`.
-
-    Raises
-    ------
-    ValueError
-        One group, a group without terms, a term that is not a single word, is in two groups or is
-        one of the neutral words, or a size that is too small.
-
     Examples
     --------
     >>> planted = plant_bias(queries=2, depth=4)
@@ -227,21 +203,6 @@ def _run(plan: pd.DataFrame, depth: int) -> pd.DataFrame:
 
 def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
     """Compute the measures of every list from its plan, at every cut-off.
-
-    Parameters
-    ----------
-    plan : pandas.DataFrame
-        The columns `PLAN` and one per group with its number of terms, two groups or more. A list's
-        ranks are 1, 2, 3 and so on, in this order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `system`, `query`, `k`, one per group with its share of the exposure p(G|k) (NaN
-        where no document has had a term yet), `RBDF`, `TED` (with RBDF; 0 where there is no
-        term), and, under the names of `everycell.metrics.MEASURES`, `NFaiRR` (tau as in `TAU`,
-        background with enough neutral documents), `TExFAIR`, `TExFAIR without RBDF` (NaN where
-        there is no term). Targets are equal shares.
 
     Examples
     --------

@@ -278,28 +278,6 @@ def plant_dialogues(
 ) -> PlantedDialogues:
     """Make dialogues with planted satisfaction.
 
-    Parameters
-    ----------
-    dialogues : int
-        1 or more. Each gives five samples or more.
-    dissatisfied : float
-        Probability of a fault in a turn of the system, from 0 to 1.
-    noise : float
-        Probability that the observed label of a turn is not the planted one, from 0 to 0.5.
-    seed : int
-        0 or more. With the same seed, another noise changes only labels, not texts.
-    benchmark : str
-        Name of the set, and prefix of each id.
-
-    Returns
-    -------
-    PlantedDialogues
-
-    Raises
-    ------
-    ValueError
-        A number outside its range.
-
     Examples
     --------
     >>> planted = plant_dialogues(40, dissatisfied=0.2, noise=0.1, seed=3)

@@ -100,21 +100,6 @@ def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
     Identical docstrings become one document, as do those whose prose is nearly the same (`SAME`,
     applied transitively): the document has the names and links of all of them, and the prose of the
     one with the shortest name. Names of linked documents are masked in it.
-
-    Parameters
-    ----------
-    packages : mapping
-        Package to import -> its distribution, in the order of `walk`.
-
-    Returns
-    -------
-    PyDocs
-        The same in every process for the same versions on the same platform.
-
-    Raises
-    ------
-    everycell.collections.docstrings.PackageError
-        A package that is not installed.
     """
     found = walk(list(packages))
     versions = {name: metadata.version(name) for name in packages.values()}
@@ -264,12 +249,6 @@ def known_items(collection: PyDocs) -> pd.DataFrame:
     `MIN_QUERY_WORDS` words, those given for more than one document, and those whose words occur in
     this order, with or without the names, in the document's text.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `query_id` (document id, "#" and a number), `document_id`, `text`; sorted by
-        document and text. A document may have several queries.
-
     Examples
     --------
     See `everycell.collections.pydocs.collect`, whose description is a query for rng.pareto:
@@ -331,16 +310,6 @@ def check(collection: PyDocs) -> bool:
     Other versions, another platform (on which NumPy documents its integer types differently) or a
     package that cannot be imported give another collection. It can be used, but results on it are
     not comparable.
-
-    Returns
-    -------
-    bool
-        Whether counts and sha256 are those of the data card.
-
-    Warns
-    -----
-    OtherCollectionWarning
-        If they differ: every version and count that differs, with both values.
     """
     counts, versions, sha256 = expected()
     differences = [

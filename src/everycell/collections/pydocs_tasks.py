@@ -36,29 +36,6 @@ def query_by_example(
     Up to 5 relevant documents per query and 25 negatives, which are relevant in none of the three
     tasks and are not near-duplicates of the query. There is one split for all tasks: no pair of a
     test or validation query, in any task or direction, is among the relevant pairs for training.
-
-    Parameters
-    ----------
-    collection : PyDocs
-        As `everycell.collections.pydocs.build` gives it.
-    test, validation : int
-        Number of queries of each task.
-    seed : int
-        0 or more.
-    settings : sequence of str
-        Where negatives of test and validation queries come from, see
-        `everycell.collections.query_by_example.SETTINGS`. Training lists are made in the first
-        setting only.
-
-    Returns
-    -------
-    Benchmark
-        Test, validation and training queries of all tasks.
-
-    Raises
-    ------
-    ValueError
-        More queries requested than a task has, or an unknown setting.
     """
     return linked_benchmark(
         citation_tasks(collection.links),
@@ -83,27 +60,6 @@ def known_item_search(
 
     From a document with several queries one query is drawn, so that topics are independent. No
     negative is a near-duplicate of the target document, whose package and parent are used.
-
-    Parameters
-    ----------
-    collection : PyDocs
-        As `everycell.collections.pydocs.build` gives it.
-    test, validation : int
-        Number of queries, each for a different document.
-    seed : int
-        0 or more.
-    settings : sequence of str
-        Where the 29 negatives come from, as in `query_by_example`.
-
-    Returns
-    -------
-    Benchmark
-        Test and validation queries; a list has 1 relevant document and 29 others.
-
-    Raises
-    ------
-    ValueError
-        More queries requested than there are documents with one, or an unknown setting.
     """
     known = known_items(collection).sort_values("query_id", ignore_index=True)
     draw = np.random.default_rng(seed)

@@ -30,20 +30,6 @@ SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
 def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
     """Relevant pairs of the three tasks.
 
-    Parameters
-    ----------
-    links : pandas.DataFrame
-        Columns `source_id`, `target_id`, text: the source names the target. Self-links and
-        repetitions are ignored.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `task`, `query_id`, `document_id`, `relevance` (always 1), sorted by task (in the
-        order of `TASKS`), query and document. cite: the query links to the document; co-cite: one
-        or more documents link to both; coupling: both link to one or more documents. The last two
-        contain every pair in both directions.
-
     Examples
     --------
     >>> pairs = [("a", "b"), ("a", "c"), ("d", "c")]
@@ -85,27 +71,6 @@ def split_queries(
     The queries of all tasks are shuffled together. The shortest prefix that contains `test` queries
     of each task is the test part, the shortest prefix of what remains gives the validation part in
     the same way, and the rest is for training. A query is thus in the same part in all tasks.
-
-    Parameters
-    ----------
-    positives : pandas.DataFrame
-        Columns `task`, `query_id` (others are ignored); a query of a task has one row or more.
-    test, validation : int
-        Queries of each task, 0 or more.
-    seed : int
-        0 or more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `task`, `query_id`, `split`, sorted by task (in the order of `positives`), split
-        ("test", "validation", "train") and query. Exactly `test` and `validation` queries of each
-        task; any further queries in these parts are left out.
-
-    Raises
-    ------
-    ValueError
-        A task has fewer queries than the two parts take together.
 
     Examples
     --------
@@ -149,20 +114,6 @@ def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataF
     Most links are mutual, so splitting only the queries would leave half or more of the test pairs
     in training, in the other direction.
 
-    Parameters
-    ----------
-    positives : pandas.DataFrame
-        Columns `task`, `query_id`, `document_id`: the pairs of all tasks.
-    split : pandas.DataFrame
-        As `split_queries` gives it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of `positives` whose query is for training in their task, without the pairs that
-        occur, in either direction and in any task, among the pairs of a query that is for test or
-        validation in some task.
-
     Examples
     --------
     >>> positives = pd.DataFrame(
@@ -202,39 +153,6 @@ def candidate_lists(
     negatives: int = 25,
 ) -> pd.DataFrame:
     """Draw the documents that systems rank for each query.
-
-    Parameters
-    ----------
-    queries : pandas.DataFrame
-        Columns `task`, `query_id`, `split` and, for queries that are not documents, `origin_id`:
-        the document whose package and parent are used. One row per query of a task.
-    positives : pandas.DataFrame
-        Columns `task`, `query_id`, `document_id`: relevant documents to draw from. Queries
-        without any are left out.
-    excluded : pandas.DataFrame
-        Columns `query_id`, `document_id`: never negatives of the query (the relevant documents
-        of all tasks, near-duplicates). A query's own document is always excluded.
-    documents : pandas.DataFrame
-        Columns `document_id` (unique), `package`, `parent`.
-    setting : str
-        One of `SETTINGS`. package: negatives of the query's package. mixed: up to 10 of its
-        parent (module or class), 8 of its package. Both are filled up with any documents.
-    seed : int
-        0 or more. The same positives are drawn in every setting.
-    max_positives, negatives : int
-        Largest number of relevant documents, and exact number of others.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0), queries
-        in order, and the documents of a query sorted by id.
-
-    Raises
-    ------
-    ValueError
-        An unknown setting, an id that is not in the collection, or too few documents for the
-        negatives.
 
     Examples
     --------

@@ -23,20 +23,6 @@ class RatingsError(Exception):
 def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
     r"""Answers to a multiple-choice question, under the labels of the print, in order.
 
-    Parameters
-    ----------
-    path
-        Ratings file.
-    column
-        Column that holds ``option_1``, ``option_2``, ...
-    labels
-        Label of each option.
-
-    Raises
-    ------
-    RatingsError
-        As `read_table`; an answer that is not one of the options.
-
     Examples
     --------
     >>> import tempfile
@@ -59,12 +45,6 @@ def read_table(
     separator: str = ",",
 ) -> pd.DataFrame:
     r"""Read a released CSV as text, in which "None" is an ordinary word; it must have `columns`.
-
-    Raises
-    ------
-    Exception
-        Of the class `error`: no file, empty file, no rows, rows longer than the header, a missing
-        column, or a duplicate column name among `columns` (among all, if none are given).
 
     Examples
     --------

@@ -32,11 +32,6 @@ class Sample:
     satisfied
         Whether the user is satisfied with the last utterance.
 
-    Raises
-    ------
-    CollectionError
-        Another speaker, a last utterance that is not the system's, or another label.
-
     Examples
     --------
     >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
@@ -69,11 +64,6 @@ class Sample:
 
 def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
     """Samples as a frame that can be stored as Parquet.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `id`, `benchmark`, `turns` (list of pairs of speaker and text), `satisfied`.
 
     Examples
     --------

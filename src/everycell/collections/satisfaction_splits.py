@@ -48,35 +48,6 @@ def split_samples(
     not released: it is made from the dialogues that contribute no sample to the other parts, with
     the same numbers of exchanges (`EXCHANGES`).
 
-    Parameters
-    ----------
-    dialogues
-        From `read_dialogues`.
-    valid, test
-        From `read_split`.
-    benchmark
-        Prefix of the ids, followed by the part and a number from 1.
-    rule
-        Maps the ratings of the user's next utterance to one rating; below `SATISFIED_FROM` means
-        dissatisfied.
-    same_label
-        Whether, where users of several dialogues said the same, all samples get the label of the
-        first dialogue, as in the released test set. If False, samples of the training part keep
-        their own.
-    window
-        Whose utterances count as exchanges in the training part. They differ in one dialogue of
-        MultiWOZ, in which the system speaks three times in a row.
-
-    Returns
-    -------
-    Split
-        In the order of the files.
-
-    Raises
-    ------
-    CollectionError
-        A part with no sample that is found in USS.
-
     Examples
     --------
     >>> def dialogue(name, rating):
@@ -129,23 +100,6 @@ def counterfactuals(
 ) -> list[Sample]:
     """Generated counterparts of samples, with ids derived from their originals.
 
-    Parameters
-    ----------
-    main, generated
-        Sample i of one belongs to sample i of the other.
-    confirmed
-        Keep only those with the opposite label: people confirmed the flip (abolghasemi2026, L759).
-
-    Returns
-    -------
-    list of Sample
-        With the id of the original and "-cf", in the order of `main`.
-
-    Raises
-    ------
-    CollectionError
-        Lists of different lengths, or a pair with different numbers of utterances.
-
     Examples
     --------
     >>> asked = ("USER", "A taxi?")
@@ -192,23 +146,6 @@ def without_apologies(sample: Sample) -> Sample:
 
 def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
     """Compare generated counterparts with their originals before the last utterance.
-
-    Parameters
-    ----------
-    main, generated
-        Sample i of one belongs to sample i of the other.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per pair: `id` (of the original), `satisfied` (its label), `confirmed` (the
-        counterpart has the opposite label), `same` (identical history), `same_without_apologies`
-        (same words in the history after `without_apologies`).
-
-    Raises
-    ------
-    CollectionError
-        Lists of different lengths, or a pair with different numbers of utterances.
 
     Examples
     --------

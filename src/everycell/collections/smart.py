@@ -140,30 +140,6 @@ def read_collection(
 ) -> Collection:
     """Read a collection and check it.
 
-    Parameters
-    ----------
-    name : {"cacm", "cisi", "cranfield", "vaswani"}
-        Name of the collection, which determines the formats.
-    documents, topics, qrels : Path
-        Its files (`FILES` has the registry keys).
-    counts : Counts, optional
-        Size that it must have; by default that of `COUNTS`.
-
-    Returns
-    -------
-    Collection
-        The judgements of CACM, CISI and Vaswani name relevant documents only (relevance 1); those
-        of CACM write CACM-59 where the page is CACM-0059, the id used here. Cranfield grades
-        relevant documents from 1 to 4 (`CRANFIELD_RELEVANCE`), and its judgements name topics by
-        their place in the file, 1 to 225, not by the number written there: so does `topics`.
-
-    Raises
-    ------
-    CollectionError
-        Unknown name; a file that is missing, empty or not text; a line that the format does not
-        allow; a duplicate id; a judgement of an unknown topic or document, with an unknown grade,
-        or given twice; other counts.
-
     Examples
     --------
     >>> read_collection("trec", Path("d"), Path("t"), Path("q"))
@@ -207,20 +183,6 @@ def read_collection(
 
 def ad_hoc(name: str, collection: Collection) -> AdHoc:
     """Topics and judgements of a collection, in the form that search and evaluation take.
-
-    Parameters
-    ----------
-    name : str
-        Name of the collection, also used as the name of the task.
-    collection : Collection
-        From `read_collection`; Cranfield's codes have already become relevance (4 is best, and the
-        code -1 of the file is 4).
-
-    Returns
-    -------
-    AdHoc
-        Topics without judgements are left out: trec_eval does not count them either. Documents
-        without text stay in, so that the counts of an index are those of the collection.
 
     Examples
     --------

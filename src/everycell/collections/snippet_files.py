@@ -73,31 +73,6 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
     r"""Read annotations, one row per text marked by one person.
 
-    Parameters
-    ----------
-    paths
-        Files as the authors released them, of one task and group.
-    per_text
-        Number of annotations that each text must have; None for any.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `text_id` (passage, or sentence where these were annotated),
-        `passage_id`, `worker`, `text`, `spans` (tuple of starts and ends in `text`, in the
-        order of the file; may overlap, may be none), `snippets` (the authors' text of the spans,
-        without non-ASCII characters) and `confidence` (1 to 5, as `CONFIDENCE`; NaN where it was
-        not asked for, as in the preliminary study), in the order of the files. A person may have
-        annotated a text more than once: the experts share one name.
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; an answer without exactly one list of
-        spans, or with several levels of confidence, an offset that is not a whole number, a span
-        outside its text, snippets that are not the text of the spans, a text id with two texts, or
-        a wrong number of annotations.
-
     Examples
     --------
     >>> import tempfile
@@ -132,21 +107,6 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
 
 def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
     r"""Time and pay, one row per completed task: annotation of a text, or selection of sentences.
-
-    Parameters
-    ----------
-    paths
-        Files of MTurk; those of Prolific give neither time nor pay.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `passage_id`, `seconds` (more than 0) and `reward` (USD, 0 for experts).
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column, or an invalid time or reward.
 
     Examples
     --------
@@ -261,20 +221,6 @@ def _ascii(text: str) -> str:
 
 def literal(value: str, kind: type[Collection], where: str) -> Collection:
     """Parse a list or set that a file holds in Python's notation.
-
-    Parameters
-    ----------
-    value
-        Text of the cell.
-    kind
-        `list` or `set`.
-    where
-        File, row and column, for the error.
-
-    Raises
-    ------
-    AnnotationError
-        Any other text.
 
     Examples
     --------

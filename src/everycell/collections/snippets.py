@@ -53,18 +53,6 @@ class AnnotationCounts:
 def span_fault(spans: Sequence[Span], length: int) -> str | None:
     """Say what is wrong with the spans of a text, or return None.
 
-    Parameters
-    ----------
-    spans
-        Starts and ends, in characters.
-    length
-        Characters of the text, 0 or more.
-
-    Returns
-    -------
-    str or None
-        Overlapping spans are not a fault here: see `overlap`.
-
     Examples
     --------
     >>> span_fault([(0, 3), (5, 9)], 9)
@@ -104,16 +92,6 @@ def overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
 def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
     """Refuse two sets of annotations whose texts differ, so that spans count the same characters.
 
-    Parameters
-    ----------
-    first, second
-        What `read_annotations` gives.
-
-    Raises
-    ------
-    AnnotationError
-        A text that the other set lacks or words differently.
-
     Examples
     --------
     >>> rows = pd.DataFrame({"turn_id": ["8_1"], "text_id": ["p1"], "text": ["A lid."]})
@@ -137,11 +115,6 @@ def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
 
 def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
     """Size of what `read_annotations` gives, if all texts have the same number of annotations.
-
-    Raises
-    ------
-    AnnotationError
-        Texts have different numbers of annotations.
 
     Examples
     --------

@@ -20,22 +20,6 @@ Question = tuple[str, str, Sequence[str]]
 def read_squad(path: Path) -> pd.DataFrame:
     """Read the questions of SQuAD 2.0 with the paragraph that may answer them.
 
-    Parameters
-    ----------
-    path
-        `train-v2.0.json` as published (Rajpurkar et al. 2018).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `question`, `passage` and `found` (tuple of the answers as they occur in the
-        passage; empty for a question without an answer), one row per question.
-
-    Raises
-    ------
-    AnnotationError
-        A file in another form, or an answer that its passage does not contain.
-
     Examples
     --------
     >>> import tempfile

@@ -36,13 +36,7 @@ _WHAT = "docs/grounded-responses.md says what the folder holds"
 
 
 def run_file(folder: Path) -> Path:
-    """Find the run in a folder.
-
-    Raises
-    ------
-    CollectionError
-        The folder has none, or two.
-    """
+    """Find the run in a folder."""
     found = [folder / name for name in RUNS if (folder / name).is_file()]
     if len(found) != 1:
         raise CollectionError(
@@ -52,13 +46,7 @@ def run_file(folder: Path) -> Path:
 
 
 def segment_files(folder: Path) -> list[Path]:
-    """List the files of segments in a folder, by name.
-
-    Raises
-    ------
-    CollectionError
-        The folder has none.
-    """
+    """List the files of segments in a folder, by name."""
     places = folder / SEGMENTS
     found = [path for path in sorted(places.glob("*")) if _FILE.search(path.name)]
     if not found:
@@ -70,11 +58,6 @@ def segment_files(folder: Path) -> list[Path]:
 
 def read_topics(path: Path) -> dict[str, str]:
     r"""Read questions by the ids of their topics, in the order of the file.
-
-    Raises
-    ------
-    CollectionError
-        No such file, no UTF-8, a line without two fields, or a topic twice.
 
     Examples
     --------
@@ -110,25 +93,6 @@ def read_topics(path: Path) -> dict[str, str]:
 
 def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str, str]:
     r"""Read the texts of some segments.
-
-    Parameters
-    ----------
-    files : collection of Path
-        Files of segments. Of those numbered as in the corpus (``_29.json.gz``), only the ones that
-        the ids name are read; other files are searched through.
-    wanted : collection of str
-        Ids.
-
-    Returns
-    -------
-    dict
-        Id -> text, for each of `wanted`; the corpus itself is never held in memory.
-
-    Raises
-    ------
-    CollectionError
-        A segment that is in no file or has no text, a line that is not a segment, or a file that
-        cannot be read.
 
     Examples
     --------
@@ -234,29 +198,7 @@ def _text(line: bytes, docid: str, where: str) -> str:
 
 
 def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) -> pd.DataFrame:
-    """Read the first passages of each topic.
-
-    Parameters
-    ----------
-    folder : Path
-        With `TOPICS`, one of `RUNS`, and files below `SEGMENTS`.
-    depth : int
-        Number of passages per topic, by the scores of the run (ties broken as in trec_eval).
-    topics : int, optional
-        Number of topics to read, from the first; all if left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `topic`, `question`, `rank` (from 1), `passage_id` and `text`, in the order of the
-        topics.
-
-    Raises
-    ------
-    CollectionError
-        As the other readers, and for a run that cannot be read, has an unknown topic, or lacks a
-        topic.
-    """
+    """Read the first passages of each topic."""
     questions = read_topics(folder / TOPICS)
     path = run_file(folder)
     try:

@@ -55,24 +55,6 @@ SATISFIED_FROM = 3
 def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
     r"""Read samples from a file of CAUSE: one Python dictionary per line.
 
-    Parameters
-    ----------
-    path
-        A file of `CAUSE_FILES`.
-    benchmark, part
-        Prefix of the ids, which end with the number of the line.
-
-    Returns
-    -------
-    list of Sample
-        In the order of the file.
-
-    Raises
-    ------
-    CollectionError
-        An empty file, a line that is not a literal dictionary of a dialogue and a label of 0 or 1,
-        a dialogue that does not end with an utterance of the system, or a duplicate dialogue.
-
     Examples
     --------
     >>> import tempfile
@@ -128,11 +110,6 @@ class RatedDialogue:
 def most_frequent(ratings: Sequence[int]) -> int:
     """Most frequent rating, the lowest of ties: the rule behind the thesis' split.
 
-    Raises
-    ------
-    ValueError
-        No ratings.
-
     Examples
     --------
     >>> most_frequent([3, 2, 3]), most_frequent([2, 3, 3, 2])
@@ -156,24 +133,6 @@ RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
 
 def read_dialogues(path: Path) -> list[RatedDialogue]:
     r"""Read dialogues of USS.
-
-    Parameters
-    ----------
-    path
-        A file `ratings` of `FILES`: a blank line, then a line for each utterance (speaker, text,
-        act, ratings; tabs between), then one of the user `OVERALL`.
-
-    Returns
-    -------
-    list of RatedDialogue
-        In the order of the file.
-
-    Raises
-    ------
-    CollectionError
-        An empty file; a line without four fields, an unknown speaker, a rating outside `RATINGS`, a
-        rated utterance of the system, or a number of ratings that differs from the first line of
-        the dialogue; a dialogue without its last line or without an utterance of the system.
 
     Examples
     --------
@@ -226,24 +185,6 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
 
 def read_split(path: Path) -> list[tuple[Turn, ...]]:
     r"""Read samples of a part of the split, up to the utterance of the user that was rated.
-
-    Parameters
-    ----------
-    path
-        A file `valid` or `test` of `FILES`: a list of exchanges ("user|||system"), a list of acts
-        and a label, with tabs between. That label differs from the one that the thesis uses.
-
-    Returns
-    -------
-    list of tuples of (speaker, text)
-        In the order of the file, each ending with the user; without the lines that rate a whole
-        dialogue (`OVERALL`).
-
-    Raises
-    ------
-    CollectionError
-        An empty file, a line in another form, a sample without an utterance of the system, or a
-        duplicate sample.
 
     Examples
     --------

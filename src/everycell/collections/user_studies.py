@@ -145,27 +145,7 @@ _FREQUENCIES = ("conversational_frequency", "voice_frequency")
 
 
 def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
-    """Read the ratings of one study of chapter 4.
-
-    Parameters
-    ----------
-    path
-        CSV as the authors released it (`answerability_both_runs.csv`, `viewpoints.csv`).
-    study
-        `ANSWERABILITY` or `VIEWPOINTS`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns: Query (text), Condition (text), the study's ratings (integers 1 to 4) and its
-        controlled factors ("0" or "1"), one row per rated response. Source: sections 4.3, 4.4.
-
-    Raises
-    ------
-    RatingsError
-        Empty file, missing column, invalid rating, query without a name, or unknown answer. The
-        file does not identify workers, so duplicate workers cannot be detected.
-    """
+    """Read the ratings of one study of chapter 4."""
     raw = read_table(path, ["questions_ids", "answers_ids", *study.ratings.values()])
     _check_levels(path, raw, "answers_ids", study.answers)
     _check_filled(path, raw, ["questions_ids"])
@@ -178,27 +158,7 @@ def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
 
 
 def read_transparency(path: Path) -> pd.DataFrame:
-    """Read the ratings of the study of chapter 7.
-
-    Parameters
-    ----------
-    path
-        CSV of the released ratings (`user_study.csv`).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns: Worker, Condition (EC1 to EC10), the factors of Table 7.4 (text), the 12 response
-        ratings and the three explanation ratings (1 to 4), which a worker gives once and which are
-        repeated over the rows. One row per worker and query.
-
-    Raises
-    ------
-    RatingsError
-        Empty file, missing column, invalid rating, unknown level, qualities or a mode that
-        contradict the condition, a worker who rated a query twice, or a worker whose answers after
-        the task differ between rows.
-    """
+    """Read the ratings of the study of chapter 7."""
     factors = list(TRANSPARENCY_FACTORS.values())
     raw = read_table(
         path,

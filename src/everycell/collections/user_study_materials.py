@@ -40,16 +40,6 @@ def query_sha256(query: str) -> str:
 def read_queries(path: Path) -> pd.DataFrame:
     r"""Read TREC ids and wordings of a study's queries, in the order of the print.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns trec_id and query, one row per query; rows without an id are left out.
-
-    Raises
-    ------
-    RatingsError
-        As `read_table`.
-
     Examples
     --------
     >>> import tempfile
@@ -68,17 +58,6 @@ def read_queries(path: Path) -> pd.DataFrame:
 
 def read_comment_counts(path: Path) -> pd.DataFrame:
     r"""Read counts of coded comments: a column per theme, by condition and satisfaction.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Column `satisfaction` (1 to 4) and the themes of the file (counts, surrounding blanks
-        of the names removed), one row per condition and satisfaction.
-
-    Raises
-    ------
-    RatingsError
-        As `read_table`; a satisfaction that is not a rating, or a count that is not a whole number.
 
     Examples
     --------
@@ -109,17 +88,6 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
 
 def read_expert_scores(path: Path) -> pd.DataFrame:
     r"""Read scores of the experts who judged the responses of the viewpoints study.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns query (TREC id), dimension ("Diversity", "Balance"), variant ("A1" to "A3"),
-        expert (text) and score (integer 1 to 5), one row per score. Source: section A.2.
-
-    Raises
-    ------
-    RatingsError
-        Empty file, no scores, or an invalid score.
 
     Examples
     --------
@@ -159,18 +127,6 @@ def read_pilot(path: Path) -> pd.DataFrame:
     r"""Read usefulness ratings of one pilot condition of chapter 7.
 
     A row of the file holds the ratings of all workers for a query, as in ``['2', '3']``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns Condition (text), Worker (position in the list, unique over conditions) and
-        Usefulness (1 to 4), one row per worker and query.
-
-    Raises
-    ------
-    RatingsError
-        As `read_table`; ratings that are not such a list, or queries with unequal numbers of
-        ratings.
 
     Examples
     --------

@@ -20,19 +20,6 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
     .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
                                     {\text{generated utterances}}
 
-    Parameters
-    ----------
-    labels
-        Of `read_labels`, or a frame with its columns `benchmark`, `counterfactual`, `intended`,
-        `satisfied` and `fault`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `benchmark`, `row` (label of the original: Satisfaction, Dissatisfaction; or
-        Overall), `generated`, `usable` (without a fault), `flipped`, `CSS` (0 to 100; NaN where
-        nothing was generated).
-
     Examples
     --------
     >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True,
@@ -62,19 +49,6 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
 def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     """Agreement of the first two annotators, on counterfactuals and real dialogues.
 
-    Parameters
-    ----------
-    labels
-        Of `read_labels`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `benchmark`, `dialogues` ("counterfactual" or "real"), `question`, `items`,
-        `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN if both annotators gave the same
-        single answer throughout) and `as intended`: the share of items (0 to 100) whose settled
-        label is the intended one, which for a real dialogue is its original label.
-
     Examples
     --------
     >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
@@ -103,11 +77,6 @@ def confirmed(items: Sequence[Item], labels: pd.DataFrame) -> list[Sample]:
     """Counterfactuals whose settled label is the intended one: the CF set.
 
     As in the thesis, only the flip decides; `labels` shows which are incoherent.
-
-    Parameters
-    ----------
-    items, labels
-        Of `read_items` and `read_labels`.
     """
     kept = labels["counterfactual"] & (labels["satisfied"] == labels["intended"]).fillna(False)
     names = set(labels.loc[kept.astype(bool), "item"])

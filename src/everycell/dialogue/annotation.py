@@ -82,22 +82,6 @@ def draw_real(
     if there are no others, the originals last: side by side, the two would give away which is
     which.
 
-    Parameters
-    ----------
-    real
-        Available dialogues.
-    rewritings
-        The counterfactuals.
-    number : int
-        Number of dialogues to draw; all if there are fewer.
-    seed : int
-        Of the draw.
-
-    Raises
-    ------
-    SheetError
-        There are dialogues, but none is suitable.
-
     Examples
     --------
     >>> samples = [Sample(name, "toy", (("SYSTEM", f"At {name}."),), True) for name in "abc"]
@@ -141,13 +125,6 @@ def count_unblinded(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> i
     Samples of a benchmark are prefixes of the same dialogues, so a longer one shows the original
     utterance.
 
-    Parameters
-    ----------
-    rewritings
-        The counterfactuals, of which those without a fault are on the sheets.
-    items
-        All items, as `make_items` makes them.
-
     Examples
     --------
     >>> first = Sample("1", "toy", (("SYSTEM", "At 8."),), True)
@@ -166,25 +143,6 @@ def count_unblinded(rewritings: Sequence[Rewriting], items: Sequence[Item]) -> i
 
 def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed: int) -> list[Item]:
     """Put counterfactuals and real dialogues into one pool, under neutral names.
-
-    Parameters
-    ----------
-    rewritings
-        One or more; those with a fault are kept, but are on no sheet.
-    real
-        Unchanged dialogues; may be empty.
-    seed : int
-        Of the names.
-
-    Returns
-    -------
-    list of Item
-        In the order of their names.
-
-    Raises
-    ------
-    SheetError
-        No counterfactual without a fault, or a duplicate id.
 
     Examples
     --------
@@ -215,17 +173,7 @@ def make_items(rewritings: Sequence[Rewriting], real: Sequence[Sample], *, seed:
 
 
 def write_sheets(folder: Path, items: Sequence[Item], *, seed: int) -> list[Path]:
-    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`.
-
-    Parameters
-    ----------
-    folder : Path
-        New, or without a key.
-    items
-        Of `make_items`.
-    seed : int
-        Of the order of each sheet.
-    """
+    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`."""
     key = [
         {
             "item": item.name,
@@ -249,13 +197,7 @@ def _rows(items: Sequence[Item]) -> dict[str, dict[str, str]]:
 
 
 def read_items(folder: Path) -> list[Item]:
-    """Items of a folder's key.
-
-    Raises
-    ------
-    SheetError
-        No key, or one that was edited.
-    """
+    """Items of a folder's key."""
     return sheets.read_key(folder, FORM, _item)[0]
 
 
@@ -272,36 +214,12 @@ def _item(row: dict[str, Any]) -> Item:
 
 
 def read_sheet(path: Path, items: Sequence[Item]) -> pd.DataFrame:
-    """Read a completed sheet, and check that it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        As `everycell.text.sheets.read_sheet` takes it.
-    items
-        Items that it must have.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index `item` in the order of `items`, columns `QUESTIONS` with 0 or 1.
-
-    Raises
-    ------
-    SheetError
-        The sheet is incomplete.
-    """
+    """Read a completed sheet, and check that it is complete."""
     return sheets.read_sheet(path, FORM, _rows(items))
 
 
 def write_third(folder: Path) -> Path | None:
-    """Write the third annotator's sheet: what the first two disagree on; None where they agree.
-
-    Raises
-    ------
-    SheetError
-        An incomplete sheet, or an existing third one.
-    """
+    """Write the third annotator's sheet: what the first two disagree on; None where they agree."""
     items, seed = sheets.read_key(folder, FORM, _item)
     return settled_sheets.third_sheet(folder, FORM, _rows(_on_sheets(items)), seed)
 
@@ -311,22 +229,7 @@ def _on_sheets(items: Sequence[Item]) -> list[Item]:
 
 
 def read_labels(folder: Path) -> pd.DataFrame:
-    """Labels of a folder whose sheets are filled in.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per item, in the order of the key: `item`, `id`, `benchmark`, `counterfactual`,
-        `fault`, `intended` (label of a real dialogue, or intended label of a counterfactual; 0 or
-        1), for each question `satisfied_1`, `satisfied_2`, `coherent_1`, `coherent_2` and the
-        settled `satisfied`, `coherent`: the majority of the annotators. All of these are missing
-        (`pandas.NA`) if there is a fault.
-
-    Raises
-    ------
-    SheetError
-        An incomplete sheet, or no third one although the first two annotators disagree.
-    """
+    """Labels of a folder whose sheets are filled in."""
     items = read_items(folder)
     answers = settled_sheets.settled_answers(folder, FORM, _rows(_on_sheets(items)))
     labels = pd.DataFrame(

@@ -20,27 +20,6 @@ from everycell.text.sheets import SheetError
 def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
     """Read dialogues from a file.
 
-    Parameters
-    ----------
-    path : Path
-        Parquet, as the workflow writes it, or JSON lines (``.jsonl``), with `id`, `benchmark`,
-        `turns` (pairs of speaker and text) and `satisfied` (true or false, or 1 or 0).
-    part : str, optional
-        Use only rows with this `part`. The workflow's samples have several: "main" is the test set,
-        "cf" are counterfactuals, "plain" are dialogues without apologies.
-
-    Returns
-    -------
-    list of Sample
-        In the order of the file.
-
-    Raises
-    ------
-    SheetError
-        A file that cannot be read or is empty, a line that is not a JSON object, a row that is not
-        a valid dialogue (a missing or invalid field, a last utterance that is not the system's, an
-        invalid label, a duplicate id), or no row of the part.
-
     Examples
     --------
     >>> import json, tempfile
@@ -54,26 +33,7 @@ def read_dialogues(path: Path, *, part: str | None = None) -> list[Sample]:
 
 
 def read_rewritings(path: Path) -> list[Rewriting]:
-    """Read rewritings of the last utterance of dialogues from a file.
-
-    Parameters
-    ----------
-    path : Path
-        As `read_dialogues` takes it (the dialogue is the original, and so is its label), with the
-        new utterance as `text`, and optionally its `fault` (a name of
-        `everycell.dialogue.counterfactuals.FAULTS`; absent, null or "" means none) and the model's
-        answer as `raw`. A text without a word has the fault "empty".
-
-    Returns
-    -------
-    list of Rewriting
-        In the order of the file; white space in a text is one space.
-
-    Raises
-    ------
-    SheetError
-        As `read_dialogues`; also an invalid text, or an unknown fault.
-    """
+    """Read rewritings of the last utterance of dialogues from a file."""
     rewritings = []
     for where, row, sample in _read_samples(path):
         text, fault, raw = (row.get(name) for name in ("text", "fault", "raw"))

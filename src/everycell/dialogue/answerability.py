@@ -73,23 +73,6 @@ class Level(NamedTuple):
 def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
     """One score per group: a passage's from its sentences, a ranking's from its passages.
 
-    Parameters
-    ----------
-    groups : sequence of n arrays
-        Scores from 0 to 1, shape (k,) each; k may differ, 1 or more.
-    how : {"max", "mean"}
-        The highest score, or their mean.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,), 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        An unknown aggregation, a group without scores, or a score that is not from 0 to 1.
-
     Examples
     --------
     >>> sentences = [[0.2, 0.6], [0.1]]
@@ -120,18 +103,6 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
     counts an equal score as an answer, and so does this function. No released score equals its
     threshold.
 
-    Parameters
-    ----------
-    scores : array, shape (n,)
-        0 to 1.
-    threshold : float
-        0 to 1, see `THRESHOLDS`.
-
-    Raises
-    ------
-    ValueError
-        A threshold or score that is not from 0 to 1.
-
     Examples
     --------
     >>> decide([0.2, 0.25, 1.0], 0.25).tolist()
@@ -147,22 +118,6 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
 
 def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     """Threshold with the most correct decisions, among 0.05, 0.10, ..., 0.95.
-
-    Parameters
-    ----------
-    scores : array, shape (n,)
-        0 to 1, of the validation partition; one or more.
-    truth : array of bool, shape (n,)
-
-    Returns
-    -------
-    float
-        The lowest of several equally good ones.
-
-    Raises
-    ------
-    ValueError
-        No score, a score that is not from 0 to 1, or a different number of truth values.
 
     Examples
     --------
@@ -184,29 +139,6 @@ def rankings(
     passages: Sequence[str], size: int = 3, *, repeated: Repeated = "distinct"
 ) -> IntArray:
     """All sets of `size` passages of a question, as a test of decisions on rankings.
-
-    Parameters
-    ----------
-    passages : sequence of str
-        Ids of the question's passages.
-    size : int
-        Passages of a ranking, 1 or more.
-    repeated : {"distinct", "tuples", "rows"}
-        How to treat a repeated id. "distinct": it counts once. "rows": each position is a separate
-        passage. "tuples", as the authors count: equal tuples of ids count once, but a set in two
-        orders counts twice, and the same id may occur twice in a ranking. Without repeated ids all
-        three are the same.
-
-    Returns
-    -------
-    numpy.ndarray
-        Positions in `passages`, shape (m, size), in the order of `itertools.combinations`; m is 0
-        for fewer than `size` passages. Of a repeated id "tuples" and "distinct" take the first.
-
-    Raises
-    ------
-    ValueError
-        A size below 1, or an unknown treatment of repeated ids.
 
     Examples
     --------
@@ -245,28 +177,6 @@ def decide_levels(
 ) -> list[Level]:
     """Decisions on passages and rankings from scores of sentences, under all six aggregations.
 
-    Parameters
-    ----------
-    passages : pandas.DataFrame
-        n rows with `turn_id`, `passage_id` and `answerable` (bool).
-    scores : sequence of n arrays
-        Scores from 0 to 1 of the sentences of each passage.
-    thresholds : mapping of aggregation to float
-        0 to 1. A ranking uses the threshold of its own aggregation, whatever that of its passages,
-        as in the authors' code.
-    size, repeated
-        Of rankings, as in `rankings`.
-
-    Returns
-    -------
-    list of Level
-        Passages by maximum and mean, then rankings by (maximum, mean) of each of these.
-
-    Raises
-    ------
-    ValueError
-        Different numbers of scores and passages, or what `aggregate` and `rankings` refuse.
-
     Examples
     --------
     >>> passages = pd.DataFrame(
@@ -304,20 +214,6 @@ def lexical_probabilities(
 ) -> FloatArray:
     """A bag-of-words baseline: logistic regression over TF-IDF.
 
-    Parameters
-    ----------
-    training : sequence of (question, sentence)
-        n pairs to learn from.
-    answers : array of bool, shape (n,)
-        Whether the sentence has (a part of) the answer; both values must occur.
-    pairs : sequence of (question, sentence)
-        m pairs to judge.
-
-    Returns
-    -------
-    numpy.ndarray
-        Probability of an answer, shape (m,), 0 to 1.
-
     Notes
     -----
     Features are the words of the sentence, those that it shares with the question, and the cosine
@@ -345,24 +241,6 @@ def mcnemar_test(
     truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
 ) -> McNemar:
     """Test whether two systems decide the same cases equally well (McNemar).
-
-    Parameters
-    ----------
-    truth, first, second : array of bool, shape (n,)
-        True values and each system's decisions, for the same cases in the same order.
-    exact : bool
-        Binomial test of the cases that only one of them decides correctly; otherwise chi-square
-        with continuity correction. The thesis does not say which.
-
-    Returns
-    -------
-    McNemar
-        Two systems that are correct on the same cases have p = 1.
-
-    Raises
-    ------
-    ValueError
-        No case, arrays of different lengths, or values other than True and False.
 
     Notes
     -----

@@ -38,11 +38,6 @@ LONGEST = 60
 def read_template(path: Path = TEMPLATE) -> Template:
     """Read a prompt template with the slots `SLOTS` (`everycell.language_models.templates`).
 
-    Raises
-    ------
-    everycell.language_models.templates.TemplateError
-        The file cannot be used.
-
     Examples
     --------
     >>> read_template().get_identifiers()
@@ -76,15 +71,6 @@ def pick_samples(
 ) -> list[Sample]:
     """Draw a given number of samples of each label.
 
-    Parameters
-    ----------
-    samples
-        In any order; the order of the result is theirs.
-    satisfied, dissatisfied : int
-        0 or more; all are taken if there are fewer.
-    seed : int
-        Samples of one label do not depend on the number requested of the other.
-
     Examples
     --------
     >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
@@ -108,27 +94,7 @@ def ask(
     decoding: Decoding,
     longest: int = LONGEST,
 ) -> list[Rewriting]:
-    """Let a language model rewrite the last utterance of each dialogue.
-
-    Parameters
-    ----------
-    samples
-        Dialogues with their labels.
-    answer_all
-        Such as that of `everycell.language_models.recorded.Recorded`, which asks nothing twice and
-        resumes a stopped run.
-    template
-        What `read_template` gives.
-    decoding
-        How answers are generated.
-    longest : int
-        Words of an utterance, 1 or more.
-
-    Returns
-    -------
-    list of Rewriting
-        One for each sample, in their order.
-    """
+    """Let a language model rewrite the last utterance of each dialogue."""
     requests = [Request(prompt=prompt(template, sample), decoding=decoding) for sample in samples]
     found = []
     for sample, answer in zip(samples, answer_all(requests), strict=True):
@@ -191,23 +157,6 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
     a line and the user does not speak before it (also as "assistant" or "counterfactual
     utterance"), else from the beginning without a first line that ends with a colon; up to the next
     speaker or empty line; without quotation marks around it. Anything in ``<think>`` is left out.
-
-    Parameters
-    ----------
-    answer
-        What the model gave.
-    sample
-        The dialogue that it was asked about.
-    longest : int
-        Words that are allowed, 1 or more.
-
-    Returns
-    -------
-    tuple of str
-        Utterance (as far as there is one) and the first of `FAULTS` that it has, or "". A text
-        counts as another language if its letters are not Latin, or if it has more function words of
-        German, Dutch, French, Spanish, Italian and Portuguese than of English. "Unchanged" and
-        "copied" compare only letters and digits.
 
     Examples
     --------

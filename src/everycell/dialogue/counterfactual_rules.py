@@ -83,16 +83,6 @@ _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)
 def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Values that the user gave in a dialogue; the last one if there are several.
 
-    Parameters
-    ----------
-    turns
-        Speakers and texts.
-
-    Returns
-    -------
-    dict of str to str
-        Slot -> value: area, price, day, time, people, nights, stars.
-
     Examples
     --------
     >>> stated([("USER", "A cheap room for 3 people"), ("USER", "Sorry, for four people.")])
@@ -114,18 +104,6 @@ def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
     "confirmed" if the user's last utterance is about booking, by "answered" if it is a question,
     and otherwise by "met". The rules know seven kinds of values (`stated`) and no facts: an answer
     to a question is made up, like a model's.
-
-    Parameters
-    ----------
-    sample
-        A dialogue with its label.
-    seed : int
-        Seed; combined with the id of the sample, so that the draw does not depend on other samples.
-
-    Returns
-    -------
-    Rewriting
-        `raw` is the name of the rule; there is never a fault.
 
     Examples
     --------

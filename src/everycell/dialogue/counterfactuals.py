@@ -105,11 +105,6 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
     """Rewritings as a frame that can be stored as Parquet.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `id`, `benchmark`, `turns`, `satisfied` (of the original), `text`, `fault`, `raw`.
-
     Examples
     --------
     >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
@@ -131,12 +126,6 @@ def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
 
 def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
     """Outcomes of answers, by the label of the original.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `row` (Satisfaction, Dissatisfaction), `answer` ("usable", then `FAULTS`),
-        `metric` ("count"), `value`; one row each, even if the count is 0.
 
     Examples
     --------

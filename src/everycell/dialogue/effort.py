@@ -38,29 +38,6 @@ def passage_effort(
 ) -> Effort:
     """Time and reward of a passage, annotated as a whole or sentence by sentence.
 
-    Parameters
-    ----------
-    tasks
-        Annotation of passages, or of sentences if there is a selection: columns `turn_id`,
-        `passage_id`, `seconds`, `reward`, one row per completed task.
-    people
-        Number of people per task, 1 or more.
-    selection
-        Selection of sentences, the same columns, for all passages of the tasks.
-
-    Returns
-    -------
-    Effort
-        Median time and mean reward of a task. With a selection: those of the selection task, plus
-        those of a sentence times the mean number of annotated sentences per passage; passages
-        without such a sentence count too.
-
-    Raises
-    ------
-    ValueError
-        No task, fewer than one person, a number of tasks that is not a multiple of the people, or a
-        sentence of a passage without a selection task.
-
     Examples
     --------
     >>> def done(seconds, reward):
@@ -101,11 +78,6 @@ def passage_effort(
 
 def mean_effort(parts: Sequence[Effort]) -> Effort:
     """Mean over parts, such as topics, weighted by their numbers of passages.
-
-    Raises
-    ------
-    ValueError
-        No part.
 
     Examples
     --------

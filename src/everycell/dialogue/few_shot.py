@@ -51,16 +51,6 @@ _LABEL = re.compile(
 def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
     """Messages that ask a language model about a dialogue.
 
-    Parameters
-    ----------
-    turns : sequence of (speaker, text)
-        The last one is the system's.
-
-    Returns
-    -------
-    tuple of Message
-        Two examples with their answers, the first one after the instruction, and the dialogue.
-
     Examples
     --------
     >>> asked = messages([("USER", "A taxi?"), ("SYSTEM", "At 8.")])
@@ -82,17 +72,6 @@ def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
 def parse_label(answer: str) -> bool | None:
     """Whether an answer says that the user is satisfied.
 
-    Parameters
-    ----------
-    answer : str
-        Answer of a language model, of any length.
-
-    Returns
-    -------
-    bool or None
-        None if it names no label, or both: such answers are counted as wrong. A
-        negated "satisfied" is dissatisfied; a negated "dissatisfied" may be anything, so None.
-
     Examples
     --------
     >>> [parse_label(text) for text in ("Satisfied.", "dissatisfied", "I cannot say", "")]
@@ -113,16 +92,6 @@ def dissatisfaction(answer: Answer) -> float:
 
     The probability of the model's text up to the label's end counts for the label; the rest is
     split between both labels. The value is thus above 0.5 exactly if the label is "Dissatisfied".
-
-    Parameters
-    ----------
-    answer : Answer
-        Without log-probabilities of its tokens, the label counts as certain.
-
-    Returns
-    -------
-    float
-        0 to 1; NaN if `parse_label` finds no label.
 
     Examples
     --------
@@ -161,24 +130,6 @@ def drawn_pairs(
     Up to half of the size for each label of the original; if one label has fewer, the other fills
     up. A simple random draw of 50 would contain hardly any dissatisfied originals, so that each set
     would have one class and macro measures would be meaningless.
-
-    Parameters
-    ----------
-    main, counterfactual
-        Test sets; a counterfactual has its original's id and "-cf".
-    size : int
-        Number of samples of each, 1 or more; all if there are fewer pairs.
-    seed : int
-
-    Returns
-    -------
-    list of Sample, list of Sample
-        In the order of `main`.
-
-    Raises
-    ------
-    ValueError
-        A size below 1, or no pair.
 
     Examples
     --------

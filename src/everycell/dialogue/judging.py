@@ -71,18 +71,7 @@ class Judge:
     def satisfied(
         self, utterances: Sequence[str], dialogues: Sequence[str]
     ) -> npt.NDArray[np.bool_]:
-        """Judge whether each utterance satisfies.
-
-        Parameters
-        ----------
-        utterances, dialogues
-            Last utterances and their dialogues, lists of the same length. A dialogue that
-            the judge has not seen is judged by the first model.
-
-        Returns
-        -------
-        numpy.ndarray of bool
-        """
+        """Judge whether each utterance satisfies."""
         if len(utterances) != len(dialogues):
             raise ValueError(
                 f"There are {len(utterances)} utterances and {len(dialogues)} dialogues; give one "
@@ -108,19 +97,6 @@ def train_judge(
     """Learn from labelled utterances, one model per part of the dialogues that is left out.
 
     Both classes have the same weight, whatever their share.
-
-    Parameters
-    ----------
-    utterances, satisfied, dialogues
-        Last utterances of the system, their labels and their dialogues, lists of the same length.
-        All samples that share a beginning have the same dialogue.
-    folds : int
-        2 or more, and no more than there are dialogues.
-
-    Raises
-    ------
-    ValueError
-        Lists of different lengths, too few dialogues, or a fold without which one label is missing.
 
     Examples
     --------
@@ -173,17 +149,6 @@ def exchanged(
 ) -> list[Rewriting]:
     """Samples with a last utterance from another dialogue: flips here needed no rewriting.
 
-    Parameters
-    ----------
-    samples
-        Samples to rewrite.
-    pool
-        Source of utterances, of any label; at least one must be from another dialogue.
-    dialogue
-        Name of a sample's dialogue.
-    seed : int
-        Seed; combined with the id of a sample.
-
     Examples
     --------
     >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
@@ -204,21 +169,6 @@ def judged(
     rewritings: Sequence[Rewriting], judge: Judge, dialogue: Callable[[Sample], str]
 ) -> pd.DataFrame:
     """A judge's labels of rewritings.
-
-    Parameters
-    ----------
-    rewritings
-        Those with a fault are counted, but not judged.
-    judge
-        Of `train_judge`.
-    dialogue
-        Name of a sample's dialogue, as the judge knows it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `id`, `benchmark`, `counterfactual` (True), `fault`, `intended` and `satisfied`
-        (missing where there is a fault), as `everycell.dialogue.annotated.success` takes them.
 
     Examples
     --------
@@ -248,18 +198,6 @@ def judged(
 
 def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Success of several generators, with 95 % intervals (Wilson).
-
-    Parameters
-    ----------
-    labels
-        Generator -> labels as `everycell.dialogue.annotated.success` takes them, all of one
-        benchmark.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `generator`, `row`, `metric`, `value`, where the metrics are `generated`, `usable`,
-        `flipped`, `CSS`, `low`, `high` (the last three 0 to 100).
 
     Examples
     --------

@@ -52,33 +52,6 @@ def trimmed_context(
 ) -> str:
     """Earlier turns, as much of the last answer as fits, and the utterance.
 
-    Parameters
-    ----------
-    history : sequence of str
-        Representations of the earlier turns, the oldest first; may be empty.
-    answer : str
-        Answer to the last of them; "" where there is none.
-    utterance : str
-        Current utterance; not empty.
-    length : int, optional
-        Largest number of units of the whole, 1 or more; no limit if not given.
-    count : callable
-        Counts the units of a text, such as a model's tokens; adding words must not reduce the
-        count.
-    separator : str
-        Separator between the parts.
-
-    Returns
-    -------
-    str
-        The remaining parts, in order. First the answer loses words from its end, then
-        the earlier turns go, the oldest first; the utterance stays.
-
-    Raises
-    ------
-    ValueError
-        An empty utterance, or one that is longer than the limit by itself.
-
     Notes
     -----
     Source: lajewska2025, L725 and L743, which cut the answer. What to cut once no answer is left is
@@ -119,24 +92,6 @@ def full_context(
 ) -> str:
     """All earlier utterances, with the answers to the last three, and the utterance; no limit.
 
-    Parameters
-    ----------
-    utterances, answers : sequence of str
-        Those of the earlier turns, the oldest first, in equal numbers; an answer may be "".
-    utterance : str
-        Current utterance; not empty.
-    separator : str
-        Separator between the parts.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        An empty utterance, or different numbers of utterances and answers.
-
     Notes
     -----
     Source: lajewska2025, L721, the context of the track's organisers as the thesis describes it.
@@ -172,25 +127,6 @@ def with_history(
 ) -> pd.Series:
     """Each turn after all earlier utterances of its conversation, as a query without a model.
 
-    Parameters
-    ----------
-    turns : pandas.DataFrame
-        Columns ``query_id``, ``topic``, ``utterance``; turns of a conversation in their order.
-    answers : mapping of str to str, optional
-        Turn -> its answer. The answer to the previous turn is added, as far as it fits.
-    length, count
-        As in `trimmed_context`.
-
-    Returns
-    -------
-    pandas.Series
-        Index ``query_id``, as in `turns`: the query.
-
-    Raises
-    ------
-    ValueError
-        An answer to an unknown turn, and what `trimmed_context` refuses, with the turn.
-
     Examples
     --------
     >>> turns = pd.DataFrame({"query_id": ["7_1", "7_2", "8_1"], "topic": ["7", "7", "8"]})
@@ -223,32 +159,6 @@ def rewrite(
 
     The rewriter gets all first turns at once, then all second ones, and so on: its rewrites of
     earlier turns are in the context of later ones.
-
-    Parameters
-    ----------
-    turns : pandas.DataFrame
-        Columns ``query_id``, ``topic``, ``utterance``; turns of a conversation in their order.
-    rewriter : callable
-        Contexts -> as many rewrites, such as `everycell.learning.t5.generate` with its model.
-    form : {"trimmed", "full"}
-        Context: `trimmed_context` with earlier rewrites, or `full_context` with earlier utterances.
-    answers : mapping of str to str, optional
-        Turn -> its answer; a turn without one is allowed.
-    length, count, separator
-        As in `trimmed_context`; "full" has no limit.
-    feed_back : bool
-        Whether a trimmed context has earlier turns as rewritten, or else as uttered.
-
-    Returns
-    -------
-    pandas.Series
-        Index ``query_id``, as in `turns`: the rewrite of each turn.
-
-    Raises
-    ------
-    ValueError
-        An unknown form, a limit with "full", a turn twice, an answer to an unknown turn, different
-        numbers of contexts and rewrites, an empty rewrite, or what the contexts refuse.
 
     Examples
     --------

@@ -33,17 +33,6 @@ class Prediction(BaseModel):
 def read_predictions(path: Path) -> list[Prediction]:
     r"""Read predictions from a file of JSON lines.
 
-    Parameters
-    ----------
-    path : Path
-        Each line has ``id``, ``satisfied`` and ``predicted`` (true or false), and may name its
-        ``estimator``. The counterfactual of a sample has its id with the suffix "-cf".
-
-    Raises
-    ------
-    ValueError
-        A malformed line, or an id twice for an estimator.
-
     Examples
     --------
     >>> import tempfile
@@ -66,25 +55,6 @@ def read_predictions(path: Path) -> list[Prediction]:
 
 def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """Measures of each estimator on the samples, on their counterfactuals and on both.
-
-    Parameters
-    ----------
-    predictions
-        What `read_predictions` gives.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per estimator and set (``main``, ``counterfactual``, ``mixed``; only main if there
-        are no counterfactuals): ``samples``, ``dissatisfied``; ``accuracy`` and the means over both
-        classes of ``precision``, ``recall`` and ``f1``, in percent; ``jaccard``, of mixed the
-        overlap of samples and counterfactuals that were both classified right (Jaccard similarity
-        of their ids; NaN for other sets, and where nothing was right).
-
-    Raises
-    ------
-    ValueError
-        A counterfactual without its sample.
 
     Notes
     -----

@@ -43,27 +43,6 @@ def marked(
 ) -> BoolArray:
     """Characters that each person marked.
 
-    Parameters
-    ----------
-    annotations : sequence of sequences of (start, end)
-        Spans of each person, in characters; the end is not part of a span. A person may have none.
-    length : int
-        Characters of the text, 0 or more.
-    overlapping : {"error", "union"}
-        How to treat overlapping spans of one person. "union" counts a shared character once.
-        The task forbids such spans; 12 annotations of Prolific have them.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n, length).
-
-    Raises
-    ------
-    SpanError
-        No annotation, a negative length, a span that is empty, inverted or out of the text, or
-        spans that overlap.
-
     Examples
     --------
     >>> marked([[(0, 2)], [], [(1, 3), (4, 5)]], 5).astype(int).tolist()
@@ -94,23 +73,6 @@ def marked(
 def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     """Restrict the spans of a text to a part of it, such as a sentence.
 
-    Parameters
-    ----------
-    spans : sequence of (start, end)
-        Of the whole text, in characters.
-    start, end : int
-        The part; the end is not in it.
-
-    Returns
-    -------
-    list of (start, end)
-        Counted from the start of the part; spans outside it are gone.
-
-    Raises
-    ------
-    SpanError
-        A part without a character.
-
     Examples
     --------
     >>> clip([(0, 4), (6, 9), (12, 15)], 2, 8)
@@ -130,22 +92,6 @@ def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
 
     For two copies of a text that differ in quotes, dashes, blanks or non-ASCII letters, so that
     offsets in one do not fit the other.
-
-    Parameters
-    ----------
-    part, whole : str
-        A copy of a sentence, and the passage that it comes from.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Positions of the same n ASCII letters and digits, shape (n,) each, in order; in the whole
-        text those of its first occurrence.
-
-    Raises
-    ------
-    SpanError
-        A part without letters or digits, or one that the whole text does not contain.
 
     Examples
     --------
@@ -169,23 +115,6 @@ def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
 def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
     """Share of the marked characters that at least k people marked (J, J_k).
 
-    Parameters
-    ----------
-    people : array of bool, shape (n, L)
-        See `marked`.
-    k : int, optional
-        1 to n; all n (the measure J) if not given.
-
-    Returns
-    -------
-    float
-        0 to 1. A text in which nobody marked anything counts as full agreement: 1, for every k.
-
-    Raises
-    ------
-    SpanError
-        Another shape, or a k that is not between 1 and n.
-
     Examples
     --------
     Three people mark 4, 3 and 2 of 6 characters; 5 are marked by anyone, 1 by all, 3 by two.
@@ -206,23 +135,6 @@ def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
 
 def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) -> float:
     """Mean of `jaccard` over texts, each with the same weight.
-
-    Parameters
-    ----------
-    texts : mapping of a text's name to an array, shape (n, L)
-        See `marked`. All texts have the same number of people n; lengths differ.
-    k : int, optional
-        As in `jaccard`.
-
-    Returns
-    -------
-    float
-        0 to 1.
-
-    Raises
-    ------
-    SpanError
-        No text, texts with different numbers of people, or what `jaccard` refuses.
 
     Examples
     --------
@@ -246,23 +158,6 @@ def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) ->
 def character_overlap(person: npt.ArrayLike, reference: npt.ArrayLike) -> Overlap:
     """Precision, recall and F1 of one person's characters against another's.
 
-    Parameters
-    ----------
-    person, reference : array of bool, shape (L,)
-        Rows of `marked`.
-
-    Returns
-    -------
-    Overlap
-        All three are 0 where no character is shared, also where neither marked anything. (For
-        `jaccard` that is full agreement: the two measures treat an empty text differently, as in
-        the thesis.)
-
-    Raises
-    ------
-    SpanError
-        Arrays of another shape, or of different lengths.
-
     Examples
     --------
     >>> person, expert = marked([[(0, 4)], [(2, 8)]], 8)
@@ -284,30 +179,6 @@ def reference_similarity(
     majority: int | None = None,
 ) -> Overlap:
     """Overlap of workers' marks with experts' marks in a text, in both directions.
-
-    Parameters
-    ----------
-    workers : array of bool, shape (n, L)
-        See `marked`.
-    experts : array of bool, shape (m, L)
-        The reference, of the same text.
-    aggregation : {"mean", "majority", "similarity"}
-        "mean": over all workers. "majority": one annotation, the characters that `majority`
-        workers or more marked. "similarity": the one worker with the highest mean F1 against the
-        other workers; the first of them in a tie.
-    majority : int, optional
-        1 to n; more than half of the workers if not given.
-
-    Returns
-    -------
-    Overlap
-        Mean over the experts. F1 is the mean of the pairs' F1, not computed from the two means.
-
-    Raises
-    ------
-    SpanError
-        Other shapes, texts of different length, an unknown aggregation, a majority that is not
-        between 1 and n, or a choice of the most similar of one worker.
 
     Examples
     --------
@@ -333,21 +204,6 @@ def reference_similarity(
 
 def most_similar(workers: npt.ArrayLike) -> int:
     """Row of the worker whose marks are most similar to those of the others, by mean F1.
-
-    Parameters
-    ----------
-    workers : array of bool, shape (n, L)
-        Two workers or more.
-
-    Returns
-    -------
-    int
-        0 to n - 1; the first of several with the same mean.
-
-    Raises
-    ------
-    SpanError
-        Another shape, or fewer than two workers.
 
     Examples
     --------

@@ -181,11 +181,6 @@ class Paper(CardFileModel):
 def read_card_file(path: Path, model: type[_Content]) -> _Content:
     """Read a YAML file of ``published/`` as its model.
 
-    Raises
-    ------
-    CardError
-        The file is not YAML, or does not fit the model; the message names file and key.
-
     Examples
     --------
     >>> import tempfile
@@ -206,13 +201,7 @@ def read_card_file(path: Path, model: type[_Content]) -> _Content:
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
-    """Read all papers of a folder, sorted by key, without checking cells against cards.
-
-    Raises
-    ------
-    CardError
-        No paper, an unreadable file, an unknown key or an invalid id.
-    """
+    """Read all papers of a folder, sorted by key, without checking cells against cards."""
     papers: dict[str, Paper] = {}
     for chapter_file in sorted(folder.glob("*/ch*.yaml")):
         if not chapter_file.with_name("paper.yaml").exists():
@@ -227,18 +216,7 @@ def load_papers(folder: Path) -> dict[str, Paper]:
 
 
 def load_paper(folder: Path) -> Paper:
-    """Read one paper, without checking cells against cards.
-
-    Parameters
-    ----------
-    folder
-        The paper's folder, named like its key, with ``paper.yaml`` and a file for each chapter.
-
-    Raises
-    ------
-    CardError
-        An unreadable file, an unknown key or an invalid id.
-    """
+    """Read one paper, without checking cells against cards."""
     about = read_card_file(folder / "paper.yaml", PaperFile)
     chapters: dict[str, str] = {}
     untested: dict[str, list[Untested]] = {}

@@ -68,13 +68,6 @@ def audits_in(module: ModuleType) -> dict[str, Audit]:
 def cells_of(paper: str, folder: Path) -> Cells:
     r"""Access to the printed cells of a paper.
 
-    Parameters
-    ----------
-    paper
-        Key of the paper; names with a slash (``other/table_1``) reach another paper.
-    folder
-        The folder ``published``, which holds one folder per paper.
-
     Examples
     --------
     >>> import tempfile
@@ -107,22 +100,7 @@ def run_audit(audit: Audit, paper: str, folder: Path) -> Finding:
 
 
 def finding_of(erratum: Erratum, artefact: Artefact, audits: Mapping[str, Audit]) -> Finding | None:
-    """Finding of an erratum's audit; None if the erratum names none.
-
-    Parameters
-    ----------
-    erratum
-        Erratum of the artefact's card.
-    artefact
-        The artefact, whose paper's cells are audited.
-    audits
-        Audits of its chapter by name.
-
-    Raises
-    ------
-    CardError
-        The erratum names an audit that the chapter does not have.
-    """
+    """Finding of an erratum's audit; None if the erratum names none."""
     if erratum.audit is None:
         return None
     if erratum.audit not in audits:
@@ -160,11 +138,6 @@ def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> npt.NDArra
 def printed_text(table: pd.DataFrame, **key: str) -> str:
     """The single printed value of a key.
 
-    Raises
-    ------
-    ValueError
-        No cell, or more than one, has this key.
-
     Examples
     --------
     >>> printed_text(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
@@ -176,11 +149,6 @@ def printed_text(table: pd.DataFrame, **key: str) -> str:
 
 def printed_number(table: pd.DataFrame, **key: str) -> float:
     """The single printed value of a key, as a number.
-
-    Raises
-    ------
-    ValueError
-        No cell, or more than one, has this key; or its value is not a number.
 
     Examples
     --------

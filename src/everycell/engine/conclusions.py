@@ -58,35 +58,6 @@ def evaluate(
 ) -> Decision:
     """Test a conclusion on a tidy table of cells.
 
-    Parameters
-    ----------
-    conclusion
-        Predicates that must all hold. One that is not tested on this kind of table is left out.
-    table
-        Key columns and `value` (numbers or text), one row per cell.
-    printed
-        Cells with the same key columns, all of which the table should have; a missing one is
-        undecided. If left out, a table need only hold the cells that a predicate names (a stand-in
-        has other cells than the print).
-    kind
-        Kind of the table.
-    lacks
-        Key column -> values that the table is declared not to have. A predicate that selects some
-        of them among others is tested on the others, and the detail says so; one that selects only
-        such values is undecided.
-    beside
-        Finds the tables that stand beside this one; their key columns are those before `value`.
-    speaks_if
-        What a stand-in must show; comparisons with a cell that does not count are undecided.
-
-    Returns
-    -------
-    Decision
-        `fails` if one predicate fails; else `undecided` if one cannot be decided (a cell or a table
-        is missing or not a number, a difference is not significant, two numbers are equal where
-        that is not decisive, a stand-in does not count, or no cell is selected), if the card says
-        why nothing decides the claim, or if tests that must agree do not; else `holds`.
-
     Examples
     --------
     >>> from everycell.engine.cards import Conclusion

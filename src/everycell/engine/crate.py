@@ -74,37 +74,7 @@ def write_crate(
     papers: Mapping[str, Paper] = {},
     audits: FindAudits = lambda paper, chapter: NO_AUDITS,
 ) -> Path:
-    """Write a results folder as a zipped Workflow Run RO-Crate.
-
-    Parameters
-    ----------
-    results
-        Results folder with receipts.
-    out
-        Archive to write, whose name ends with ".zip"; it is complete or does not exist.
-    project
-        Project folder with the workflow; inputs of receipts are relative to it.
-    cache
-        Folder of the fetched files, as `config.yaml` names it: paths below it are keys of the
-        registry.
-    papers
-        Cards against which verdicts are checked; verdicts of other papers are taken unchecked.
-    audits
-        Where to find the audits that errata of these cards name.
-
-    Returns
-    -------
-    Path
-        `out`.
-
-    Raises
-    ------
-    ReceiptError
-        There is no receipt, or one does not hold, or verdicts do not follow from their card and
-        table, or `lineage.json` contradicts itself or them, or the page belongs to other results:
-        such a crate could not be checked. Also if a result was made by other code than that of
-        `project`, which would be packed as its workflow, or if there is no folder to write to.
-    """
+    """Write a results folder as a zipped Workflow Run RO-Crate."""
     if not out.parent.is_dir():
         raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
     paths = receipts_in(results)

@@ -76,22 +76,6 @@ class Difference(Model):
 def compare_folders(first: Path, second: Path) -> list[Difference]:
     """Compare every result of two results folders, in the order of their names.
 
-    Parameters
-    ----------
-    first, second
-        Results folders, from this machine or copied from another.
-
-    Returns
-    -------
-    list of Difference
-        One for each result with a receipt in either folder. A result with identical files still has
-        causes if the receipts differ (other code that gave the same numbers).
-
-    Raises
-    ------
-    ReceiptError
-        A receipt, a verdict file or `lineage.json` cannot be read.
-
     Examples
     --------
     >>> import tempfile

@@ -18,23 +18,6 @@ from typing import BinaryIO
 def write_atomically(path: Path, content: bytes | str) -> Path:
     r"""Write a file under a temporary name beside it, then rename it.
 
-    Parameters
-    ----------
-    path
-        Path of the file; its folder is made. An existing file is replaced.
-    content
-        Bytes, or text, which is written as UTF-8 with its own line ends.
-
-    Returns
-    -------
-    Path
-        `path`.
-
-    Raises
-    ------
-    OSError
-        No space or no permission. An existing file at `path` is then untouched.
-
     Examples
     --------
     >>> import tempfile
@@ -62,23 +45,6 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     r"""Give a temporary path for a file or folder that moves to `path` once it is complete.
-
-    Parameters
-    ----------
-    path
-        Final path; the folder around it is made. An existing file is replaced; an existing folder
-        must be empty.
-
-    Yields
-    ------
-    Path
-        A path on the same disk, removed after the block. If the block fails, or writes nothing,
-        `path` is unchanged.
-
-    Raises
-    ------
-    OSError
-        No space, no permission, or nothing was written.
 
     Examples
     --------
@@ -113,13 +79,7 @@ def sha256(path: Path) -> str:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading, or refuse a pipe, which might never end, and a device.
-
-    Raises
-    ------
-    OSError
-        It cannot be read, or is not a regular file.
-    """
+    """Open a file for reading, or refuse a pipe, which might never end, and a device."""
     # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

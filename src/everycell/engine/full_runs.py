@@ -182,14 +182,7 @@ def number(value: float) -> str:
 
 
 def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
-    """Read and join what is declared of all full tiers.
-
-    Raises
-    ------
-    CardError
-        A file that does not fit, a name twice, an unknown artefact or material, an artefact whose
-        card has no full tier to run, or one with a full tier that no run lists.
-    """
+    """Read and join what is declared of all full tiers."""
     materials: dict[str, Material] = {}
     runs: dict[str, FullRun] = {}
     shared = published / "full.yaml"

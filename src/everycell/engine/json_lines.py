@@ -17,27 +17,6 @@ Line = TypeVar("Line", bound=BaseModel)
 def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple[int, Line]]:
     r"""Read the objects of a file, one per line; empty lines are skipped.
 
-    Parameters
-    ----------
-    path : Path
-        File in UTF-8.
-    model : type
-        Model of a line.
-    guide
-        Page of the documentation that describes it, for the error.
-
-    Yields
-    ------
-    (int, model)
-        Number of the line, from 1, and its object.
-
-    Raises
-    ------
-    ValueError
-        The file is not text, a line is not JSON or does not fit the model, or there are no lines.
-    OSError
-        The file cannot be read.
-
     Examples
     --------
     >>> import tempfile

@@ -26,27 +26,6 @@ def judge(
 ) -> Literal["equal", "close", "differs"]:
     """Compare a printed value with a rebuilt one.
 
-    Parameters
-    ----------
-    printed
-        The value as printed in the paper.
-    rebuilt
-        The rebuilt value, unrounded: a number, or a number as text.
-    decimals
-        Declared decimals of the column, or "text" to compare strings.
-    tolerance
-        Distance within which the cell is close, where the card derives one.
-    measured
-        Whether a number without decimals is a rounded measurement; a count, label or rank is either
-        equal or not. Numbers with decimals are always measured.
-
-    Returns
-    -------
-    {"equal", "close", "differs"}
-        `equal`: the rebuilt value rounds to the printed one (an exact half may go either way); a
-        count, label or rank is the same number. `close`: within one unit of the last declared
-        digit of a measurement, or within the tolerance.
-
     Examples
     --------
     >>> judge("0.014", 0.0139, 3), judge("0.0", 0.0004, 3), judge("0.0", 0.0006, 3)
@@ -80,18 +59,6 @@ def closeness(
     artefact: Artefact, cells: list[JudgedCell]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose printed value is a number.
-
-    Parameters
-    ----------
-    artefact
-        Whose cells they are.
-    cells
-        All printed cells in the order of the print; empty for a stand-in.
-
-    Returns
-    -------
-    tuple of dict
-        Metric to RMSE, and to tau-b of the values as printed; missing if all are tied.
     """
     by_metric: dict[str, list[tuple[float, float]]] = {}
     rounded: dict[str, list[tuple[float, float]]] = {}

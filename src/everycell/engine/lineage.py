@@ -75,13 +75,6 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     A record is a JSON file for each output, named by the output's path in base 64, in pieces if it
     is long. Unfinished records are skipped.
 
-    Parameters
-    ----------
-    project
-        Project folder.
-    cache
-        Folder of the fetched files, as `config.yaml` names it.
-
     Examples
     --------
     >>> import tempfile
@@ -250,13 +243,6 @@ def write_lineage(results: Path, project: Path, cache: str = "resources") -> Pat
 
     A receipt that cannot be read is skipped: `everycell verify` names it. Records of an earlier run
     that Snakemake no longer has are kept.
-
-    Parameters
-    ----------
-    results, project
-        Results folder, and the project whose runs made it.
-    cache
-        Folder of the fetched files, as `config.yaml` names it.
     """
     path = results / NAME
     jobs = lineage_of(results, project, cache)
@@ -294,11 +280,6 @@ def without_jobs(results: Path) -> list[str]:
     """Files below `work/` behind a results folder that no job of its `lineage.json` made, sorted.
 
     It is empty if the page was made after the results; without a `lineage.json` it has all of them.
-
-    Raises
-    ------
-    ReceiptError
-        `lineage.json` or a receipt cannot be used.
     """
     jobs = read_lineage(results)
     receipts = receipts_in(results)
@@ -316,25 +297,6 @@ def without_jobs(results: Path) -> list[str]:
 
 def contradictions(results: Path, project: Path) -> list[str]:
     """Check `lineage.json` against itself, the receipts beside it and the files here.
-
-    Parameters
-    ----------
-    results
-        Results folder.
-    project
-        Project folder that inputs are relative to. Files elsewhere are not checked: they may be
-        large, and are not part of the project.
-
-    Returns
-    -------
-    list of str
-        A sentence for each file that two jobs made, that changed after a job read it, or whose
-        hashes differ between a receipt and a job; empty if all agree.
-
-    Raises
-    ------
-    ReceiptError
-        `lineage.json` or a receipt cannot be used.
 
     Examples
     --------
@@ -380,13 +342,7 @@ def contradictions(results: Path, project: Path) -> list[str]:
 
 
 def read_lineage(results: Path) -> list[JobRecord]:
-    """Jobs behind a results folder; empty if nothing was written.
-
-    Raises
-    ------
-    ReceiptError
-        `lineage.json` exists but cannot be used, or was edited.
-    """
+    """Jobs behind a results folder; empty if nothing was written."""
     path = results / NAME
     if not path.exists():
         return []

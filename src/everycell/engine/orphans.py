@@ -44,13 +44,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def end_with_snakemake(ancestors: Sequence[psutil.Process] | None = None) -> None:
-    """End this process silently once one of its ancestors is gone.
-
-    Parameters
-    ----------
-    ancestors
-        Processes to watch; those of `snakemakes` if None.
-    """
+    """End this process silently once one of its ancestors is gone."""
     watched = snakemakes() if ancestors is None else list(ancestors)
     if not watched:
         return

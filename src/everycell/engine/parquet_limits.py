@@ -19,19 +19,6 @@ def check_parquet_size(path: Path | str) -> None:
 
     Only the metadata at its end is read. pyarrow detects files that lie about their sizes.
 
-    Parameters
-    ----------
-    path : path
-        A Parquet file.
-
-    Raises
-    ------
-    ValueError
-        More rows than a file of this size can have distinct ids, or columns that unpack to more
-        than `most_unpacked` allows; the message names the file.
-    OSError, pyarrow.ArrowException
-        As `pyarrow.parquet.ParquetFile`.
-
     Examples
     --------
     >>> import tempfile

@@ -81,12 +81,6 @@ def key_columns(cells: pd.DataFrame) -> list[str]:
 def read_cells(path: Path) -> pd.DataFrame:
     r"""Read a cells file as text; "None" and "-" are kept.
 
-    Raises
-    ------
-    CardError
-        No `value` column, no rows, a row without a value or with too many fields, an unknown
-        column after `value`, or two rows with the same key; the message names file and line.
-
     Examples
     --------
     >>> import tempfile
@@ -146,20 +140,6 @@ def select(
 ) -> pd.Series:
     """Rows of a tidy table that a selector names, as a boolean mask.
 
-    Parameters
-    ----------
-    table
-        Tidy table with key columns.
-    selector
-        Key column -> value or values; an empty selector matches every row.
-    where
-        Name for the error message.
-
-    Raises
-    ------
-    CardError
-        A column or a value that the table lacks, or a combination of values that no row has.
-
     Examples
     --------
     >>> table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
@@ -194,18 +174,6 @@ def select_any(
 ) -> pd.DataFrame:
     """Rows of a tidy table that at least one selector names, in the order of the table.
 
-    Parameters
-    ----------
-    table, where
-        As in `select`.
-    selectors
-        Selectors; with none, no row is taken.
-
-    Raises
-    ------
-    CardError
-        As `select`, for each selector.
-
     Examples
     --------
     >>> table = pd.DataFrame({"row": ["a", "b", "c"], "value": ["1", "2", "3"]})
@@ -221,40 +189,13 @@ def select_any(
 
 
 def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.DataFrame:
-    """Printed cells of an artefact that a rule declares as inputs, shape (n, k), all as text.
-
-    Parameters
-    ----------
-    declared
-        Ids of artefacts with the selectors of their cells (`declared_inputs` of the rules).
-    artefact
-        One of these ids.
-    """
+    """Printed cells of an artefact that a rule declares as inputs, shape (n, k), all as text."""
     cells = read_cells(Path("published", f"{artefact}.csv"))
     return select_any(cells, declared[artefact], where=artefact)
 
 
 def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
     """Drop the key columns that only describe another one.
-
-    Parameters
-    ----------
-    table
-        Tidy table with key columns and `value`, shape (n, k).
-    labels
-        Columns to drop; those that the table lacks are ignored.
-    where
-        Name for the error message.
-
-    Returns
-    -------
-    DataFrame
-        Shape (n, k - labels), in the same order.
-
-    Raises
-    ------
-    CardError
-        Two cells that differ only in a label.
 
     Examples
     --------

@@ -58,16 +58,6 @@ class Publication(_Part):
 def read_publication(folder: Path | None) -> Publication:
     """Read a work's publication from its `paper.yaml`.
 
-    Parameters
-    ----------
-    folder
-        The work's folder of ``published/``; None for a work without artefacts.
-
-    Raises
-    ------
-    CardError
-        An unknown or invalid field; the message names file and field.
-
     Examples
     --------
     >>> read_publication(None).doi is None

@@ -44,18 +44,6 @@ class CodeChangedError(RebuildError):
 def find_receipts(names: Sequence[str], results: Path) -> list[Path]:
     """Find the receipts of results by name, in the order of their paths.
 
-    Parameters
-    ----------
-    names
-        ``TIER/KEY/table_1``, or ``KEY/table_1`` for all tiers.
-    results
-        Results folder.
-
-    Raises
-    ------
-    RebuildError
-        A name that no receipt has.
-
     Examples
     --------
     >>> find_receipts(["sakai2023/table_1"], Path("/nowhere"))
@@ -96,13 +84,6 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
 
     Files that a run makes, and released files that the cache lacks, are not checked: they are made
     or fetched again.
-
-    Raises
-    ------
-    CodeChangedError
-        The code that made a result differs from the project's.
-    InputsMissingError
-        An input is missing or has changed.
     """
     for path in made_by_other_code(receipts, root):
         raise CodeChangedError(
@@ -128,24 +109,7 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
 
 
 def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
-    """Rebuild results in a copy of the project; Snakemake's output goes to standard error.
-
-    Parameters
-    ----------
-    names
-        Results, ``TIER/KEY/table_1``.
-    root
-        Project folder. Its fetched files are used, its intermediate files are not.
-    folder
-        Folder of the copy, which must be empty.
-    cores
-        Cores that Snakemake may use.
-
-    Raises
-    ------
-    RebuildError
-        Snakemake fails; the copy is kept.
-    """
+    """Rebuild results in a copy of the project; Snakemake's output goes to standard error."""
     for part in PARTS:
         source = root / part
         if source.is_dir():

@@ -115,19 +115,6 @@ class ReceiptError(Exception):
 def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
     """Receipts of results that the project's current code did not make, with their commits.
 
-    Parameters
-    ----------
-    receipts
-        Receipts to check.
-    project
-        Project folder. A different commit proves nothing: most commits do not change a result's
-        script, and files may change without a commit.
-
-    Raises
-    ------
-    ReceiptError
-        As `read_receipt`.
-
     Examples
     --------
     >>> made_by_other_code([], Path("."))
@@ -189,25 +176,6 @@ def write_receipt(
 
     It ends with a hash of its content, so that an accidental or careless edit is detected. A forger
     can compute that hash too: only rebuilding the result proves it.
-
-    Parameters
-    ----------
-    path
-        The receipt, ``RESULTS/TIER/KEY/table_1.receipt.json``; outputs must lie in its folder.
-    inputs
-        Files that the result was made from, each with its hash from before the work.
-    outputs
-        Files of the result.
-    parameters
-        Everything that changes the result and is not a file.
-    seed
-        Seed of the random numbers, None if there are none.
-    code
-        Hash of the project's own code that ran (`code_sha256` of `imported_files`).
-    seconds
-        Wall time of the work.
-    root
-        Project folder; inputs are named relative to it (outside it, by their full path).
 
     Examples
     --------
@@ -312,14 +280,7 @@ def _versions() -> dict[str, str]:
 
 
 def read_receipt(path: Path) -> dict[str, Any]:
-    """Read a receipt.
-
-    Raises
-    ------
-    ReceiptError
-        The file is missing or is not a receipt (broken JSON, a missing or invalid field, no
-        output), or it was edited.
-    """
+    """Read a receipt."""
     try:
         receipt = parse_json(text_of(path), strict=True)
         checked = _Receipt.model_validate(receipt).model_dump()

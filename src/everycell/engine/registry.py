@@ -67,13 +67,7 @@ class Registry(Strict):
         return self
 
     def entry(self, key: str) -> Entry:
-        """Return the entry of `key`.
-
-        Raises
-        ------
-        UnknownKeyError
-            If there is none; the message suggests the nearest keys.
-        """
+        """Return the entry of `key`."""
         if key in self.files:
             return self.files[key]
         near = difflib.get_close_matches(key, self.files, n=3, cutoff=0.5)
@@ -86,13 +80,7 @@ class Registry(Strict):
         return self.sets[set_of(key)]
 
     def keys(self, set_name: str) -> list[str]:
-        """Return the keys of a set that can be fetched, in the registry's order.
-
-        Raises
-        ------
-        UnknownKeyError
-            If there is no such set.
-        """
+        """Return the keys of a set that can be fetched, in the registry's order."""
         if set_name not in self.sets:
             raise UnknownKeyError(
                 f"The data registry has no set {set_name!r}; its sets are {', '.join(self.sets)}."
@@ -139,22 +127,6 @@ SHARED = Path(__file__).with_name("registry.yaml")
 def load_registry(project: Path = Path()) -> Registry:
     """Read and validate the registry: the part that all papers share, and that of each paper.
 
-    Parameters
-    ----------
-    project : Path
-        Project folder whose ``published/KEY/registry.yaml`` are added; elsewhere there is only the
-        shared part.
-
-    Returns
-    -------
-    Registry
-        Its files are read once per process, until `forget_registry`; the object is frozen.
-
-    Raises
-    ------
-    RegistryError
-        If a file is not a registry, or if two of them have the same key.
-
     Examples
     --------
     >>> "cis-response-limitations/viewpoints.csv" in load_registry().files
@@ -178,13 +150,7 @@ def _merged(paths: tuple[Path, ...]) -> Registry:
 
 
 def read_part(path: Path) -> Registry:
-    """Read and validate one file of the registry, which must be consistent by itself.
-
-    Raises
-    ------
-    RegistryError
-        One sentence for the first fault.
-    """
+    """Read and validate one file of the registry, which must be consistent by itself."""
     try:
         content = load_yaml(text_of(path))
         registry = Registry.model_validate({} if content is None else content)
@@ -214,16 +180,6 @@ def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
 
     A repository may occur in several parts, at the same commit, so that a paper's part is
     self-contained.
-
-    Parameters
-    ----------
-    parts
-        File and content of each part.
-
-    Raises
-    ------
-    RegistryError
-        If a set or a file occurs in two of them, or a repository has two commits or licences.
     """
     merged: dict[str, dict] = {"repositories": {}, "sets": {}, "files": {}}
     places: dict[tuple[str, str], Path] = {}

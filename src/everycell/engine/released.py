@@ -25,25 +25,6 @@ class CacheError(SourceError):
 def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
     """Hash a fetched file again, as before each use.
 
-    Parameters
-    ----------
-    path : Path
-        The file, unpacked.
-    key : str
-        Its key in the registry.
-    registry : Registry, optional
-        The registry that comes with the package if not given.
-
-    Returns
-    -------
-    Path
-        `path`, for use in an expression.
-
-    Raises
-    ------
-    DamagedFileError
-        If the content is neither the author's nor the mirror's; both hashes are named.
-
     Examples
     --------
     >>> import tempfile

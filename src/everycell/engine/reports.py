@@ -178,11 +178,6 @@ def without_rebuilt_cell(card: Card, found: Report) -> bool:
 
     This is so if all its cells are derived from others or quoted, or if none is printed and its
     card says that it is derived. A figure of other data without printed cells does not count.
-
-    Parameters
-    ----------
-    card, found
-        Card of an artefact, and its report in a tier.
     """
     if found.state != "rebuilt":
         return False
@@ -192,15 +187,7 @@ def without_rebuilt_cell(card: Card, found: Report) -> bool:
 
 
 def read_report(path: Path) -> Report:
-    """Read a verdict file.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-    ValueError
-        It is not a verdict file; the message says why, and leaves the file's name to the caller.
-    """
+    """Read a verdict file."""
     try:
         return Report.model_validate(parse_json(text_of(path)))
     except ValidationError as error:

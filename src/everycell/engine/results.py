@@ -50,13 +50,7 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
 
 
 def read_result(path: Path) -> pd.DataFrame:
-    """Read a rebuilt table as text: a key "1.10" and values such as "132_1" or "None" are kept.
-
-    Raises
-    ------
-    ValueError
-        The file is not CSV.
-    """
+    """Read a rebuilt table as text: a key "1.10" and values such as "132_1" or "None" are kept."""
     check_regular(path)
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -72,28 +66,7 @@ def files_of(receipt: Path) -> list[str]:
 
 
 def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> FindTable:
-    """Find the tables beside an artefact's result, or beside that of another of its paper.
-
-    Parameters
-    ----------
-    artefact, tier
-        Artefact and tier whose conclusions need the tables.
-    results
-        Folder of the results.
-    root
-        Project folder, to check the inputs that a receipt names.
-
-    Returns
-    -------
-    callable
-        Takes ``tests``, ``table_5_1.intervals`` or ``table_5_1``; returns the table as text, or
-        None if the receipt of its artefact lists no such file.
-
-    Raises
-    ------
-    ReceiptError
-        The receipt does not verify (by the callable), so nothing beside it can be trusted.
-    """
+    """Find the tables beside an artefact's result, or beside that of another of its paper."""
 
     @cache  # several conclusions read the same table
     def find(name: str) -> pd.DataFrame | None:
@@ -118,21 +91,7 @@ UNIDENTIFIED = "data that are not identified before the verdicts are made"
 def result_of(
     artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: FindAudits | None
 ) -> Result:
-    """Report of one artefact in one tier, checked against its receipt and its card.
-
-    Parameters
-    ----------
-    artefact, tier
-        Artefact and tier to find.
-    results
-        Folder of the results.
-    root
-        Project folder, to check the inputs that a receipt names.
-    audits
-        Where to find the audits of the errata, which are then run again; None to skip them. They
-        take most of the time, and no verdict depends on them, so that code that only counts
-        verdicts skips them.
-    """
+    """Report of one artefact in one tier, checked against its receipt and its card."""
     if audits is None:
         artefact, known = _without_audits(artefact), NO_AUDITS
     else:

@@ -43,11 +43,6 @@ Block = TypeVar("Block", bound=Settings)
 def validated(model: type[Block], content: Any, *, name: str = "config.yaml") -> Block:
     """Validate the content of a configuration file.
 
-    Raises
-    ------
-    ConfigError
-        One sentence for the first fault: the key, the value found and what is allowed.
-
     Examples
     --------
     >>> class Study(Settings):
@@ -72,18 +67,6 @@ def part_of(config: Mapping[str, Any], model: type[Block]) -> Block:
     """Validate the keys of a configuration that a model has, and ignore the others.
 
     A job that reads only its part does not depend on the settings of any other chapter.
-
-    Parameters
-    ----------
-    config
-        Keys and values of ``config.yaml``.
-    model
-        Model of the keys that are needed.
-
-    Raises
-    ------
-    ConfigError
-        As `validated`.
 
     Examples
     --------

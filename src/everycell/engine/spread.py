@@ -40,20 +40,6 @@ class Spread(NamedTuple):
 def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Table of the spread over seeds, to stand beside a table of means.
 
-    Parameters
-    ----------
-    cells
-        `keys` and a number `value`; one row per cell and training run, shape (cells x seeds, k).
-    keys
-        Key columns of the table of means.
-
-    Returns
-    -------
-    DataFrame
-        `keys`, `statistic` and `value`, shape (5 x cells, k), in the order in which cells appear.
-        The standard deviation of a single run is left out. A run whose value is not a number is not
-        counted.
-
     Examples
     --------
     >>> cells = pd.DataFrame({"row": ["a", "b"] * 3, "value": [1, 5, 2, 5, 3, 5]})
@@ -80,20 +66,6 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tuple, Spread]:
     """Read a table of the spread over seeds, by cell.
-
-    Parameters
-    ----------
-    table
-        From `summarised`, its values as numbers or as text.
-    keys
-        Key columns of the table of means.
-    where
-        Name for the error message.
-
-    Raises
-    ------
-    CardError
-        A column, or a statistic of a cell, is missing or not a number.
 
     Examples
     --------
@@ -132,18 +104,6 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
     probability of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
     Intervals*, 2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for the mean of m
     future observations of a normal distribution.
-
-    Parameters
-    ----------
-    spread
-        Results of the training runs.
-    mean_of
-        Number of runs whose mean is printed, m.
-
-    Returns
-    -------
-    float
-        0 if all runs gave the same number: they may then differ only by rounding.
 
     Examples
     --------

@@ -45,23 +45,7 @@ def is_rounded(precision: CellPrecision) -> bool:
 def allowed(
     artefact: Artefact, tier: Tier, beside: FindTable, rebuilt: Collection[tuple[str, ...]]
 ) -> dict[int, Allowed]:
-    """Tolerances of the printed cells that have one, by their index in `cells`.
-
-    Parameters
-    ----------
-    artefact, tier
-        Whose cells are compared.
-    beside
-        Finds the tables beside the rebuilt one, of which that of the seeds is read.
-    rebuilt
-        Keys of the cells that were rebuilt.
-
-    Raises
-    ------
-    CardError
-        A tolerance is derived from a table of seeds that does not exist, or that lacks a rebuilt
-        cell.
-    """
+    """Tolerances of the printed cells that have one, by their index in `cells`."""
     found: dict[int, Allowed] = {}
     for tolerance in artefact.card.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]

@@ -32,13 +32,6 @@ _SECRET_VALUE = re.compile(r"(?:Bearer |Basic |sk-|hf_|gh[a-z]_|github_pat_|glpa
 def in_quotes(value: object, most: int = 60) -> str:
     r"""Quote a found value for an error: in one line, with the middle cut out if it is long.
 
-    Parameters
-    ----------
-    value
-        A text, or anything with a bounded `repr`.
-    most
-        Largest number of characters; 20 or more.
-
     Examples
     --------
     >>> in_quotes("a\nb")
@@ -109,13 +102,6 @@ def has_secret(url: str) -> bool:
 def text_of(path: Path) -> str:
     """Read the text of a file, which must be a regular one: a pipe might never end.
 
-    Raises
-    ------
-    OSError
-        The file cannot be read, or is not a regular file.
-    ValueError
-        It is not UTF-8; the message does not name the file.
-
     Examples
     --------
     >>> import tempfile
@@ -132,19 +118,6 @@ def text_of(path: Path) -> str:
 
 def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
     """Value of a JSON text.
-
-    Parameters
-    ----------
-    text
-        The JSON text.
-    strict
-        Refuse what the standard leaves open: a key that is given twice, NaN and Infinity.
-
-    Raises
-    ------
-    ValueError
-        Not JSON, too deeply nested, or a number with thousands of digits; the message says which,
-        but does not name the file.
 
     Examples
     --------
@@ -182,17 +155,6 @@ def _refuse_constant(name: str) -> None:
 def parse_literal(text: str) -> Any:
     """Value of a Python literal; no code in it is run.
 
-    Parameters
-    ----------
-    text
-        At most `LITERAL` characters.
-
-    Raises
-    ------
-    ValueError
-        Not a literal, or one that is too long or too deeply nested; the message says which, but
-        does not name the file.
-
     Examples
     --------
     >>> parse_literal("{'a': (1, None)}")
@@ -213,18 +175,6 @@ def parse_literal(text: str) -> Any:
 
 def unpack(packed: BinaryIO, path: Path) -> bytes:
     """Unpack a file, as long as its content is within bounds.
-
-    Parameters
-    ----------
-    packed
-        Gives the unpacked bytes, such as `gzip.open` of the path.
-    path
-        The packed file; see `most_unpacked`.
-
-    Raises
-    ------
-    ValueError
-        It holds more; only the allowed amount is unpacked. The message does not name the file.
 
     Examples
     --------

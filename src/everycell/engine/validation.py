@@ -30,13 +30,6 @@ _WORDS = {
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
     """One sentence for the first fault that pydantic found: key, value, and what is allowed.
 
-    Parameters
-    ----------
-    model
-        The model that was validated.
-    error
-        The error that it raised.
-
     Examples
     --------
     >>> from pydantic import Field

@@ -40,13 +40,7 @@ NO_TOLERANCE = Allowed()
 
 
 def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-    """Rebuilt values by key, checked against the printed cells.
-
-    Raises
-    ------
-    CardError
-        A key column is missing, a key occurs twice, or a rebuilt cell is not printed.
-    """
+    """Rebuilt values by key, checked against the printed cells."""
     keys = artefact.key_columns
     missing = [column for column in [*keys, "value"] if column not in table]
     if missing:
@@ -83,35 +77,7 @@ def report(
     beside: FindTable = no_table,
     foreign: str = "",
 ) -> Report:
-    """Verdicts, closeness, conclusions and errata of an artefact in a tier.
-
-    Parameters
-    ----------
-    artefact
-        Card and printed cells.
-    tier
-        Tier of the values.
-    rebuilt
-        Tidy table with the artefact's key columns and `value` (numbers or text); None if nothing
-        was run. A column `marker` is shown beside the printed one without a verdict; conclusions
-        may read it.
-    files
-        Names of the files beside the verdicts, to list.
-    audits
-        Audits of the artefact's chapter by name, which its errata may name.
-    beside
-        Finds the tables beside the rebuilt one, which its conclusions and tolerances may read.
-    foreign
-        How the data differ from the paper's, in words: then they stand in for it.
-
-    Raises
-    ------
-    CardError
-        The tier is none of the card's, the card has conclusions and no printed cells, the rebuilt
-        table does not fit the printed cells or lacks one of which the card says nothing, the card
-        says of a rebuilt cell that it is not run or that the stand-in lacks it, or an erratum names
-        an audit that is not there.
-    """
+    """Verdicts, closeness, conclusions and errata of an artefact in a tier."""
     if tier not in artefact.card.tiers:
         raise CardError(
             f"{artefact.id}: has no tier {tier!r}; its card declares "

@@ -27,18 +27,6 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     An input that changed is named, since the result no longer follows from it, and so is a fetched
     one that is not what the registry accepts; one that cannot be checked here (`absent_inputs`) is
     passed over.
-
-    Parameters
-    ----------
-    path
-        Receipt, ``RESULTS/TIER/KEY/table_1.receipt.json``.
-    root
-        Project folder that inputs are relative to.
-    results
-        Results folder that is checked; the project's own where it is None. Results that others
-        were made from are looked up in it. What a folder from elsewhere says of `work/` is said of
-        the files of another run: those of this project's runs are left out. It may have been made
-        from another accepted content of a released file than the one that is here.
     """
     try:
         receipt = read_receipt(path)
@@ -149,22 +137,7 @@ def _place(source: str, root: Path, results: Path | None) -> Path | None:
 
 
 def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[str]:
-    """Inputs of a receipt that are not on this machine, so that `verify` passes over them.
-
-    Parameters
-    ----------
-    path
-        Receipt.
-    root
-        Project folder that inputs are relative to.
-    results
-        Results folder that is checked, as `verify` takes it.
-
-    Raises
-    ------
-    ReceiptError
-        As `read_receipt`.
-    """
+    """Inputs of a receipt that are not on this machine, so that `verify` passes over them."""
     own = is_own(results, root)
     inputs = [
         source["path"]

@@ -34,11 +34,6 @@ class _Loader(_Parser):
 def load_yaml(text: str) -> Any:
     r"""Parse YAML safely; a key that stands twice in a mapping is a fault.
 
-    Raises
-    ------
-    yaml.YAMLError
-        What `yaml_fault` puts into words.
-
     Examples
     --------
     >>> load_yaml("a: {b: 1}")

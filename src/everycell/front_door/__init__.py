@@ -56,11 +56,6 @@ NAMES: dict[str, tuple[str, str]] = {
 def named(name: str) -> Any:
     """Return what a name of the table stands for.
 
-    Raises
-    ------
-    AttributeError
-        For any other name; the message suggests similar ones.
-
     Examples
     --------
     >>> named("attribution_bias").__module__

@@ -34,35 +34,6 @@ def open_language_model(
 
     torch is imported, and the model loaded, only when something is asked that no record holds.
 
-    Parameters
-    ----------
-    name : str
-        One of `settings.local` or `settings.endpoints`.
-    settings : LanguageModels
-        The block ``language_models`` of the configuration.
-    record : str
-        Name of the record: its file is ``RECORDS/record.jsonl``, prompts are kept in
-        ``RECORDS/record.prompts.jsonl``, the speed of each run in ``RECORDS/record.runs.jsonl``.
-        One job writes to a record at a time.
-    folder : Path, optional
-        Of a local model: where it is (converted, if `source` is a GGUF file). Default: the folder
-        or hub name that `source` is. In a replay it may be missing.
-    also : sequence of Path
-        Records that are only read (see `Record`).
-    network : bool
-        Whether a hub model may be downloaded.
-
-    Yields
-    ------
-    Recorded
-
-    Raises
-    ------
-    LanguageModelError
-        There is no model of this name, or no record of it to replay.
-    ModelError
-        The model cannot be loaded.
-
     Examples
     --------
     >>> with open_language_model("gpt", LanguageModels(), "toy"):

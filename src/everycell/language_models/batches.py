@@ -29,13 +29,7 @@ class BatchModel(Protocol):
         """Identity of the model."""
 
     def answer_batch(self, requests: Sequence[Request]) -> list[Answer]:
-        """Answers to requests that differ only in their prompts, scored texts and seeds.
-
-        Raises
-        ------
-        MemoryFullError
-            They do not fit into memory together.
-        """
+        """Answers to requests that differ only in their prompts, scored texts and seeds."""
 
 
 def answer_in_batches(
@@ -46,25 +40,6 @@ def answer_in_batches(
     Prompts of similar length are batched together, so that few tokens are padding, and batches that
     do not fit into memory come first. A batch that does not fit is halved, and later ones keep the
     smaller size.
-
-    Parameters
-    ----------
-    model : BatchModel
-    requests : sequence of Request
-    size : int
-        Largest number of requests in a batch, 1 or more.
-
-    Yields
-    ------
-    list of (Request, Answer)
-        A batch, as soon as it was answered.
-
-    Raises
-    ------
-    MemoryFullError
-        A request does not fit into memory even alone.
-    LanguageModelError
-        As of the model.
 
     Examples
     --------

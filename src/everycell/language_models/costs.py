@@ -38,14 +38,6 @@ class Estimate:
 class Budget:
     """Limit on the requests of a job, by their estimates.
 
-    Parameters
-    ----------
-    prices : Prices
-    money : float, optional
-        In the currency of the prices.
-    tokens : int, optional
-        Of prompts and answers together.
-
     Examples
     --------
     >>> from everycell.language_models.settings import Decoding
@@ -68,12 +60,7 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         self._lock = threading.Lock()
 
     def allow(self, name: str, requests: Sequence[Request]) -> None:
-        """Refuse requests that, with those already sent, may exceed the budget.
-
-        Raises
-        ------
-        LanguageModelError
-        """
+        """Refuse requests that, with those already sent, may exceed the budget."""
         with self._lock:
             above = self._above(estimate(requests, self.prices))
         if above:
@@ -86,10 +73,6 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
         """Count a request that is about to be sent, or refuse it: even a failed one may be charged.
 
         Requests that were allowed together are refused where retries took what was meant for them.
-
-        Raises
-        ------
-        LanguageModelError
         """
         expected = estimate([request], self.prices)
         with self._lock:
@@ -119,12 +102,6 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
 
 def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:
     """Estimate what requests cost, without asking.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        Each is counted, equal ones too.
-    prices : Prices
 
     Examples
     --------

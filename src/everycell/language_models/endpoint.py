@@ -65,13 +65,6 @@ class Endpoint:
 
     Messages go to ``/chat/completions``, a text to ``/completions``.
 
-    Parameters
-    ----------
-    settings : EndpointSettings
-        Address, model, name of the key's environment variable, limits.
-    budget : Budget, optional
-        Counts each retry. The first time that a request is sent is counted by who asks.
-
     Examples
     --------
     >>> Endpoint(EndpointSettings(url="https://api.example.org/v1", model="gpt-9")).identity.host
@@ -93,17 +86,6 @@ class Endpoint:
         Those are: no connection, no answer in time, status 408, 409, 425, 429 or 5xx (but 501 and
         505, which say "never"), a reply that is not in the protocol. The wait doubles each time, or
         is what ``Retry-After`` says.
-
-        Raises
-        ------
-        EndpointError
-            The last fault; or the key is missing or refused, or the request is not accepted.
-        LanguageModelError
-            A retry may exceed the budget.
-        NotOfferedError
-            No log-probabilities came back though they were asked for, a scored request has
-            messages (a server does not say how it puts them together), or a request has documents
-            and the settings do not say that the server shows them.
         """
         path, body = self._body(request)
         body = {
@@ -198,13 +180,7 @@ class Endpoint:
         return answer
 
     def model_names(self) -> list[str]:
-        """Names of the models that the server lists; none where it has no list.
-
-        Raises
-        ------
-        EndpointError
-            It cannot be reached, or the key is missing.
-        """
+        """Names of the models that the server lists; none where it has no list."""
         status, _, content = self._send("GET", "/models")
         names = parse_model_names(content) if status == 200 else []
         return [name for name in names if not quotes_key(name, self._key)]

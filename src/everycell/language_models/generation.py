@@ -105,12 +105,6 @@ class Request(_Model):
     continuation : str, optional
         Instead of `decoding`: a text whose tokens are scored as they follow the prompt.
 
-    Raises
-    ------
-    ValueError
-        An empty prompt, several messages with documents, or not exactly one of `decoding` and
-        `continuation`.
-
     Examples
     --------
     >>> asked = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=5))
@@ -201,11 +195,6 @@ class Answer(_Model):
     def logprob(self) -> float:
         """Log-probability of all tokens together.
 
-        Raises
-        ------
-        NotOfferedError
-            The answer came without log-probabilities, or not all were kept.
-
         Examples
         --------
         >>> tokens = (Token(text="a", logprob=-0.5), Token(text="b", logprob=-1.0))
@@ -228,12 +217,6 @@ class Answer(_Model):
 
     def thinned(self, needed: Callable[[str], bool]) -> Answer:
         """The answer with the probabilities of only some tokens, for a record to be passed on.
-
-        Parameters
-        ----------
-        needed
-            Whether the probability of a token with this text is kept. Tokens between those are
-            joined to one, whose `logprob` is None.
 
         Examples
         --------
@@ -262,13 +245,7 @@ class LanguageModel(Protocol):
         """Which model this is."""
 
     def answer(self, request: Request) -> Answer:
-        """Generate an answer, or score a continuation.
-
-        Raises
-        ------
-        LanguageModelError
-            The model cannot answer; `NotOfferedError` where it never will.
-        """
+        """Generate an answer, or score a continuation."""
 
 
 def chat(user: str, *, system: str | None = None) -> tuple[Message, ...]:
@@ -301,14 +278,6 @@ def request_key(
 
     Any change of the model, the prompt, the decoding parameters or the scored text changes it.
 
-    Parameters
-    ----------
-    identity : Identity
-    prompt : str
-        The prompt's own hash (`prompt_hash`), so that a record can be checked without the prompt.
-    decoding : Decoding or None
-    continuation : str or None
-
     Examples
     --------
     >>> model = Identity(name="toy")
@@ -334,18 +303,6 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
     The revision of a file is its hash. That of a folder is the first there is of: the source that
     `everycell.language_models.gguf_files.convert_gguf` noted, the commit of a folder in the cache
     of the hub, one hash over weights and tokenizer.
-
-    Parameters
-    ----------
-    source : Path
-        A folder with a model, or a file.
-    name : str
-    dtype : str
-
-    Raises
-    ------
-    LanguageModelError
-        A file cannot be read, or the folder has none that belongs to a model.
 
     Examples
     --------

@@ -28,20 +28,6 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     The weights keep the values of the GGUF file, in float32. A note beside them says which file
     they are from, so that answers are recorded under its hash.
 
-    Parameters
-    ----------
-    file : Path
-        The GGUF file, of an architecture that transformers can read.
-    folder : Path
-        Where the model shall be; it must not exist, and is there only when all is written.
-    name : str
-        Name in records and receipts.
-
-    Raises
-    ------
-    ModelError
-        The file is no GGUF file, is damaged, or has an unknown architecture.
-
     Examples
     --------
     >>> with tempfile.NamedTemporaryFile(suffix=".gguf") as empty:

@@ -17,22 +17,7 @@ from everycell.language_models.settings import AskSettings, Decoding
 
 @contextmanager
 def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
-    """Open the language model of a job, and note at the end what was asked.
-
-    Parameters
-    ----------
-    snakemake
-        What a script is given: with ``params.model`` and ``params.record`` (its names),
-        ``input.model`` (its folder, or nothing), perhaps ``input.recorded`` (a record that is only
-        read), and ``output.provenance``, which is written when all went well.
-    log : text file
-        Gets the number of requests that were not recorded, and how fast they were answered.
-
-    Raises
-    ------
-    LanguageModelError
-        As `open_language_model`.
-    """
+    """Open the language model of a job, and note at the end what was asked."""
     settings = part_of(snakemake.config, AskSettings)
     files, params = snakemake.input, snakemake.params
     with open_language_model(

@@ -49,15 +49,6 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 class LocalModel:
     """A causal language model in memory: a `LanguageModel`.
 
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        With a language-model head, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-        Its own, of the fast kind; with a chat template if messages are to be asked.
-    identity : Identity
-        Under which its answers are recorded.
-
     Examples
     --------
     >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -95,15 +86,6 @@ class LocalModel:
         With temperature 0 the likeliest token is taken each time; of equal ones that with the
         smallest number. Otherwise tokens are drawn with the request's seed (without one, other
         tokens each time).
-
-        Raises
-        ------
-        LanguageModelError
-            The prompt has no token, is too long for the model, or a token lies across the border
-            of prompt and continuation.
-        NotOfferedError
-            Messages are asked of a model without a chat template, or documents of one whose
-            template shows none.
         """
         return self.answer_batch([request])[0]
 
@@ -112,18 +94,6 @@ class LocalModel:
 
         In float32 tokens are those of the requests one by one, log-probabilities the same to about
         1e-5. Each request is drawn by its own seed, whatever stands beside it.
-
-        Parameters
-        ----------
-        requests : sequence of Request
-            All generate with the same decoding but for the seed, or all score.
-
-        Raises
-        ------
-        MemoryFullError
-            They do not fit into the memory of the GPU together.
-        LanguageModelError
-            As `answer`.
         """
         texts = [self._prompts.of(request) for request in requests]
         longest = max(len(prompt) + len(continuation) for prompt, continuation in texts)
@@ -292,31 +262,6 @@ def load_language_model(
     network: bool = False,
 ) -> LocalModel:
     """A language model from a folder or from the hub.
-
-    Parameters
-    ----------
-    source : Path or str
-        A `Path` is a folder with safetensors; a `str` a name on the Hugging Face hub.
-    name : str, optional
-        Name in records and receipts; default: the source's.
-    revision : str, optional
-        Commit, tag or branch of a hub name.
-    dtype : {"float32", "bfloat16", "float16"}
-        Numbers to compute with. With the short ones a log-probability is known to about 0.05 only,
-        and likely tokens often tie.
-    network : bool
-        Whether a hub name may be downloaded.
-
-    Returns
-    -------
-    LocalModel
-        On the GPU if there is one; on several, where one is not enough.
-
-    Raises
-    ------
-    ModelError
-        A file is missing or damaged, the model is no causal language model, or it is too large for
-        the GPUs.
 
     Examples
     --------

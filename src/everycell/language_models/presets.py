@@ -103,20 +103,6 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
     Memory is the weights in the numbers that are computed with, the keys and values of one prompt,
     to which a batch shrinks where memory is short, and 1.5 GB for all else.
 
-    Parameters
-    ----------
-    name : str
-        One of `settings.local` or `settings.endpoints`.
-    settings : LanguageModels
-        The block ``language_models`` of the configuration.
-    tokens : int
-        Of the longest prompt with its answer.
-
-    Raises
-    ------
-    KeyError
-        There is no model of this name.
-
     Examples
     --------
     >>> found = requirements("llama-3-8b-instruct", LanguageModels())

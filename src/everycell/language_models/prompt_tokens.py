@@ -13,14 +13,6 @@ from everycell.language_models.generation import LanguageModelError, NotOfferedE
 class PromptTokens:
     """Turns requests into tokens.
 
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    name : str
-        Name of the model, for errors.
-    longest : int, optional
-        Tokens that the model reads in all.
-
     Examples
     --------
     >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -42,17 +34,7 @@ class PromptTokens:
         ]
 
     def of(self, request: Request) -> tuple[list[int], list[int]]:
-        """Tokens of a prompt and of its continuation, if that is to be scored.
-
-        Raises
-        ------
-        LanguageModelError
-            The prompt has no token, is too long for the model, or a token lies across the border
-            of prompt and continuation.
-        NotOfferedError
-            Messages are asked of a model without a chat template, or documents of one whose
-            template shows none.
-        """
+        """Tokens of a prompt and of its continuation, if that is to be scored."""
         prompt, special = self._prompt_text(request)
         ids = self._token_ids(prompt, special)
         if not ids:

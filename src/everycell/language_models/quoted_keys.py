@@ -21,14 +21,6 @@ def quotes_key(text: str, key: str) -> bool:
     that is split by spaces or marks is found too. Spellings in base64, hexadecimal digits and
     backwards are looked for as well.
 
-    Parameters
-    ----------
-    text : str
-        What a server sent.
-    key : str
-        What was sent to it. One of fewer than `TELLING` letters and digits is found as a whole
-        only; an empty one is in no text.
-
     Examples
     --------
     >>> key = "sk/abc+defghijkl-123"

@@ -38,23 +38,6 @@ class MissingAnswerError(LanguageModelError):
 class Recorded:
     """A language model that gets each request once: a `LanguageModel` that wraps another one.
 
-    Parameters
-    ----------
-    record : Record
-        Open record, where answers are looked up and added.
-    identity : Identity
-        The model's; its answers are found by it without the model being there.
-    load : callable, optional
-        Makes the model when the first request is not in the record. None: nothing is asked, only
-        replayed.
-    workers : int
-        Requests that are asked side by side: 1 for a local model.
-    batch : int
-        Requests that are asked at once, of a model that can (`BatchModel`); then `workers` is 1.
-    budget : Budget, optional
-        Of an endpoint: the prices by which the cost of what will be asked is estimated, and logged
-        before, and the most that all this asks may take.
-
     Attributes
     ----------
     asked : int
@@ -106,15 +89,7 @@ class Recorded:
         self._lock = threading.Lock()
 
     def answer(self, request: Request) -> Answer:
-        """Answer from the record, else from the model, whose answer is then recorded.
-
-        Raises
-        ------
-        MissingAnswerError
-            The answer is not in the record, and there is no model to ask.
-        LanguageModelError
-            The model cannot answer.
-        """
+        """Answer from the record, else from the model, whose answer is then recorded."""
         return self.answer_all([request])[0]
 
     def answer_all(self, requests: Sequence[Request]) -> list[Answer]:
@@ -123,13 +98,6 @@ class Recorded:
         When one of them fails, those under way are finished and recorded, no other is begun, and
         the first error is raised: a second call goes on from there. Of requests that are asked at
         once, all fail together.
-
-        Raises
-        ------
-        MissingAnswerError
-            Answers are not in the record, and there is no model to ask.
-        LanguageModelError
-            The model cannot answer.
         """
         waiting = {
             key_of(self.identity, request): request
@@ -154,16 +122,7 @@ class Recorded:
         return list(self._used.values())
 
     def provenance(self) -> dict[str, Any]:
-        """What a receipt says of the answers that were used so far; the same on each replay.
-
-        Returns
-        -------
-        dict
-            The model's identity, the number of answers, the hash of their keys, the dates of the
-            first and the last, what the endpoint says that it ran, and the decoding parameters. Of
-            an endpoint with known prices also these, and what the answers cost by them, if it said
-            how many tokens they have.
-        """
+        """What a receipt says of the answers that were used so far; the same on each replay."""
         entries = self.used
         dates = sorted(entry.date for entry in entries)
         decodings = {entry.decoding for entry in entries if entry.decoding is not None}

@@ -74,23 +74,6 @@ class Entry(BaseModel):
 def read_record(path: Path) -> dict[str, Entry]:
     r"""Read a record; one that is not there is empty.
 
-    Parameters
-    ----------
-    path : Path
-        File of JSON lines, UTF-8.
-
-    Returns
-    -------
-    dict
-        Key -> entry, in the order of the file. A last line without its end, as a killed process
-        leaves it, is passed over.
-
-    Raises
-    ------
-    RecordError
-        A line is no entry, its key is not that of its fields, it is not chained or does not follow
-        from the lines before it, or two lines have the same key and other answers.
-
     Examples
     --------
     >>> read_record(Path("no/such/record.jsonl"))
@@ -165,16 +148,6 @@ class Record:
 
     One process at a time writes to a record; its threads may share it.
 
-    Parameters
-    ----------
-    path : Path
-        File of the record; its folder is made.
-    prompts : Path, optional
-        File that keeps each prompt with its hash, for reading. It may hold what the prompts quote.
-    also : sequence of Path
-        Other records, whose answers are found too, first of all, and to which nothing is added:
-        those that come with a project.
-
     Attributes
     ----------
     entries : dict
@@ -242,13 +215,7 @@ class Record:
         return entry and entry.answer
 
     def identity_of(self, name: str) -> Identity:
-        """The one model of this name in the record: for a replay where the model is not.
-
-        Raises
-        ------
-        RecordError
-            There is none, or there are several (such as two versions).
-        """
+        """The one model of this name in the record: for a replay where the model is not."""
         found = {entry.model for entry in self.entries.values() if entry.model.name == name}
         if len(found) != 1:
             names = sorted({entry.model.name for entry in self.entries.values()})

@@ -104,23 +104,6 @@ class _Listing(_Reply):
 def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
     """Take the answer to a request from the reply of a server.
 
-    Parameters
-    ----------
-    content : bytes
-        JSON of a chat completion where the prompt has messages, else of a completion.
-    request : Request
-    identity : Identity
-        Of the model that was asked, for errors.
-
-    Raises
-    ------
-    NoReplyError
-        It is no such reply.
-    NotOfferedError
-        Log-probabilities were asked for, and none came, or their tokens do not spell the answer.
-    LanguageModelError
-        A token lies across the border of prompt and continuation.
-
     Examples
     --------
     >>> from everycell.language_models.settings import Decoding

@@ -66,14 +66,6 @@ def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = A100) -> float
     step of writing, one token for a whole batch, reads all parameters and what is kept of the
     prompts, which is bound by memory. Answers are taken to be as long as they may be.
 
-    Parameters
-    ----------
-    load : Load
-    facts : Facts
-    batch : int
-        Requests that are answered at once.
-    gpu : Gpu
-
     Examples
     --------
     >>> from everycell.language_models.presets import FACTS

@@ -26,21 +26,6 @@ class TemplateError(Exception):
 def read_template(path: Path, slots: Slots, *, last: str) -> Template:
     r"""Read a prompt template.
 
-    Parameters
-    ----------
-    path : Path
-        UTF-8 text.
-    slots : mapping
-        What it may hold.
-    last : str
-        The slot that its last message must have.
-
-    Raises
-    ------
-    TemplateError
-        A file that cannot be read, an unknown slot, one that is missing, a dollar sign that starts
-        none, or messages that do not end with one of the user that has the slot `last`.
-
     Examples
     --------
     >>> import tempfile
@@ -69,13 +54,7 @@ def parse_template(text: str, path: Path, slots: Slots, *, last: str) -> Templat
 
 
 def text_of(path: Path) -> str:
-    """Text of a template's file.
-
-    Raises
-    ------
-    TemplateError
-        It cannot be read, or is no UTF-8 text.
-    """
+    """Text of a template's file."""
     try:
         return whole_text(path, TemplateError)
     except OSError as error:
@@ -85,13 +64,7 @@ def text_of(path: Path) -> str:
 
 
 def check_slots(template: Template, path: Path, slots: Slots) -> None:
-    """Refuse a text that has other slots than it may have, or lacks one that it must have.
-
-    Raises
-    ------
-    TemplateError
-        An unknown slot, one that is missing, or a dollar sign that starts none.
-    """
+    """Refuse a text that has other slots than it may have, or lacks one that it must have."""
     allowed = ", ".join(f"${name}" for name in slots)
     if not template.is_valid():
         raise TemplateError(
@@ -125,13 +98,6 @@ def fill(template: Template, **values: str) -> tuple[Message, ...]:
     r"""Messages of a template whose slots are filled.
 
     The template is parted before, so that no line of a value can start a message.
-
-    Parameters
-    ----------
-    template
-        What `read_template` gives.
-    **values
-        The text of each slot.
 
     Examples
     --------

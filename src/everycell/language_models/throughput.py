@@ -85,15 +85,6 @@ class Progress:
 
     It does after the first ones, then once a minute, and at the end. The first ones are as many as
     are asked side by side: after one of them the others are nearly there, too.
-
-    Parameters
-    ----------
-    name : str
-        The model's.
-    total : int
-        Answers that are to come.
-    together : int
-        Requests that are asked side by side or at once.
     """
 
     def __init__(self, name: str, total: int, together: int) -> None:

@@ -19,18 +19,7 @@ from transformers import (
 
 
 class DrawnTokens(LogitsProcessor):
-    """Draws the next token of each row by the row's own seed; all others become impossible.
-
-    Parameters
-    ----------
-    seeds : sequence of int or None
-        One for each row; None: another draw each time.
-    temperature : float
-        Above 0.
-    top_p : float
-    device : torch.device
-        Where the scores are. Other kinds of devices draw other numbers from the same seed.
-    """
+    """Draws the next token of each row by the row's own seed; all others become impossible."""
 
     def __init__(
         self,
@@ -91,13 +80,6 @@ class ChosenLogprobs(LogitsProcessor):
 
 class StopTexts(StoppingCriteria):
     """Ends each row in which one of the texts stands.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : tuple of str
-    start : int
-        Tokens of the (padded) prompts.
 
     Attributes
     ----------

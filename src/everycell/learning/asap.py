@@ -25,17 +25,6 @@ TURNS = 16
 def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
     """Turns of a dialogue: what the user said and what the system answered.
 
-    Parameters
-    ----------
-    dialogue : sequence of (speaker, text)
-        Utterances that follow each other in any order; those of one speaker in a row become one.
-
-    Returns
-    -------
-    list of (user, system)
-        An empty text where one of both said nothing: before the system's first word, or after the
-        user's last.
-
     Examples
     --------
     >>> exchanges([("SYSTEM", "Yes?"), ("USER", "Hi."), ("USER", "A room?"), ("SYSTEM", "Where?")])
@@ -55,36 +44,13 @@ Lookup = Callable[[Asap, npt.NDArray[np.int64]], torch.Tensor]
 
 
 def frozen_vectors(vectors: npt.NDArray[np.float32]) -> Lookup:
-    """Vectors that were computed once and stay as they are.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray of float32, shape (utterances, vector)
-
-    Returns
-    -------
-    callable
-        Gets a model and numbers of utterances, gives their rows.
-    """
+    """Vectors that were computed once and stay as they are."""
     table = torch.from_numpy(vectors)
     return lambda model, numbers: table[torch.from_numpy(numbers)].to(model.device)
 
 
 def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
-    """Vectors that the model's own encoder makes: means over the word pieces.
-
-    Parameters
-    ----------
-    ids : sequence of (sequence of int)
-        Word pieces of each utterance with [CLS] and [SEP].
-    pad_id : int
-        Token id to fill up with.
-
-    Returns
-    -------
-    callable
-        As `frozen_vectors`, for a model made by `asap_from_encoder`.
-    """
+    """Vectors that the model's own encoder makes: means over the word pieces."""
 
     def vectors(model: Asap, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
         batch = pad([ids[number] for number in numbers], pad_id, model.device)
@@ -99,25 +65,6 @@ def numbered_turns(
     dialogues: Sequence[Dialogue], *, most: int = TURNS
 ) -> tuple[list[str], list[list[list[int]]]]:
     """Dialogues as numbers of utterances, so that an utterance is encoded once.
-
-    Parameters
-    ----------
-    dialogues : sequence of dialogues
-        May be empty.
-    most : int
-        Turns of a dialogue that are kept, the last ones, 1 or more.
-
-    Returns
-    -------
-    texts : list of str
-        Each utterance once, in the order in which they come.
-    turns : list of list of [user, system]
-        Numbers of `texts` for each dialogue.
-
-    Raises
-    ------
-    ValueError
-        A dialogue has no utterance.
 
     Examples
     --------
@@ -141,21 +88,7 @@ def numbered_turns(
 def asap_loss(
     lookup: Lookup, *, base_weight: float = 1.0
 ) -> Callable[[Asap, Mapping[str, Any]], torch.Tensor]:
-    """Cross-entropy of the last event's type, and of the base estimator's guess.
-
-    Parameters
-    ----------
-    lookup : callable
-        `frozen_vectors` or `trained_vectors`.
-    base_weight : float
-        Weight of the base estimator's part, 0 or more.
-
-    Returns
-    -------
-    callable
-        For `everycell.learning.training.train`: rows have `turns` (from `numbered_turns`) and
-        `dissatisfied`.
-    """
+    """Cross-entropy of the last event's type, and of the base estimator's guess."""
 
     def loss(model: Asap, rows: Mapping[str, Any]) -> torch.Tensor:
         base, intensities = _last(model, lookup, rows["turns"])
@@ -169,24 +102,7 @@ def asap_loss(
 def asap_probabilities(
     model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]], *, batch: int = 64
 ) -> npt.NDArray[np.float32]:
-    """Probability of dissatisfaction after the last turn.
-
-    Parameters
-    ----------
-    model : Asap
-        In eval mode.
-    lookup : callable
-        `frozen_vectors` or `trained_vectors`.
-    turns : sequence of dialogues
-        From `numbered_turns`; may be empty.
-    batch : int
-        Dialogues that go through the model at once, 1 or more.
-
-    Returns
-    -------
-    numpy.ndarray of float32, shape (n,)
-        0 to 1.
-    """
+    """Probability of dissatisfaction after the last turn."""
     found = [np.empty(0, dtype=np.float32)]
     with torch.no_grad():
         for start in range(0, len(turns), batch):

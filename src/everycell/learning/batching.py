@@ -55,45 +55,6 @@ def map_batches(
     once. Gradients are off. A batch that does not fit is halved, and so are those after it; the log
     says so. The log also says every few seconds how far it is and how long it will take.
 
-    Parameters
-    ----------
-    forward : callable
-        Gets a batch of b sequences as a dictionary that can be passed to a transformers model:
-        `input_ids` and `attention_mask` (1 for a token, 0 for padding), and for pairs
-        `token_type_ids`, each int64, shape (b, longest of the batch). Gives a tensor with b rows.
-        Dropout is the caller's: call `model.eval()` before.
-    sequences : sequence of (sequence of int or TokenPair)
-        Token ids with the special tokens, one or more for each sequence; all of one kind. May be
-        empty.
-    pad_id : int
-        Token id to fill up with (its attention mask is 0).
-    batch_tokens : int, optional
-        Most tokens in a batch, padding included, 1 or more; a longer sequence is a batch of its
-        own. Default: 2,048 on a CPU, 131,072 on a GPU.
-    batch_size : int, optional
-        Most sequences in a batch, 1 or more; by default only the tokens count.
-    device : torch.device or str
-        Where the batches go.
-    what : str
-        What the sequences are, for the log and errors.
-    log_seconds : float
-        Least time between two lines of progress, 0 or more.
-
-    Returns
-    -------
-    list of numpy.ndarray
-        The row of `forward`'s tensor for each sequence, in the order of `sequences` (bfloat16 as
-        float32). A row with a value for each token has those of the padding too: cut it at the
-        sequence's length.
-
-    Raises
-    ------
-    ValueError
-        For a sequence without tokens, a limit below 1, or a `forward` that gives another number of
-        rows.
-    MemoryError
-        One sequence alone does not fit.
-
     Examples
     --------
     >>> def total(batch):
@@ -170,21 +131,6 @@ def pad(
 ) -> dict[str, torch.Tensor]:
     """A batch of token sequences, filled up on the right to the longest.
 
-    Parameters
-    ----------
-    sequences : sequence of (sequence of int or TokenPair)
-        b sequences of one kind, b of 1 or more.
-    pad_id : int
-        Token id to fill up with.
-    device : torch.device or str
-        Where the tensors go.
-
-    Returns
-    -------
-    dict of str to torch.Tensor
-        `input_ids`, `attention_mask`, and for pairs `token_type_ids`, each int64, shape
-        (b, longest).
-
     Examples
     --------
     >>> batch = pad([TokenPair([5, 6], [7]), TokenPair([5], [8])], pad_id=0)
@@ -242,15 +188,6 @@ def _try(forward: Callable[[Batch], torch.Tensor], batch: Batch) -> torch.Tensor
 
 def out_of_memory(error: Exception) -> bool:
     """Whether an error says that memory ran out, on a GPU or on the CPU.
-
-    Parameters
-    ----------
-    error : Exception
-        Python's, or of torch, whose allocator for the CPU raises a plain RuntimeError.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

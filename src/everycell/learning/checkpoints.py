@@ -27,15 +27,6 @@ class Checkpoints:
 
     Each appears whole: it is written under another name, then renamed. One that was damaged since
     is left out.
-
-    Parameters
-    ----------
-    folder : Path
-        Made with the first checkpoint.
-    model : torch.nn.Module
-    optimiser : torch.optim.Optimizer
-    schedule : torch.optim.lr_scheduler.LRScheduler
-        Of the training; their states are written, and read back.
     """
 
     def __init__(
@@ -75,24 +66,7 @@ class Checkpoints:
             shutil.rmtree(self.folder / _name(step))
 
     def resume(self, inputs: dict[str, JsonValue]) -> TrainingRecord | None:
-        """Take up the last whole checkpoint.
-
-        Parameters
-        ----------
-        inputs : dict
-            What the training depends on; see `TrainingRecord`.
-
-        Returns
-        -------
-        TrainingRecord or None
-            What was done up to it. None where there is no whole checkpoint; the folder is then
-            removed.
-
-        Raises
-        ------
-        TrainingError
-            The checkpoint is of another training.
-        """
+        """Take up the last whole checkpoint."""
         for step in reversed(_steps(self.folder)):
             folder = self.folder / _name(step)
             try:

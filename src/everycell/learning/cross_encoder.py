@@ -43,35 +43,6 @@ def score_pairs(
 
     A text that stands in many pairs is tokenised once.
 
-    Parameters
-    ----------
-    model : transformers.BertForSequenceClassification
-        For sequence classification with one output. Used without dropout, and left in the mode
-        (training or not) that it was in.
-    tokenizer : transformers.PreTrainedTokenizerBase
-        The model's own.
-    queries, documents : mapping of id to str
-        Texts; those without a pair do not matter. A text may be empty.
-    pairs : sequence of (query id, document id)
-        What to score; may be empty, and may have repetitions.
-    length : PairLength
-        How the texts are cut.
-    batch_tokens : int, optional
-        As in `map_batches`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (number of pairs,), float32
-        One score per pair, in order; any real number, higher is more relevant.
-
-    Raises
-    ------
-    ValueError
-        For an id without text, a model with more than one output, or pairs longer than the model
-        reads.
-    MemoryError
-        One pair alone does not fit.
-
     Examples
     --------
     >>> import os, pathlib, tempfile
@@ -147,16 +118,6 @@ def softmax_loss(scores: torch.Tensor) -> torch.Tensor:
     Mean over the rows of -log(exp(s_0) / sum_j exp(s_j)), with the relevant document in column 0.
     With one negative this is log(1 + exp(s_1 - s_0)), the loss of a pair.
 
-    Parameters
-    ----------
-    scores : torch.Tensor, shape (b, 1 + n)
-        Scores of a query's relevant document and n others, n of 1 or more.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar, 0 or more.
-
     Examples
     --------
     >>> round(softmax_loss(torch.tensor([[0.0, 0.0]])).item(), 4)
@@ -172,20 +133,6 @@ def triplet_loss(
     """Triplet margin loss with Euclidean distances.
 
     Mean over the rows and their negatives of max(0, |q - p| - |q - n| + margin).
-
-    Parameters
-    ----------
-    query, positive : torch.Tensor, shape (b, h)
-        Vectors of the queries and their relevant documents.
-    negatives : torch.Tensor, shape (b, n, h)
-        Vectors of n other documents for each.
-    margin : float
-        How much farther than the relevant one another document should be, above 0.
-
-    Returns
-    -------
-    torch.Tensor
-        A scalar, 0 or more.
 
     Examples
     --------
@@ -209,31 +156,6 @@ def training_loss(
 
     The thesis' settings for MTFT are learning rate 3e-5, batches of 32, at most 30 epochs, patience
     10 and dropout 0.05 (see `everycell.learning.dropout`).
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        The model's own.
-    length : PairLength
-        How pairs are cut; a text that is encoded alone is cut to the same total.
-    triplet_weight : float
-        Weight of the triplet loss, 0 or more, added to the softmax loss. 0: a plain cross-encoder.
-        1: MTFT, the plain sum.
-    margin : float
-        Of the triplet loss.
-
-    Returns
-    -------
-    callable
-        Takes a model and rows as a `datasets.Dataset` gives them (column: values): `query` (str),
-        `positive` (str) and `negatives` (list of str, as many in each row). Returns the mean loss
-        of the rows. The vector of a text encoded alone is that of [CLS] in the last layer.
-
-    Raises
-    ------
-    ValueError
-        The triplet weight or margin is out of range; when called, rows with different numbers of
-        negatives or none, and a model that `score_pairs` refuses.
     """
     if triplet_weight < 0 or margin <= 0:
         raise ValueError(

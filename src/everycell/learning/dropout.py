@@ -7,20 +7,7 @@ from transformers import PreTrainedModel
 
 
 def set_dropout(model: PreTrainedModel, rate: float) -> None:
-    """Set every dropout of a model: between layers, in attention, before the output.
-
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        Changed in place; what its configuration says, and saves, stays.
-    rate : float
-        From 0 to below 1; MTFT has 0.05.
-
-    Raises
-    ------
-    ValueError
-        The rate is out of range.
-    """
+    """Set every dropout of a model: between layers, in attention, before the output."""
     if not 0 <= rate < 1:
         raise ValueError(f"The dropout rate is {rate}: it must be from 0 to below 1; change it.")
     for module in model.modules():

@@ -28,31 +28,7 @@ def pair_scores(
     length: int = 512,
     batch: int = 16,
 ) -> npt.NDArray[np.float64]:
-    """Scores of texts, each compared with every other one in both orders.
-
-    Parameters
-    ----------
-    model, tokenizer
-        From `everycell.learning.t5.load_t5`.
-    query : str
-    texts : sequence of str
-        n texts; n (n - 1) pairs are read.
-    length : int
-        Tokens of a prompt; of both texts the longer one loses its end first.
-    batch : int
-        Pairs side by side.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Sum over the other texts of the probability that this one is better when it stands first,
-        and that the other one is not when it stands first: from 0 to 2 (n - 1).
-
-    Raises
-    ------
-    ModelError
-        The tokenizer has no single token for ``true`` or ``false``.
-    """
+    """Scores of texts, each compared with every other one in both orders."""
     labels = [_label(tokenizer, word) for word in ("true", "false")]
     pairs = [(i, j) for i in range(len(texts)) for j in range(len(texts)) if i != j]
     scores = np.zeros(len(texts))

@@ -32,36 +32,6 @@ def ranking_examples(
     A text stands in many examples (all pairs of SciDocs have some gigabytes), so they are written
     to a file and mapped from it: memory holds what a batch needs.
 
-    Parameters
-    ----------
-    queries, candidates : pandas.DataFrame
-        As in `everycell.collections.benchmark.Benchmark`; only the split "train" is used.
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`.
-    file : Path
-        Arrow file that is written, or replaced; it has to stay as long as the examples are used.
-    pairs : int
-        Relevant pairs to draw, without replacement; all of them where there are fewer. A pair that
-        stands in several tasks counts once.
-    negatives : int
-        Documents of the same list that are not relevant, drawn anew for each pair (abolghasemi2026,
-        section 2.3.1, draws 2); 1 or more.
-    seed : int
-        0 or more.
-    tasks : collection of str, optional
-        Only these.
-
-    Returns
-    -------
-    datasets.Dataset
-        Columns `query`, `positive` (text) and `negatives` (list of texts), in random order.
-
-    Raises
-    ------
-    ValueError
-        No training pair at all, a list with too few documents that are not relevant, or what
-        `everycell.collections.benchmark.check_texts` refuses.
-
     Examples
     --------
     >>> import tempfile

@@ -51,32 +51,6 @@ def expand(
     The result is [CLS] document [SEP] new terms [SEP], as the authors' code has it: token ids and
     no text, since new terms need not be words ("##ing"), and a text made from them would be cut
     into other word pieces.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-    proposed : numpy.ndarray of int, shape (documents, m)
-        From `everycell.learning.tilde.encode`, or its first columns; m is 200 and 300 in the
-        thesis.
-    length : int
-        Most tokens of an expanded document, special ones included. A document that fills it alone
-        gets nothing; what it has beyond that length is not known and may be added.
-    stop : numpy.ndarray of int64
-        From `everycell.learning.tilde.stop_ids`; never added.
-    own : int, optional
-        Most tokens of the document itself, special ones included, up to `length` (its default):
-        a smaller number leaves room for new terms behind a long document.
-
-    Returns
-    -------
-    Expansion
-        A document to which nothing is added is as it was.
-
-    Raises
-    ------
-    ValueError
-        Another number of texts than of proposals; see `token_ids`.
     """
     documents = token_ids(tokenizer, texts, length if own is None else min(own, length))
     terms = [

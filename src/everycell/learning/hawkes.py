@@ -79,13 +79,6 @@ class AsapConfig(PreTrainedConfig):
 class HawkesLayer(nn.Module):
     """Intensities of the events after each turn, from the events before and the background.
 
-    Parameters
-    ----------
-    types : int
-        Kinds of events.
-    size, heads, layers, dropout
-        Of the transformer that is the kernel; see `AsapConfig`.
-
     Examples
     --------
     >>> _ = torch.manual_seed(0)
@@ -103,20 +96,7 @@ class HawkesLayer(nn.Module):
         self.from_context = _mlp(size, types, dropout)
 
     def forward(self, probabilities: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
-        """Intensities, 0 or more.
-
-        Parameters
-        ----------
-        probabilities : torch.Tensor, shape (b, turns, types)
-            Of each kind of event after each turn; rows sum to 1.
-        context : torch.Tensor, shape (b, turns, size)
-            What the base estimator made of each turn.
-
-        Returns
-        -------
-        torch.Tensor, shape (b, turns, types)
-            Those of a turn depend on it and on turns before it.
-        """
+        """Intensities, 0 or more."""
         history = _causal(self.kernel, self.events(probabilities))
         return functional.softplus(self.from_history(history) + self.from_context(context))
 
@@ -153,53 +133,19 @@ class Asap(PreTrainedModel):
         """Leave parts as torch draws them: transformers' small weights suit larger models."""
 
     def forward(self, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits of the base estimator, and intensities.
-
-        Parameters
-        ----------
-        turns : torch.Tensor, shape (b, turns, 2 * vector)
-            Vectors; rows after the last turn of a dialogue change nothing of what is before them.
-
-        Returns
-        -------
-        base, intensities : torch.Tensor, shape (b, turns, 2)
-        """
+        """Logits of the base estimator, and intensities."""
         context = _causal(self.dialogue, self.reduce(turns))
         base = self.base(context)
         return base, self.hawkes(base.softmax(dim=-1), context)
 
     def last(self, turns: torch.Tensor, lengths: Sequence[int]) -> tuple[torch.Tensor, ...]:
-        """The same at the last turn of each dialogue only.
-
-        Parameters
-        ----------
-        turns : torch.Tensor, shape (b, turns, 2 * vector)
-        lengths : sequence of int
-            Turns of each dialogue, 1 or more.
-
-        Returns
-        -------
-        base, intensities : torch.Tensor, shape (b, 2)
-        """
+        """The same at the last turn of each dialogue only."""
         places = torch.arange(len(lengths)), torch.tensor(lengths) - 1
         return tuple(values[places] for values in self(turns))
 
 
 def asap_from_encoder(encoder: BertModel, **sizes: Any) -> Asap:
-    """An ASAP whose encoder is trained along and starts from a BERT.
-
-    Parameters
-    ----------
-    encoder : transformers.BertModel
-        Its weights are copied.
-    **sizes
-        Of `AsapConfig`.
-
-    Returns
-    -------
-    Asap
-        The new parts are drawn from torch's global generator.
-    """
+    """An ASAP whose encoder is trained along and starts from a BERT."""
     config = encoder.config
     model = Asap(AsapConfig(vector=config.hidden_size, encoder=config.to_dict(), **sizes))
     model.encoder.load_state_dict(encoder.state_dict())

@@ -47,18 +47,6 @@ class ModelError(Exception):
 def cached_folder(name: str, revision: str | None = None) -> Path | None:
     """Folder of a model in the local cache of the hub; None where the cache has none of it.
 
-    Parameters
-    ----------
-    name : str
-        Name on the hub, such as ``"bert-base-uncased"``.
-    revision : str, optional
-        Commit, tag or branch; its main branch by default.
-
-    Raises
-    ------
-    ModelError
-        The name can be no name of a model.
-
     Examples
     --------
     >>> cached_folder("no/such/name")
@@ -87,21 +75,7 @@ def cached_folder(name: str, revision: str | None = None) -> Path | None:
 def download_model(
     name: str, revision: str | None = None, *, files: Sequence[str] = FILES
 ) -> Path:
-    """Folder of a model with all files that the hub has, downloaded where they are not yet.
-
-    Parameters
-    ----------
-    name, revision
-        As for `cached_folder`.
-    files : sequence of str
-        Patterns of their names.
-
-    Raises
-    ------
-    ModelError
-        The hub does not know it, does not give it without its terms being accepted, cannot be
-        asked, or what it says cannot be read; the disk is full.
-    """
+    """Folder of a model with all files that the hub has, downloaded where they are not yet."""
     hub = constants.ENDPOINT
     what = f"The model {name}" + (f" at {revision}" if revision else "")
     try:

@@ -26,16 +26,6 @@ def in_float32(head: torch.nn.Module, states: torch.Tensor) -> torch.Tensor:
 def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
     """Last hidden state of the first token.
 
-    Parameters
-    ----------
-    bert : transformers.BertModel
-    batch : mapping of str to torch.Tensor
-        Of b sequences, as `everycell.learning.batching.pad` makes it.
-
-    Returns
-    -------
-    torch.Tensor, shape (b, hidden size)
-
     Examples
     --------
     >>> from transformers import BertConfig
@@ -72,17 +62,6 @@ def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
 def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
     """What BERT's pooler makes of the first token.
 
-    Parameters
-    ----------
-    model : transformers.BertForSequenceClassification
-    batch : mapping of str to torch.Tensor
-        Of b sequences, as `everycell.learning.batching.pad` makes it.
-
-    Returns
-    -------
-    torch.Tensor, shape (b, hidden size)
-        -1 to 1.
-
     Examples
     --------
     >>> from transformers import BertConfig
@@ -100,18 +79,6 @@ def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> to
 def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
     """Logit of a classifier with one output, with a gradient where the caller has it on.
 
-    Parameters
-    ----------
-    model : transformers.BertForSequenceClassification
-        With one output.
-    batch : mapping of str to torch.Tensor
-        Of b sequences, as `everycell.learning.batching.pad` makes it.
-
-    Returns
-    -------
-    torch.Tensor, shape (b,)
-        Any real number: ``model(**batch).logits[:, 0]``.
-
     Examples
     --------
     >>> from transformers import BertConfig
@@ -127,19 +94,6 @@ def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
 
 def states_at(bert: BertModel, batch: Batch, read: torch.Tensor) -> torch.Tensor:
     """Last hidden states at chosen positions.
-
-    Parameters
-    ----------
-    bert : transformers.BertModel
-    batch : mapping of str to torch.Tensor
-        Of b sequences, as `everycell.learning.batching.pad` makes it.
-    read : torch.Tensor of bool, shape (b, longest)
-        The n positions that are read; may be none.
-
-    Returns
-    -------
-    torch.Tensor, shape (n, hidden size)
-        In the order of the positions, row by row: ``last_hidden_state[read]``.
 
     Examples
     --------

@@ -18,21 +18,6 @@ Scorer = Callable[[Sequence[tuple[str, str]]], npt.ArrayLike]
 def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> pd.DataFrame:
     """Score the documents of ranked lists, some queries after the others.
 
-    Parameters
-    ----------
-    lists : pandas.DataFrame, n rows
-        Columns `query` and `document`, each pair once.
-    score : callable
-        Scores pairs.
-    at_once : int
-        Queries whose documents are in memory as token ids at a time, 1 or more.
-
-    Returns
-    -------
-    pandas.DataFrame, n rows
-        A run: the lists with a column `score`; the queries of a part stand together, each part in
-        the order of the lists.
-
     Examples
     --------
     >>> lists = pd.DataFrame({"query": ["q", "r", "q"], "document": ["a", "bb", "ccc"]})
@@ -48,24 +33,6 @@ def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> 
 
 def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]]) -> pd.DataFrame:
     """Score each list by the model that its query was held out from.
-
-    Parameters
-    ----------
-    lists : pandas.DataFrame, n rows
-        Columns `query` and `document`, each pair once; an index without repetitions.
-    scorers : iterable of (set of str, callable)
-        Queries that a model was not trained on, and its scores of pairs; models may be loaded one
-        by one. Queries without a list do not matter.
-
-    Returns
-    -------
-    pandas.DataFrame, n rows
-        A run: the lists with a column `score`, in their order.
-
-    Raises
-    ------
-    ValueError
-        For a query that no model or more than one was held out from.
 
     Examples
     --------

@@ -69,33 +69,6 @@ def train_and_score(
 ) -> Mapping[int, list[FloatArray]]:
     """Train on lists, and score other lists after some of the epochs.
 
-    Parameters
-    ----------
-    features : sequence of array_like, each of shape (n, d)
-        Features of the items of a list; n may differ.
-    relevance : sequence of array_like, each of shape (n,)
-        0 or more, above 0 for at least one item of each list.
-    others : sequence of array_like, each of shape (n, d)
-        Lists to be scored.
-    epochs : sequence of int
-        After which epochs to score, 1 or more. Training ends with the last.
-    seed : int
-        Of the first weights and the order of the lists.
-    batch : int
-        Lists of a step; their losses are added.
-    learning_rate : float
-        Of Adam.
-
-    Returns
-    -------
-    mapping of int to list of numpy.ndarray of float64
-        By epochs, the scores of each other list, shape (n,): no probabilities, of any sign.
-
-    Raises
-    ------
-    ValueError
-        For a list without relevant items or with other shapes, or epochs below 1.
-
     Notes
     -----
     Loss: cross entropy between relevance, divided by its Euclidean norm, and the softmax of the

@@ -54,36 +54,6 @@ def load_model(
 ) -> tuple[BertPreTrainedModel, PreTrainedTokenizerBase]:
     """A BERT with its tokenizer, in eval mode, in float32, on the CPU.
 
-    Parameters
-    ----------
-    source : Path or str
-        A `Path` is a folder with `config.json`, `model.safetensors` (or several with their index)
-        and `tokenizer.json` or `vocab.txt`. A `str` is a name on the Hugging Face hub, such as
-        ``"bert-base-uncased"`` or ``"NAME@REVISION"``, which is looked for in the local cache of
-        the hub.
-    head : {"masked-lm", "encoder", "classifier", "tildev2"}
-        What stands on the encoder: the language-model head, nothing (last hidden states), one score
-        for a text or a pair, or TILDEv2's weight for each token.
-    seed : int, optional
-        Of the new score head (pooler too where there is none) for a `"classifier"` that is to be
-        trained. Without it, a folder without a trained head is refused.
-    network : bool
-        Whether a hub name that is not in the local cache may be downloaded.
-    revision : str, optional
-        Commit, tag or branch of a hub name; its main branch by default.
-
-    Returns
-    -------
-    model : BertForMaskedLM, BertModel, BertForSequenceClassification or TildeV2
-        By `head`; a `BertModel` without a pooler.
-    tokenizer : transformers.PreTrainedTokenizerBase
-
-    Raises
-    ------
-    ModelError
-        A file is missing or damaged, the weights are a pickle, the architecture is not BERT, the
-        head is not in the weights, or the tokenizer has more entries than the model.
-
     Examples
     --------
     >>> load_model(Path("no/such/folder"), "encoder")
@@ -108,11 +78,6 @@ model, or give the name of a hub model as a str.
 def model_folder(source: Path | str, *, network: bool = False, revision: str | None = None) -> Path:
     """Folder of a model that can be loaded from safetensors; parameters as for `load_model`.
 
-    Raises
-    ------
-    ModelError
-        The folder, or a file that loading needs, is missing, or the hub does not have the model.
-
     Examples
     --------
     >>> model_folder(Path("no/such/folder"))
@@ -128,10 +93,6 @@ model, or give the name of a hub model as a str.
 
 def device() -> torch.device:
     """Where to compute: the GPU if there is one, else the CPU.
-
-    Returns
-    -------
-    torch.device
 
     Examples
     --------
@@ -270,11 +231,6 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
 
 def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTrainedTokenizerBase:
     """Tokenizer in a folder; `name` is what an error calls the model, `kind` the class to read it.
-
-    Raises
-    ------
-    ModelError
-        A file is damaged.
     """
     try:
         # Said in so many words: where it is left open, transformers asks on the terminal whether

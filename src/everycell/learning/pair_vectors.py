@@ -22,23 +22,7 @@ def pair_vectors(
     pairs: Sequence[tuple[Hashable, Hashable]],
     length: PairLength,
 ) -> npt.NDArray[np.float32]:
-    """Vector of each pair of query and document before the last layer.
-
-    Parameters
-    ----------
-    model, tokenizer, queries, documents, pairs, length
-        As for `everycell.learning.cross_encoder.score_pairs`.
-
-    Returns
-    -------
-    numpy.ndarray of float32, shape (number of pairs, hidden size)
-        What BERT's pooler gives: with `head_of` they give the scores of `score_pairs`.
-
-    Raises
-    ------
-    ValueError
-        For an id without text.
-    """
+    """Vector of each pair of query and document before the last layer."""
     ids = {}
     for name, texts, wanted in (("query", queries, 0), ("document", documents, 1)):
         needed = list(dict.fromkeys(pair[wanted] for pair in pairs))

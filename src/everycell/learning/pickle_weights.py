@@ -31,29 +31,6 @@ _OTHERS = [kind for kind in FILES if "safetensors" not in kind]
 def convert_weights(source: Path | str, target: Path, *, one_output: bool = False) -> list[Path]:
     """Write a model whose weights are a pickle as one in safetensors.
 
-    Parameters
-    ----------
-    source : Path or str
-        Folder with ``pytorch_model.bin``, or with its parts and ``pytorch_model.bin.index.json``;
-        configuration and tokenizer are copied. A `str` is a name on the hub, or "NAME@REVISION",
-        from which these files are downloaded.
-    target : Path
-        Folder to make.
-    one_output : bool
-        Whether a classifier of two outputs (not relevant, relevant) becomes one of their
-        difference, which ranks alike: a cross-encoder here has one output.
-
-    Returns
-    -------
-    list of Path
-        Files of the target.
-
-    Raises
-    ------
-    ModelError
-        No such weights, a pickle that holds more than weights or is damaged, a target that is
-        there, or a model that has no classifier of two outputs.
-
     Examples
     --------
     >>> convert_weights(Path("no/model"), Path("new"))

@@ -17,11 +17,6 @@ def use_portable_arithmetic() -> None:
 
     Call it before anything is computed. It makes ListNet about half as fast.
 
-    Raises
-    ------
-    RuntimeError
-        If torch has chosen its instructions already.
-
     Notes
     -----
     Not all functions obey. ``sqrt``, ``log`` and others of whole tensors come from a library that

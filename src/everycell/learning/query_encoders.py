@@ -85,26 +85,6 @@ def load_encoder(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A query encoder with its tokenizer, in eval mode, on the CPU.
 
-    Parameters
-    ----------
-    source : Path or str
-        A `Path` is a folder of a model in safetensors with its tokenizer, a `str` its name on the
-        Hugging Face hub, or ``"NAME@REVISION"``.
-    kind : {"unicoil", "ance", "first", "mean", "tct_colbert"}
-        See the head of this module.
-    network, revision
-        As for `everycell.learning.models.load_model`.
-
-    Returns
-    -------
-    model : transformers.PreTrainedModel
-    tokenizer : transformers.PreTrainedTokenizerBase
-
-    Raises
-    ------
-    ModelError
-        Another kind, no such model, weights that are a pickle or damaged or lack a part.
-
     Examples
     --------
     >>> load_encoder("castorini/no-such-model", "ance")
@@ -151,19 +131,6 @@ def encode_queries(
     queries: Sequence[str],
 ) -> Iterator[dict[str, int] | list[float]]:
     """Encode queries one by one, so that none depends on others of a batch.
-
-    Parameters
-    ----------
-    model, tokenizer
-        From `load_encoder`.
-    kind
-        As there.
-    queries : sequence of str
-
-    Yields
-    ------
-    dict of str to int, or list of float
-        Of uniCOIL: word piece -> weight, 0 or more. Of the others: a vector.
 
     Examples
     --------

@@ -95,27 +95,11 @@ class TrainedRanker(Ranker):
         """What it takes of the texts that it is trained on, and how it scores them.
 
         Only what concerns this ranker, so that a change for one trains no other.
-
-        Parameters
-        ----------
-        lengths : mapping
-        few_steps : bool
-            Whether it has to learn with a tiny encoder in few steps, as its authors need not.
         """
 
     @abstractmethod
     def start(self, encoder: Path, reading: Reading, seed: int) -> Start:
-        """An untrained model on the encoder in a folder, and its loss.
-
-        Parameters
-        ----------
-        encoder : Path
-            Folder, as `everycell.learning.models.load_model` takes it.
-        reading : mapping
-            From `training_reading`.
-        seed : int
-            Of the weights that the encoder does not have.
-        """
+        """An untrained model on the encoder in a folder, and its loss."""
 
 
 class EncodingRanker(Ranker):
@@ -123,16 +107,7 @@ class EncodingRanker(Ranker):
 
     @abstractmethod
     def reading(self, lengths: Lengths, *, zero_shot: bool, proposals: int) -> Reading:
-        """What it reads of texts that it encodes, and no more than concerns it.
-
-        Parameters
-        ----------
-        lengths : mapping
-        zero_shot : bool
-            Whether its model is used as it comes.
-        proposals : int
-            Terms of a document that an expansion may ask for.
-        """
+        """What it reads of texts that it encodes, and no more than concerns it."""
 
 
 class TextEncodingRanker(EncodingRanker):
@@ -140,17 +115,7 @@ class TextEncodingRanker(EncodingRanker):
 
     @abstractmethod
     def encode(self, model: Path, documents: Texts, queries: Texts, reading: Reading) -> Encoded:
-        """Documents and queries as it sees them.
-
-        Parameters
-        ----------
-        model : Path
-            Folder of the trained model.
-        documents, queries : mapping of str to str
-            Id -> text.
-        reading : mapping
-            From `reading`.
-        """
+        """Documents and queries as it sees them."""
 
 
 class ExpandingRanker(EncodingRanker):
@@ -165,22 +130,7 @@ class ExpandingRanker(EncodingRanker):
         reading: Reading,
         proposed: npt.NDArray[np.integer],
     ) -> tuple[Encoded, pd.DataFrame]:
-        """Expanded documents and queries as it sees them, and what was added.
-
-        Parameters
-        ----------
-        model, documents, queries, reading
-            As of `TextEncodingRanker.encode`.
-        proposed : numpy.ndarray of int, shape (documents, m)
-            Likeliest vocabulary entries of each document, the likeliest first.
-
-        Returns
-        -------
-        encoded : Encoded
-        new_terms : pandas.DataFrame
-            Columns `document_id`, `found` (terms that the document lacked) and `added` (those for
-            which there was room).
-        """
+        """Expanded documents and queries as it sees them, and what was added."""
 
 
 class PairRanker(Ranker):
@@ -200,18 +150,7 @@ class PairRanker(Ranker):
         pairs: Sequence[tuple[str, str]],
         reading: Reading,
     ) -> npt.NDArray[np.float32]:
-        """One score per pair, in order; higher is more relevant.
-
-        Parameters
-        ----------
-        model, tokenizer
-            From `load`, or those in training.
-        queries, documents : mapping of str to str
-            Id -> text.
-        pairs : sequence of (query id, document id)
-        reading : mapping
-            From `pair_reading`.
-        """
+        """One score per pair, in order; higher is more relevant."""
 
     @abstractmethod
     def load(self, model: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -233,11 +172,6 @@ def ranker_names() -> list[str]:
 def ranker_module(name: str) -> str:
     """Full name of the module of a ranker.
 
-    Raises
-    ------
-    ValueError
-        There is no such ranker.
-
     Examples
     --------
     >>> ranker_module("cross-encoder")
@@ -253,11 +187,6 @@ def ranker_module(name: str) -> str:
 
 def ranker_named(name: str) -> Ranker:
     """The ranker of a name.
-
-    Raises
-    ------
-    ValueError
-        There is no such ranker, or its module names it otherwise.
 
     Examples
     --------

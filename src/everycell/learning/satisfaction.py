@@ -43,25 +43,6 @@ _FEWEST = 2
 def up_sampled(dissatisfied: Sequence[bool], factor: int) -> npt.NDArray[np.int64]:
     """Rows of a training set in which those of dissatisfied users stand `factor` times.
 
-    Parameters
-    ----------
-    dissatisfied : sequence of bool, shape (n,)
-        Label of each sample; may be empty.
-    factor : int
-        How often a dissatisfied sample is to stand, 1 or more; 1 changes nothing. The thesis has
-        10 to 50 (section 3.5.3).
-
-    Returns
-    -------
-    numpy.ndarray of int64
-        All rows in order, then the dissatisfied ones in order, `factor` - 1 times. A training
-        shuffles them.
-
-    Raises
-    ------
-    ValueError
-        A factor below 1.
-
     Examples
     --------
     >>> up_sampled([False, True, False], 3).tolist()
@@ -76,19 +57,6 @@ def up_sampled(dissatisfied: Sequence[bool], factor: int) -> npt.NDArray[np.int6
 
 def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> float:
     """Macro F1 of the decision "dissatisfied if more likely than not": what models are chosen by.
-
-    Parameters
-    ----------
-    dissatisfied : sequence of bool, shape (n,)
-        True labels, n of 1 or more.
-    probabilities : array_like, shape (n,)
-        Probability of dissatisfaction, 0 to 1; one of exactly 0.5 counts as satisfied.
-
-    Returns
-    -------
-    float
-        Mean of the F1 of the two classes, 0 to 1; a class that is neither there nor predicted has
-        an F1 of 0.
 
     Examples
     --------
@@ -106,16 +74,6 @@ def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> floa
 def majority_probability(dissatisfied: Sequence[bool]) -> float:
     """What the estimator that knows only the training labels says of every dialogue.
 
-    Parameters
-    ----------
-    dissatisfied : sequence of bool, shape (n,)
-        Training labels, n of 1 or more.
-
-    Returns
-    -------
-    float
-        Share of dissatisfied samples, 0 to 1.
-
     Examples
     --------
     >>> majority_probability([True, False, False, False])
@@ -126,21 +84,6 @@ def majority_probability(dissatisfied: Sequence[bool]) -> float:
 
 def split_answer(dialogue: Dialogue) -> tuple[str, str]:
     """The last utterance, and all before it.
-
-    Parameters
-    ----------
-    dialogue : sequence of (speaker, text)
-        One utterance or more.
-
-    Returns
-    -------
-    answer, before : str
-        Text of the last utterance, and of the others, a line each.
-
-    Raises
-    ------
-    ValueError
-        The dialogue has no utterance.
 
     Examples
     --------
@@ -163,28 +106,6 @@ def logistic_regression(
     strengths: Sequence[float] = (0.1, 1.0, 10.0),
 ) -> Pipeline:
     """TF-IDF of words and word pairs, last answer and earlier text apart, in a regression.
-
-    Parameters
-    ----------
-    dialogues, dissatisfied
-        Training samples and their labels, of both classes.
-    valid, valid_dissatisfied
-        Samples on which `strengths` are compared.
-    factor : int
-        Weight of a dissatisfied sample, which is the same as repeating it.
-    strengths : sequence of float
-        Inverse strengths of the regularisation, above 0. The one with the highest macro F1 on
-        `valid` is kept, the first among equals.
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        For `regression_probabilities`.
-
-    Raises
-    ------
-    ValueError
-        All training samples have one label.
 
     Examples
     --------
@@ -215,19 +136,7 @@ def logistic_regression(
 def regression_probabilities(
     model: Pipeline, dialogues: Sequence[Dialogue]
 ) -> npt.NDArray[np.float64]:
-    """Probability of dissatisfaction by `logistic_regression`.
-
-    Parameters
-    ----------
-    model : sklearn.pipeline.Pipeline
-    dialogues : sequence of dialogues
-        One or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        0 to 1.
-    """
+    """Probability of dissatisfaction by `logistic_regression`."""
     return model.predict_proba(dialogues)[:, 1]
 
 
@@ -250,27 +159,6 @@ def context_ids(
     utterance: int = UTTERANCE,
 ) -> list[npt.NDArray[np.int32]]:
     """Last word pieces of dialogues: [CLS], then utterances that each end with [SEP].
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        Of a BERT.
-    dialogues : sequence of dialogues
-        May be empty.
-    length : int
-        Most pieces of a dialogue, special ones included, 3 or more; what comes earlier is cut off.
-        128 here; the code of the baseline that the thesis replicates has 500.
-    utterance : int
-        Pieces after which an utterance is cut, 1 or more.
-
-    Returns
-    -------
-    list of numpy.ndarray of int32
-
-    Raises
-    ------
-    ValueError
-        A limit that leaves no room, or a dialogue without an utterance.
 
     Examples
     --------
@@ -304,16 +192,6 @@ def classifier_loss(
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Any]], torch.Tensor]:
     """Cross-entropy of a BERT with one output, the logit of dissatisfaction.
 
-    Parameters
-    ----------
-    pad_id : int
-        Token id to fill up with.
-
-    Returns
-    -------
-    callable
-        For `everycell.learning.training.train`: rows have `ids` (word pieces) and `dissatisfied`.
-
     Examples
     --------
     >>> from transformers import BertConfig, BertForSequenceClassification
@@ -336,22 +214,7 @@ def classifier_loss(
 def classifier_probabilities(
     model: BertForSequenceClassification, ids: Sequence[npt.ArrayLike], pad_id: int
 ) -> npt.NDArray[np.float32]:
-    """Probability of dissatisfaction by a BERT with one output.
-
-    Parameters
-    ----------
-    model : transformers.BertForSequenceClassification
-        With one output, in eval mode.
-    ids : sequence of (sequence of int)
-        From `context_ids`; may be empty.
-    pad_id : int
-        Token id to fill up with.
-
-    Returns
-    -------
-    numpy.ndarray of float32, shape (n,)
-        0 to 1.
-    """
+    """Probability of dissatisfaction by a BERT with one output."""
     rows = map_batches(
         lambda batch: logit(model, batch).sigmoid(),
         ids,

@@ -56,15 +56,7 @@ class Labelled(NamedTuple):
 
 
 class UtteranceVectors:
-    """Vectors of utterances by an encoder that stays as it is, each computed once.
-
-    Parameters
-    ----------
-    source : Path or str
-        Of a sentence encoder; see `everycell.learning.models.load_model`.
-    utterance : int
-        Word pieces after which an utterance is cut, special ones included.
-    """
+    """Vectors of utterances by an encoder that stays as it is, each computed once."""
 
     def __init__(self, source: Path | str, *, utterance: int = UTTERANCE) -> None:
         model, self._tokenizer = load_model(source, "encoder")
@@ -74,19 +66,7 @@ class UtteranceVectors:
         self._rows: dict[str, npt.NDArray[np.float32]] = {}
 
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Vectors of texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            May be empty.
-
-        Returns
-        -------
-        numpy.ndarray of float32, shape (n, hidden size)
-            Their coordinates have a mean square of 1, as states of a BERT roughly have, and as the
-            places that a transformer adds to them.
-        """
+        """Vectors of texts."""
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
         found = dense_vectors(self._model, self._tokenizer, new, self._utterance)
         found *= np.sqrt(found.shape[1])
@@ -106,26 +86,6 @@ def stepped_options(
     bf16: bool = False,
 ) -> TrainingOptions:
     """Options of a training whose length is given in steps, whatever the up-sampling.
-
-    Parameters
-    ----------
-    steps : int
-        1 or more.
-    batch : int
-        Samples a step, 1 or more.
-    learning_rate : float
-        Highest rate; it rises over the first tenth of the steps, and then falls to 0.
-    validations : int
-        1 to `steps`; the last one is after the last step.
-    seed : int
-    dropout : float, optional
-        Rate of every dropout, from 0 to below 1; None: what the model comes with.
-    bf16 : bool
-        Whether a GPU computes in bfloat16.
-
-    Returns
-    -------
-    TrainingOptions
 
     Examples
     --------
@@ -159,31 +119,7 @@ def train_classifier(
     length: int = 128,
     train_embeddings: bool = True,
 ) -> Estimate:
-    """Fine-tune a BERT on the last words of dialogues.
-
-    Parameters
-    ----------
-    source : Path or str
-        BERT to start from; see `everycell.learning.models.load_model`.
-    training, valid : Labelled
-        What it learns from, and what its best state is chosen by.
-    options : TrainingOptions
-        The seed also draws the new score head.
-    folder : Path
-        Gets the model; a finished one is taken as it is.
-    factor : int
-        How often a dissatisfied sample stands in the training set, 1 or more.
-    length : int
-        Word pieces of a dialogue.
-    train_embeddings : bool
-        False leaves the vectors of words and places as they are: in a small model they are most of
-        the parameters, and a tenth of the time.
-
-    Returns
-    -------
-    callable
-        From dialogues to probabilities.
-    """
+    """Fine-tune a BERT on the last words of dialogues."""
     model, tokenizer = load_model(source, "classifier", seed=options.seed)
     model = model.to(device())
     model.base_model.embeddings.requires_grad_(train_embeddings)
@@ -228,31 +164,7 @@ def train_asap(
     utterance: int = UTTERANCE,
     **sizes: Any,
 ) -> Estimate:
-    """Train an ASAP.
-
-    Parameters
-    ----------
-    source : Path, str or UtteranceVectors
-        A BERT whose weights are trained along, or vectors that stay as they are.
-    training, valid, options, folder, factor
-        As in `train_classifier`.
-    turns : int
-        Turns of a dialogue, the last ones.
-    utterance : int
-        Word pieces of an utterance, for an encoder that is trained along.
-    **sizes
-        Of `everycell.learning.hawkes.AsapConfig`.
-
-    Returns
-    -------
-    callable
-        From dialogues to probabilities.
-
-    Raises
-    ------
-    ModelError
-        A finished model in the folder lacks weights.
-    """
+    """Train an ASAP."""
     torch.manual_seed(options.seed)
     if isinstance(source, UtteranceVectors):
         model = Asap(AsapConfig(vector=source([]).shape[1], **sizes))

@@ -38,19 +38,6 @@ def classification_loss(
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
     """What `everycell.learning.training.train` minimises: binary cross-entropy.
 
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        The model's own.
-    length : int
-        Most tokens of [CLS] question [SEP] sentence [SEP], 5 or more.
-
-    Returns
-    -------
-    callable
-        Takes a model with one output and rows (column: values) with `question`, `sentence` (str)
-        and `answers` (bool); returns their mean loss.
-
     Examples
     --------
     >>> from transformers import BertConfig, BertTokenizer
@@ -84,32 +71,7 @@ def answer_probabilities(
     *,
     batch_tokens: int | None = None,
 ) -> FloatArray:
-    """Probability that each sentence holds (a part of) the answer to its question.
-
-    Parameters
-    ----------
-    model : transformers.BertForSequenceClassification
-        For sequence classification with one output, trained with `classification_loss`, in eval
-        mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-        The model's own.
-    pairs : sequence of (question, sentence)
-        n pairs; may be empty.
-    length : int
-        As in training.
-    batch_tokens : int, optional
-        As in `map_batches`.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,), 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        A length beyond what the model reads, or below 5.
-    """
+    """Probability that each sentence holds (a part of) the answer to its question."""
     check_length(model, length)
     logits = map_batches(
         lambda batch: logit(model, batch),
@@ -128,30 +90,7 @@ def pair_features(
     pairs: Sequence[Pair],
     length: int,
 ) -> FloatArray:
-    """What an encoder of single texts says of a question and a sentence.
-
-    Parameters
-    ----------
-    model : transformers.BertModel
-        A sentence encoder with h hidden units, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-        The model's own.
-    pairs : sequence of (question, sentence)
-        n pairs; each text is encoded once.
-    length : int
-        Most tokens of a text, the two special ones included, 3 or more.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n, 2h + 1): products and absolute differences of the two vectors, unit by unit, and
-        their cosine.
-
-    Raises
-    ------
-    ValueError
-        A length beyond what the model reads, or below 3.
-    """
+    """What an encoder of single texts says of a question and a sentence."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     place = {text: number for number, text in enumerate(texts)}
     vectors = dense_vectors(model, tokenizer, texts, length).astype(np.float64)
@@ -164,25 +103,6 @@ def pair_features(
 
 def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: float) -> Pipeline:
     """Logistic regression over standardised features.
-
-    Parameters
-    ----------
-    features : array, shape (n, k)
-        Of `pair_features`.
-    answers : array of bool, shape (n,)
-        Both values must be there.
-    strength : float
-        Of the L2 penalty, above 0: the weight of the squared coefficients.
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        Its `predict_proba(...)[:, 1]` is the probability of an answer.
-
-    Raises
-    ------
-    ValueError
-        One value of `answers` alone, or a strength that is not above 0.
 
     Examples
     --------
@@ -201,19 +121,6 @@ def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: flo
 
 def squad_pairs(questions: Iterable[Question], *, seed: int) -> list[tuple[str, str, bool]]:
     """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1).
-
-    Parameters
-    ----------
-    questions : iterable of (question, passage, answers)
-        Answers as they stand in the passage; none for a question without one.
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    list of (question, sentence, answers)
-        Each sentence with an answer of its question, then as many sentences, drawn from those of
-        the questions without an answer; all of these where they are fewer.
 
     Examples
     --------

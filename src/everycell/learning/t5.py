@@ -21,24 +21,6 @@ def load_t5(
 ) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerBase]:
     """A T5 with its tokenizer, in eval mode, in float32, on the CPU.
 
-    Parameters
-    ----------
-    source : Path or str
-        A `Path` is a folder of a model in safetensors with its tokenizer, a `str` its name on the
-        Hugging Face hub, or ``"NAME@REVISION"``.
-    network, revision
-        As for `everycell.learning.models.load_model`.
-
-    Returns
-    -------
-    model : T5ForConditionalGeneration
-    tokenizer : transformers.PreTrainedTokenizerBase
-
-    Raises
-    ------
-    ModelError
-        No such model, another architecture, or weights that are a pickle, damaged or incomplete.
-
     Examples
     --------
     >>> load_t5("castorini/no-such-model")
@@ -88,34 +70,7 @@ def generate(
     beams: int = 10,
     batch: int = 8,
 ) -> list[str]:
-    """What a T5 writes for each text, by beam search.
-
-    Parameters
-    ----------
-    model, tokenizer
-        From `load_t5`.
-    texts : sequence of str
-        n texts; may be empty.
-    length : int
-        Tokens after which a text is cut, at its end.
-    new_tokens : int
-        Most tokens that are written.
-    beams : int
-        Width of the search, which stops as soon as so many candidates are complete; 10 in the
-        authors' code. 1 takes the likeliest token each time.
-    batch : int
-        Texts at a time; texts of one batch are padded to the longest.
-
-    Returns
-    -------
-    list of str
-        n texts without special tokens, blanks at their ends taken off.
-
-    Raises
-    ------
-    ValueError
-        A length, number of tokens, width or batch below 1.
-    """
+    """What a T5 writes for each text, by beam search."""
     sizes = {"length": length, "new_tokens": new_tokens, "beams": beams, "batch": batch}
     for name, size in sizes.items():
         if size < 1:

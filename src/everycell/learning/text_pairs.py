@@ -67,18 +67,7 @@ class PairLength:
             )
 
     def room(self, query: int, document: int) -> tuple[int, int]:
-        """Tokens that are kept of each text.
-
-        Parameters
-        ----------
-        query, document : int
-            Number of tokens, without special ones, 0 or more.
-
-        Returns
-        -------
-        tuple of int
-            Tokens from the beginning of query and document.
-        """
+        """Tokens that are kept of each text."""
         free = self.total - SPECIAL
         half = free // 2
         if self.cut == "query_first":
@@ -92,20 +81,7 @@ class PairLength:
 def tokenise(
     tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
 ) -> list[npt.NDArray[np.int32]]:
-    """Token ids of texts, uncut and without special tokens, in one call of the tokenizer.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        A fast one.
-    texts : sequence of str
-        Any; may be empty.
-
-    Returns
-    -------
-    list of numpy.ndarray
-        Ids of each text, shape (tokens,); none for a text without a token.
-    """
+    """Token ids of texts, uncut and without special tokens, in one call of the tokenizer."""
     if not texts:
         return []
     encoded = tokenizer(
@@ -122,22 +98,7 @@ def tokenise(
 def join(
     tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
 ) -> TokenPair:
-    """[CLS] q [SEP] and d [SEP] as one sequence for a model.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        Of a BERT-like model: with [CLS] and [SEP].
-    query, document : sequence of int
-        Token ids without special ones; may be empty.
-    length : PairLength
-        How both are cut.
-
-    Returns
-    -------
-    TokenPair
-        At most `length.total` tokens; token type 0 up to the first [SEP], then 1.
-    """
+    """[CLS] q [SEP] and d [SEP] as one sequence for a model."""
     kept, filled = length.room(len(query), len(document))
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     return TokenPair(

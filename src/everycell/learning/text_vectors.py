@@ -32,33 +32,6 @@ def splade_weights(
     The largest of log(1 + ReLU(logit)) over the tokens of the text, [CLS] and [SEP] included,
     padding left out (Formal et al. 2021, SPLADE v2, equations 1 and 6).
 
-    Parameters
-    ----------
-    model : BertForMaskedLM
-        Trained as SPLADE, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-        n texts; may be empty. An empty text has the weights of [CLS] and [SEP].
-    length : int
-        Most tokens of a text, the two special ones included, 3 or more; the rest is cut off.
-    columns : numpy.ndarray of int, optional
-        Entries to weigh, for instance those that have a weight in any query: a score needs no
-        others of a document, and most of the time goes into them. Default: the whole vocabulary.
-    batch_tokens : int, optional
-        As in `map_batches`.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (n, vocabulary) or (n, columns)
-        Only weights above 0 are stored, columns in order. The dot product of two rows is the score.
-
-    Raises
-    ------
-    ModelError
-        A length beyond what the model reads.
-    ValueError
-        A length below 3.
-
     Examples
     --------
     >>> from transformers import BertConfig, BertTokenizer
@@ -115,30 +88,6 @@ def dense_vectors(
     """A vector of length 1 for each text: the mean of its tokens' last hidden states.
 
     [CLS] and [SEP] count, padding does not (Reimers and Gurevych 2019, Sentence-BERT, section 3).
-
-    Parameters
-    ----------
-    model : BertModel
-        A sentence encoder, in eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-        n texts; may be empty. An empty text has the mean of [CLS] and [SEP].
-    length : int
-        Most tokens of a text, the two special ones included, 3 or more; the rest is cut off.
-    batch_tokens : int, optional
-        As in `map_batches`.
-
-    Returns
-    -------
-    numpy.ndarray of float32, shape (n, hidden size)
-        Rows of Euclidean length 1. The dot product of two is their cosine, from -1 to 1.
-
-    Raises
-    ------
-    ModelError
-        A length beyond what the model reads.
-    ValueError
-        A length below 3.
 
     Examples
     --------

@@ -45,19 +45,6 @@ def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] | N
     something else than the letters A to Z, digits, "_" and "-" in it: punctuation, symbols, other
     scripts, "[unused7]". A continued piece ("##ing") counts.
 
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-        Of BERT's kind.
-    stop_words : collection of str, optional
-        Unless given, scikit-learn's English list without question words. The authors take NLTK's
-        list, which would have to be downloaded.
-
-    Returns
-    -------
-    numpy.ndarray of int64
-        Ascending.
-
     Examples
     --------
     >>> from tokenizers import Tokenizer, models
@@ -98,28 +85,7 @@ def token_ids(
     length: int,
     marker: int | None = None,
 ) -> list[list[int]]:
-    """Texts as [CLS] word pieces [SEP].
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-        An empty text gives the two special tokens.
-    length : int
-        Most tokens, the two special ones included, 3 or more; what is longer is cut at its end.
-    marker : int, optional
-        `DOCUMENT_MARKER` or `QUERY_MARKER`: stands in the place of [CLS].
-
-    Returns
-    -------
-    list of list of int
-        In the order of the texts.
-
-    Raises
-    ------
-    ValueError
-        A length below 3, or a marker that is a word of this vocabulary.
-    """
+    """Texts as [CLS] word pieces [SEP]."""
     if length < 3:
         raise ValueError(
             f"A length of {length} leaves no room for a word piece beside the two special tokens: "
@@ -139,19 +105,7 @@ def token_ids(
 
 
 def check_length(model: PreTrainedModel, length: int) -> None:
-    """Refuse to read more of a text than the model has positions for.
-
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-    length : int
-        Most tokens of a text.
-
-    Raises
-    ------
-    ValueError
-        Where `length` is above the model's limit.
-    """
+    """Refuse to read more of a text than the model has positions for."""
     most = model.config.max_position_embeddings
     if length > most:
         raise ValueError(
@@ -170,27 +124,6 @@ def query_terms(
 
     Repetitions are counted, as in the authors' code: on pydocs counting each entry once lost .01 to
     .07 nDCG.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-    length : int or None
-        As in `token_ids`: what `length` - 2 word pieces leave is cut. None: the whole query, as the
-        authors do.
-    stop : numpy.ndarray of int64
-        From `stop_ids`; left out.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (queries, vocabulary)
-        Column ids ascend within a row. A query of nothing but stop ids is an empty row: it scores
-        0 for every document, so all of them tie.
-
-    Raises
-    ------
-    ValueError
-        A length below 3.
     """
     if not texts:
         sequences = []
@@ -204,18 +137,6 @@ def query_terms(
 
 def count_terms(sequences: Sequence[Sequence[int]], size: int, stop: Ids) -> sparse.csr_array:
     """Counts of vocabulary entries in token sequences, without the stop ids.
-
-    Parameters
-    ----------
-    sequences : sequence of sequence of int
-        Token ids from 0 to `size` - 1.
-    size : int
-        Number of vocabulary entries.
-    stop : numpy.ndarray of int64
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (sequences, size)
 
     Examples
     --------
@@ -243,37 +164,6 @@ def encode(
     """log10 P of vocabulary entries given each document, and the likeliest ones of all.
 
     The authors store float16, which rounds a log-probability to about 3 digits; float32 here.
-
-    Parameters
-    ----------
-    model : transformers.BertForMaskedLM
-        In eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    texts : sequence of str
-        Documents; an empty one is encoded as its two special tokens.
-    length : int
-        Most tokens of a document, special ones included; 512 in the thesis.
-    columns : numpy.ndarray of int64
-        Entries to keep, for instance those that stand in a query
-        (``np.unique(query_terms(...).indices)``).
-    proposals : int
-        Likeliest entries to find for each document, whatever it holds already; 0 to the size of
-        the vocabulary. `everycell.learning.expansion.expand` appends them.
-    batch_tokens : int, optional
-        As in `map_batches`.
-
-    Returns
-    -------
-    likelihoods : numpy.ndarray of float32, shape (documents, columns)
-        0 or less, finite. Stands in memory column by column, as
-        `everycell.retrieval.term_scores.likelihood_scores` reads it fastest.
-    proposed : numpy.ndarray of int32, shape (documents, proposals)
-        The likeliest first, so that the first columns are what a smaller number would give.
-
-    Raises
-    ------
-    ValueError
-        A number of proposals out of its range; see `token_ids`.
     """
     check_length(model, length)
     if not 0 <= proposals <= model.config.vocab_size:
@@ -306,18 +196,7 @@ def encode(
 
 
 def first_logits(model: BertForMaskedLM, batch: Batch) -> torch.Tensor:
-    """Logits of the whole vocabulary at the first position; the others are not computed.
-
-    Parameters
-    ----------
-    model : transformers.BertForMaskedLM
-    batch : mapping of str to torch.Tensor
-        Of b sequences, as `everycell.learning.batching.pad` makes it.
-
-    Returns
-    -------
-    torch.Tensor, shape (b, vocabulary)
-    """
+    """Logits of the whole vocabulary at the first position; the others are not computed."""
     return in_float32(model.cls, first_state(model.bert, batch))
 
 
@@ -328,19 +207,6 @@ def likelihood_loss(
 
     The mean over the texts and the entries that are no stop ids (the authors add up over the texts
     of a batch; for Adam the factor hardly matters).
-
-    Parameters
-    ----------
-    logits : torch.Tensor, shape (b, vocabulary)
-    terms : torch.Tensor, shape (b, vocabulary)
-        1 where the partner has the entry, else 0.
-    stop : torch.Tensor or numpy.ndarray of int64
-        Entries that are left out.
-
-    Returns
-    -------
-    torch.Tensor, scalar
-        0 or more.
 
     Examples
     --------
@@ -361,19 +227,6 @@ def two_way_loss(
 
     Half the loss of the query's terms from the document plus half that of the document's terms from
     the query.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    length : int
-        Most tokens of a query and of a document; 512 in the authors' code.
-    stop : numpy.ndarray of int64
-        From `stop_ids`.
-
-    Returns
-    -------
-    callable
-        Of the model and rows with the texts `query` and `positive` (a relevant document).
     """
 
     def marked(marker: int) -> Callable[[Sequence[str]], list[Sequence[int]]]:

@@ -40,18 +40,7 @@ class TildeV2(BertPreTrainedModel):
         self.post_init()
 
     def forward(self, **batch: torch.Tensor) -> torch.Tensor:
-        """Weight of each token.
-
-        Parameters
-        ----------
-        **batch : torch.Tensor
-            As `everycell.learning.batching.pad` makes it, shape (b, longest).
-
-        Returns
-        -------
-        torch.Tensor, shape (b, longest)
-            0 or more; of the padding as well.
-        """
+        """Weight of each token."""
         return self.weights_of(self.bert(**batch).last_hidden_state)
 
     def weights_of(self, states: torch.Tensor) -> torch.Tensor:
@@ -61,21 +50,6 @@ class TildeV2(BertPreTrainedModel):
 
 def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int = 0) -> TildeV2:
     """An untrained TILDEv2 on a pre-trained encoder.
-
-    Parameters
-    ----------
-    encoder : transformers.BertPreTrainedModel
-        A BERT with or without a head; its weights are copied.
-    bias : float
-        b of equation 2.3 at the start: 0 as the authors. With a small encoder and few steps, about
-        half of the weights then start at 0, where ReLU passes no gradient; 1 starts them all alive.
-    seed : int
-        Of W, drawn from a normal distribution as wide as the encoder's own start.
-
-    Returns
-    -------
-    TildeV2
-        In eval mode.
 
     Examples
     --------
@@ -112,33 +86,7 @@ def encode(
     *,
     batch_tokens: int | None = None,
 ) -> sparse.csr_array:
-    """Weights of documents' vocabulary entries, the max of equation 2.2.
-
-    Parameters
-    ----------
-    model : TildeV2
-        In eval mode.
-    tokenizer : transformers.PreTrainedTokenizerBase
-    documents : sequence of str, or sequence of sequence of int
-        Texts, or token ids with their special tokens as `everycell.learning.expansion.expand` gives
-        them.
-    length : int
-        Most tokens of a document, special ones included.
-    stop : numpy.ndarray of int64
-        From `everycell.learning.tilde.stop_ids`: entries without a weight. No query has them.
-    batch_tokens : int, optional
-        As in `map_batches`.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (documents, vocabulary)
-        Above 0; entries whose weight is 0 are not stored. Column ids ascend within a row.
-
-    Raises
-    ------
-    ValueError
-        See `token_ids`; token ids longer than `length`.
-    """
+    """Weights of documents' vocabulary entries, the max of equation 2.2."""
     check_length(model, length)
     if documents and not isinstance(documents[0], str):
         sequences = [list(ids) for ids in documents]
@@ -185,24 +133,6 @@ def ranking_loss(
     Cross-entropy of the relevant document against the others of its row and all documents of the
     other rows of the batch. One difference from the authors' code: where a batch has two relevant
     documents of a query, neither counts as wrong for the other.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase
-    length : int
-        Most tokens of a query and of a document; 512 in the authors' code.
-    stop : numpy.ndarray of int64
-        From `everycell.learning.tilde.stop_ids`.
-    scale : bool
-        Divide a query's scores by the square root of its number of word pieces. False as the
-        authors; a long query's scores are sums of hundreds of weights, and the softmax over them
-        saturates at the start, which a small model in few steps does not get over.
-
-    Returns
-    -------
-    callable
-        Of the model and rows with `query` and `positive` (texts) and `negatives` (list of texts, as
-        many in each row).
     """
     ids_of = each_text_once(lambda texts: token_ids(tokenizer, texts, length))
 
@@ -234,20 +164,7 @@ def ranking_loss(
 
 
 def pairwise_scores(model: TildeV2, batch: Batch, counts: torch.Tensor) -> torch.Tensor:
-    """Score of each query with each document, with a gradient.
-
-    Parameters
-    ----------
-    model : TildeV2
-    batch : mapping of str to torch.Tensor
-        Of d documents, as `everycell.learning.batching.pad` makes it.
-    counts : torch.Tensor, shape (q, vocabulary)
-        Of the queries' entries, 0 for stop ids and special tokens.
-
-    Returns
-    -------
-    torch.Tensor, shape (q, d)
-    """
+    """Score of each query with each document, with a gradient."""
     ids = batch["input_ids"]
     asked = counts.any(dim=0)
     # Where a document has a term of a query; stop ids, special tokens and padding are none.
@@ -263,20 +180,6 @@ def pairwise_scores(model: TildeV2, batch: Batch, counts: torch.Tensor) -> torch
 
 def contrastive_loss(scores: torch.Tensor, known: np.ndarray, group: int) -> torch.Tensor:
     """Mean cross-entropy of each query's relevant document against the documents of a batch.
-
-    Parameters
-    ----------
-    scores : torch.Tensor, shape (b, b * group)
-        Documents `group` a query, its relevant one first.
-    known : numpy.ndarray of bool, shape (b, b * group)
-        Documents known to be relevant for the query: left out but for its own.
-    group : int
-        Documents a query, 1 or more.
-
-    Returns
-    -------
-    torch.Tensor, scalar
-        0 or more.
 
     Examples
     --------

@@ -15,17 +15,6 @@ def each_text_once(
     In query by example a document is a query, relevant to some queries and not to others, so a
     training tokenises it many times: a tenth of a step of a tiny BERT.
 
-    Parameters
-    ----------
-    tokenise : callable
-        Token ids of each of some texts; those of a text must not depend on the others.
-
-    Returns
-    -------
-    callable
-        The same. What it gives for a text is kept as long as it lives, a few bytes a token, and
-        must not be changed.
-
     Examples
     --------
     >>> asked = []

@@ -77,42 +77,6 @@ def train(
     its record is returned and nothing is trained. All random generators are seeded anew in each
     step, so the caller's are not what they were.
 
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        With its initial weights, on its device. Changed in place; ends with the kept weights, in
-        eval mode. Left as it is where `folder` was finished before: load that.
-    examples : datasets.Dataset
-        Rows that JSON can hold; one or more.
-    loss : callable
-        Gets the model, in training mode, and a dict of lists (column: values of the rows); returns
-        the mean loss of the rows, a scalar. A loss that compares the rows of a batch (in-batch
-        negatives) sees fewer of them with accumulation, or after memory ran out.
-    options : TrainingOptions
-    folder : Path
-        Gets `model.safetensors`, `config.json`, the tokenizer's files and `training.json`.
-    tokenizer : transformers.PreTrainedTokenizerBase, optional
-        Saved beside the model.
-    validate : callable, optional
-        Gets the model in eval mode, without gradients; returns a value, higher is better. The
-        weights with the best one are kept.
-    settings : mapping, optional
-        What else decides the result (lengths, options of the loss): recorded, and compared before
-        a checkpoint is taken up.
-
-    Returns
-    -------
-    TrainingRecord
-        What `training.json` says.
-
-    Raises
-    ------
-    TrainingError
-        No rows; `folder` or its checkpoints belong to another training; a loss that is not finite;
-        one row that is too large for the memory.
-    ValueError
-        Patience without `validate`.
-
     Examples
     --------
     >>> import tempfile

@@ -133,20 +133,7 @@ class TrainingRecord(BaseModel):
 
 
 def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRecord:
-    """Record of a finished training.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    inputs : mapping
-        What the training is to depend on.
-
-    Raises
-    ------
-    TrainingError
-        The folder has no readable record, or that of another training.
-    """
+    """Record of a finished training."""
     try:
         text = (folder / RECORD).read_text(encoding="utf-8")
         record = TrainingRecord.model_validate_json(text)
@@ -162,13 +149,7 @@ def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRe
 def refuse_other(
     folder: Path, found: Mapping[str, JsonValue], wanted: Mapping[str, JsonValue]
 ) -> None:
-    """Compare what two trainings depend on; how often checkpoints are written changes nothing.
-
-    Raises
-    ------
-    TrainingError
-        They differ; the message says in what.
-    """
+    """Compare what two trainings depend on; how often checkpoints are written changes nothing."""
     flat_found, flat_wanted = _flat(found), _flat(wanted)
     differences = [
         f"{key} {flat_found.get(key)!r}, now {flat_wanted.get(key)!r}"

@@ -63,13 +63,6 @@ def without_punctuation(text: str) -> str:
 def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
     """Gold answers that are not empty after normalisation.
 
-    Parameters
-    ----------
-    gold : sequence of str
-        Right answers; may be empty.
-    match
-        As `is_correct`.
-
     Examples
     --------
     >>> usable_answers(["The", "-", "The Hague"])
@@ -82,13 +75,7 @@ def usable_answers(gold: Sequence[str], *, match: Match = "words") -> list[str]:
 
 
 def _normaliser(match: Match) -> Callable[[str], str]:
-    """Normaliser of text for a way to match.
-
-    Raises
-    ------
-    ValueError
-        There is no such way.
-    """
+    """Normaliser of text for a way to match."""
     if match not in MATCHES:
         raise ValueError(f"match is {match!r}; give one of {', '.join(MATCHES)}.")
     return without_punctuation if match == "substring" else normalise_answer
@@ -96,26 +83,6 @@ def _normaliser(match: Match) -> Callable[[str], str]:
 
 def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
     """Whether an answer matches one of the gold answers, both normalised.
-
-    Parameters
-    ----------
-    output : str
-        Generated answer; an empty one is wrong. For all ways but "substring", without its citations
-        (`everycell.rag.citations.without_citations`).
-    gold : sequence of str
-        Right answers, one or more. One that is empty after normalisation ("The") matches nothing.
-    match : {"substring", "words", "whole"}
-        Whether the output must contain the characters of a gold answer ("art" is found in "party",
-        but "the party" not in "a party"), contain its words, or equal it.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        No gold answer, or none left after normalisation; or an unknown way to match.
 
     Examples
     --------
@@ -148,19 +115,6 @@ def answer_holders(
 
     Containing the words does not mean answering the question: a short answer ("two") occurs in many
     passages. Questions with only one relevant passage avoid the problem.
-
-    Parameters
-    ----------
-    passages : mapping of str to str
-        Id -> text.
-    questions : mapping of str to sequence of str
-        Id -> right answers. One that is empty after normalisation occurs in no passage.
-
-    Returns
-    -------
-    list of tuple
-        Pairs of question and passage, in the order of questions, then of passages: those for
-        which `is_correct` is true.
 
     Examples
     --------

@@ -40,13 +40,6 @@ Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
 class WordMatcher:
     """Gives the right answer, and cites all documents that contain its words in sequence.
 
-    Parameters
-    ----------
-    answers : mapping
-        Question -> right answer.
-    shared : float
-        Share of the question's distinct words at which a document counts as relevant.
-
     Examples
     --------
     >>> matcher = WordMatcher({"who sings": "Ann Lee"})
@@ -76,15 +69,6 @@ class WordMatcher:
 class VectorMatcher:
     """Gives the right answer, and cites the documents most similar to question plus answer.
 
-    Parameters
-    ----------
-    answers : mapping
-        Question -> right answer.
-    encode : callable
-    cited, relevant : int
-        Numbers of documents that it cites, and that it calls relevant: the most similar ones; ties
-        go to the first.
-
     Examples
     --------
     >>> lengths = lambda texts: np.array([[len(text), 1.0] for text in texts])
@@ -110,13 +94,6 @@ class VectorMatcher:
 class OracleReader:
     """Gives the right answer only if an unchanged relevant document is there, and cites that.
 
-    Parameters
-    ----------
-    answers : mapping
-        Question -> right answer.
-    relevant : mapping
-        Question -> texts of its relevant documents.
-
     Examples
     --------
     >>> reader = OracleReader({"who": "Ann"}, {"who": frozenset({"Ann sings."})})
@@ -141,16 +118,6 @@ class OracleReader:
 @dataclass(frozen=True)
 class LikelyChoice:
     """Gives the right answer, and cites the document whose number a language model finds likeliest.
-
-    Parameters
-    ----------
-    answers : mapping
-        Question -> right answer.
-    ask_all : callable
-        From requests to answers, such as `Recorded.answer_all`. Each number of a document is scored
-        as a continuation of the prompt.
-    relevant : int
-        Number of documents that it calls relevant: the likeliest ones; ties go to the first.
 
     Examples
     --------

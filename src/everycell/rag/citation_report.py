@@ -94,28 +94,6 @@ class CitedAnswer(NamedTuple):
 def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
     r"""Read answers from a file of JSON lines, with their citations.
 
-    Parameters
-    ----------
-    path : Path
-        Each line has ``question``, ``answer`` (a text with citations such as ``[1]``),
-        ``documents`` (their ids in the order of their numbers, or how many there were) and
-        ``relevant`` (ids; numbers from 1, where ``documents`` is a number). Optional are ``arm``,
-        the condition of the answer, and ``tokens``, pairs of text and natural log-probability that
-        make up the answer. Other keys are ignored.
-    forms
-        As for `find_citations`.
-
-    Returns
-    -------
-    list of CitedAnswer
-        In the order of the lines.
-
-    Raises
-    ------
-    ValueError
-        A malformed line, a question twice in an arm, a relevant document that was not given, or
-        tokens that do not form the answer.
-
     Examples
     --------
     >>> import tempfile
@@ -181,19 +159,6 @@ def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
 def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") -> pd.DataFrame:
     """One row per answer.
 
-    Parameters
-    ----------
-    answers
-        What `read_cited_answers` gives.
-    strays : {"ignored", "wrong"}
-        Whether a citation of a non-existent document counts as wrong.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``arm``, ``question``, ``precision``, ``recall``, ``citations`` (documents cited) and
-        ``stray`` (citations of non-existent documents).
-
     Examples
     --------
     >>> answer = CitedAnswer("Who?", "all", frozenset({2}), (2,), (7,), None, ())
@@ -219,24 +184,6 @@ def citation_report(
     answers: Sequence[CitedAnswer], *, strays: Strays = "ignored", seed: int = 0
 ) -> pd.DataFrame:
     """Quality of the citations of each arm.
-
-    Parameters
-    ----------
-    answers
-        What `read_cited_answers` gives.
-    strays
-        As for `answer_frame`.
-    seed : int
-        Seed of the bootstrap over questions.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per arm: ``answers``; ``precision`` and ``recall`` (means over answers, 0 to 1) with
-        the ends of their 95 % intervals, with ``low`` and ``high`` after the name (NaN for a single
-        answer); ``citing`` and ``stray``, the shares of answers that cite a document, and a
-        non-existent one; ``citations``, their mean number per answer; ``confidence`` in relevant
-        and in other documents, NaN where no such citation has a probability.
 
     Examples
     --------
@@ -278,31 +225,6 @@ def arm_differences(
     seed: int = 0,
 ) -> pd.DataFrame:
     """Effect of a condition on precision and recall: sensitivity and bias.
-
-    Parameters
-    ----------
-    answers
-        What `read_cited_answers` gives.
-    pairs : iterable of (str, str)
-        Arms whose answers to the same questions are compared.
-    strays
-        As for `answer_frame`.
-    seed : int
-        Seed of the bootstrap over questions.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per pair and measure: ``first``, ``second``, ``measure``, ``questions``;
-        ``sensitivity``, the mean absolute difference (CAS), and ``bias``, the mean of first -
-        second (CAB, if the first arm labels the relevant documents as human-written, and the second
-        the opposite), with ``low``, ``high``, ``t`` and ``p`` of `paired_difference`.
-
-    Raises
-    ------
-    ValueError
-        An unknown arm, or one that does not answer the same questions as the other; fewer than two
-        questions.
 
     Examples
     --------

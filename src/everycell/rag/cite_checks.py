@@ -66,16 +66,6 @@ class GivenAnswer(NamedTuple):
 def read_passages(path: Path) -> dict[str, str]:
     r"""Read passages by their ids.
 
-    Parameters
-    ----------
-    path : Path
-        JSON lines with ``id`` and ``text``.
-
-    Raises
-    ------
-    ValueError
-        A malformed line, an empty text, or an id twice.
-
     Examples
     --------
     >>> import tempfile
@@ -96,25 +86,6 @@ def read_passages(path: Path) -> dict[str, str]:
 
 def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
     r"""Read answers with citations.
-
-    Parameters
-    ----------
-    path : Path
-        JSON lines with ``question``, ``documents`` (ids, in the order of their numbers) and either
-        ``answer``, a text that cites numbers from 1 in brackets, or ``statements``, each with its
-        ``text`` and ids of ``documents``.
-    passages : mapping of str to str
-        Texts of the documents.
-
-    Returns
-    -------
-    list of GivenAnswer
-
-    Raises
-    ------
-    ValueError
-        A malformed line, a question twice, a document without text, or a statement that cites a
-        document of another question.
 
     Examples
     --------
@@ -162,14 +133,6 @@ def _cited(line: _Line, path: Path, number: int) -> CitedAnswer:
 def cited_sentences(text: str, k: int) -> CitedAnswer:
     """Sentences of an answer with the documents that each cites.
 
-    Parameters
-    ----------
-    text : str
-        Citations in any form of `everycell.rag.citations`; numbers of non-existent documents are
-        left out.
-    k : int
-        Documents that the answer was made from.
-
     Examples
     --------
     >>> cited_sentences("Owls hunt [1][9]. So do foxes.", 2).statements
@@ -188,22 +151,7 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
 def forged_instances(
     given: Sequence[GivenAnswer], *, seed: int, longest: int | None = LONGEST
 ) -> list[Instance]:
-    """Forge documents for all answers.
-
-    Parameters
-    ----------
-    given : sequence of GivenAnswer
-        The random document of a question is the first one of the next.
-    seed : int
-        Draws which statement is forged.
-    longest : int or None
-        Largest number of words in a statement; None for any.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two answers, or no statement that could be forged.
-    """
+    """Forge documents for all answers."""
     if len(given) < 2:
         raise ValueError(
             f"There are answers to {len(given)} questions: give two or more, since a forged "
@@ -237,21 +185,7 @@ def try_all(
     seed: int,
     same: Same = same_words,
 ) -> list[dict[str, object]]:
-    """Ask for all instances at once, and then for the controls that their answers require.
-
-    Parameters
-    ----------
-    forged : sequence of Instance
-    ask_all : callable
-        From questions with their documents to answers, in this order. It is called at most twice.
-    seed, same
-        As for `everycell.rag.interventions.try_instance`.
-
-    Returns
-    -------
-    list of dict
-        From `try_instance`.
-    """
+    """Ask for all instances at once, and then for the controls that their answers require."""
     known: dict[Context, CitedAnswer] = {}
     while True:
         wanted: dict[Context, None] = {}

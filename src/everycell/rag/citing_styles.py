@@ -38,19 +38,6 @@ class CitingStyle(NamedTuple):
 def citing_style(name: StyleName, template: Path | None = None) -> CitingStyle:
     """Return a way to ask by its name.
 
-    Parameters
-    ----------
-    name : {"sentences", "spans", "own template"}
-    template : Path, optional
-        Your own prompt, with the slots of the project's; a model's own template takes none.
-
-    Raises
-    ------
-    ValueError
-        Another name, or a prompt beside a model's own template.
-    everycell.language_models.templates.TemplateError
-        The prompt cannot be used.
-
     Examples
     --------
     >>> style = citing_style("spans")

@@ -80,20 +80,6 @@ class _Open(NamedTuple):
 def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     """Read an answer with marked spans.
 
-    Parameters
-    ----------
-    output : str
-        The model's whole output; it may be empty.
-    k : int
-        Number of documents that it was given.
-    first : int
-        Number of the first one: 0 in Command-R's template, 1 in the project's prompt.
-
-    Returns
-    -------
-    GroundedAnswer
-        Its places count from 0.
-
     Examples
     --------
     >>> marked = "Grounded answer: <co: 0,7>Owls</co: 1> hunt. At night."
@@ -173,11 +159,6 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
 def read_template(path: Path = TEMPLATE) -> Template:
     """Read a prompt that asks for such an answer, with the slots `SLOTS`.
 
-    Raises
-    ------
-    everycell.language_models.templates.TemplateError
-        The file cannot be used.
-
     Examples
     --------
     >>> sorted(read_template().get_identifiers())
@@ -188,19 +169,6 @@ def read_template(path: Path = TEMPLATE) -> Template:
 
 def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> tuple[Message, ...]:
     """Messages that ask for such an answer with the project's prompt; documents count from 1.
-
-    Parameters
-    ----------
-    template : string.Template
-        From `read_template`.
-    question : str
-    texts : sequence of str
-        Documents, each of which is shown on one line, without marks of references.
-
-    Raises
-    ------
-    ValueError
-        No documents, or one without a text.
 
     Examples
     --------

@@ -123,11 +123,6 @@ def same_words(first: str, second: str) -> bool:
 def shared_words(least: float) -> Same:
     """Whether two statements share enough words, as a share of those of the shorter one.
 
-    Parameters
-    ----------
-    least : float
-        Above 0, to 1.
-
     Examples
     --------
     >>> half = shared_words(0.5)
@@ -148,13 +143,6 @@ def entailed(
     infer: Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]], least: float
 ) -> Same:
     """Whether two statements entail each other, by an NLI model.
-
-    Parameters
-    ----------
-    infer : callable
-        From n pairs of premise and hypothesis to probabilities of entailment, of shape (n,).
-    least : float
-        Probability that both directions need, from 0 to 1.
 
     Examples
     --------
@@ -202,27 +190,6 @@ def instances(
     rng: np.random.Generator,
 ) -> Iterator[Instance]:
     """Forge documents from an answer's statements, one of each possible kind.
-
-    Parameters
-    ----------
-    question : str
-    documents : sequence of str
-        Documents of the answer.
-    answer : CitedAnswer
-    spare : str
-        A document of another question.
-    rng : numpy.random.Generator
-        Draws statement and document if there are several.
-
-    Yields
-    ------
-    Instance
-        In the order of `KINDS`. The statement stands at the end of the forged document.
-
-    Raises
-    ------
-    ValueError
-        A statement that cites a non-existent document.
 
     Examples
     --------
@@ -281,25 +248,7 @@ def without_statement(text: str, statement: str) -> str:
 def try_instance(
     instance: Instance, ask: Answerer, *, seed: int, same: Same = same_words
 ) -> dict[str, object]:
-    """Ask again with the forged document, and in each control.
-
-    Parameters
-    ----------
-    instance : Instance
-    ask : callable
-        The answerer. It is asked once, and up to four times more for the controls.
-    seed : int
-        Draws the one cited document.
-    same : callable
-        When a statement counts as recovered.
-
-    Returns
-    -------
-    dict
-        ``question``, ``kind``, ``recovered`` (bool), ``cites_forged`` (bool), and each of
-        `CONTROLS`: whether the statement is recovered there; None if it was not asked. The first
-        three are asked if the forged document is cited, the last always.
-    """
+    """Ask again with the forged document, and in each control."""
     question, statement = instance.question, instance.statement
     again = recovered(statement.text, ask(question, instance.documents), same)
     cites = again is not None and instance.forged in again.documents
@@ -330,13 +279,6 @@ def try_instance(
 def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, float]:
     """A share in percent with its exact binomial interval (Clopper-Pearson).
 
-    Parameters
-    ----------
-    count, total : int
-        0 or more, `total` 1 or more.
-    level : float
-        Of the interval.
-
     Examples
     --------
     >>> [round(each, 1) for each in share(116, 936)]
@@ -350,19 +292,6 @@ def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, fl
 
 def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """Counts and shares of each kind of instance (Figures 5.6 and 5.7).
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        From `try_instance`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``kind``, ``metric``, ``count``, ``of``, ``value``, ``low``, ``high``, the last
-        three in percent with intervals of 95 %. Metrics: "recovered" of the instances, "cites the
-        forged document" of the recovered, the first three of `CONTROLS` of those that cite it, and
-        the last of all instances. Shares of nothing are left out.
 
     Examples
     --------

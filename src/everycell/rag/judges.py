@@ -46,17 +46,6 @@ def _named(row: pd.Series) -> str:
 def system_ranks(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean of each run over topics, and its rank, by judge.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judge`, `run`, `value` and `rank` (from 1, the highest mean; runs that tie share
-        the mean of their ranks), judge by judge.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two judges, or a judge with two scores of a response or none.
-
     Examples
     --------
     >>> scores = pd.DataFrame({"judge": list("aabb"), "run": list("xyxy"), "topic": "1",
@@ -73,26 +62,6 @@ def system_ranks(scores: pd.DataFrame) -> pd.DataFrame:
 
 def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
     """Agreement of each pair of judges, from the level of responses to that of systems.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judges` ("a and b"), `metric` and `value`, for each pair:
-
-        - "mean difference": of the first judge's score of a response from the second's, [-1, 1];
-        - "mean absolute difference", [0, 1];
-        - "pearson, responses" and "tau, responses": over all responses, [-1, 1];
-        - "tau in a topic": mean over the topics in which neither judge gives all runs the same
-          score;
-        - "topics": the number of these topics;
-        - "tau, systems": over the runs' means, [-1, 1].
-
-        A correlation with a judge whose scores are all equal is NaN.
-
-    Raises
-    ------
-    ValueError
-        As `system_ranks`.
 
     Examples
     --------
@@ -129,22 +98,6 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
 
 def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) -> pd.DataFrame:
     """Kendall's tau of the systems' order between judges, with an interval over topics.
-
-    Parameters
-    ----------
-    seed, resamples
-        Of the bootstrap: topics are drawn with replacement, the same for both judges.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judges` ("a and b"), `value` in [-1, 1], and `low` and `high`, the ends of the
-        95 % percentile interval.
-
-    Raises
-    ------
-    ValueError
-        As `system_ranks`; fewer than two topics.
 
     Notes
     -----

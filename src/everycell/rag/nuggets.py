@@ -68,25 +68,6 @@ def nugget_score(
 ) -> float:
     """Score of one response.
 
-    Parameters
-    ----------
-    importance
-        "vital" or "okay" for each nugget; any other text has weight 0.
-    support
-        "support", "partial_support" or "not_support" for each nugget, in the same order.
-    measure
-        One of `MEASURES`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 if all weights are 0, as in the authors' code.
-
-    Raises
-    ------
-    ValueError
-        An unknown measure, or lists of different lengths.
-
     Examples
     --------
     >>> importance = ["vital", "vital", "okay"]
@@ -109,26 +90,6 @@ def nugget_scores(
     nuggets: pd.DataFrame, responses: pd.DataFrame, measure: str = "V_strict"
 ) -> pd.DataFrame:
     """Score of each response, all at once.
-
-    Parameters
-    ----------
-    nuggets
-        Columns `judge`, `run`, `topic`, `importance`, `support`, one row per label.
-    responses
-        Columns `judge`, `run`, `topic`: all responses, since one may have no nuggets.
-    measure
-        One of `MEASURES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judge`, `run`, `topic` and `value` as `nugget_score` gives it, one row per
-        response, in the order of `responses`.
-
-    Raises
-    ------
-    ValueError
-        An unknown measure, or nuggets of a response that `responses` lacks.
 
     Examples
     --------
@@ -161,11 +122,6 @@ def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
 
     The authors' code compares the spelling, so that "Vital" has weight 0.
 
-    Parameters
-    ----------
-    nuggets
-        With the column `importance`.
-
     Examples
     --------
     >>> in_any_spelling(pd.DataFrame({"importance": ["vital", "Vital"]}))["importance"].tolist()
@@ -179,16 +135,6 @@ def with_one_key(nuggets: pd.DataFrame) -> pd.DataFrame:
 
     The authors asked for the importance again with each run, so two systems may be scored on
     different vital nuggets.
-
-    Parameters
-    ----------
-    nuggets
-        Columns of `NUGGET`, and `importance` in any spelling; empty labels do not vote.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same rows; "vital" for half of the votes or more, else "okay", and empty without votes.
 
     Examples
     --------

@@ -78,14 +78,6 @@ LIMITS = Limits()
 def clean_answer(text: str, *, whole: bool = False) -> str:
     r"""Extract the paraphrase from an answer, without its framing.
 
-    Parameters
-    ----------
-    text : str
-        What a model gave.
-    whole : bool
-        Whether all lines belong to the paraphrase (of a passage), or only the first line with words
-        (of a sentence).
-
     Examples
     --------
     >>> clean_answer('\nSure, here it is in other words:\n"Canals run through Delft."\nI hope so.')
@@ -102,16 +94,6 @@ def clean_answer(text: str, *, whole: bool = False) -> str:
 
 def copied_share(text: str, original: str) -> float:
     """Share of a text's five-word sequences that occur in another text, both normalised.
-
-    Parameters
-    ----------
-    text, original : str
-        A text of fewer words than five counts as one sequence.
-
-    Returns
-    -------
-    float
-        0 to 1; 0 for a text without words.
 
     Examples
     --------
@@ -144,18 +126,6 @@ def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
 
 def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
     """Why a text is not a paraphrase of another one.
-
-    Parameters
-    ----------
-    text, original : str
-    answers : sequence of str
-        Those in the original must also occur in the text.
-    limits : Limits
-
-    Returns
-    -------
-    str
-        The first of `FAULTS` that applies ("cut" never does), or "".
 
     Examples
     --------
@@ -191,11 +161,6 @@ def added_numbers_and_names(text: str, original: str) -> list[str]:
     A name is a word with a capital letter that does not begin a sentence, in any case in the other
     text. Small models mostly make up years and names.
 
-    Returns
-    -------
-    list of str
-        In the order of the text.
-
     Examples
     --------
     >>> original = "Delft's old town, from 1246."
@@ -225,20 +190,6 @@ def judge(
 ) -> tuple[str, str]:
     """Extract the paraphrase from an answer, and say what is wrong with it.
 
-    Parameters
-    ----------
-    answer
-        What a model gave, or what `passed_on` left of it.
-    original, answers, limits
-        As for `fault`.
-    whole
-        As for `clean_answer`.
-
-    Returns
-    -------
-    tuple of str
-        Text, and one of `FAULTS` or "".
-
     Examples
     --------
     >>> judge(Answer(text="Delft it is.", finish="length"), "It is in Delft.", [])
@@ -256,21 +207,6 @@ def judge(
 
 def passed_on(answer: Answer, original: str, reason: str) -> Answer:
     """An answer in the form that a record may pass on: a rejected text must not quote its passage.
-
-    Parameters
-    ----------
-    answer
-        What a model gave.
-    original : str
-        The text that it was asked to paraphrase.
-    reason : str
-        What `judge` finds wrong with it.
-
-    Returns
-    -------
-    Answer
-        Without its text, and with the reason in `finish`, if it was rejected and has eight
-        consecutive words from the original. `judge` gives the same reason for it.
 
     Examples
     --------

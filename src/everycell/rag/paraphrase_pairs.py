@@ -52,13 +52,7 @@ class Pair(NamedTuple):
 
 
 def read_frame(path: Path, *columns: str) -> pd.DataFrame:
-    """Read a frame of the workflow.
-
-    Raises
-    ------
-    SheetError
-        No Parquet file, or one without these columns.
-    """
+    """Read a frame of the workflow."""
     try:
         check_parquet_size(path)
         return pd.read_parquet(path, columns=list(columns))
@@ -82,32 +76,6 @@ def draw_others(
 
     It is one of a question's first passages before the first whose paraphrase was not kept, since a
     prompt with only paraphrased passages reaches no further.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns `query`, `document`, `score`: what was retrieved.
-    questions : pandas.DataFrame
-        Column `query_id`: those that are asked.
-    relevant : pandas.DataFrame
-        Columns `query`, `document`.
-    paraphrases : pandas.DataFrame
-        Columns `document_id`, `kept`.
-    share : float
-        0 to 1, rounded to a number of questions; above 0, at least one question; all that have such
-        a passage, if there are fewer.
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `query`, `document`, in the order of the questions' ids.
-
-    Raises
-    ------
-    SheetError
-        A share above 0, and no question has such a passage.
 
     Examples
     --------
@@ -153,31 +121,6 @@ def make_pairs(
     seed: int,
 ) -> list[Pair]:
     """Pairs to be annotated: the relevant passage of each question, where its paraphrase was kept.
-
-    Parameters
-    ----------
-    questions : pandas.DataFrame
-        Columns `query_id`, `text`, `answers`: those that are asked.
-    relevant : pandas.DataFrame
-        Columns `query`, `document`; further questions are ignored.
-    passages : pandas.DataFrame
-        Columns `document_id`, `text`.
-    paraphrases : pandas.DataFrame
-        Columns `document_id`, `text`, `kept`.
-    others : pandas.DataFrame, optional
-        Columns `query`, `document`: passages that are not relevant, to mix in (`draw_others`).
-    seed : int
-        Of names and of what is shown first.
-
-    Returns
-    -------
-    list of Pair
-        In the order of their names.
-
-    Raises
-    ------
-    SheetError
-        There is none.
 
     Examples
     --------

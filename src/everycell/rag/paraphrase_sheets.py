@@ -69,17 +69,7 @@ fine), save as CSV (UTF-8), and speak with no other annotator until all are done
 
 
 def write_sheets(folder: Path, pairs: Sequence[Pair], *, seed: int) -> list[Path]:
-    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`.
-
-    Parameters
-    ----------
-    folder : Path
-        New, or without a key.
-    pairs
-        Of `make_pairs`.
-    seed : int
-        Of the order of each sheet.
-    """
+    """Write key, guidelines and two sheets: `everycell.text.sheets.write_folder`."""
     key = [pair._asdict() for pair in pairs]
     return sheets.write_folder(
         folder, FORM, _sheet_columns(pairs), key, guidelines=_GUIDELINES, seed=seed
@@ -99,13 +89,7 @@ def _sheet_columns(pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
 
 
 def read_pairs(folder: Path) -> tuple[list[Pair], int]:
-    """Pairs of a folder's key, and the seed that its sheets were made with.
-
-    Raises
-    ------
-    SheetError
-        No key, or one that was edited.
-    """
+    """Pairs of a folder's key, and the seed that its sheets were made with."""
     return sheets.read_key(folder, FORM, _pair)
 
 
@@ -121,35 +105,13 @@ def _pair(row: dict[str, Any]) -> Pair:
 
 
 def write_third(folder: Path) -> Path | None:
-    """Write the third annotator's sheet: what the first two disagree on; None where they agree.
-
-    Raises
-    ------
-    SheetError
-        A sheet that is not whole, or a third one that is there already.
-    """
+    """Write the third annotator's sheet: what the first two disagree on; None where they agree."""
     pairs, seed = read_pairs(folder)
     return settled_sheets.third_sheet(folder, FORM, _sheet_columns(pairs), seed)
 
 
 def read_labels(folder: Path) -> pd.DataFrame:
-    """Labels of a folder whose sheets are filled in, by what each passage is.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair: `item`, `query`, `document`, `relevant` (1 for a passage that is), and 0 or
-        1 for each of `original_relevant`, `original_answers`, `paraphrase_relevant`,
-        `paraphrase_answers` and `same`, with ``_1`` and ``_2`` for what the first two annotators
-        say and without for what is settled. `survives`, likewise, says whether the paraphrase has
-        kept its status: of a relevant passage it is relevant and holds an answer, of another one
-        neither.
-
-    Raises
-    ------
-    SheetError
-        A sheet that is not whole, or is missing although the first two annotators disagree.
-    """
+    """Labels of a folder whose sheets are filled in, by what each passage is."""
     pairs, _ = read_pairs(folder)
     answers = settled_sheets.settled_answers(folder, FORM, _sheet_columns(pairs))
     rows = []
@@ -181,19 +143,6 @@ def read_labels(folder: Path) -> pd.DataFrame:
 
 def agreement(labels: pd.DataFrame) -> pd.DataFrame:
     """How far the first two annotators agree, and what they settle on.
-
-    Parameters
-    ----------
-    labels
-        Of `read_labels`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each kind of passages and each question: `passages` ("relevant", "not relevant"),
-        `question`, `items`, `percent agreement` (0 to 100), `Cohen kappa` (-1 to 1; NaN where each
-        annotator gave one and the same answer throughout), `yes` (percentage of items whose settled
-        answer is yes). The last question of each kind is `survives`, see `read_labels`.
 
     Examples
     --------

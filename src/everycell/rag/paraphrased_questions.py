@@ -105,15 +105,6 @@ under `attribution` in config.yaml.'
 def none_to_try(left_out: Mapping[str, int], found: int, *, longest: int | None) -> str:
     """Say why no question can be tried, and what to do.
 
-    Parameters
-    ----------
-    left_out
-        Fault of a question's passages -> questions (`pick_questions`).
-    found : int
-        Questions without such a fault, all of them with a passage that is too long.
-    longest : int, optional
-        Largest number of words in a passage to paraphrase; None for any.
-
     Examples
     --------
     >>> print(none_to_try({"not retrieved": 7}, 0, longest=None))
@@ -149,26 +140,6 @@ def paraphrase_questions(
     steps is asked together: one step, then twice as many each time, but never more than must be
     tried even if all of them succeed. The requests and the result are thus those of one step at a
     time, however many requests run in parallel.
-
-    Parameters
-    ----------
-    questions
-        Questions that may be tried, each id once, all with the same number of documents.
-    say_again : callable
-        Gives the paraphrases of documents, in order; called once for each document.
-    answers
-        Right answers of each question. A non-relevant passage whose paraphrase contains one cannot
-        be used for it.
-    wanted : int
-        Number of questions after which to stop.
-    told : callable, optional
-        Called with the outlook after each stretch; may raise an error to end the search.
-
-    Returns
-    -------
-    tuple
-        Ids of the questions that have all their passages, at most `wanted`, and the paraphrases
-        that were made, usable or not. Both depend only on the questions and their passages.
 
     Examples
     --------

@@ -77,11 +77,6 @@ class Paraphrase(NamedTuple):
 def read_template(path: Path = TEMPLATES["sentence"]) -> Template:
     """Read a template: `everycell.language_models.templates.read_template` with the slots `SLOTS`.
 
-    Raises
-    ------
-    everycell.language_models.templates.TemplateError
-        The file cannot be used.
-
     Examples
     --------
     >>> read_template().get_identifiers()
@@ -94,17 +89,6 @@ def attempts(
     first: Decoding, *, number: int, temperature: float, top_p: float, seed: int
 ) -> list[Decoding]:
     """How each attempt at a text is decoded: greedily first, then by seeded sampling.
-
-    Parameters
-    ----------
-    first : Decoding
-        Of the first attempt.
-    number : int
-        Attempts, 1 or more.
-    temperature, top_p : float
-        Of the samples.
-    seed : int
-        Of the first sample; further ones count up.
 
     Examples
     --------
@@ -130,32 +114,6 @@ def paraphrase_all(
     judged: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
 ) -> list[Paraphrase]:
     """Paraphrase passages.
-
-    Parameters
-    ----------
-    passages : sequence of Passage
-    ask : callable
-        Answers requests in their order, such as
-        `everycell.language_models.recorded.Recorded.answer_all`.
-        It gets all requests of a round (all units still open) at once.
-    template
-        What `read_template` gives; its slot takes a unit.
-    decodings : sequence of Decoding
-        Of each round, see `attempts`.
-    limits : Limits
-        Of a unit and of the whole.
-    unit : {"sentence", "passage"}
-        Unit that is paraphrased with one prompt.
-    judged : callable, optional
-        Called with each request, its unit, and what is wrong with its answer ("" for nothing).
-
-    Returns
-    -------
-    list of Paraphrase
-        One for each passage. A sentence for which every attempt failed is left out; a passage that
-        thereby lost its answer, or too much of its length, is not kept, with the reason for the
-        whole. For a passage without any sentence that passed, the reason is that of the last
-        attempt at its first one.
 
     Examples
     --------
@@ -208,11 +166,6 @@ def _spans(text: str, unit: Unit) -> list[tuple[int, int]]:
 
 def paraphrases_frame(paraphrases: Sequence[Paraphrase]) -> pd.DataFrame:
     """Paraphrases as a frame that can be stored as Parquet.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `document_id`, `text`, `attempt` (int), `kept` (bool), `reason`.
 
     Examples
     --------

@@ -33,22 +33,6 @@ EFFECTS = {"Human": 1, "LLM": -1, "": 0}
 class PlantedGenerator:
     """Cites relevant documents more often than others, and documents of one label more often too.
 
-    Parameters
-    ----------
-    strength : float
-        Log-odds by which [Human] beats [LLM]; negative for the opposite preference, 0 for none.
-    skill : float
-        Log-odds by which a relevant document beats a non-relevant one.
-    base : float
-        Log-odds of citing a non-relevant document without a label.
-    seed : int
-        Seed of all draws.
-
-    Raises
-    ------
-    ValueError
-        A log-odds that is not a finite number.
-
     Examples
     --------
     >>> generator = PlantedGenerator(strength=3.0)
@@ -86,22 +70,7 @@ class PlantedGenerator:
         return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
     def cite(self, query: str, labels: Sequence[str], relevant: Collection[int]) -> tuple[int, ...]:
-        """Numbers of the documents that it cites, from 1, in their order.
-
-        Parameters
-        ----------
-        query : str
-            Id of the query.
-        labels
-            "Human", "LLM" or "" of each document, in the order of the prompt.
-        relevant
-            Numbers of the relevant documents.
-
-        Raises
-        ------
-        ValueError
-            An unknown label, or a relevant document that is not there.
-        """
+        """Numbers of the documents that it cites, from 1, in their order."""
         if not set(relevant) <= set(range(1, len(labels) + 1)):
             raise ValueError(
                 f"{query}: the relevant documents are {sorted(relevant)}; there are {len(labels)}, "
@@ -120,13 +89,6 @@ class PlantedGenerator:
         """An answer: of each document that it cites the first sentence, and its number.
 
         The probability of a number is that with which the document is cited; all else is certain.
-
-        Parameters
-        ----------
-        query, labels, relevant
-            As `cite`.
-        texts
-            The documents, in English.
 
         Examples
         --------
@@ -161,27 +123,6 @@ def expected_quality(
     generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
 ) -> Quality:
     """Mean precision and recall of a planted generator over endlessly many queries.
-
-    Parameters
-    ----------
-    generator
-        What cites.
-    k : int
-        Documents of a query, 1 or more; one of them is relevant.
-    relevant, nonrelevant : str
-        Label of that one, and of all others.
-
-    Returns
-    -------
-    Quality
-        Recall is the probability p of citing the relevant document. With the number N of others
-        cited, binomial of k - 1 and q, precision is
-        ``p E[1 / (1 + N)] = p (1 - (1 - q)^k) / (k q)``, as without citations it is 0.
-
-    Raises
-    ------
-    ValueError
-        No document, or an unknown label.
 
     Examples
     --------

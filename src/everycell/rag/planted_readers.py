@@ -82,24 +82,7 @@ def planted_question(name: str, *, seed: int) -> PlantedQuestion:
 
 @dataclass(frozen=True)
 class PlantedReader:
-    """Answers planted questions.
-
-    Parameters
-    ----------
-    memory : float
-        Probability that a statement is remembered and not read.
-    open : float
-        Probability that what is read may come from the bare statement.
-    matching : float
-        Probability that a remembered statement cites a document that has its words.
-    steady : float
-        Probability that a statement which could be said is said.
-    selecting : float
-        Probability that a document with a claim is said to be relevant, and one that is relevant to
-        be cited; citations do not follow either.
-    seed : int
-        Of all draws. What a statement is, remembered or open, does not change with the documents.
-    """
+    """Answers planted questions."""
 
     memory: float
     open: float = 0.0

@@ -67,16 +67,6 @@ class PromptTemplate(NamedTuple):
 def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
     r"""Read a template: messages with the slots `SLOTS`, perhaps after a section ``### document``.
 
-    Parameters
-    ----------
-    path : Path
-        UTF-8 text, see `everycell.language_models.templates`.
-
-    Raises
-    ------
-    everycell.language_models.templates.TemplateError
-        The file cannot be used.
-
     Examples
     --------
     >>> sorted(read_template(AUTHORS_TEMPLATE).messages.get_identifiers())
@@ -99,17 +89,6 @@ def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
 
 def read_names(path: Path = NAMES) -> list[str]:
     """People's names for the extended labels.
-
-    Parameters
-    ----------
-    path : Path
-        Text file, UTF-8, a name on each line; blank lines are passed over.
-
-    Raises
-    ------
-    ValueError
-        The file is not text, has no name, a duplicate name, or one with a bracket, which could
-        close the label.
 
     Examples
     --------
@@ -136,26 +115,6 @@ def document_lines(
     texts: Sequence[str], authors: Sequence[str], layout: Template | None = None
 ) -> str:
     r"""Documents as a prompt shows them.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        In the order of their numbers, which start at 1.
-    authors : sequence of str
-        What is told of each author; "" tells nothing.
-    layout : string.Template, optional
-        How each is shown, with the slots `DOCUMENT_SLOTS`; None: as the module says.
-
-    Returns
-    -------
-    str
-        A line each.
-
-    Raises
-    ------
-    ValueError
-        No documents, one without a text, not one author for each, or a layout that names authors
-        where none is told, or none where one is.
 
     Examples
     --------
@@ -194,15 +153,6 @@ def cited_answer_prompt(
 ) -> tuple[Message, ...]:
     """Messages that ask for an answer with citations.
 
-    Parameters
-    ----------
-    template
-        What `read_template` gives.
-    question : str
-        Its line breaks become blanks.
-    texts, authors
-        As `document_lines`.
-
     Examples
     --------
     >>> asked = cited_answer_prompt(read_template(), "Where?", ["In Delft."], [""])
@@ -225,26 +175,6 @@ def shown_authors(
     machine: str = MACHINE,
 ) -> list[str]:
     """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C).
-
-    Parameters
-    ----------
-    labels : sequence of str
-        "Human", "LLM" or "" of each document.
-    names : sequence of str
-        A list of people's names. If there is one, each [Human] is shown as a name drawn from it,
-        and each [LLM] as `machine`.
-    key : str
-        What the draw depends on, such as seed and question; the same document has the same name
-        in every arm in which it is said to be by people.
-    words
-        How each label is said where there are no names.
-    machine : str
-        How "LLM" is said where there are.
-
-    Raises
-    ------
-    ValueError
-        An unknown label, or a name that is blank.
 
     Examples
     --------

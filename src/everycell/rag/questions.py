@@ -47,32 +47,6 @@ def pick_questions(
 ) -> tuple[list[Question], Counter[str]]:
     """Questions whose first k documents hold exactly one relevant one.
 
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns `query`, `document`, `score`: retrieved documents. Ties stand as in trec_eval,
-        by document id, descending.
-    relevant : pandas.DataFrame
-        Columns `query`, `document`: all relevant pairs, and no other questions are asked.
-    k : int
-        Documents of a prompt, 1 or more.
-    place : {"retrieved", "random"}
-        Where the relevant document stands: at its place in the ranking, and the question is left
-        out where that is behind k; or at a random place among the k - 1 best others (appendix 5.D),
-        wherever it was retrieved.
-    seed : int
-        Of the random place, which depends on nothing else but the question's id.
-
-    Returns
-    -------
-    tuple
-        Questions in the order of their ids, and how many were left out by one of `FAULTS`.
-
-    Raises
-    ------
-    ValueError
-        k below 1, an unknown place, or a run with a document twice or a score that is not a number.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": ["q1"] * 3 + ["q2"] * 3, "score": [3, 2, 1] * 2,

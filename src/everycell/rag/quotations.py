@@ -25,21 +25,6 @@ def without_quotations(
 ) -> Answer | None:
     """An answer in which `QUOTED` words or more that a document has in a row are left out.
 
-    Parameters
-    ----------
-    answer : Answer
-    documents : sequence of str
-        Texts that the answer may quote, such as those of its prompt.
-    gold : sequence of str
-        Right answers. One that a quotation has stays in its place.
-
-    Returns
-    -------
-    Answer or None
-        The same citations with the same probabilities, and right where it was right, by whole words
-        and by the letters of a right answer (`everycell.rag.answers`): what a quotation hides is
-        `OMITTED`. None where it would not be the same any more.
-
     Examples
     --------
     >>> document = "Rye is a grass that is grown as a grain in cold countries."

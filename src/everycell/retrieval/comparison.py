@@ -57,35 +57,6 @@ def comparison_report(
 ) -> ComparisonReport:
     """Compare named runs with ranx: means, and superscripts by a paired t-test.
 
-    Parameters
-    ----------
-    runs : mapping of str to pandas.DataFrame, 2 to 16 systems
-        Name -> run with the columns ``query``, ``document``, ``score``. Topics that are not in the
-        qrels are left out; each topic of the qrels must be answered.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-    measures : sequence of str
-        MAP, nDCG, RR, P or R, with a cut-off such as @10 or (the first three) without.
-    comparisons : int, optional
-        Divisor of `level` (Bonferroni), 1 or more; the number of pairs of systems if not given. 1
-        means no correction.
-    level : float
-        A superscript is set where p is at most `level` / `comparisons` and the mean is higher.
-    digits : int
-        Decimals of the means in LaTeX and Markdown.
-
-    Returns
-    -------
-    ComparisonReport
-
-    Raises
-    ------
-    ValueError
-        For fewer than 2 or more than 16 systems, a name that LaTeX would not print unchanged,
-        an unknown measure, a topic that a run does not answer, a level that is not between 0 and
-        1, or what :func:`~everycell.trec.runs.check_run` and
-        :func:`~everycell.trec.qrels.check_qrels` refuse.
-
     Notes
     -----
     ranx gets the ranks of :func:`~everycell.trec.runs.trec_order` as scores: its own order of

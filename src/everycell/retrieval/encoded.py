@@ -64,21 +64,6 @@ class Encoded:
     def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
         """Score query-document pairs.
 
-        Parameters
-        ----------
-        pairs : pandas.DataFrame
-            Columns `query`, `document`; n rows.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `query`, `document`, `score` (float64), rows as in `pairs`.
-
-        Raises
-        ------
-        ValueError
-            A query or document that was not encoded.
-
         Examples
         --------
         >>> found = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
@@ -94,25 +79,6 @@ class Encoded:
 
     def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
         """Find the best documents of each query among all encoded ones.
-
-        Parameters
-        ----------
-        queries : sequence of str
-            Ids of n encoded queries.
-        k : int
-            Largest number of documents per query, 1 or more.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A run: columns `query`, `document`, `score` (float64), queries in their order, documents
-            in trec_eval's order (score, then id, both descending), also at the cut. Every document
-            has a score, so each query gets k documents or all.
-
-        Raises
-        ------
-        ValueError
-            A query that was not encoded, or a k below 1.
 
         Examples
         --------
@@ -187,13 +153,7 @@ def write_encoded(encoded: Encoded, path: Path) -> None:
 
 
 def read_encoded(path: Path) -> Encoded:
-    """Read what `write_encoded` wrote.
-
-    Raises
-    ------
-    ValueError
-        A file that is not such an archive, or is damaged.
-    """
+    """Read what `write_encoded` wrote."""
     try:
         check_regular(path)
         with zipfile.ZipFile(path) as archive:

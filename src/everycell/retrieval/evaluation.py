@@ -131,36 +131,6 @@ def evaluate(
     To rank given candidates only, pass the run through
     :func:`~everycell.trec.runs.restrict_run` first.
 
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``. Topics that are not in the qrels are left out,
-        as in trec_eval.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-    measures : sequence of str
-        Names as in the module's table.
-    relevance_level : int
-        Lowest relevance that counts as relevant, 1 or more; nDCG uses the relevance itself.
-    missing_topics : {"zero", "drop", "error"}
-        How to treat a topic of the qrels that the run does not answer: value 0 (``trec_eval
-        -c``), left out (trec_eval without ``-c``), or an error.
-    without_relevant : {"zero", "drop", "error"}
-        How to treat a topic without a relevant document: trec_eval's value, which is 0, left
-        out, or an error.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (topics, measures)
-        Index ``query`` in the order of the qrels, one column per measure. ``.mean()`` is the mean
-        over the topics of the qrels.
-
-    Raises
-    ------
-    ValueError
-        For an unknown measure or choice, runs and qrels that share no topic, a topic that the
-        choices refuse, or what :func:`~everycell.trec.runs.check_run` refuses.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 2]})

@@ -45,22 +45,7 @@ class RankedSystem(NamedTuple):
 def fairness_at_cutoffs(
     systems: Iterable[RankedSystem], cutoffs: Iterable[int], tau: float
 ) -> pd.DataFrame:
-    """Measures of every query of every system at the cut-offs.
-
-    Parameters
-    ----------
-    systems : iterable of RankedSystem
-    cutoffs : iterable of int
-        1 or more each.
-    tau : float
-        Threshold of NFaiRR, whose background is the collection.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `query_set`, `system` (its name to show), `query`, `k` and the columns of
-        `everycell.metrics.fairness_frames.fairness_by_query`.
-    """
+    """Measures of every query of every system at the cut-offs."""
     wanted, parts = list(cutoffs), []
     known = cache(read_counts)
     for system in systems:
@@ -109,23 +94,7 @@ def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def recovered(fairness: pd.DataFrame, truth: pd.DataFrame, *, cutoff: int) -> pd.DataFrame:
-    """Planted and measured means at a cut-off, and their largest difference at any.
-
-    Parameters
-    ----------
-    fairness
-        From `fairness_at_cutoffs`.
-    truth
-        The planted values: `system`, `query`, `k` and the measures, as
-        `everycell.collections.planted_bias.plant_bias` gives it.
-    cutoff : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        `system`, `measure` (of `MEASURES`, as shown), `value`, `value_planted` and `difference`. No
-        row where no query has a value.
-    """
+    """Planted and measured means at a cut-off, and their largest difference at any."""
     keys, names = ["system", "query", "k"], list(MEASURES)
     measured, planted = (
         frame.melt(id_vars=keys, value_vars=names, var_name="measure")

@@ -25,26 +25,6 @@ def documents_in_lists(
 ) -> Figure:
     """Ranked lists as coloured documents, side by side, with values of measures below each.
 
-    Parameters
-    ----------
-    documents
-        One row per document: `list`, `rank` (1 is the best) and `group`, a key of `groups`.
-    values
-        One row per bar: `list`, `measure` and `value` from 0 (least fair) to 1.
-    groups
-        Group -> text in the box of its documents. There may be up to six groups.
-
-    Returns
-    -------
-    Figure
-        A column per list; a colour and a hatch per group, in the order of `groups`.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, a value outside 0 to 1, an unknown group, two documents at one rank or
-        two bars in one place, or different lists in the two frames.
-
     Notes
     -----
     Source: abolghasemi2026, Figure 4.1; the bars are ours.
@@ -116,26 +96,6 @@ def documents_in_lists(
 def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Figure:
     """Mean fairness of each system over the cut-off, a row of panels for each query set.
 
-    Parameters
-    ----------
-    frame
-        One row per point: `query_set`, `system`, `measure`, and the numbers `k` (a rank) and
-        `value`. A system may lack points where a measure is undefined.
-    cutoff
-        A cut-off to mark by a dashed line, such as that of the tables.
-
-    Returns
-    -------
-    Figure
-        Panels: query sets down, measures across; all panels of a row share the value axis, and
-        all panels the cut-offs. Each system has a colour, a marker and, from the seventh on,
-        dashes; its markers are drawn only at some cut-offs.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, or two points in one place.
-
     Notes
     -----
     Source: abolghasemi2026, Figure 4.2.
@@ -187,22 +147,6 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
 
 def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
     """Two measures of each system, with the planted values.
-
-    Parameters
-    ----------
-    frame
-        One row per mark: `system`, `measure` (two names), and the numbers `value` and `planted`.
-
-    Returns
-    -------
-    Figure
-        A row per system, from top to bottom, whose name may have several lines; the two measures of
-        a system are joined, and a ring marks the planted value.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, two marks in one place, or other than two measures.
 
     Notes
     -----

@@ -69,34 +69,6 @@ def fuse(
 ) -> pd.DataFrame:
     """Fuse runs into one.
 
-    Parameters
-    ----------
-    runs : sequence of pandas.DataFrame, two or more
-        Columns ``query``, ``document``, ``score``; all answer the same queries, with any
-        documents.
-    method : str
-        As in the module's table.
-    normalise : {"min-max", "max", "sum", "zmuv", "rank", "borda"}, optional
-        Normalisation that ranx first applies to the scores of each query of each run. Methods on
-        scores need one, methods on ranks take none.
-    **parameters : float or sequence of float
-        Those of the method: ``k`` (above 0), ``sigma`` and ``phi`` (0 to 1), or ``weights``, one
-        per run.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document``, ``score``: every document of any run, in the order of
-        :func:`~everycell.trec.runs.trec_order`, queries as in the first run. A run without a
-        document adds nothing to the document's sum (Borda: the mean of the remaining points).
-
-    Raises
-    ------
-    ValueError
-        For fewer than two runs, queries that differ, an unknown method, normalisation or
-        parameter, a parameter that is missing or out of range, or what
-        :func:`~everycell.trec.runs.check_run` refuses.
-
     Notes
     -----
     Source of rrf: Cormack, Clarke and Buettcher, SIGIR 2009; ranks count from 1.
@@ -203,11 +175,6 @@ def _by_ranx(
 def uncompiled_ranx() -> Iterator[ModuleType]:
     """Import ranx, and keep numba from compiling it, as long as the context lasts.
 
-    Yields
-    ------
-    module
-        ranx. Everything that it makes is plain Python: use it only within such contexts.
-
     Notes
     -----
     A process that has already imported ranx has its compiled functions, which do not accept plain
@@ -234,17 +201,6 @@ def uncompiled_ranx() -> Iterator[ModuleType]:
 
 def ranx_run(run: pd.DataFrame, name: str | None = None):
     """Convert a run to ranx's class.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score`` (float64).
-    name : str, optional
-        Name of the system.
-
-    Returns
-    -------
-    ranx.Run
 
     Notes
     -----

@@ -35,20 +35,6 @@ class Statistics:
 def check_statistics(found: Statistics, expected: Mapping[str, int | str], name: str) -> None:
     """Compare the statistics of an index with those of a data card.
 
-    Parameters
-    ----------
-    found : Statistics
-        Of the index.
-    expected : mapping
-        One or more of the attributes of :class:`Statistics`, and the value of each.
-    name : str
-        Name of the index in the message.
-
-    Raises
-    ------
-    ValueError
-        For the first value that differs, and for a key that is not an attribute.
-
     Examples
     --------
     >>> found = Statistics(2, 0, 7, 5, "d1c9")

@@ -35,31 +35,6 @@ def build_index(
     of that name is then removed. It is one segment with term frequencies and no positions, written
     by one thread, since pyjnius mixes up the objects of several.
 
-    Parameters
-    ----------
-    documents : iterable of (str, collection of str)
-        Id and terms of each document, read once. A document without terms is indexed with length
-        0: it is a candidate like any other, scores 0 and is never found by a search.
-    folder : path
-        Folder to write. It must not exist, be empty, or hold an index.
-    term_vectors : bool
-        Whether to keep the terms of each document, which :class:`Rm3` reads. Measured on 6,500
-        documents of 250 terms: about a third more processor time, 2.6 times the space.
-
-    Returns
-    -------
-    Statistics
-        What the index holds, as Lucene counts it; the numbers of documents, empty documents and
-        tokens have been compared with those of the input.
-
-    Raises
-    ------
-    ValueError
-        For no documents, an id twice, an id or term that is empty, holds white space or is not
-        text, a term of more than 32,766 bytes, or a folder with other files.
-    LuceneError
-        As :func:`start_java`, and where Lucene cannot write the index or runs out of heap.
-
     Examples
     --------
     >>> folder = Path(tempfile.mkdtemp()) / "index"

@@ -74,43 +74,6 @@ def interpolate_runs(
 ) -> InterpolatedRuns:
     """Interpolate the scores of two runs, with weights from cross-validation and from an oracle.
 
-    Parameters
-    ----------
-    first, second : pandas.DataFrame
-        Runs with the columns ``query``, ``document`` and ``score``.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document`` and ``relevance``.
-    measures : sequence of str
-        AP, nDCG, RR, P or R in the notation of `ir_measures`. The weights are tuned for the first.
-    folds : int
-        Folds of the topics, 2 or more: a topic gets the weight with the best mean over the topics
-        of all other folds.
-    seed : int
-        Seed of the division into folds.
-    noise_seeds : int
-        Number of random draws of the control, 1 or more.
-    candidates : {"either", "both"}
-        Rank documents that either of the runs has for a topic, or only those that both have. With
-        "either", a document that a run lacks gets the lowest score of the run in the topic.
-    over, alphas
-        As in :func:`~everycell.retrieval.interpolation.sweep`: what scores are scaled over, and
-        the weights of the first run.
-    relevance_level : int
-        Lowest relevance that counts as relevant.
-    missing_topics : {"error", "drop"}
-        How to treat a topic of the qrels that one of the runs does not answer.
-
-    Returns
-    -------
-    InterpolatedRuns
-
-    Raises
-    ------
-    ValueError
-        For more folds than topics or fewer than 2, runs without a document in common where that is
-        needed, topics that a run does not answer, a measure that is not one of the five, or what
-        the runs' checks refuse.
-
     Notes
     -----
     The noise oracle mixes the better run (of each measure) with random numbers, and chooses the

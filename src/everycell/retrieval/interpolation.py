@@ -36,26 +36,6 @@ def z_scores(
 ) -> FloatArray:
     """Scale scores to mean 0 and standard deviation 1.
 
-    Parameters
-    ----------
-    scores : array_like, shape (n, c)
-        Scores of the candidates of n topics, finite where `listed`.
-    listed : numpy.ndarray of bool, shape (n, c)
-        Whether a place holds a candidate.
-    over : {"query", "run"}
-        Use mean and deviation of each topic's candidates, or of all candidates of all topics.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, c)
-        Scaled scores; 0 where nothing is listed, and where all scores that are scaled together are
-        equal, since such a system has no preference.
-
-    Raises
-    ------
-    ValueError
-        For another shape, an unknown choice or a score that is not finite.
-
     Notes
     -----
     The deviation divides by the number of candidates. Scaling keeps the order of a topic's
@@ -98,23 +78,6 @@ def interpolate(
     first: npt.ArrayLike, second: npt.ArrayLike, alphas: Sequence[float] = ALPHAS
 ) -> FloatArray:
     """Weighted sums of two systems' scores for every weight.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (...)
-        Scores on one scale, such as from :func:`z_scores`.
-    alphas : sequence of float, shape (a,)
-        Weights of `first`, from 0 to 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (a, ...)
-        ``alpha * first + (1 - alpha) * second``.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or no weights, weights outside 0 to 1 or not ascending.
 
     Notes
     -----
@@ -167,11 +130,6 @@ class Sweep:
     def of(self, measure: str) -> FloatArray:
         """Values of one measure, shape (a, n).
 
-        Raises
-        ------
-        ValueError
-            For a measure that was not computed.
-
         Examples
         --------
         >>> Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])}).of("nDCG")
@@ -187,21 +145,6 @@ class Sweep:
 
     def at(self, alpha: float) -> pd.DataFrame:
         """Values of each topic at one weight.
-
-        Parameters
-        ----------
-        alpha : float
-            A weight of the grid.
-
-        Returns
-        -------
-        pandas.DataFrame, shape (n, measures)
-            Index ``query``, as :func:`~everycell.retrieval.evaluation.evaluate` returns it.
-
-        Raises
-        ------
-        ValueError
-            For a weight that is not in the grid.
 
         Examples
         --------
@@ -222,11 +165,6 @@ class Sweep:
     def means(self) -> pd.DataFrame:
         """Mean over the topics at each weight: the curves of Figure 2.3.
 
-        Returns
-        -------
-        pandas.DataFrame, shape (a, measures)
-            Index ``alpha``.
-
         Examples
         --------
         >>> values = np.array([[0.5, 0.0], [1.0, 0.5]])
@@ -240,21 +178,6 @@ class Sweep:
 
     def tune(self, measure: str) -> float:
         """Weight with the best mean of one measure, for use on other topics.
-
-        Parameters
-        ----------
-        measure : str
-            One of those computed. The thesis does not say which measure it tuned for.
-
-        Returns
-        -------
-        float
-            A weight of the grid; the smallest among ties (within 1e-12).
-
-        Raises
-        ------
-        ValueError
-            For a measure that was not computed.
 
         Examples
         --------
@@ -280,30 +203,6 @@ def sweep(
     over: Scaling = "query",
 ) -> Sweep:
     """Evaluate the weighted sum of two systems at every weight.
-
-    Parameters
-    ----------
-    lists : JudgedLists
-        n topics with up to c candidates.
-    first, second : array_like, shape (n, c)
-        Scores of the candidates, such as from
-        :meth:`~everycell.retrieval.judged_lists.JudgedLists.scores`; not yet scaled.
-    measures : sequence of str
-        Names as in :mod:`everycell.retrieval.evaluation`.
-    alphas : sequence of float, shape (a,)
-        Weights of `first`, ascending from 0 to 1.
-    over : {"query", "run"}
-        What :func:`z_scores` scales over.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    ValueError
-        As :func:`z_scores`, :func:`interpolate` and
-        :func:`~everycell.retrieval.judged_lists.ranking_measures`.
 
     Notes
     -----

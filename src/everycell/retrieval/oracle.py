@@ -22,24 +22,6 @@ from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 def oracle(found: Sweep, measure: str) -> pd.DataFrame:
     """Best weight of each topic, chosen by its value.
 
-    Parameters
-    ----------
-    found : Sweep
-        Values at each weight.
-    measure : str
-        One of those computed.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n, 2)
-        Index ``query``; ``alpha``, the smallest weight among those with the greatest value
-        (within 1e-12), and ``value``.
-
-    Raises
-    ------
-    ValueError
-        For a measure that was not computed.
-
     Notes
     -----
     Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; the
@@ -63,23 +45,6 @@ def oracle(found: Sweep, measure: str) -> pd.DataFrame:
 
 def oracle_summary(chosen: pd.DataFrame) -> pd.Series:
     """Summarise the choices of an oracle: the rows of Table 2.4.
-
-    Parameters
-    ----------
-    chosen : pandas.DataFrame, shape (n, 2)
-        From :func:`oracle`, one topic or more.
-
-    Returns
-    -------
-    pandas.Series
-        ``value`` (mean over the topics), ``alpha_mean``, ``n_alpha_0`` and ``n_alpha_1`` (topics
-        whose best weight is exactly 0 or 1), ``alpha_iqr`` (third minus first quartile, linear
-        between topics) and ``n`` (topics).
-
-    Raises
-    ------
-    ValueError
-        For a frame without rows.
 
     Examples
     --------
@@ -113,31 +78,6 @@ def noise_oracle(
     seeds: Iterable[int] = range(20),
 ) -> pd.DataFrame:
     """Oracle of one system with random numbers for the other: the gain of choice alone.
-
-    Parameters
-    ----------
-    lists : JudgedLists
-        n topics with up to c candidates.
-    first : array_like, shape (n, c)
-        Scores of the system, such as BM25; not yet scaled.
-    measures : sequence of str
-        Names as in :mod:`everycell.retrieval.evaluation`.
-    alphas, over
-        As in :func:`sweep`: use those of the oracle to compare with.
-    seeds : iterable of int
-        One set of standard normal scores per seed; 0 or more, all different.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``measure`` and ``seed``, columns as :func:`oracle_summary`, and ``gain``, the
-        oracle's mean value minus that of the system alone (0 or more where the grid holds 1). The
-        control is ``.groupby("measure").mean()``; the spread over seeds is ``.std()``.
-
-    Raises
-    ------
-    ValueError
-        As :func:`sweep`, and for no seeds or one twice.
 
     Notes
     -----

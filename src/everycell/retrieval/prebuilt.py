@@ -46,29 +46,6 @@ def index_texts(
     Anserini's own analysis (Porter's stemmer, its stop words). The texts are first written as JSON
     lines beside the index, and later removed: both need room.
 
-    Parameters
-    ----------
-    documents : iterable of (str, str)
-        Id and text, read once. An empty text is not indexed, so it is never found.
-    folder : path
-        Folder to write, which must not exist or be empty.
-    threads : int
-        Threads of Anserini; each takes 500,000 documents at a time.
-
-    Returns
-    -------
-    int
-        Documents in the index.
-
-    Raises
-    ------
-    ValueError
-        Only empty documents, or a folder that is not empty.
-    PrebuiltError
-        Anserini has not indexed every document.
-    LuceneError
-        Java does not start, or pyserini is not installed.
-
     Examples
     --------
     >>> folder = Path(tempfile.mkdtemp()) / "index"
@@ -128,32 +105,6 @@ def search_words(
 ) -> pd.DataFrame:
     """Best documents of an index of words by BM25; queries are analysed like the documents.
 
-    Parameters
-    ----------
-    folder : path
-        Index that Anserini or pyserini built with its default analysis.
-    queries : mapping of str to str
-        Id -> text.
-    k1, b : float
-        Of BM25; 0.9 and 0.4 are pyserini's own.
-    hits : int
-        Largest number of documents per query, 1 or more.
-    threads : int
-        Threads of Java.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document``, ``score``; queries in their order, best first, ties as
-        Anserini breaks them. A query without a word of the index has no row.
-
-    Raises
-    ------
-    PrebuiltError
-        The folder is not a Lucene index, or cannot be searched.
-    LuceneError
-        Java does not start, or pyserini is not installed.
-
     Examples
     --------
     See `index_texts`.
@@ -173,26 +124,6 @@ def search_impacts(
     threads: int = 1,
 ) -> pd.DataFrame:
     """Best documents of an index of impacts: the sum of query weight times impact over the terms.
-
-    Parameters
-    ----------
-    folder : path
-        Index of learned sparse vectors, built with ``--impact --pretokenized``.
-    queries : mapping of str to mapping of str to int
-        Id -> term -> weight. Terms of weight 0 or less do not count; nor do those in every
-        document, as in pyserini.
-    hits, threads : int
-        As for `search_words`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As for `search_words`.
-
-    Raises
-    ------
-    PrebuiltError, LuceneError
-        As `search_words`.
     """
     _check_lucene(folder)
     java = _java()
@@ -225,26 +156,6 @@ def search_vectors(
     threads: int = 1,
 ) -> pd.DataFrame:
     """Best documents of an index of vectors, as faiss compares them (inner product as published).
-
-    Parameters
-    ----------
-    folder : path
-        Index as pyserini publishes it: ``index`` of faiss, and ``docid`` with one id per line. It
-        is read as a whole: a flat one of MS MARCO takes 27 GB of memory.
-    queries : mapping of str to sequence of float
-        Id -> vector, as long as those of the index.
-    hits, threads : int
-        As for `search_words`; threads are those of faiss.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As for `search_words`; a query has `hits` rows, or one for each document.
-
-    Raises
-    ------
-    PrebuiltError
-        faiss is not installed, the folder is not such an index, or vectors have another length.
     """
     folder = Path(folder)
     if find_spec("faiss") is None:

@@ -21,15 +21,6 @@ def distinct_words(text: str) -> dict[str, int]:
     2021). How their queries were cut into words is not published beside the index: lower case and
     runs of letters and digits are this project's choice.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    dict of str to int
-        Word -> 1, in the order of the text.
-
     Examples
     --------
     >>> distinct_words("What's the bee, the 1st?")
@@ -42,20 +33,6 @@ def write_encoded_queries(
     path: Path | str, queries: Mapping[str, str], vectors: Iterable[Vector]
 ) -> None:
     """Write encoded queries, one JSON object per line.
-
-    Parameters
-    ----------
-    path : path
-        File to write.
-    queries : mapping of str to str
-        Id -> text.
-    vectors : iterable
-        The vector of each query, in the order of `queries`.
-
-    Raises
-    ------
-    ValueError
-        Different numbers of vectors and queries.
 
     Examples
     --------
@@ -74,23 +51,6 @@ def write_encoded_queries(
 
 def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[str, Any]:
     """Read vectors of queries, which are matched by their text as in pyserini.
-
-    Parameters
-    ----------
-    path : path
-        JSON lines with ``contents`` and ``vector``; other keys are ignored.
-    queries : mapping of str to str
-        Id -> text of the queries to read.
-
-    Returns
-    -------
-    dict
-        Id -> vector, in the order of `queries`.
-
-    Raises
-    ------
-    PrebuiltError
-        No such file, a line of another form, or a missing query.
 
     Examples
     --------

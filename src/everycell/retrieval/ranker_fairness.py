@@ -59,24 +59,6 @@ def measure_rankers(
     A list that is empty has no fairness. A query for which one ranker finds nothing is therefore
     left out for all rankers, and the coverage says what share of the queries this is.
 
-    Parameters
-    ----------
-    runs : iterable of (str, pandas.DataFrame)
-        Each ranker and its run; one run is kept in memory at a time.
-    counts : pandas.DataFrame
-        Group terms of each document of the collection, as
-        `everycell.metrics.term_counts.read_counts` gives them: the background of NFaiRR.
-    k : int
-        Cut-off.
-    qrels : pandas.DataFrame, optional
-        Judgements; without them there is no effectiveness.
-    relevant_from : int
-        Lowest level at which a document counts as relevant.
-
-    Returns
-    -------
-    MeasuredRankers
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
@@ -139,36 +121,6 @@ def ranker_means(
 ) -> pd.DataFrame:
     """Mean of each measure over the queries, with the marks of the tests.
 
-    Parameters
-    ----------
-    values : mapping of str to pandas.DataFrame
-        System -> values of each query (rows, index ``query``) and measure (columns). All systems
-        have the same queries and measures. NaN marks a query without a value of a measure, such as
-        one without judgements; it must then be NaN for all systems, and is left out of that
-        measure.
-    baseline : str, optional
-        System that the others are compared with, by paired two-sided t-tests over the queries.
-        None: no tests.
-    correlated : (str, str), optional
-        Two measures whose Pearson correlation over the queries becomes a row "r".
-    level : float
-        A p below this is significant. The p of the tests is multiplied by the number of other
-        systems (Bonferroni, over the tests of a measure); the paper does not say which tests it
-        counts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``system``, ``metric``, ``value``, ``marker`` ("‡": greater than the baseline's,
-        significantly; "†" at r: not 0) and ``n`` (queries with a value). Systems, then measures,
-        each in its order, then "r".
-
-    Raises
-    ------
-    ValueError
-        For systems with other queries, measures or NaN, an unknown baseline, or what
-        `everycell.retrieval.significance.paired_tests` refuses.
-
     Examples
     --------
     >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
@@ -216,18 +168,6 @@ def tests_against(
 ) -> pd.DataFrame:
     """Paired t-tests of each system against the baseline, on each measure, in either direction.
 
-    Parameters
-    ----------
-    values, baseline, level
-        As `ranker_means` takes them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``system``, ``measure``, ``metric`` (``difference`` of the means, ``p``, and
-        ``p_corrected`` by Bonferroni over the other systems) and ``value``. Systems, then
-        measures, then metrics.
-
     Examples
     --------
     >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
@@ -260,24 +200,6 @@ def counterfactual_overlap(
 ) -> pd.Series:
     """CRBO of each query from two runs; 1 where the swap leaves the top ranks unchanged.
 
-    Parameters
-    ----------
-    original, counterfactual : pandas.DataFrame
-        Runs on a collection and on its counterfactual, in which a document keeps its id: columns
-        ``query``, ``document``, ``score``. Ties are broken as trec_eval does.
-    p, depth
-        As in `everycell.metrics.rank_overlap.crbo`; extrapolated.
-
-    Returns
-    -------
-    pandas.Series, shape (Q,)
-        Index ``query``, values in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        As `everycell.metrics.rank_overlap.crbo`.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
@@ -302,28 +224,6 @@ def overlap_by_query(
     p: float = PERSISTENCE,
 ) -> pd.DataFrame:
     """Overlap of each query's lists before and after a swap, beside the original's fairness.
-
-    Parameters
-    ----------
-    original, counterfactual
-        As in `counterfactual_overlap`.
-    counts
-        As in `measure_rankers`, of the original collection.
-    k : int
-        Cut-off.
-    p : float
-        Persistence, above 0 and below 1.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (Q, 3)
-        Index ``query``, in sorted order; columns ``CRBO``, ``TExFAIR`` and
-        ``NFaiRR``, each in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        As `counterfactual_overlap`.
 
     Examples
     --------

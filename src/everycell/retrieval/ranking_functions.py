@@ -38,11 +38,6 @@ class BM25:
     b : float
         Strength of length normalisation, from 0 (none) to 1.
 
-    Raises
-    ------
-    ValueError
-        For a value out of range.
-
     Examples
     --------
     >>> BM25(k1=2.75, b=1)
@@ -71,11 +66,6 @@ class JelinekMercer:
         Weight of the collection (lambda in Lucene and Elasticsearch, usually 0.1), above 0 and
         below 1.
 
-    Raises
-    ------
-    ValueError
-        For a value out of range.
-
     Examples
     --------
     >>> JelinekMercer(weight=0)
@@ -99,11 +89,6 @@ class Dirichlet:
     ----------
     mu : float
         Number of tokens of the collection's model added to each document: above 0, finite.
-
-    Raises
-    ------
-    ValueError
-        For a value out of range.
 
     Examples
     --------
@@ -158,11 +143,6 @@ class Rm3:
     original_weight : float
         Weight of the original query, from 0 to 1 (``original_query_weight``); with 1 the ranking is
         that without feedback, with scores divided by the number of query terms.
-
-    Raises
-    ------
-    ValueError
-        For a value out of range.
 
     Examples
     --------

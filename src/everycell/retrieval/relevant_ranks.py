@@ -36,19 +36,6 @@ class RelevantRanks(NamedTuple):
 def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> RelevantRanks:
     """Find the ranks of the documents of relevance above 0 in a run.
 
-    Parameters
-    ----------
-    run, qrels : pandas.DataFrame
-        As :func:`~everycell.trec.runs.check_run` and :func:`~everycell.trec.qrels.check_qrels`
-        return them.
-    topics : pandas.Index
-        Topics to consider; topics are numbered by their position in it.
-
-    Returns
-    -------
-    RelevantRanks
-        Ranks are those of :func:`~everycell.trec.runs.trec_order`.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 2]})
@@ -111,23 +98,6 @@ def measure_ranks(
     relevance_level: int,
 ) -> FloatArray:
     """Value of a measure for each topic, summed in trec_eval's order.
-
-    Parameters
-    ----------
-    ranks : RelevantRanks
-    qrels : pandas.DataFrame
-        Topics with which the ranks were made.
-    topics : pandas.Index, n topics
-    name : {"MAP", "nDCG", "RR", "P", "R"}
-    cutoff : int, optional
-        Last rank that counts.
-    relevance_level : int
-        Least relevance that counts as relevant; nDCG takes the relevance itself.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        0 where there is nothing relevant.
 
     Examples
     --------

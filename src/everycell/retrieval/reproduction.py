@@ -69,40 +69,6 @@ def compare_runs(
 ) -> RunComparison:
     """All measures of reproduction of a run, from runs and judgements.
 
-    Parameters
-    ----------
-    original, reproduced : pandas.DataFrame
-        Runs with the columns ``query``, ``document`` and ``score``. Topics that are not in the
-        qrels are left out, as in trec_eval.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document`` and ``relevance``.
-    measures : sequence of str
-        In the notation of `ir_measures` (:func:`~everycell.retrieval.measures.parse_measure`).
-    baselines : (pandas.DataFrame, pandas.DataFrame), optional
-        Baseline of the original and of the reproduced experiment, over which `original` and
-        `reproduced` are the advanced runs.
-    relevance_level : int
-        Lowest relevance that counts as relevant, for measures that do not state it.
-    missing_topics : {"error", "zero", "drop"}
-        How to treat a topic of the qrels that one of the runs does not answer: an error, value 0 in
-        each measure and left out of `order`, or left out for all runs.
-    depths : sequence of int
-        Depths to which the order of documents is compared, each 1 or more.
-    p, variant, union
-        As in :func:`ranking_agreement`.
-
-    Returns
-    -------
-    RunComparison
-
-    Raises
-    ------
-    ValueError
-        For a run without a topic or a judged document of the qrels (those of another year, or ids
-        of passages beside ids of documents), qrels without a relevant document, fewer than two
-        topics, a topic that `missing_topics` refuses, a depth twice, an unknown choice, or what
-        the three functions and :func:`~everycell.retrieval.measures.evaluate_measures` refuse.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": ["q", "q", "r"], "document": list("aba"), "score": [2., 1, 1]})

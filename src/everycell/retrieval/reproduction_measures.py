@@ -52,35 +52,6 @@ def ranking_agreement(
 ) -> pd.DataFrame:
     """Agreement of two runs in the order of their documents, topic by topic.
 
-    Parameters
-    ----------
-    original, reproduced : pandas.DataFrame
-        Runs with the columns ``query``, ``document`` and ``score``, for the same topics. Ties are
-        broken as trec_eval breaks them.
-    depth : int
-        Number of documents compared per topic, from the first; 1 or more.
-    p : float
-        Persistence of RBO, above 0 and below 1.
-    variant : {"ext", "truncated", "min"}
-        Of RBO, as in :func:`~everycell.metrics.rank_overlap.rbo`.
-    union : {"original", "ids"}
-        Order in which the documents of both lists are numbered for tau: those of the original,
-        then those that only the other has; or alphabetically by id, as in repro_eval's code.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (topics, 2)
-        Index ``query``, in the order of `original`. ``kendall_tau_union``: from -1 to 1, not a
-        number where a list has a single document. ``rbo``: from 0 to 1. Both are 1 for equal
-        lists.
-
-    Raises
-    ------
-    ValueError
-        For topics that only one run has, an unknown choice, or what
-        :func:`~everycell.trec.runs.check_run` and
-        :func:`~everycell.metrics.rank_overlap.crbo` refuse.
-
     Notes
     -----
     Kendall's tau of the union: the documents of both lists get numbers, each list becomes the
@@ -135,28 +106,6 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
 
     .. math:: RMSE = \sqrt{\frac{1}{n} \sum_{t} (M_t - M'_t)^2}
 
-    Parameters
-    ----------
-    original, reproduced : pandas.DataFrame, shape (n, measures)
-        Value of each measure (column) for each topic (index), as
-        :func:`~everycell.retrieval.evaluation.evaluate` gives them; the same topics and measures
-        in any order, two topics or more, finite.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``measure``; ``topics``, ``original`` and ``reproduced`` (means over topics),
-        ``rmse`` (0 or more, in the unit of the measure), ``p_paired`` and ``p_unpaired`` of the
-        two-sided t-tests (0 to 1). A small p says that the two differ; a large one does not say
-        that they agree. The paired test is appropriate for the same topics; the unpaired one for a
-        replication on other topics.
-
-    Raises
-    ------
-    ValueError
-        For a topic or measure that only one has or that occurs twice, or a value that is not
-        finite.
-
     Examples
     --------
     >>> topics = pd.Index(["q1", "q2", "q3"], name="query")
@@ -202,28 +151,6 @@ def effect_agreement(
 
     with :math:`\overline{\Delta M}` the mean over topics of advanced minus baseline, and a prime
     for the reproduced experiment.
-
-    Parameters
-    ----------
-    original_baseline, original_advanced : pandas.DataFrame, shape (n, measures)
-        Values of the original experiment, as in :func:`score_agreement`.
-    reproduced_baseline, reproduced_advanced : pandas.DataFrame, shape (m, measures)
-        Values of the reproduced experiment. Its topics may differ: then it is a replication.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``measure``; ``effect_original`` and ``effect_reproduced`` (mean gains),
-        ``effect_ratio`` (1 for the same effect, below 0 where its sign changes, not a number where
-        the original has no effect), ``improvement_original``, ``improvement_reproduced`` (relative
-        gains, not a number over a baseline of 0) and ``delta_relative_improvement`` (original minus
-        reproduced: 0 for the same, above 0 where the reproduced gain is smaller).
-
-    Raises
-    ------
-    ValueError
-        As :func:`score_agreement`, within each experiment; for measures that only one experiment
-        has.
 
     Examples
     --------

@@ -36,23 +36,6 @@ _LEAST = float(np.finfo(np.float32).tiny)
 def best(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The first documents of each query.
 
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``.
-    depth : int
-        Largest number of documents per query, 1 or more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A run in trec_eval's order (score, then id, both descending).
-
-    Raises
-    ------
-    ValueError
-        A depth below 1, and what :func:`~everycell.trec.runs.check_run` refuses.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1.0, 3, 1]})
@@ -66,26 +49,6 @@ def best(run: pd.DataFrame, depth: int) -> pd.DataFrame:
 
 def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Put the re-scored documents of each query first, in their new order; the others follow.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        The first stage: columns ``query``, ``document``, ``score``.
-    scores : pandas.DataFrame
-        New scores of documents that the run has, such as its :func:`best` ones: the same columns.
-        A query without new scores keeps its order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A run with the documents of `run`. Scores count down to 1 within a query, since those of
-        two stages have no common scale.
-
-    Raises
-    ------
-    ValueError
-        A re-scored document that is not in its query's list, and what
-        :func:`~everycell.trec.runs.check_run` refuses.
 
     Examples
     --------
@@ -116,22 +79,6 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
     """Every ordered pair of different documents of a query, for a pairwise re-ranker.
 
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``; n documents of a query give n (n - 1) pairs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``first``, ``second``: queries in their order, then first and second
-        documents in that of the run.
-
-    Raises
-    ------
-    ValueError
-        A duplicate document of a query.
-
     Examples
     --------
     >>> ordered_pairs(pd.DataFrame({"query": "q", "document": ["a", "b"]})).values.tolist()
@@ -160,28 +107,6 @@ def aggregate_preferences(
     preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
 ) -> pd.DataFrame:
     """Turn the probabilities that a document is better than each other one into one score.
-
-    Parameters
-    ----------
-    preferences : pandas.DataFrame
-        Columns ``query``, ``first``, ``second``, ``probability`` (0 to 1) that the first document
-        is the better one: every ordered pair of a query once, as from :func:`ordered_pairs`.
-    how : {"sum", "log"}
-        Sum of probabilities, or of their logarithms (one of 0 counts as 1.2e-38).
-    symmetric : bool
-        Whether a pair also counts for its second document.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A run: columns ``query``, ``document``, ``score``, in trec_eval's order. Of n documents a
-        sum is from 0 to n - 1 (symmetric: 2 (n - 1)), a sum of logarithms 0 or below.
-
-    Raises
-    ------
-    ValueError
-        An unknown choice, a probability that is not from 0 to 1, a document against itself, a pair
-        twice, or a query that lacks a pair.
 
     Notes
     -----

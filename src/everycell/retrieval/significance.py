@@ -33,31 +33,6 @@ def paired_tests(
 ) -> pd.DataFrame:
     """Paired two-sided t-tests over topics, Bonferroni-corrected.
 
-    Parameters
-    ----------
-    values : pandas.DataFrame, shape (n, s)
-        One measure: a row per topic, a column per system, finite, two topics or more.
-    pairs : sequence of (str, str), optional
-        Which systems to compare; all pairs of columns if not given.
-    comparisons : {"all_pairs", "others"} or int
-        Factor of p: the number of compared pairs; the number of systems that one system is compared
-        with (s - 1); or a number, 1 or more.
-    level : float
-        A corrected p below this is significant (between 0 and 1).
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair: ``a``, ``b``, ``n``, ``mean_a``, ``mean_b``, ``difference`` (a - b), ``t``,
-        ``df``, ``p``, ``comparisons``, ``p_corrected`` (at most 1) and ``better``: the name of
-        the system with the significantly greater mean, or None.
-
-    Raises
-    ------
-    ValueError
-        For a column twice, one system only, an unknown name or choice, or what
-        :func:`~everycell.statistics.hypothesis_tests.t_tests` refuses.
-
     Notes
     -----
     Two systems that do not differ get t = 0 and p = 1. With "others" a pair has the same corrected
@@ -115,27 +90,6 @@ def compare_paired_and_unpaired(
     systems do, and the unpaired test (Student's, equal variances) counts that difference as noise.
     Text and code of a paper may not agree on which of the two was run (lajewska2025, L798).
 
-    Parameters
-    ----------
-    values : pandas.DataFrame, shape (n, s)
-        One measure: a row per topic, a column per system, finite, two topics or more.
-    pairs : sequence of (str, str), optional
-        Which systems to compare, from the first to the second; all pairs of columns if not given.
-    comparisons : int, optional
-        Factor of p (Bonferroni), 1 or more; the number of pairs if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per pair: ``a``, ``b``, ``n`` (topics), ``mean_a``, ``mean_b``, ``change_percent``
-        (of the mean from a to b; not a number where that of a is 0), ``p_paired``,
-        ``p_unpaired``, ``p_paired_corrected`` and ``p_unpaired_corrected`` (all 0 to 1).
-
-    Raises
-    ------
-    ValueError
-        As :func:`paired_tests`.
-
     Examples
     --------
     >>> values = pd.DataFrame({"bm25": [0.2, 0.5, 0.8], "rm3": [0.3, 0.6, 0.85]})
@@ -166,24 +120,6 @@ def change_ranges(
     This is how a text summarises a table: "from 12 % to 29 % more recall" over all pairs of rows
     that differ in one component.
 
-    Parameters
-    ----------
-    means : pandas.DataFrame, shape (s, m)
-        Mean of each measure (column) for each system (index, each once).
-    comparisons : mapping of str to sequence of (str, str)
-        Name -> pairs of systems, from the first to the second; one pair or more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``comparison``, ``measure``, ``end`` ("lowest", "highest") and ``value``, in
-        percent of the first system's mean; not a number where that is 0 for all pairs.
-
-    Raises
-    ------
-    ValueError
-        A comparison without pairs, or an unknown system.
-
     Examples
     --------
     >>> means = pd.DataFrame({"MAP": [0.25, 0.5, 1.0]}, index=["a", "b", "c"])
@@ -212,21 +148,6 @@ def change_ranges(
 def system_letters(systems: Sequence[str]) -> dict[str, str]:
     """Letters of a table's rows: a, b, c, ... in order.
 
-    Parameters
-    ----------
-    systems : sequence of str
-        At most 26.
-
-    Returns
-    -------
-    dict of str to str
-        System -> letter.
-
-    Raises
-    ------
-    ValueError
-        For more than 26 systems.
-
     Examples
     --------
     >>> system_letters(["BM25", "TILDE"])
@@ -242,23 +163,6 @@ def system_letters(systems: Sequence[str]) -> dict[str, str]:
 
 def beaten_letters(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict[str, str]:
     """Letters of the systems that each system significantly beats.
-
-    Parameters
-    ----------
-    tests : pandas.DataFrame
-        From :func:`paired_tests`.
-    letters : mapping of str to str
-        System -> letter, such as from :func:`system_letters`; it holds every system of `tests`.
-
-    Returns
-    -------
-    dict of str to str
-        System -> letters in the order of `letters`, "" where it beats none.
-
-    Raises
-    ------
-    ValueError
-        For a system without a letter.
 
     Examples
     --------

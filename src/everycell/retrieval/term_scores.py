@@ -40,29 +40,6 @@ def likelihood_scores(
 ) -> FloatArray:
     """Log-likelihood of queries given documents (TILDE).
 
-    Parameters
-    ----------
-    log_probabilities : numpy.ndarray of float16, float32 or float64, shape (d, v)
-        Log P of each kept vocabulary entry given a document (0 or less), in any base. An array
-        stored column by column (``numpy.asfortranarray``; ``numpy.save`` keeps this, and a memory
-        map works too) is about ten times as fast as one stored row by row, since the documents'
-        values of one term are then contiguous.
-    queries : scipy.sparse.csr_array, shape (q, v)
-        Count of each vocabulary entry in a query, 0 or more.
-    query_rows, document_rows : array_like of int, shape (n,)
-        Rows of the pairs, from 0; one of the two may be a single number.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-        0 for a query without terms.
-
-    Raises
-    ------
-    ValueError
-        For different numbers of columns, a row that does not exist, rows of different lengths, or
-        a score that is not finite (such as for a P of 0).
-
     Notes
     -----
     Source: abolghasemi2026, equation 2.1: the sum over the query's tokens, repeated ones included.
@@ -95,25 +72,6 @@ def term_weight_scores(
     document_rows: npt.ArrayLike,
 ) -> FloatArray:
     """Sum of the weights of the terms that a query and a document share (TILDEv2, SPLADE).
-
-    Parameters
-    ----------
-    documents : scipy.sparse.csr_array of float32 or float64, shape (d, v)
-        Weight of each vocabulary entry in a document: the largest over its occurrences (TILDEv2).
-    queries : scipy.sparse.csr_array, shape (q, v)
-        Count, or weight, of each vocabulary entry in a query.
-    query_rows, document_rows : array_like of int, shape (n,)
-        Rows of the pairs, from 0; one of the two may be a single number.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-        0 for a pair that shares no term.
-
-    Raises
-    ------
-    ValueError
-        As :func:`likelihood_scores`.
 
     Notes
     -----
@@ -153,25 +111,6 @@ def vector_scores(
     block_size: int = 1024,
 ) -> FloatArray:
     """Dot products of dense vectors: cosines if the vectors have length 1.
-
-    Parameters
-    ----------
-    documents, queries : numpy.ndarray of float, shapes (d, v) and (q, v)
-        One vector per row.
-    query_rows, document_rows : array_like of int, shape (n,)
-        Rows of the pairs, from 0; one of the two may be a single number.
-    block_size : int
-        Number of pairs held in memory at once, 1 or more: 16 bytes per pair and dimension. It does
-        not change scores.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        As :func:`likelihood_scores`, and for a block size below 1.
 
     Examples
     --------

@@ -19,34 +19,6 @@ def search_grid(
 ) -> tuple[dict[str, float], pd.DataFrame]:
     """Try every combination of parameters, and choose the best one.
 
-    Parameters
-    ----------
-    rank : callable
-        Takes a value of each parameter by its name; returns a run (columns ``query``,
-        ``document``, ``score``) with all candidates of `lists`. Other rows are ignored.
-    grid : mapping of str to sequence of float
-        Parameter -> values to try. The last parameter varies fastest.
-    lists : mapping of str to pandas.DataFrame
-        Task -> validation lists, as judgements in which every candidate is judged (columns
-        ``query``, ``document``, ``relevance``).
-    measure : str
-        As in :func:`~everycell.retrieval.evaluation.evaluate`.
-
-    Returns
-    -------
-    best : dict of str to float
-        Parameter -> its value in the combination with the highest mean; the first in the order of
-        the grid among ties.
-    table : pandas.DataFrame
-        A row per combination, in the order of the grid: the parameters, and `measure` (mean over
-        the tasks of the mean over their topics, so that each task has the same weight).
-
-    Raises
-    ------
-    ValueError
-        For a grid without a combination, no task, a candidate without a score, or what
-        :func:`~everycell.retrieval.evaluation.evaluate` refuses.
-
     Examples
     --------
     >>> lists = pd.DataFrame({"query": "q", "document": ["d", "e"], "relevance": [1, 0]})

@@ -48,40 +48,7 @@ def add_file(
     replace: bool = False,
     timeout: float = 60.0,
 ) -> str:
-    """Fetch or copy a file into the cache, and write its entry into the paper's registry.
-
-    Parameters
-    ----------
-    project
-        Project folder.
-    paper
-        Key of the paper, whose ``published/KEY/registry.yaml`` gets the entry.
-    source
-        URL, or path of a file here. A name that ends in ``.gz`` is unpacked.
-    cache
-        Folder of the fetched files.
-    set_name
-        Set that the file belongs to, the first part of its key; it may be new.
-    name
-        Rest of the key; by default the last part of `source`.
-    facts
-        Of a new set: `authors`, `paper`, `licence`, `feeds`.
-    replace
-        Whether an entry of that key, and its file in the cache, may be replaced.
-    timeout
-        Seconds to wait for the connection, and for each further piece of data.
-
-    Returns
-    -------
-    str
-        Key of the file.
-
-    Raises
-    ------
-    SourceError
-        There is no such paper or file, its registry is generated, the key is taken or not allowed,
-        or what a URL gives is no data.
-    """
+    """Fetch or copy a file into the cache, and write its entry into the paper's registry."""
     home = project / "published" / paper
     registry = home / "registry.yaml"
     if not (home / "paper.yaml").is_file():
@@ -167,14 +134,7 @@ def _download_in_time(url: str, path: Path, timeout: float) -> bool:
 
 
 def _download(url: str, path: Path, timeout: float) -> bool:
-    """Download a URL to a path; an HTML page instead of data is refused.
-
-    Returns
-    -------
-    bool
-        Whether the server calls the packing of a file its own encoding, as some do of ``.gz``: then
-        the content has arrived unpacked, as it does in later downloads.
-    """
+    """Download a URL to a path; an HTML page instead of data is refused."""
     import requests
 
     try:

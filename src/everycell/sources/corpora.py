@@ -168,28 +168,6 @@ def fetch_corpus(
 ) -> dict[str, Path]:
     """Bring a corpus into a folder, unless it is complete there.
 
-    Parameters
-    ----------
-    name : str
-        A key of `CORPORA`.
-    folder : Path
-        Folder of its files; made if it is missing.
-    downloads : Path, optional
-        JSON file with entries of the dictionary of ir_datasets that replace its own
-        (``{"beir": {"nq": {"url": ..., "expected_md5": ...}}}``): other hosts.
-    network : bool
-        Whether what is not in the cache of ir_datasets may be downloaded.
-
-    Returns
-    -------
-    dict of str to Path
-        File -> its path.
-
-    Raises
-    ------
-    CorpusError
-        With the URL, expected and found hash, needed and free space, and what to do.
-
     Examples
     --------
     >>> fetch_corpus("wikipedia", Path("corpora"))

@@ -72,35 +72,6 @@ def fetch(
 ) -> Path:
     """Return the path of a released file in the cache, fetched and checked if need be.
 
-    Parameters
-    ----------
-    key : str
-        ``SET/path`` as in the registry, without ``.gz``.
-    cache : Path
-        Cache folder; made if it is missing. A complete read-only cache is enough.
-    mirror : Path, optional
-        Folder that is asked before the network: laid out as the registry's mirror paths, or a copy
-        of another cache. For a file of a package it is asked where the package is missing.
-    network : bool
-        Whether the author's repository may be asked.
-    registry : Registry, optional
-        The registry that comes with the package if not given.
-    timeout : float
-        Seconds to wait for the connection, and for each further piece of data; above 0. A broken
-        connection and a busy server are tried three times.
-
-    Returns
-    -------
-    Path
-        ``cache/key``: the unpacked content, its hash just checked.
-
-    Raises
-    ------
-    SourceError
-        With the file, where it was looked for, expected and found hash, and what to do. A file with
-        a wrong hash is refused: after a damaged cache or a changed mirror, no other source is
-        tried.
-
     Examples
     --------
     >>> fetch("sakai2023/table_1.csv", Path("cache"))  # doctest: +ELLIPSIS
@@ -159,23 +130,6 @@ def fetch_set(
     registry: Registry | None = None,
 ) -> dict[str, Path]:
     """Fetch every available file of a set; the cache can then serve others as a mirror.
-
-    Parameters
-    ----------
-    set_name : str
-        First folder of the keys.
-    cache, mirror, network, registry
-        As for `fetch`.
-
-    Returns
-    -------
-    dict of str to Path
-        Key to path in the cache, in the registry's order.
-
-    Raises
-    ------
-    SourceError
-        For the first file that cannot be fetched, or an unknown set.
 
     Examples
     --------

@@ -177,26 +177,7 @@ def descriptions(project: Path) -> dict[Path, dict[str, Any]]:
 
 
 def build(mirror: Path, project: Path = Path()) -> dict[Path, dict[str, Any]]:
-    """Build the registry's data from a mirror folder.
-
-    Parameters
-    ----------
-    mirror : Path
-        Folder with ``ORIGINS.tsv``, ``MANIFEST.sha256`` and the files of the manifest.
-    project : Path
-        Project folder, whose papers have a ``published/KEY/sets.yaml``.
-
-    Returns
-    -------
-    dict
-        By file of the registry, the keys `repositories`, `sets` and `files`; files sorted by key.
-
-    Raises
-    ------
-    SourceError
-        If a file is not what the manifest says, no `sets.yaml` explains where it is from, or
-        a package that one names is not installed.
-    """
+    """Build the registry's data from a mirror folder."""
     parts = descriptions(project)
     described = {
         name: facts for content in parts.values() for name, facts in content["sets"].items()

@@ -92,13 +92,7 @@ def cache_home() -> Path:
 
 
 def read_dictionary(path: Path) -> Dictionary:
-    """Read a file of entries in the form of ir_datasets' ``downloads.json``.
-
-    Raises
-    ------
-    CorpusError
-        A missing or invalid file.
-    """
+    """Read a file of entries in the form of ir_datasets' ``downloads.json``."""
     try:
         content = parse_json(text_of(path))
         return TypeAdapter(dict[str, dict[str, dict[str, Any]]]).validate_python(content)
@@ -114,22 +108,6 @@ def entry_of(
     place: tuple[str, str], own: Dictionary, chosen: Dictionary, source: Path | None
 ) -> Published:
     """Look up a published file in the dictionaries.
-
-    Parameters
-    ----------
-    place : tuple of (str, str)
-        Group and key.
-    own : dictionary
-        Groups that ir_datasets does not have.
-    chosen : dictionary
-        The user's entries, whose values take precedence.
-    source : Path, optional
-        File of `chosen`, for messages.
-
-    Raises
-    ------
-    CorpusError
-        An invalid value.
 
     Examples
     --------
@@ -158,20 +136,7 @@ def entry_of(
 
 
 def check_room(what: str, needed: Mapping[Path, int]) -> None:
-    """Refuse to begin if a disk lacks the room.
-
-    Parameters
-    ----------
-    what : str
-        Purpose, for messages.
-    needed : mapping of Path to int
-        Folder that is there -> bytes; folders on one disk are added.
-
-    Raises
-    ------
-    CorpusError
-        Needed and free space of the first disk that is too small.
-    """
+    """Refuse to begin if a disk lacks the room."""
     disks: dict[int, tuple[Path, int]] = {}
     for folder, size in needed.items():
         disk = folder.stat().st_dev
@@ -196,13 +161,7 @@ def remove_unfinished(path: Path) -> None:
 
 
 def bring(published: Published, *, network: bool) -> Path:
-    """Path of a published file in the cache, downloaded if need be; its hash was just checked.
-
-    Raises
-    ------
-    CorpusError
-        It is unavailable, or is not the expected file.
-    """
+    """Path of a published file in the cache, downloaded if need be; its hash was just checked."""
     path = published.cached
     if published.md5 and not path.exists():
         by_hand = cache_home() / "downloads" / published.md5
@@ -285,22 +244,7 @@ def _download(published: Published, place: Path) -> None:
 
 
 def unpack(path: Path, member: str | None, target: Path) -> None:
-    """Write a member of an archive, or the whole of a file that may be gzipped, to `target`.
-
-    Parameters
-    ----------
-    path : Path
-        A tar archive (packed or not), a zip archive, or a file.
-    member : str or None
-        Name in the archive; None: all of the file.
-    target : Path
-        Replaced once it is written as a whole.
-
-    Raises
-    ------
-    CorpusError
-        The archive is damaged or has no such member.
-    """
+    """Write a member of an archive, or the whole of a file that may be gzipped, to `target`."""
     try:
         with atomic_path(target) as place, ExitStack() as open_files:
             source = _member(path, member, open_files)

@@ -14,13 +14,6 @@ from everycell.engine.audits import Audit, audits_in
 def audits_of(paper: str, chapter: str) -> Mapping[str, Audit]:
     """Audits of a chapter by name; none where the chapter has no module ``audits``.
 
-    Parameters
-    ----------
-    paper
-        Key of the paper.
-    chapter
-        Chapter as its card file names it ("4", "A").
-
     Examples
     --------
     >>> list(audits_of("sakai2023", "1"))[:1]

@@ -99,24 +99,6 @@ def make_pairs(
 ) -> GenderPairs:
     """Make a two-way list of pairs.
 
-    Parameters
-    ----------
-    words
-        Pairs of words, in upper or lower case; him, his, her and hers are not allowed (see the
-        module's docstring).
-    names
-        Pairs of given names.
-
-    Returns
-    -------
-    GenderPairs
-
-    Raises
-    ------
-    ValueError
-        A word that is not a run of letters (a phrase, say), has two pairs, or is one of the four
-        pronouns.
-
     Examples
     --------
     >>> make_pairs([("he", "she")], [("John", "Mary")]).names["Mary"]
@@ -154,10 +136,6 @@ def make_pairs(
 def default_pairs() -> GenderPairs:
     """Return the project's own pairs, ``gender_pairs.yaml``; its head states their source.
 
-    Returns
-    -------
-    GenderPairs
-
     Examples
     --------
     >>> default_pairs().words["daughter"]
@@ -184,21 +162,6 @@ def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
 
 def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
     """Replace every gendered word of a text by its counterpart.
-
-    Parameters
-    ----------
-    text
-        Any text; words are runs of letters, of any script.
-    pairs
-        `default_pairs` if left out.
-
-    Returns
-    -------
-    str
-        The text with each word of the pairs, and him, his, her and hers, replaced. Words in
-        capitals stay so, words with a capital keep one, others (also "hE") come in lower case.
-        Swapping twice gives the text back if its cases are of these three kinds and the rule for
-        pronouns judged "him" and "hers" correctly.
 
     Examples
     --------
@@ -231,18 +194,6 @@ def without_counterpart(
 ) -> dict[str, tuple[str, ...]]:
     """Group terms that a swap leaves unchanged.
 
-    Parameters
-    ----------
-    words
-        Group -> terms (see `everycell.metrics.read_words`), in any case.
-    pairs
-        `default_pairs` if left out.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Group -> its terms without a counterpart, in their order.
-
     Examples
     --------
     >>> without_counterpart({"f": ["her", "mum", "mary"], "m": ["man", "bloke"]})
@@ -262,21 +213,6 @@ def swap_coverage(
     pairs: GenderPairs | None = None,
 ) -> pd.DataFrame:
     """Count the group terms of texts, and how many of them a swap replaces.
-
-    Parameters
-    ----------
-    texts
-        Read once, one by one.
-    words
-        Group -> terms, in any case.
-    pairs
-        `default_pairs` if left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per group term that occurs: ``group``, ``term``, ``occurrences``, ``replaced`` (a
-        name in lower case is not); most frequent first, then by group and term.
 
     Examples
     --------

@@ -25,26 +25,6 @@ _NON_WORD = ")\";}]*:@'({["
 def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, int]]:
     """Start and end of each sentence of an English text.
 
-    Parameters
-    ----------
-    text : str
-        May be empty.
-    quotes : {"ascii", "curly"}
-        Quotes after which a sentence may end: only straight ones, as in NLTK 3.8.1, or curly ones
-        too.
-
-    Returns
-    -------
-    list of (start, end)
-        In characters, in the order of the text; the end is not part of a sentence. White space
-        between and after sentences belongs to none, that at the beginning to the first, as in NLTK;
-        nothing else is left out. There is no span for white space alone.
-
-    Raises
-    ------
-    ValueError
-        Unknown quotes.
-
     Notes
     -----
     The sentences of CAsT-unanswerable, which the authors released with their labels, come out for
@@ -66,18 +46,6 @@ def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, in
 
 def sentences_with(text: str, parts: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Sentences of a text, and whether each contains any of some parts.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    parts
-        Such as answers to a question; a part across two sentences is in neither.
-
-    Yields
-    ------
-    (str, bool)
-        In the order of the text.
 
     Examples
     --------

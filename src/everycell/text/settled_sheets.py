@@ -33,13 +33,7 @@ def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
 
 
 def third_sheet(folder: Path, form: Form, rows: Rows, seed: int) -> Path | None:
-    """Write the third annotator's sheet: what the first two disagree on; None where they agree.
-
-    Raises
-    ------
-    SheetError
-        An incomplete sheet, or an existing third one.
-    """
+    """Write the third annotator's sheet: what the first two disagree on; None where they agree."""
     path = sheet_path(folder, 3)
     if path.exists():
         raise SheetError(
@@ -53,18 +47,7 @@ def third_sheet(folder: Path, form: Form, rows: Rows, seed: int) -> Path | None:
 
 
 def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
-    """Answers of the first two annotators, and the majority of three.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index `item`; for each question `question_1`, `question_2` and the settled `question`.
-
-    Raises
-    ------
-    SheetError
-        An incomplete sheet, or no third one although the first two annotators disagree.
-    """
+    """Answers of the first two annotators, and the majority of three."""
     first, second = (read_sheet(sheet_path(folder, n), form, rows) for n in ANNOTATORS[:2])
     open_ = disagreements(first, second)
     path = sheet_path(folder, 3)
@@ -91,18 +74,6 @@ def settled_answers(folder: Path, form: Form, rows: Rows) -> pd.DataFrame:
 
 def agreement_on(labels: pd.DataFrame, question: str) -> dict[str, float]:
     """Agreement of the first two annotators on a question.
-
-    Parameters
-    ----------
-    labels : pandas.DataFrame
-        Columns ``QUESTION_1`` and ``QUESTION_2`` with 0 or 1, a row per item.
-    question : str
-
-    Returns
-    -------
-    dict
-        `items`, `percent agreement` (0 to 100) and `Cohen kappa` (-1 to 1; NaN if both annotators
-        gave the same single answer throughout).
 
     Examples
     --------

@@ -132,32 +132,6 @@ def write_folder(
 ) -> list[Path]:
     """Write key, guidelines and the sheets of the first two annotators.
 
-    Parameters
-    ----------
-    folder : Path
-        New, or without a key: completed sheets are never overwritten.
-    form : Form
-    rows
-        Rows of the sheets.
-    key : sequence of mapping
-        JSON content for each item, for `read_key`.
-    guidelines : str
-        For annotators.
-    seed : int
-        Seed of the order of each sheet.
-
-    Returns
-    -------
-    list of Path
-        The two sheets.
-
-    Raises
-    ------
-    SheetError
-        The folder has a key, or a sheet that is not as it would be written.
-    OSError
-        No space or no permission.
-
     Examples
     --------
     >>> import tempfile
@@ -190,19 +164,6 @@ def read_key(
     folder: Path, form: Form, parse: Callable[[dict[str, Any]], _Item]
 ) -> tuple[list[_Item], int]:
     """Items of a folder's key, and the seed of its sheets.
-
-    Parameters
-    ----------
-    folder : Path
-    form : Form
-    parse : callable
-        Makes an item from what `write_folder` was given for it; a ValueError, KeyError, TypeError
-        or AttributeError means that it is invalid.
-
-    Raises
-    ------
-    SheetError
-        No key, or one that was edited.
 
     Examples
     --------
@@ -242,29 +203,7 @@ def read_key(
 
 
 def read_sheet(path: Path, form: Form, rows: Rows) -> pd.DataFrame:
-    """Read a completed sheet, and check that it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        CSV with commas, semicolons or tabs, as spreadsheets write it; columns in any order, rows
-        in any order, other columns allowed.
-    form : Form
-    rows
-        Rows that it must have.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index `item` in the order of `rows`, a column of 0 and 1 for each question.
-
-    Raises
-    ------
-    SheetError
-        A file that cannot be read, a missing column, an item that is unknown, missing or there
-        twice, a text that was changed (other than in its white space), or an answer that is
-        not 0 or 1.
-    """
+    """Read a completed sheet, and check that it is complete."""
     found: dict[str, tuple[int, dict[str, int]]] = {}
     for number, row in _rows(path, form):
         name = row["item"].strip()

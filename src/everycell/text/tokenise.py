@@ -124,30 +124,6 @@ class TokeniseError(ValueError):
 def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     """Return one of the five tokenisations of Table 2.2.
 
-    Parameters
-    ----------
-    name : {"SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"}
-        - SA: standard tokenizer, lower case (Elasticsearch's standard analyzer; no stop words).
-        - STM1: whitespace tokenizer, lower case, Porter.
-        - STM2: standard tokenizer, lower case, Porter.
-        - BERT-Token, SciBERT-Token: word pieces, lower case, accents stripped, "##" kept.
-    vocabulary : Path, optional
-        Vocabulary of the word pieces, one per line (`VOCABULARIES` has the registry keys); not
-        allowed for the first three.
-
-    Returns
-    -------
-    callable
-        From a sequence of n texts to a list of n lists of terms, in order and with repetitions.
-        An empty text, or one of punctuation only for SA and STM2, gives an empty list. The same
-        texts always give the same terms, however they are divided into batches.
-
-    Raises
-    ------
-    TokeniseError
-        Unknown name; a vocabulary missing, unreadable, or given for nothing; later, from the
-        returned function, a text that is not a string or holds half a surrogate pair.
-
     Notes
     -----
     The thesis names tokenizers and filters, but neither their order nor stop words: here lower case
@@ -192,20 +168,6 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
 def standard_tokens(text: str) -> list[str]:
     """Words of a text as Lucene's StandardTokenizer finds them (UAX #29), in their own case.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of str
-        Runs of letters, digits, underscores and what UAX #29 allows between them (a colon, stop or
-        apostrophe between letters; a comma, semicolon, stop or apostrophe between digits); each Han
-        or hiragana character by itself; katakana, hangul, Thai and the like in runs; emoji
-        sequences. Runs of underscores and everything else are left out. At most 255 characters
-        each, longer ones are cut. The module's docstring says where Lucene differs.
-
     Notes
     -----
     Source: rules WB1 to WB999 of Unicode Standard Annex #29 as Lucene's grammar
@@ -234,17 +196,6 @@ def standard_tokens(text: str) -> list[str]:
 def whitespace_tokens(text: str) -> list[str]:
     r"""Pieces of a text between white space, as Lucene's WhitespaceTokenizer cuts it.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of str
-        Punctuation is kept. White space is defined as in Java: a no-break space is part of a word.
-        At most 255 characters each, longer ones are cut.
-
     Examples
     --------
     >>> whitespace_tokens("  well-known,\tcase\u00a0study. ")
@@ -255,17 +206,6 @@ def whitespace_tokens(text: str) -> list[str]:
 
 def lower(text: str) -> str:
     """Lower case, code point by code point, as Lucene's LowerCaseFilter does.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        Of the same length. `str.lower` differs for two letters: it turns a capital I with dot into
-        two characters, and uses another sigma at the end of a word.
 
     Examples
     --------
@@ -280,16 +220,6 @@ def lower(text: str) -> str:
 @lru_cache(maxsize=1 << 18)
 def porter_stem(word: str) -> str:
     """Stem of a word by Porter's algorithm in the author's later version, as Lucene has it.
-
-    Parameters
-    ----------
-    word : str
-        In lower case. Characters other than a to z count as consonants.
-
-    Returns
-    -------
-    str
-        Never longer than `word`.
 
     Notes
     -----

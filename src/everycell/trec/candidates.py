@@ -18,24 +18,6 @@ from everycell.trec.lines import (
 def read_candidates(path: Path | str, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
     """Read the documents to rank for each query: two fields per line.
 
-    Parameters
-    ----------
-    path : path
-        Text file, gzipped if it ends in ``.gz``.
-    queries : iterable of str, optional
-        If given, a line with any other query is an error.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query`` and ``document`` (text), in the order of the lines. The first two
-        columns of qrels that judge every candidate, as SciDocs' do, serve as well.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As :func:`read_run`, for lines of two fields.
-
     Examples
     --------
     >>> import tempfile
@@ -50,21 +32,6 @@ def read_candidates(path: Path | str, *, queries: Iterable[str] | None = None) -
 def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
     """Check candidate lists that were made in memory as :func:`read_candidates` checks a file.
 
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Columns ``query``, ``document``; others are left out, so qrels and runs will do.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The two columns.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_run`.
-
     Examples
     --------
     >>> check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
@@ -77,18 +44,6 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
 
 def write_candidates(candidates: pd.DataFrame, path: Path | str) -> None:
     """Write candidate lists, two fields per line, rows in their order.
-
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Columns ``query``, ``document``.
-    path : path
-        File to write.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_candidates`.
 
     Examples
     --------

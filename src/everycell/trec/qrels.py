@@ -24,28 +24,6 @@ def read_qrels(
 ) -> pd.DataFrame:
     """Read relevance judgements in TREC format.
 
-    Parameters
-    ----------
-    path : path
-        Text file, gzipped if it ends in ``.gz``. Lines that begin with # are comments.
-    queries : iterable of str, optional
-        If given, a line with any other query is an error.
-    scale : (int, int), optional
-        Lowest and highest label; if given, any label outside is an error. nDCG takes labels as they
-        are, so that a stray 9 on a scale up to 4 counts more than twice as much as the best label.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document`` (text) and ``relevance`` (int32; 0 and below mean not
-        relevant), in the order of the lines.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As :func:`read_run`, for lines of four fields and a relevance that is a whole number; and
-        for a label outside the scale.
-
     Examples
     --------
     >>> import tempfile
@@ -60,23 +38,6 @@ def read_qrels(
 def check_qrels(qrels: pd.DataFrame, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
     """Check judgements that were made in memory as :func:`read_qrels` checks a file.
 
-    Parameters
-    ----------
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``; others are left out.
-    queries : iterable of str, optional
-        If given, any other query is an error.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The three columns, relevance as int32.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_run`; the relevance must be a whole number.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"query": ["q"], "document": ["d"], "relevance": [True]})
@@ -90,18 +51,6 @@ def check_qrels(qrels: pd.DataFrame, *, queries: Iterable[str] | None = None) ->
 
 def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
     """Write judgements in TREC format, rows in their order.
-
-    Parameters
-    ----------
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-    path : path
-        File to write.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_qrels`, and for a query id that begins with #.
 
     Examples
     --------

@@ -40,35 +40,6 @@ def read_run(
 ) -> pd.DataFrame:
     """Read a run in TREC format.
 
-    Parameters
-    ----------
-    path : path
-        Text file, gzipped if it ends in ``.gz``. Lines that begin with # are comments, as in
-        trec_eval 10. A million lines take 0.3 s of the processor
-        (``bench/retrieval_evaluation.py``).
-    queries : iterable of str, optional
-        If given, a line with any other query is an error.
-    ranks : {"ignore", "error"}
-        Whether the ranks may disagree with the scores, which decide. With "error" a document ranked
-        above one of higher score in the same query is refused; documents of equal score or of equal
-        rank may be in any order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document`` (text) and ``score`` (float64, finite as 32-bit floats),
-        in the order of the lines. Rank and tag are left out.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        For an empty file, a line without six fields (such as an id with a space), text that is
-        not UTF-8, a score that is not a finite number, a document twice in a query, a query that
-        is not in `queries`, ranks that `ranks` refuses, or an unknown choice; the message names
-        the line.
-
     Examples
     --------
     >>> import tempfile
@@ -85,22 +56,6 @@ def read_run(
 def check_run(run: pd.DataFrame) -> pd.DataFrame:
     """Check a run that was made in memory as :func:`read_run` checks a file.
 
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``; others are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The three columns, scores as float64.
-
-    Raises
-    ------
-    ValueError
-        For no rows, a missing column, ids that are not text, empty or with white space, a document
-        twice in a query, or a score that is not finite; the message names the row from 0.
-
     Examples
     --------
     >>> check_run(pd.DataFrame({"query": ["q"], "document": ["my doc"], "score": [1.0]}))
@@ -113,20 +68,6 @@ def check_run(run: pd.DataFrame) -> pd.DataFrame:
 
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
     """Write a run in TREC format, in trec_eval's order, with ranks from 1.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``, in any order of rows.
-    path : path
-        File to write. Queries keep the order in which they first occur in `run`.
-    tag : str
-        Name of the system, without white space.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_run`, for a tag with white space, and for a query id that begins with #.
 
     Notes
     -----
@@ -162,29 +103,6 @@ def restrict_run(
     outside: Outside = "error",
 ) -> pd.DataFrame:
     """Make a run score exactly the candidates, no more and no fewer.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``.
-    candidates : pandas.DataFrame, n rows
-        Columns ``query``, ``document``; others are left out.
-    missing : float, optional
-        Score of a candidate that the run does not contain, such as 0 for BM25, where such a
-        document shares no term with the query. If left out, such a candidate is an error.
-    outside : {"error", "drop"}
-        What happens to documents of the run that are not candidates of their query.
-
-    Returns
-    -------
-    pandas.DataFrame, n rows
-        Columns ``query``, ``document``, ``score``, in the order of `candidates`.
-
-    Raises
-    ------
-    ValueError
-        For a candidate without a score, a scored document that is not a candidate, an unknown
-        choice, or what :func:`check_run` and :func:`check_candidates` refuse.
 
     Examples
     --------
@@ -223,17 +141,6 @@ def restrict_run(
 def id_order(ids: pd.Series | pd.Index) -> npt.NDArray[np.int64]:
     """Place of each id in the descending order of ids, by the bytes of their UTF-8.
 
-    Parameters
-    ----------
-    ids : Series or Index of str, shape (n,)
-        Ids, repeated or not.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        0 for the greatest id; equal ids have equal places. Ids compare as in C's strcmp: upper case
-        is less than lower case and "d10" less than "d9".
-
     Examples
     --------
     >>> id_order(pd.Index(["d9", "d10", "é", "d9"])).tolist()
@@ -248,29 +155,6 @@ def id_order(ids: pd.Series | pd.Index) -> npt.NDArray[np.int64]:
 
 def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     """Order a run's rows as trec_eval ranks them.
-
-    Parameters
-    ----------
-    run : pandas.DataFrame, n rows
-        Columns ``query``, ``document``, ``score``, in any order of rows.
-
-    Returns
-    -------
-    pandas.DataFrame, n rows
-        The three columns with a new index: queries in the order in which they first occur, and
-        within a query score, then document id, both descending. Scores tie when they are equal as
-        32-bit floats, which is how trec_eval 9 and pytrec_eval hold them; the column keeps
-        float64.
-
-    Warns
-    -----
-    UserWarning
-        If different scores of a query are equal as 32-bit floats.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_run`.
 
     Examples
     --------

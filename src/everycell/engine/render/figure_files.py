@@ -80,19 +80,6 @@ def style() -> Iterator[None]:
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi).
 
-    Parameters
-    ----------
-    figure
-        What to write; it is not changed or closed.
-    stem
-        Path without suffix. A dot in its name is kept.
-
-    Returns
-    -------
-    list of Path
-        The three files. No date and no random id is in them, so the same figure drawn by the
-        same matplotlib has the same bytes, in another process too.
-
     Examples
     --------
     >>> import tempfile

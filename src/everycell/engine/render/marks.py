@@ -14,13 +14,6 @@ from matplotlib.figure import Figure
 def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
     """Rows of each panel, group or series, in the order in which these first appear.
 
-    Parameters
-    ----------
-    frame
-        What is to be drawn.
-    key
-        Column that tells them apart; None for one without a name.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"task": ["cite", "co-cite", "cite"], "value": [1, 2, 3]})
@@ -34,18 +27,6 @@ def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
 
 def check_numbers(frame: pd.DataFrame, numbers: list[str]) -> None:
     """Refuse a frame without rows, and rows in which a number is missing or infinite.
-
-    Parameters
-    ----------
-    frame
-        What is to be drawn.
-    numbers
-        Its columns that must hold finite numbers.
-
-    Raises
-    ------
-    ValueError
-        The message names the column and the first such row.
 
     Examples
     --------
@@ -69,18 +50,6 @@ def check_intervals(
 ) -> None:
     """Refuse intervals that do not hold their value, and what `check_numbers` refuses.
 
-    Parameters
-    ----------
-    frame
-        One row per mark.
-    value, low, high
-        Its columns of numbers.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, there is none, or a value lies outside its interval.
-
     Examples
     --------
     >>> check_intervals(pd.DataFrame({"value": [0.5], "low": [0.6], "high": [0.7]}))
@@ -95,11 +64,6 @@ def check_intervals(
 
 def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> None:
     """Refuse a row whose text in `column` is none of those that the figure can show.
-
-    Raises
-    ------
-    ValueError
-        Such a row; the message has the first of these texts, and those that are known.
 
     Examples
     --------
@@ -118,11 +82,6 @@ def check_known(frame: pd.DataFrame, column: str, known: tuple[str, ...]) -> Non
 def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
     """Refuse two rows that would stand in one place: with equal values in the columns `keys`.
 
-    Raises
-    ------
-    ValueError
-        Such rows; the message has the keys of the first.
-
     Examples
     --------
     >>> check_single(pd.DataFrame({"system": ["BM25", "BM25"]}), ["system"])
@@ -140,19 +99,6 @@ def draw_marks(
     axis: Axes, marks: pd.DataFrame, place: pd.Series, *, across: bool, **look: str
 ) -> None:
     """Draw values with their intervals, in rows or (not `across`) in columns.
-
-    Parameters
-    ----------
-    axis
-        Where to draw.
-    marks
-        One row per mark: numbers `value`, `low` and `high`, the ends of its interval.
-    place
-        Row or column of each mark.
-    across
-        Whether the values run across.
-    **look
-        As `matplotlib.axes.Axes.errorbar` takes it: `color`, `marker`, `label`.
 
     Examples
     --------
@@ -178,13 +124,6 @@ def draw_marks(
 
 def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
     """Name each look once above all panels, in as many columns as there is room for.
-
-    Parameters
-    ----------
-    figure
-        Its panels have labelled lines or marks.
-    handlelength
-        Length of the drawn sample beside a name, in letters.
 
     Examples
     --------

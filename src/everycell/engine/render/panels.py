@@ -31,30 +31,6 @@ def box_panels(
 ) -> Figure:
     """Boxplots of observations by group, a panel for each measure; medians stand out by colour.
 
-    Parameters
-    ----------
-    frame
-        One row per observation: `group`, `value` (a number) and `panel`.
-    group, panel, value
-        Column names; without `panel` there is one panel.
-    group_label, value_label
-        Labels of the two axes, with units.
-    whiskers
-        Reach of the whiskers in multiples of the interquartile range (Tukey), for all panels or
-        by panel. What lies beyond is drawn as a circle.
-    columns
-        Panels in a row, at most.
-
-    Returns
-    -------
-    Figure
-        All panels share the value axis.
-
-    Raises
-    ------
-    ValueError
-        A value is missing, or there is none.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"query": list("aabb"), "value": [1, 2, 2, 4]})
@@ -98,30 +74,6 @@ def bar_panels(
     columns: int = 2,
 ) -> Figure:
     """Bars by group and series, each with its value in figures above it, in panels.
-
-    Parameters
-    ----------
-    frame
-        One row per bar: `group`, `value` (a number; bars start at 0) and `series`, `panel`.
-    group, series, panel, value
-        Column names. A series has one colour and hatch in all panels; a group that a series
-        lacks has no bar.
-    group_label, value_label
-        Labels of the two axes, with units.
-    decimals
-        Digits after the point of the shown values.
-    columns
-        Panels in a row, at most.
-
-    Returns
-    -------
-    Figure
-        All panels share the value axis.
-
-    Raises
-    ------
-    ValueError
-        A value is missing, there is none, or two bars stand in one place.
 
     Examples
     --------
@@ -190,31 +142,6 @@ def interval_lines(
     legend_above: bool = False,
 ) -> Figure:
     """Lines with an interval at each point, such as a rejection rate with its binomial one.
-
-    Parameters
-    ----------
-    frame
-        One row per point: numbers `x`, `value`, `low` and `high`, and `series`, `panel`.
-    x, low, high, series, panel, value
-        Column names; `low` and `high` are the ends of the interval, not its half-widths.
-    x_label, value_label
-        Labels of the two axes, with units.
-    reference
-        A value to mark by a dashed line, such as the level of a test.
-    columns
-        Panels in a row, at most.
-    legend_above
-        One legend above all panels, for lines that leave no room in them; else one in each.
-
-    Returns
-    -------
-    Figure
-        All panels share the value axis. Points are joined by increasing `x`.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, there is none, or a value lies outside its interval.
 
     Examples
     --------

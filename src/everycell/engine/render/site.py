@@ -51,12 +51,6 @@ def embedded(text: str) -> str:
     becomes a character reference; of the marks only the bars of the table stay. A marker, which is
     ``^b^`` at the end of a cell there, stands raised.
 
-    Parameters
-    ----------
-    text
-        Content of a file ``NAME.md``: a title and a pipe table. What is no row of a table becomes a
-        text in which nothing means anything.
-
     Examples
     --------
     >>> print(embedded("Score\n\n| a\\|b |\n|:---|\n| \\<i> { onclick=f } |\n| 0.33^b^ |"))
@@ -101,24 +95,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def paper_results(paper: Paper, found: Iterable[Found], results: Path, assets: str) -> str:
-    """Chapters of a work: what each table and figure came to, in each of its tiers, and errata.
-
-    Parameters
-    ----------
-    paper
-        The work.
-    found
-        Results of its artefacts, as `everycell.engine.results.collect` finds them.
-    results
-        Folder of the results: shown tables are read from there.
-    assets
-        Address, relative to the page, under which the files of that folder stand on the site.
-
-    Returns
-    -------
-    str
-        Markdown with headings from level 2 on: results, chapter by chapter, and errata.
-    """
+    """Chapters of a work: what each table and figure came to, in each of its tiers, and errata."""
     entries = [entry for entry in found if entry.artefact.paper == paper.key]
     parts = [
         "## Results\n\nEvery table, figure and passage with numbers, in each tier of its card.\n"
@@ -205,16 +182,6 @@ def _indented(text: str) -> str:
 def configuration(schema: Mapping[str, Any]) -> str:
     """Every key of `config.yaml` with its type, bounds, default and meaning.
 
-    Parameters
-    ----------
-    schema
-        JSON schema of the configuration, as `python -m everycell.config` writes it.
-
-    Returns
-    -------
-    str
-        Markdown: a table of the keys that stand alone, then a heading of level 2 for each block.
-
     Examples
     --------
     >>> print(configuration({"properties": {"seed": {
@@ -287,11 +254,6 @@ def _type(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 def modules(source: Path) -> list[str]:
     """Names of the library's public modules, sorted.
-
-    Parameters
-    ----------
-    source
-        Folder that holds the package `everycell`.
 
     Examples
     --------

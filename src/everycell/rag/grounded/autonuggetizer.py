@@ -116,21 +116,6 @@ def create_nuggets(
     The first batches of all questions are asked at once, then the second ones with the facts found
     so far.
 
-    Parameters
-    ----------
-    asked : sequence of (question, passages)
-    ask : callable
-        Asks a language model.
-    batch, most : int
-        Passages of a prompt, and facts at most.
-    template : string.Template, optional
-        A prompt in place of the project's own; as for the other two steps.
-
-    Returns
-    -------
-    list of tuple of str
-        Facts of each question. A batch whose answer has no list leaves them unchanged.
-
     Examples
     --------
     >>> create_nuggets([("Owls?", ["Owls eat mice."])], lambda prompts: ["- Owls eat mice"])
@@ -167,18 +152,6 @@ def label_importance(
 ) -> list[tuple[str, ...]]:
     """Importance of each fact: `IMPORTANCE`, or "" if the model did not say.
 
-    Parameters
-    ----------
-    asked : sequence of (question, facts)
-    ask : callable
-    batch : int
-        Facts of a prompt.
-
-    Returns
-    -------
-    list of tuple of str
-        Of each question a label for each of its facts.
-
     Examples
     --------
     >>> label_importance([("Owls?", ["Owls eat mice"])], lambda prompts: ["1: vital"])
@@ -212,18 +185,6 @@ def assign_nuggets(
 
     All prompts are asked at once, so that an endpoint can answer several side by side. An empty
     response supports nothing, without a request.
-
-    Parameters
-    ----------
-    responses : sequence of (question, response, facts)
-    ask : callable
-    batch : int
-        Facts of a prompt.
-
-    Returns
-    -------
-    list of tuple of str
-        Of each response a label for each of its facts.
 
     Examples
     --------

@@ -36,21 +36,6 @@ def stems(text: str) -> list[str]:
 def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> IntArray:
     """Latent semantic analysis: half as many topics as nuggets, each nugget in its strongest one.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        n nuggets. Fewer than `FEWEST`, or nuggets without any word, are clusters of their own.
-    seed : int
-        Of the randomised decomposition.
-    features : int
-        Terms that are kept, the most frequent ones.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n,)
-        Clusters from 0, in the order of their first nugget. A topic may be the strongest for no
-        nugget, so there may be fewer than floor(n / 2).
-
     Notes
     -----
     The released code uses lemmas; here stems are used, since lemmas need a dictionary that no
@@ -77,19 +62,6 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
 
 def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
     """The clustering of BERTopic: UMAP to two dimensions, then HDBSCAN.
-
-    Parameters
-    ----------
-    vectors : array, shape (n, d)
-        Of the nuggets. Fewer than `FEWEST` nuggets are clusters of their own.
-    seed : int
-        Of UMAP.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n,)
-        Clusters from 0, in the order of their first nugget. Nuggets that HDBSCAN leaves out form
-        one cluster: in Table C.5, clusters times nuggets per cluster gives all nuggets.
 
     Notes
     -----

@@ -96,27 +96,6 @@ def agreed_spans(
 ) -> tuple[Span, ...]:
     """Parts of a text that enough people marked, in whole words.
 
-    Parameters
-    ----------
-    people : array of bool, shape (n, L)
-        What each person marked (`everycell.dialogue.spans.marked`).
-    text : str
-        Of L characters.
-    least : int
-        Number of people who must have marked a character, 1 to n.
-    shortest : int
-        Smallest number of words in a part, 1 or more.
-
-    Returns
-    -------
-    tuple of (start, end)
-        A word counts if at least half of its characters do; consecutive words are one part.
-
-    Raises
-    ------
-    ValueError
-        Arrays of the wrong length, or a number out of range.
-
     Examples
     --------
     >>> from everycell.dialogue.spans import marked
@@ -149,23 +128,6 @@ def nuggets_frame(
     spans: Mapping[tuple[str, str], Sequence[Span]], passages: Mapping[tuple[str, str], str]
 ) -> pd.DataFrame:
     """Nuggets of several passages as a frame.
-
-    Parameters
-    ----------
-    spans : mapping
-        Topic and passage -> spans.
-    passages : mapping
-        Topic and passage -> text; its order is that of the frame.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `COLUMNS`, in the order of topics, passages and spans.
-
-    Raises
-    ------
-    ValueError
-        Spans of an unknown passage, or one that is not within its passage.
 
     Examples
     --------

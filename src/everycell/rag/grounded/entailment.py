@@ -26,22 +26,7 @@ LABELS = ("entailment", "contradiction", "neutral")
 def load_inference(
     source: Path | str, *, network: bool = False, revision: str | None = None
 ) -> tuple[Any, Any]:
-    """Load an NLI model with its tokenizer, from safetensors.
-
-    Parameters
-    ----------
-    source : Path or str
-        A folder, or a name on the hub.
-    network : bool
-        Whether it may be downloaded.
-    revision : str, optional
-        Of the hub name.
-
-    Raises
-    ------
-    ModelError
-        The model cannot be loaded, or its labels are not `LABELS`.
-    """
+    """Load an NLI model with its tokenizer, from safetensors."""
     folder = model_folder(source, network=network, revision=revision)
     try:
         model = AutoModelForSequenceClassification.from_pretrained(
@@ -72,24 +57,7 @@ def inferred(
     length: int = 512,
     batch: int = 32,
 ) -> FloatArray:
-    """Probabilities of each pair of premise and hypothesis.
-
-    Parameters
-    ----------
-    model, tokenizer
-        From `load_inference`.
-    pairs : sequence of (premise, hypothesis)
-        n pairs; a response is the premise, a nugget the hypothesis.
-    length : int
-        Largest number of tokens in a pair; a premise that is too long is cut.
-    batch : int
-        Number of pairs at once.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, 3)
-        Columns as `LABELS`; rows sum to 1.
-    """
+    """Probabilities of each pair of premise and hypothesis."""
     places = {str(name).lower(): int(place) for place, name in model.config.id2label.items()}
     columns = [places[label] for label in LABELS]
     found = []

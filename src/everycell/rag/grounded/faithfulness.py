@@ -76,18 +76,6 @@ def read_prompt(name: str, path: Path | None = None) -> Template:
 def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
     """Share of the statements of each response that follow from its passages.
 
-    Parameters
-    ----------
-    responses : sequence of Grounding
-    ask : callable
-        From prompts to answers. It is called twice: for statements, and for what supports them.
-
-    Returns
-    -------
-    list of float
-        From 0 to 1. A statement that the model does not judge counts as unsupported. NaN if there
-        is no statement: for an empty response, or if the model lists none.
-
     Examples
     --------
     >>> own = Grounding("Owls?", "They eat mice and sing.", ("Owls eat mice.",))
@@ -131,19 +119,6 @@ def answer_relevance(
     responses: Sequence[Grounding], ask: Ask, encode: Encode, *, count: int = QUESTIONS
 ) -> list[float]:
     """Mean cosine of each question and those that its response answers.
-
-    Parameters
-    ----------
-    responses : sequence of Grounding
-    ask : callable
-    encode : callable
-    count : int
-        Questions that the model writes for a response.
-
-    Returns
-    -------
-    list of float
-        From -1 to 1. 0 where the response is empty or the model finds no question.
 
     Examples
     --------

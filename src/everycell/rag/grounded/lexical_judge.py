@@ -48,11 +48,6 @@ def _pairs_of(text: str) -> list[str]:
 class Words:
     """Words of texts, with their rarity in a collection of responses.
 
-    Parameters
-    ----------
-    responses : sequence of str
-        The collection: a word's weight is the logarithm of the inverse share of those that have it.
-
     Examples
     --------
     >>> words = Words(["Owls eat mice.", "Ships sail."])
@@ -72,20 +67,7 @@ class Words:
         self._unknown = float(np.log((total + 1) / 0.5))
 
     def features(self, facts: Sequence[str], question: str, responses: Sequence[str]) -> FloatArray:
-        """Features of each fact of a topic in each of its responses.
-
-        Parameters
-        ----------
-        facts : sequence of str
-            n facts.
-        question : str
-        responses : sequence of str
-            m responses.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, m, len(FEATURES))
-        """
+        """Features of each fact of a topic in each of its responses."""
         cut = [
             [text[start:end] for start, end in sentence_spans(text)] or [""] for text in responses
         ]
@@ -135,21 +117,6 @@ def labelled_features(
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Features of all labelled facts.
 
-    Parameters
-    ----------
-    labels : pandas.DataFrame
-        Columns `run`, `topic`, `text` (of the fact) and `support`, of one judge.
-    responses : mapping
-        Run and topic -> text.
-    questions : mapping
-        Topic -> question.
-    words : Words
-
-    Returns
-    -------
-    pandas.DataFrame and numpy.ndarray, shape (rows, len(FEATURES))
-        The labels of runs with a response, and their features, row by row.
-
     Examples
     --------
     >>> labels = pd.DataFrame([("r", "1", "owls eat", "support")],
@@ -187,19 +154,6 @@ def train_judge(features: FloatArray, supported: npt.ArrayLike) -> Pipeline:
 def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, float]:
     """Agreement of probabilities with held-out labels.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Columns `run`, `topic` and `support`.
-    probabilities : array, shape (rows,)
-
-    Returns
-    -------
-    dict
-        ``AUC`` of support against the rest, [0, 1]; ``kappa`` of as many labels of support as the
-        judge gave, [-1, 1]; ``difference`` and ``absolute difference`` of the share of facts that a
-        run supports (imitation less judge), means over runs; ``facts``.
-
     Examples
     --------
     >>> rows = pd.DataFrame({"run": "r", "topic": list("1122"),
@@ -223,18 +177,6 @@ def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, flo
 
 def supported_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
     """Share of a topic's facts that each response supports.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Columns `run` and `topic`, one row per fact.
-    supported : array, shape (rows,)
-        Labels, or probabilities.
-
-    Returns
-    -------
-    pandas.Series
-        Index `run`, `topic`.
 
     Examples
     --------

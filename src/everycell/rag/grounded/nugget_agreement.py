@@ -17,18 +17,6 @@ def _words(text: str) -> frozenset[str]:
 def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0.5) -> float:
     """Share of some facts that one of the others has.
 
-    Parameters
-    ----------
-    facts, others : sequence of str
-    least : float
-        Share of a fact's distinct words (their stems) that occur together in one of the others.
-
-    Returns
-    -------
-    float
-        From 0 to 1; not a number without facts that have a word. Words do not capture paraphrase or
-        negation: compare the share with that of unrelated facts.
-
     Examples
     --------
     >>> found_share(["Owls eat mice", "Bats sleep all day"], ["Mice are eaten by owls"])

@@ -26,29 +26,6 @@ def provenance(
 ) -> list[dict[str, Any]]:
     """Responses with the spans that their sentences come from.
 
-    Parameters
-    ----------
-    responses : sequence of Response
-    nuggets : pandas.DataFrame
-        Columns of `everycell.rag.grounded.detection.COLUMNS`.
-    passages : pandas.DataFrame
-        Columns `topic`, `passage_id` and `text`.
-    questions : mapping
-        Topic -> question.
-
-    Returns
-    -------
-    list of dict
-        ``topic``, ``question``, ``follow_up``, ``sentences`` (each ``text`` and ``nuggets``, the
-        numbers of its spans), ``spans`` (each ``nugget``, ``passage``, ``start``, ``end``,
-        ``text``) and ``passages`` (id -> text) of each response.
-
-    Raises
-    ------
-    ValueError
-        A sentence from a nugget that its topic lacks, or a nugget that differs from the text of its
-        span.
-
     Examples
     --------
     >>> from everycell.rag.grounded.responses import Sentence
@@ -132,18 +109,6 @@ def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, 
 
 def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: str = "") -> str:
     """A page of responses: each sentence links to its spans, and each span to its sentences.
-
-    Parameters
-    ----------
-    responses : sequence of mapping
-        From `provenance`.
-    title, note : str
-        Of the page; all text is escaped.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file and no script.
 
     Examples
     --------

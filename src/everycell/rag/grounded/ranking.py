@@ -19,17 +19,6 @@ FloatArray = npt.NDArray[np.float64]
 def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
     """Okapi BM25 of a few texts that are their own collection, by the package that the thesis used.
 
-    Parameters
-    ----------
-    question : str
-    texts : sequence of str
-        n texts, one or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Zeros if no text has a word.
-
     Examples
     --------
     >>> bm25_scores("owls at night", ["owls hunt at night", "ships", "mice"]).round(2).tolist()
@@ -45,18 +34,6 @@ def vector_scores(
     question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
 ) -> FloatArray:
     """Cosine of a question and the mean of each cluster's nuggets.
-
-    Parameters
-    ----------
-    question : array, shape (d,)
-    vectors : array, shape (n, d)
-        Of the nuggets.
-    clusters : array of int, shape (n,)
-        From 0, each with a nugget.
-
-    Returns
-    -------
-    numpy.ndarray, shape (number of clusters,)
 
     Examples
     --------

@@ -115,11 +115,6 @@ class Response(NamedTuple):
 def read_prompt(name: str, path: Path | None = None) -> Template:
     """A prompt of `PROMPTS`: the project's own words, or those of a file.
 
-    Raises
-    ------
-    everycell.language_models.templates.TemplateError
-        The file cannot be used.
-
     Examples
     --------
     >>> sorted(read_prompt("summary").get_identifiers())
@@ -150,18 +145,6 @@ def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Mes
 
 def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
     """Clusters of a response, and the cluster of its follow-up question.
-
-    Parameters
-    ----------
-    scores : array, shape (clusters,)
-    first : int
-        Most clusters of a response, 1 or more.
-
-    Returns
-    -------
-    list of int, and int or None
-        The top clusters, and the next one; if there is no next one, the last of them, as in the
-        thesis; None without any cluster.
 
     Examples
     --------
@@ -219,14 +202,6 @@ def first_words(text: str, most: int) -> str:
 def traced(text: str, sources: Mapping[int, str], *, least: float = 0.5) -> tuple[Sentence, ...]:
     """Sentences of a generated text, each with the nuggets whose words it contains.
 
-    Parameters
-    ----------
-    text : str
-    sources : mapping
-        Number of a nugget -> text.
-    least : float
-        Share of a nugget's different words that a sentence must have.
-
     Examples
     --------
     >>> traced("Owls eat mice. Ships sail.", {1: "eat small mice", 2: "sleep by day"})
@@ -277,12 +252,6 @@ def without_reasoning(text: str) -> str:
 
 def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:
     """Responses of several systems as a frame, a row per sentence.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `system`, `topic`, `sentence` (from 1; 0 for a response without any), `text`,
-        `nuggets` (list of int) and `follow_up`.
 
     Examples
     --------

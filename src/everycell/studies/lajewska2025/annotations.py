@@ -39,18 +39,6 @@ def annotations_of(files: str | Iterable[str], group: str) -> pd.DataFrame:
 def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
     """How much more one group agrees than another one, in the measures that both tasks have.
 
-    Parameters
-    ----------
-    agreement
-        Columns `row` (the group), `task`, `metric` and `value`.
-    group, other
-        Two groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `task`, `metric` and `value` (of `group` less that of `other`).
-
     Examples
     --------
     >>> agreement = pd.DataFrame({"row": ["a", "b"], "task": "Passage", "metric": "J",

@@ -18,11 +18,6 @@ KEYS = ["row", "series", "metric", "x_name", "x"]
 def curve_points(curves: pd.DataFrame) -> pd.DataFrame:
     """Points of the mean curves, as cells: columns `KEYS` and `value`.
 
-    Parameters
-    ----------
-    curves
-        From `everycell.retrieval.fairness_curves.mean_curves`.
-
     Examples
     --------
     >>> curves = pd.DataFrame({"query_set": ["QS1"], "system": ["BM25"], "measure": ["NFaiRR"],
@@ -42,11 +37,6 @@ def printed_points(points: pd.DataFrame) -> pd.DataFrame:
 def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
     """Which measure changes most in each query set, as cells: columns `KEYS` and `value`.
 
-    Parameters
-    ----------
-    changes
-        From `everycell.retrieval.fairness_curves.sensitivity`.
-
     Examples
     --------
     >>> changes = pd.DataFrame({"query_set": "QS1", "system": "BM25",
@@ -60,20 +50,7 @@ def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def recovered_table(found: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
-    """Planted and measured means, and their largest difference, a row per cell.
-
-    Parameters
-    ----------
-    found
-        From `everycell.retrieval.fairness_curves.recovered`, at `CUTOFF`.
-    rankings
-        System -> what its rankings are.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `system`, `ranking`, `measure`, `metric` (one of `RECOVERED`) and `value`.
-    """
+    """Planted and measured means, and their largest difference, a row per cell."""
     return (
         found.assign(ranking=found["system"].map(rankings))
         .rename(columns=dict(zip(("value_planted", "value", "difference"), RECOVERED, strict=True)))
@@ -93,13 +70,7 @@ RECOVERED = {
 
 
 def balance_marks(found: pd.DataFrame) -> pd.DataFrame:
-    """Of the same means, those of the two measures that the figure sets against each other.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `system`, `measure`, `value` and `planted`.
-    """
+    """Of the same means, those of the two measures that the figure sets against each other."""
     marks = found[found["measure"].isin(PRINTED)].rename(columns={"value_planted": "planted"})
     return marks[["system", "measure", "value", "planted"]]
 

@@ -22,19 +22,6 @@ LENGTH = 10
 def example_measures(printed: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
     """Measures of each printed list at its end.
 
-    Parameters
-    ----------
-    printed
-        One row per document: `row` (its list), `x` (its rank, as text) and `value`, a key of
-        `GROUPS`. Each has one term of its group. All lists have the same ranks.
-    taus
-        Thresholds of NFaiRR, one measure each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `list`, `measure` (named by `measure_name`) and `value`.
-
     Examples
     --------
     >>> printed = pd.DataFrame({"row": ["Left", "Left", "Right", "Right"], "x": list("1212"),

@@ -33,13 +33,6 @@ class PrintedTables(NamedTuple):
     def correlations_at_or_above(self, bound: float, metric: str) -> Finding:
         """Correlations that reach a bound which a text says they stay below.
 
-        Parameters
-        ----------
-        bound
-            What all of them are said to be below.
-        metric
-            What the table of means calls them.
-
         Examples
         --------
         >>> means = pd.DataFrame([("BM25", "QS1", "r", "0.41"), ("BERT", "QS1", "r", "0.55")],
@@ -108,17 +101,6 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
 
     def overlaps_out_of_reach(self, p: float) -> Finding:
         """Whether rank-biased overlaps exceed what two equal rankings of ten documents can have.
-
-        Parameters
-        ----------
-        p
-            Persistence, in (0, 1).
-
-        Returns
-        -------
-        Finding
-            It holds where the truncated and the least form are both ruled out, so that the overlap
-            was extrapolated.
 
         Examples
         --------

@@ -45,31 +45,7 @@ def fairness_tables(
     level: float,
     names: Mapping[str, str],
 ) -> FairnessTables:
-    """Means of effectiveness and fairness on each query set, with the marks of the tests.
-
-    Parameters
-    ----------
-    measured : mapping of str to MeasuredRankers
-        Query set -> what was measured there.
-    families : mapping of str to str
-        Ranker -> what it is a kind of.
-    baseline : str, optional
-        Ranker that the others are compared with; None: neither tests nor correlations, which say
-        nothing of rankings that are made up.
-    level : float
-        Of the tests, 0 to 1.
-    names : mapping of str to str
-        Measure -> what the print calls it, where it has another name.
-
-    Returns
-    -------
-    FairnessTables
-
-    Raises
-    ------
-    ValueError
-        As `everycell.retrieval.ranker_fairness.ranker_means`.
-    """
+    """Means of effectiveness and fairness on each query set, with the marks of the tests."""
     means = pd.concat(
         ranker_means(
             found.values,
@@ -118,19 +94,7 @@ def queries_that_count(means: pd.DataFrame) -> str:
 
 
 def overlap_table(values: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
-    """Means of overlap and fairness on each query set.
-
-    Parameters
-    ----------
-    values : mapping of str to mapping of str to pandas.DataFrame
-        Query set -> ranker -> values of each query, as
-        `everycell.retrieval.ranker_fairness.overlap_by_query` gives them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `row` (the ranker), `query_set`, `metric`, `value` and `marker`.
-    """
+    """Means of overlap and fairness on each query set."""
     table = pd.concat(
         ranker_means(rankers).assign(query_set=query_set) for query_set, rankers in values.items()
     ).rename(columns={"system": "row"})

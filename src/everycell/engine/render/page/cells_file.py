@@ -37,26 +37,7 @@ COLUMNS = [
 
 
 def cells_frame(found: Sequence[Found], folder: Path) -> pd.DataFrame:
-    """Every cell of every artefact and tier.
-
-    Parameters
-    ----------
-    found
-        One entry for each artefact and tier.
-    folder
-        Results folder, from which the values of stand-ins are read: no report has them.
-
-    Returns
-    -------
-    DataFrame
-        Shape (n, 16), all text. `key` is JSON, such as ``{"run": "BM25", "metric": "MAP"}``.
-        `rebuilt` has all digits; it is empty where nothing was rebuilt. `verdict` is empty for a
-        stand-in, which is not compared, and `printed` where no printed cell has such a key.
-        `counts` says whether headlines count the row: each published cell is counted once, in the
-        deepest tier that reproduces it. `cause` says why a value is not equal: print, copy, method,
-        tolerance, last digit or unknown; `flag` marks effectiveness measures, and p-values that are
-        published as 0.0 or 1.0 (saturated).
-    """
+    """Every cell of every artefact and tier."""
     best = best_entries(found)
     rows = [
         row

@@ -47,15 +47,6 @@ def bibtex(
 ) -> str:
     r"""Entry of a work for BibTeX or biber, in UTF-8.
 
-    Parameters
-    ----------
-    key
-        Key of the entry.
-    title, authors, year, kind
-        As in `paper.yaml`: authors are separated by commas, given names first.
-    publication
-        What is known of it; an unknown field is left out.
-
     Examples
     --------
     >>> print(bibtex("toy2026", title="R&D ^ 2", authors="A. Low, B. Høj", year=2026, kind="thesis",
@@ -101,19 +92,7 @@ class Section(NamedTuple):
 
 
 def read_sections(folder: Path | None) -> list[Section]:
-    """Sections of a work in the order of the text, from the table beside its `paper.yaml`.
-
-    Parameters
-    ----------
-    folder
-        The work's folder of ``published/``; None for a work without any artefact.
-
-    Returns
-    -------
-    list of Section
-        Empty where there is no table. Page numbers are those of the print's table of contents. A
-        section without number ends the one before (the bibliography).
-    """
+    """Sections of a work in the order of the text, from the table beside its `paper.yaml`."""
     if folder is None or not (folder / SECTIONS).exists():
         return []
     path = folder / SECTIONS
@@ -137,19 +116,6 @@ def cited_lines(text: str) -> list[int]:
 
 def place_in_print(source: str, sections: Sequence[Section]) -> str | None:
     """Sections and pages of the print for the line numbers that the source of a claim cites.
-
-    Parameters
-    ----------
-    source
-        Such as ``L12, L40-L44``: lines of our copy of the text, which nobody else has.
-    sections
-        As `read_sections` gives them.
-
-    Returns
-    -------
-    str or None
-        The print says on which page a section begins, so no more is told. None where no line is
-        cited or no section is known for one.
 
     Examples
     --------

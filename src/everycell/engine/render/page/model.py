@@ -55,31 +55,7 @@ _FOLDED = 12
 def build_model(
     papers: Mapping[str, Paper], found: Iterable[Found], folder: Path
 ) -> dict[str, Any]:
-    """Collect what the page shows, ready for the template.
-
-    Parameters
-    ----------
-    papers
-        Cards and printed cells.
-    found
-        One entry for each artefact and tier. A result with faults is named as not trusted, and
-        its report must then be that of an artefact which was not run.
-    folder
-        Folder of the results and of the page; receipts and tables beside are read from it, and
-        links are relative to it.
-
-    Returns
-    -------
-    dict
-        `papers` (summary, chapters, artefacts), `cells` (printed cells by verdict, each counted
-        once, in the deepest tier that rebuilt it), `conclusions` and `falls` (what does not
-        stand).
-
-    Raises
-    ------
-    CardError
-        An artefact without any entry.
-    """
+    """Collect what the page shows, ready for the template."""
     entries: dict[str, list[Found]] = {}
     for entry in found:
         entries.setdefault(entry.artefact.id, []).append(entry)

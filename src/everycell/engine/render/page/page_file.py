@@ -23,24 +23,7 @@ _SEARCH_LIBRARY = "minisearch-7.2.0.js"
 def write_page(
     path: Path, found: Sequence[Found], papers: Mapping[str, Paper] | None = None
 ) -> Path:
-    """Write the reproduction page with all that belongs to it.
-
-    Parameters
-    ----------
-    path
-        The overview, as in ``results/index.html``; results lie beside it in folders of their
-        tiers, pages of chapters in ``pages/``, and the table of all cells.
-    found
-        One entry for each artefact and tier, as `everycell.engine.results.collect` gives them.
-    papers
-        Cards; by default those of the folder that the artefacts of `found` come from.
-
-    Returns
-    -------
-    Path
-        `path`. The same results give the same bytes. Each file is whole or not there, and the
-        overview is the last.
-    """
+    """Write the reproduction page with all that belongs to it."""
     if papers is None:
         papers = load_papers(found[0].artefact.folder.parent)
     pages = pages_of(path.parent, found, papers)
@@ -52,11 +35,6 @@ def write_page(
 
 def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) -> dict[str, bytes]:
     """Files of the reproduction page of a results folder, as `write_page` writes them.
-
-    Returns
-    -------
-    dict
-        Path in the results folder -> content.
 
     Examples
     --------
@@ -91,13 +69,6 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
     """Files of the page of a results folder that are missing, or not what they should be.
-
-    Parameters
-    ----------
-    folder
-        Results folder.
-    pages
-        What `pages_of` gives for it.
 
     Examples
     --------

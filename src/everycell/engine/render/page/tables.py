@@ -76,21 +76,7 @@ def _markers(markers: Markers | None) -> str | None:
 
 
 def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
-    """Values of a stand-in, laid out as the printed table where its keys are the same.
-
-    Parameters
-    ----------
-    artefact
-        Card and printed cells.
-    path
-        The stand-in's table.
-
-    Returns
-    -------
-    dict or None
-        Its cells know the printed value of their key, where there is one, and say that they are
-        not compared. None for a table that is too long to be shown.
-    """
+    """Values of a stand-in, laid out as the printed table where its keys are the same."""
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if table.empty or len(table) > _STAND_IN_CELLS:
         return None

@@ -13,17 +13,6 @@ _MOST_ADDED = 6
 def tell_apart(value: Any, printed: str, decimals: int | Literal["text"], added: int = 0) -> str:
     """Return a value with as many digits as tell it from the printed one, if digits can.
 
-    Parameters
-    ----------
-    value
-        A number or a text; a text is never changed.
-    printed
-        What the paper prints.
-    decimals
-        Digits after the point that the paper prints, or "text".
-    added
-        Digits to show more than these in any case.
-
     Examples
     --------
     >>> tell_apart(0.47, ".45", 2), tell_apart(0.47, ".45", 2, added=1)

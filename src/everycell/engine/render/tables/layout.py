@@ -35,27 +35,6 @@ def lay_out(
 ) -> pd.DataFrame:
     """Arrange a tidy frame as a reader sees it, in the order in which its keys appear.
 
-    Parameters
-    ----------
-    frame
-        Tidy frame, shape (n, k); each row of it becomes one cell.
-    rows, columns
-        Key columns that run down (at least one) and across; each key column is in one of them.
-    value
-        The column whose values are laid out.
-
-    Returns
-    -------
-    DataFrame
-        Index `rows`, columns `columns` (or `value` where nothing runs across), shape
-        (different row keys, different column keys). A place that no cell names holds NaN. Rows
-        of one group stand together, where the group first appears.
-
-    Raises
-    ------
-    ValueError
-        No `rows`, a key column that the frame has not, an empty key, or two cells in one place.
-
     Examples
     --------
     >>> tidy = pd.DataFrame({"run": ["b", "b", "a"], "metric": ["P", "R", "P"],
@@ -131,21 +110,6 @@ def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
 def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str:
     """Return one value as a reader sees it.
 
-    Parameters
-    ----------
-    value
-        A number, a text, or nothing (None or NaN).
-    decimals
-        Digits after the point of a number that is not whole by type; "text" leaves a number as
-        Python writes it; None shows six significant digits, and 0 below 1e-12, which is what sums
-        of floats leave of nothing. A text is never changed.
-
-    Returns
-    -------
-    str
-        Empty for nothing. Rounding is Python's: the double's exact value, ties to even, and no
-        negative zero.
-
     Examples
     --------
     >>> show_value(0.01449, 3), show_value(-0.0001, 3), show_value("<.001", 3), show_value(27, 3)
@@ -170,15 +134,6 @@ def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str
 
 def raised(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.DataFrame:
     """Markers of a laid out table in the form that raises them; empty where there is none.
-
-    Parameters
-    ----------
-    marks
-        Texts, laid out as the values that they stand after.
-    form
-        Format with one place, such as ``^{}^``.
-    escape
-        What makes any text safe in that form.
 
     Examples
     --------

@@ -31,18 +31,6 @@ COMMON = {
 def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
     """Return the name as a reader sees it.
 
-    Parameters
-    ----------
-    name
-        Of a key column or a metric.
-    names
-        Internal name -> shown name, before those that hold for all tables.
-
-    Returns
-    -------
-    str
-        Where nobody names it, the same with blanks for underscores.
-
     Examples
     --------
     >>> shown_name("p_value"), shown_name("J_4", {"J_4": "J (4 annotators)"})
@@ -55,16 +43,6 @@ def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
 
 def shown_label(level: str | None, label: Any, names: Mapping[str, str] = {}) -> Any:
     """Return a label of a laid out table as a reader sees it.
-
-    Parameters
-    ----------
-    level
-        Key column that the label is a value of; None for the name of a column.
-    label
-        A metric is named by `shown_name`; a value of another key, such as a run, is renamed only
-        where `names` has it.
-    names
-        As in `shown_name`.
 
     Examples
     --------

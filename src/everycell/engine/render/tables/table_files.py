@@ -27,38 +27,6 @@ def write_table(
 ) -> list[Path]:
     r"""Write a tidy frame as ``stem.csv``, ``stem.md``, ``stem.tex`` and ``stem.html``.
 
-    Parameters
-    ----------
-    frame
-        Key columns, then `value` (numbers, or texts), shape (n, k). All columns go to the CSV
-        in their order and with full precision: what is read back is bit for bit the same. A
-        column `marker` (texts, empty or missing for none) stands raised after the values:
-        ``^bcd^`` in Markdown, a superscript in LaTeX and HTML. Columns `low` and `high` that are no
-        keys are the ends of an interval, which stands behind the value.
-    stem
-        Path without suffix, as in ``results/released/lajewska2025/table_4_8``. A dot in its
-        name is kept.
-    title
-        Caption, in plain text.
-    layout_rows, layout_columns
-        Key columns that run down and across in the three shown forms (see `lay_out`).
-    decimals
-        Digits after the point by metric (the frame's column `metric`); the key "all" holds for
-        the others. "text" shows a number as it is; without an entry it has six digits.
-    names
-        What the shown forms say in place of a key column's name or a metric's (see `shown_name`);
-        the CSV keeps the internal ones.
-
-    Returns
-    -------
-    list of Path
-        The four files. The same frame gives the same bytes.
-
-    Raises
-    ------
-    ValueError
-        The layout does not fit the frame; nothing is written then.
-
     Examples
     --------
     >>> import tempfile

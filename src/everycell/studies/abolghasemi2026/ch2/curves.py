@@ -27,25 +27,6 @@ def curves(
 ) -> pd.DataFrame:
     """What Figure 2.3 plots, with the noise oracle as a third line.
 
-    Parameters
-    ----------
-    combinations : mapping of str to mapping of str to Sweep
-        Name of the combination -> task -> values of the test topics at each weight.
-    noise : mapping of str to pandas.DataFrame
-        Task -> :func:`noise_levels`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``combination``, ``task``, ``metric``, ``alpha`` (weight of the first system),
-        ``value`` (mean over the test topics with this weight for all), ``oracle`` and ``noise``
-        (levels, the same at every alpha). All values from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        For a task that `noise` lacks.
-
     Examples
     --------
     >>> import numpy as np
@@ -79,17 +60,6 @@ def curves(
 def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
     """Marks of the figure: the points of each curve, and the levels of both oracles.
 
-    Parameters
-    ----------
-    points : pandas.DataFrame
-        From :func:`curves`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same columns with ``series`` ("curve", "oracle" or "noise oracle") and ``x`` (the
-        weight as it is written, or `BEST_OF_EACH`); curves first, then one row per level.
-
     Examples
     --------
     >>> cell = {"combination": "TILDE", "task": "cite", "metric": "MAP"}
@@ -114,23 +84,7 @@ def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -> pd.DataFrame:
-    """Cells of the figure's table: its marks, and the weight at which each curve is highest.
-
-    Parameters
-    ----------
-    marks : pandas.DataFrame
-        From :func:`curve_marks`.
-    first : str
-        Name of the first system.
-    details : mapping of str to str
-        Second system -> which one it is.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``combination``, ``detail``, ``task``, ``series``, ``metric``, ``x_name``, ``x``
-        and ``value``; the highest points last, with the ``x`` "argmax" and the weight as value.
-    """
+    """Cells of the figure's table: its marks, and the weight at which each curve is highest."""
     curve = marks[marks["series"] == "curve"]
     best = curve.loc[curve.groupby(CELL, sort=False)["value"].idxmax()]
     plotted = pd.concat([marks, best.assign(x="argmax", value=best["alpha"])], ignore_index=True)
@@ -146,18 +100,6 @@ def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -
 
 def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
     """Number of weights at which a combination ranks better than either of its systems.
-
-    Parameters
-    ----------
-    points : pandas.DataFrame
-        From :func:`curves`.
-    first : str
-        Name of the first system.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``combination``, ``task``, ``metric`` and ``value`` (0 to 9, for steps of 0.1).
 
     Examples
     --------
@@ -176,15 +118,7 @@ def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
 
 
 def in_print(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Those of the cells that the thesis gives in numbers.
-
-    Parameters
-    ----------
-    plotted : pandas.DataFrame
-        From :func:`plotted_cells`.
-    first : str
-        Name of the first system.
-    """
+    """Those of the cells that the thesis gives in numbers."""
     best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
     ours = plotted["series"] == SERIES["noise oracle"]
     return plotted[(plotted["x"].isin(PRINTED) | best_of_tilde) & ~ours]

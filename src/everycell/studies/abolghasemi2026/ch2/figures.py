@@ -32,27 +32,6 @@ _CURVE_PANEL = ["first", "second", "metric"]
 def interpolation_curves(frame: pd.DataFrame) -> Figure:
     r"""Quality of two systems' weighted sum over the weight, beside its oracle and our control.
 
-    Parameters
-    ----------
-    frame
-        One row per mark: `first` and `second` (short names of the systems), `task`, `metric`,
-        `series`, `alpha` and `value`. Rows of the series "curve" are points: `alpha`, from 0 to 1,
-        is the weight of the first system, and 1 minus it that of the second. A row of "oracle"
-        (the best weight for each query) or of "noise oracle" (the same choice with random scores
-        in place of the second system) is a level, and its `alpha` is not read.
-
-    Returns
-    -------
-    Figure
-        Panels: two systems and metric down, tasks across; those of one metric and task share
-        the value axis, for the first system is the same in them. A ring marks the greatest value
-        of a curve, at the smallest weight among ties (within 1e-12).
-
-    Raises
-    ------
-    ValueError
-        A number is missing, an unknown series, a weight outside 0 to 1, or two marks in one place.
-
     Notes
     -----
     Source: abolghasemi2026, Figure 2.3; the level of the noise oracle is a control of ours.
@@ -141,24 +120,6 @@ def _draw_curve(axis: Axes, rows: pd.DataFrame) -> None:
 def short_against_long(frame: pd.DataFrame) -> Figure:
     """Quality of each system on two kinds of queries to the same documents, with intervals.
 
-    Parameters
-    ----------
-    frame
-        One row per mark: `system`, `queries` (one of two names, such as "short: known item" and
-        "long: query by example"), `measure`, and the numbers `value`, `low` and `high`, the ends
-        of its interval.
-
-    Returns
-    -------
-    Figure
-        A panel a measure, a row per system, from top to bottom. Two marks of a system are joined.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, a value lies outside its interval, two marks in one place, or other
-        than two kinds of queries.
-
     Notes
     -----
     Not in abolghasemi2026: a figure of ours, on the claim of its chapter 2 that weights of terms
@@ -210,25 +171,6 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
 
 def oracle_gains(frame: pd.DataFrame) -> Figure:
     """What a sum of two systems gains over the first one: tuned, by its oracle, and by noise.
-
-    Parameters
-    ----------
-    frame
-        One row per mark: `combination`, `task`, `metric`, `series` ("tuned", "oracle" or "noise
-        oracle"), and the numbers `value`, `low` and `high`: the gain in the metric, and the ends
-        of its interval.
-
-    Returns
-    -------
-    Figure
-        Panels: metrics down, combinations across, tasks along the axis; the panels of a metric
-        share the value axis. A line marks no gain.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, a value lies outside its interval, an unknown series, or two marks in
-        one place.
 
     Notes
     -----

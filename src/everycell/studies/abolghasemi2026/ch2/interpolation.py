@@ -41,27 +41,6 @@ def pairing(
 ) -> Pairing:
     """Interpolate two systems on the topics of one task, validation and test apart.
 
-    Parameters
-    ----------
-    lists : JudgedLists
-        n topics of both splits, with up to c candidates.
-    first, second : array_like, shape (n, c)
-        Scores of the candidates; alpha weighs `first`, which is BM25 in the thesis.
-    in_test : array_like of bool, shape (n,)
-        Which topics are test topics; the others are validation topics.
-    measures, alphas, over
-        As in :func:`~everycell.retrieval.interpolation.sweep`. With ``over="run"`` each split is
-        a run of its own, so that no test score shifts a validation score.
-
-    Returns
-    -------
-    Pairing
-
-    Raises
-    ------
-    ValueError
-        For a split without topics, or as :func:`~everycell.retrieval.interpolation.sweep`.
-
     Examples
     --------
     >>> from everycell.retrieval.judged_lists import judge
@@ -95,28 +74,6 @@ def tuned_values(
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     """Test values of one combination at the weight that is best on validation topics.
 
-    Parameters
-    ----------
-    pairings : mapping of str to Pairing
-        Task -> both splits of the task.
-    tune_for : str, optional
-        Measure whose best weight serves all measures; if not given, each measure has its own. The
-        thesis does not say which.
-
-    Returns
-    -------
-    values : dict of str to pandas.DataFrame
-        Task -> values of each test topic (rows) and measure (columns), as
-        :func:`quality_table` takes them.
-    alphas : pandas.DataFrame
-        Columns ``task``, ``metric``, ``alpha`` (the weight that was chosen; the smallest among
-        ties).
-
-    Raises
-    ------
-    ValueError
-        For a measure that was not computed.
-
     Examples
     --------
     >>> validation = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.2], [0.5]])})
@@ -146,28 +103,6 @@ def interpolation_table(
 ) -> pd.DataFrame:
     """Single systems and tuned combinations in one table (Table 2.3).
 
-    Parameters
-    ----------
-    singles : mapping of str to mapping of str to pandas.DataFrame
-        Task -> system -> values of the test topics, as in :func:`quality_table`.
-    combinations : mapping of str to mapping of str to Pairing
-        Name of the combination -> task -> both splits.
-    tune_for
-        As in :func:`tuned_values`.
-    comparisons, level
-        As in :func:`quality_table`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As :func:`quality_table`, with ``alpha``: the tuned weight, not a number for single
-        systems.
-
-    Raises
-    ------
-    ValueError
-        As :func:`quality_table` and :func:`tuned_values`.
-
     Examples
     --------
     >>> validation = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.2], [0.5]])})
@@ -196,22 +131,6 @@ def named_combinations(
     first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
 ) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
     """The first system with each other one, and which systems those are.
-
-    Parameters
-    ----------
-    first : str
-        Name of the first system.
-    pairings : mapping of str to mapping of str to Pairing
-        Second system -> task -> both splits.
-    details : mapping of str to str
-        System -> which one it is.
-
-    Returns
-    -------
-    combinations : dict of str to mapping of str to Pairing
-        The pairings under the name "first+second".
-    details : dict of str to str
-        With the combinations.
 
     Examples
     --------

@@ -17,30 +17,6 @@ def learned(
 ) -> pd.DataFrame:
     """Mean gain of rankers over what each must beat, over the topics of all tasks.
 
-    Parameters
-    ----------
-    values : mapping of str to mapping of str to pandas.DataFrame
-        Task -> system -> values of each validation topic (rows) and measure (columns).
-    against : mapping of str to str
-        System -> the system that it must beat.
-    measure : str
-        Measure of the gain.
-    level : float
-        One minus the coverage of the interval.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row``, ``against``, ``metric`` (``gain in nDCG``, ``low``, ``high``, ``p`` of a
-        paired t-test, ``topics``) and ``value``, five rows a system. A topic of several tasks
-        counts once, with its mean gain: its lists share documents, so they are no two
-        observations.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics.
-
     Examples
     --------
     >>> before = pd.DataFrame({"nDCG": [0.2, 0.4, 0.3]}, index=["q1", "q2", "q3"])

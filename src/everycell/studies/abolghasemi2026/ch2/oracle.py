@@ -41,24 +41,6 @@ def noise_levels(
 ) -> pd.DataFrame:
     """Noise oracle of one system: mean and spread over the seeds.
 
-    Parameters
-    ----------
-    lists, first, measures, alphas, over, seeds
-        As in :func:`~everycell.retrieval.oracle.noise_oracle`; `lists` holds the test
-        topics, and two seeds or more are needed for a spread.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``metric``; ``noise_value`` (mean over the seeds of the mean over the topics),
-        ``noise_sd`` (standard deviation over the seeds, n - 1) and ``noise_gain`` (over the
-        system alone).
-
-    Raises
-    ------
-    ValueError
-        As :func:`~everycell.retrieval.oracle.noise_oracle`.
-
     Examples
     --------
     >>> from everycell.retrieval.judged_lists import judge
@@ -88,36 +70,6 @@ def oracle_table(
     letters: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Best weight of each test topic: the rows of Table 2.4, with the noise oracle beside them.
-
-    Parameters
-    ----------
-    combinations : mapping of str to mapping of str to Sweep
-        Name of the combination -> task -> values of the test topics at each weight.
-    singles : mapping of str to mapping of str to pandas.DataFrame
-        Task -> system -> values of the test topics: what the oracle is tested against.
-    noise : mapping of str to pandas.DataFrame
-        Task -> :func:`noise_levels` of the first system of the combinations.
-    comparisons : {"all_pairs", "others"} or int, optional
-        As in :func:`~everycell.retrieval.significance.paired_tests`. If not given: the number of
-        single systems, each of which one oracle is compared with.
-    level : float
-        As in :func:`~everycell.retrieval.significance.paired_tests`.
-    letters : mapping of str to str, optional
-        Single system -> letter; a, b, c, ... in their order if not given. (The thesis takes those
-        of its Table 2.1.)
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row`` (as in :data:`ORACLE_ROWS`), ``combination``, ``task``, ``metric``,
-        ``value``, ``marker`` (letters of the single systems that the oracle beats), ``n`` (topics)
-        and ``comparisons``; only rows of ranking quality are tested, the others have "" and 0.
-        Then, in the rows of ranking quality, ``noise_value``, ``noise_sd`` and ``noise_gain``.
-
-    Raises
-    ------
-    ValueError
-        For a task that `singles` or `noise` lack, topics that differ, or no single system.
 
     Notes
     -----
@@ -204,18 +156,6 @@ def _oracle_rows(
 def with_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
     """The table with a further combination: the noise oracle of the first system.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From :func:`oracle_table`.
-    first : str
-        Name of the first system of its combinations.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its quality on each task stands last, once: it is the same for every combination.
-
     Examples
     --------
     >>> table = pd.DataFrame({
@@ -252,28 +192,7 @@ def gain_marks(
     noise: Mapping[str, pd.DataFrame],
     seed: int,
 ) -> pd.DataFrame:
-    """What a second system brings the first one: with a tuned weight, the best ones, and noise.
-
-    Parameters
-    ----------
-    first : str
-        Name of the first system.
-    pairings : mapping of str to mapping of str to Pairing
-        Second system -> task -> both splits.
-    singles : mapping of str to mapping of str to pandas.DataFrame
-        Task -> system -> values of the test topics; the first system is one of them.
-    noise : mapping of str to pandas.DataFrame
-        Task -> :func:`noise_levels`.
-    seed : int
-        As in `everycell.studies.abolghasemi2026.ch2.quality.mean_with_interval`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``combination``, ``task``, ``metric``, ``series`` (tuned, oracle or noise oracle),
-        ``value``, ``low`` and ``high``: the mean gain over the first system alone and its interval,
-        from 2,000 samples of the topics; for noise two standard deviations over the random systems.
-    """
+    """What a second system brings the first one: with a tuned weight, the best ones, and noise."""
     marks = []
     for other, by_task in pairings.items():
         tuned, _ = tuned_values(by_task)

@@ -13,19 +13,6 @@ from everycell.studies.abolghasemi2026.ch2.oracle import ORACLE_ROWS
 def as_printed(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:
     """MAP in percent, everything else as it is, and the column ``unit``.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From a function of this module: with ``metric``, and ``row`` if it is an oracle's table,
-        whose rows other than ranking quality stay as they are.
-    columns : sequence of str
-        Which columns hold values of the measure.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A copy, with ``unit`` "percent" or "".
-
     Examples
     --------
     >>> as_printed(pd.DataFrame({"metric": ["MAP", "nDCG"], "value": [0.5, 0.5]}))

@@ -30,32 +30,6 @@ def quality_table(
 ) -> pd.DataFrame:
     """Mean of each system on each task, and the letters of the systems that it beats.
 
-    Parameters
-    ----------
-    values : mapping of str to mapping of str to pandas.DataFrame
-        Task -> system -> values of each topic (rows) and measure (columns), such as from
-        :func:`~everycell.retrieval.evaluation.evaluate`. The systems of a task have the same
-        topics and measures, and all tasks the same systems.
-    comparisons, level
-        As in :func:`~everycell.retrieval.significance.paired_tests`; the tests of one column
-        (task and measure) are one family.
-    letters : mapping of str to str, optional
-        System -> letter; a, b, c, ... in the order of the systems if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row`` (letter), ``system``, ``task``, ``metric``, ``value`` (mean, 0 to 1),
-        ``marker`` (letters of the rows that are significantly beaten), ``n`` (topics) and
-        ``comparisons`` (what p was multiplied by; 0 for one system alone). Systems, then tasks,
-        then measures, each in its order.
-
-    Raises
-    ------
-    ValueError
-        For no values, systems, topics or measures that differ, or what
-        :func:`~everycell.retrieval.significance.paired_tests` refuses.
-
     Notes
     -----
     Source: abolghasemi2026, Tables 2.1 to 2.3: paired t-test, p < .05, Bonferroni. The thesis does
@@ -139,22 +113,6 @@ def _column(
 def letters_note(table: pd.DataFrame) -> str:
     """What the letters of a table rest on, in words for its title.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns ``n`` and ``comparisons``, such as from :func:`quality_table`. Rows that were not
-        tested have 0 comparisons.
-
-    Returns
-    -------
-    str
-        Names the fewest and the most topics of a row, and the most comparisons.
-
-    Raises
-    ------
-    ValueError
-        For a table without rows.
-
     Examples
     --------
     >>> letters_note(pd.DataFrame({"n": [40, 12, 40], "comparisons": [3, 3, 0]}))
@@ -170,23 +128,6 @@ def letters_note(table: pd.DataFrame) -> str:
 
 def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
     """Mean over topics with its 95 % percentile bootstrap interval.
-
-    Parameters
-    ----------
-    values : pandas.Series
-        A value or a difference of values a topic, two topics or more.
-    seed : int
-        Of the 2,000 samples.
-
-    Returns
-    -------
-    dict of str to float
-        ``value`` (the mean), ``low`` and ``high`` (ends of the interval), in the unit of `values`.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two topics, or a value that is not a number.
 
     Notes
     -----
@@ -215,29 +156,6 @@ def short_and_long(
     values: Mapping[str, Mapping[str, pd.DataFrame]], kinds: Mapping[str, str], seed: int
 ) -> pd.DataFrame:
     """Marks of each system on each kind of queries: nDCG, and its gain over the first system.
-
-    Parameters
-    ----------
-    values : mapping of str to mapping of str to pandas.DataFrame
-        Task -> system -> values of each topic, as in :func:`quality_table`, with nDCG. Tasks that
-        `kinds` does not name are left out.
-    kinds : mapping of str to str
-        Task -> kind of its queries. A query of several tasks of a kind counts once, with its mean
-        over them, so that intervals are over different queries.
-    seed : int
-        As in :func:`mean_with_interval`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``system``, ``queries`` (kind), ``measure``, ``value``, ``low`` and ``high``,
-        by kind, then by system, each in its order.
-
-    Raises
-    ------
-    ValueError
-        For a task without values, systems or topics that differ, or what
-        :func:`mean_with_interval` refuses.
 
     Examples
     --------
@@ -283,16 +201,6 @@ def check_task(task: str, **given: Mapping[str, object]) -> None:
 
 def expansion_means(new_terms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """How many new terms a document got on average.
-
-    Parameters
-    ----------
-    new_terms : mapping of str to pandas.DataFrame
-        Terms that were proposed -> columns ``found`` and ``added``, a row per document.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``m`` (proposed), ``metric`` ("found" or "added") and ``value``.
 
     Examples
     --------

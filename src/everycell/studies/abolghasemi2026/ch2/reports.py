@@ -18,22 +18,7 @@ def task_reports(
     measures: Sequence[str],
     level: float,
 ) -> dict[str, str]:
-    """Reports of all tasks, one below the other, in each form.
-
-    Parameters
-    ----------
-    ranked : mapping of str to (mapping of str to pandas.DataFrame, pandas.DataFrame)
-        Task -> runs by row, and judgements.
-    names : mapping of str to str
-        Row -> name of the system; commas are left out.
-    measures, level
-        As in `everycell.retrieval.comparison.comparison_report`.
-
-    Returns
-    -------
-    dict of str to str
-        Form ("markdown" or "latex") -> text of a file.
-    """
+    """Reports of all tasks, one below the other, in each form."""
     reports = {}
     for task, (runs, qrels) in ranked.items():
         named = {names[row].replace(",", ""): run for row, run in runs.items()}

@@ -14,13 +14,6 @@ Values = Mapping[str, Mapping[str, pd.DataFrame]]
 def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[str, Path]]:
     """Files of each training: with the first seed of all rows, then of the trained ones.
 
-    Parameters
-    ----------
-    runs
-        Row -> file, with a place for `{seed}` in its name where the row is trained with several.
-    seeds
-        None where no row is.
-
     Examples
     --------
     >>> runs = {"a": Path("bm25.run"), "e": Path("tilde.{task}.seed-{seed}.run")}
@@ -42,11 +35,6 @@ def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[st
 def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataFrame]]:
     """Mean value of each topic over the trainings, so that a test sees each topic once.
 
-    Parameters
-    ----------
-    trainings
-        The first one has all rows, the others those that are trained again.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"MAP": [0.2, 0.4]}, index=["q1", "q2"])
@@ -66,18 +54,6 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
 
 def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
     """Mean of each training over the topics, for `everycell.engine.spread.summarised`.
-
-    Parameters
-    ----------
-    trainings
-        Values of each seed.
-    rows
-        Rows that are trained.
-
-    Returns
-    -------
-    DataFrame
-        Columns `row`, `task`, `metric` and `value` (0 to 1), a row for each cell and seed.
 
     Examples
     --------

@@ -16,17 +16,6 @@ QUANTILE = 0.9
 def list_sizes(candidates: pd.DataFrame) -> pd.DataFrame:
     """Queries and lists of each task and split.
 
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Columns ``task``, ``split``, ``query_id``, ``document_id`` and ``relevance`` (1 or 0).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``task``, ``split``, ``metric`` and ``value``: number of queries, and most positives
-        and negatives of a query.
-
     Examples
     --------
     >>> lists = pd.DataFrame({"task": "cite", "split": "test", "query_id": ["q", "q", "r"],
@@ -52,26 +41,7 @@ def stated_sizes(
     new_terms: Mapping[str, Sequence[pd.DataFrame]],
     grid: pd.DataFrame,
 ) -> pd.DataFrame:
-    """What the text states, by its claim.
-
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        As for `list_sizes`.
-    terms : mapping of str to pandas.DataFrame
-        "BERT" and "SciBERT" -> columns ``document_id`` and ``terms``, word pieces between blanks.
-    new_terms : mapping of str to sequence of pandas.DataFrame
-        Each of `EXPANSIONS` -> by task, a row per document with the column ``added``.
-    grid : pandas.DataFrame
-        Columns ``k1``, ``b`` and ``nDCG`` of BM25 on validation queries.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``claim`` and ``value`` (text). Numbers of test queries, positives and negatives
-        are those of all tasks, or a range; papers are queries and candidates of any task. The
-        parameters of BM25 are the best of the grid, the first among ties.
-    """
+    """What the text states, by its claim."""
     sizes = list_sizes(candidates)
     test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
     papers = set(candidates["document_id"]) | set(candidates["query_id"])

@@ -34,17 +34,6 @@ WITH = " + counterfactuals"
 def with_labels(said: pd.DataFrame) -> pd.DataFrame:
     """Add what estimators say of each sample to how likely dissatisfaction is by them.
 
-    Parameters
-    ----------
-    said
-        With `satisfied` and `probability`; NaN is an answer without a label.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same with `predicted`: satisfied up to a probability of 0.5. An answer without a label
-        is a wrong one.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"satisfied": [True, True, False], "probability": [0.2, None, None]})
@@ -58,13 +47,6 @@ def with_labels(said: pd.DataFrame) -> pd.DataFrame:
 def numbered(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
     """Number trainings whose answers lie in a file each.
 
-    Parameters
-    ----------
-    frames
-        Answers: of an estimator all its trainings, then those of the next one.
-    trainings : int
-        How many files each estimator has. With one, the trainings in it keep their numbers.
-
     Examples
     --------
     >>> [frame["seed"].item() for frame in numbered([pd.DataFrame({"seed": [0]})] * 4, 2)]
@@ -76,17 +58,6 @@ def numbered(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.Data
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
     """Right and wrong answers of each training on each test set.
-
-    Parameters
-    ----------
-    answers
-        See the head of this module.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `benchmark`, `test_data`, `model`, `setup`, `seed`, and the fields of `Confusion`. A
-        benchmark without counterfactuals has the test set Main alone.
 
     Examples
     --------
@@ -111,11 +82,6 @@ def confusions(answers: pd.DataFrame) -> pd.DataFrame:
 def measured(counts: pd.DataFrame) -> pd.DataFrame:
     """Accuracy and macro precision, recall and F1 of each row of `confusions`, in percent.
 
-    Returns
-    -------
-    pandas.DataFrame
-        The rows' keys, `metric` (of `MEASURES`) and `value`: one row per measure.
-
     Examples
     --------
     What says "satisfied" of each sample of Main, MultiWOZ:
@@ -138,17 +104,6 @@ def measured(counts: pd.DataFrame) -> pd.DataFrame:
 
 def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Setup of each model that does best on validation samples, which no table shows.
-
-    Parameters
-    ----------
-    answers
-        Of all estimators, to validation samples (part "valid") and others. What answers no
-        validation sample, such as a language model that is only asked, has one setup.
-
-    Returns
-    -------
-    dict of (benchmark, model) to str
-        The setup with the highest macro F1, mean over the trainings; the first among equals.
 
     Examples
     --------
@@ -176,16 +131,6 @@ def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
 def overlaps(answers: pd.DataFrame) -> list[float]:
     """Jaccard similarity of the samples solved in either form (Table 3.7), of each training.
 
-    Parameters
-    ----------
-    answers
-        Of one estimator on one benchmark with counterfactuals.
-
-    Returns
-    -------
-    list of float
-        0 to 1; NaN of a training that solves nothing.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"part": ["main", "main", "cf"], "id": ["1", "2", "1-cf"],
@@ -202,23 +147,6 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
 
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
     """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5).
-
-    Parameters
-    ----------
-    answers
-        Of one estimator on one benchmark with counterfactuals.
-    orders : int
-        Random orders in which samples are added, 1 or more. They do not depend on the estimator,
-        if its samples are the same and in the same order.
-    seed : int
-        Of the orders.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `percent` (share of dissatisfied samples, from that of Main on in steps of five points),
-        `metric` ("Acc", "F1" or "recall of dissatisfaction", percent), `value` (mean over orders
-        and trainings), and `low` and `high`, within which 95 % of them lie.
 
     Examples
     --------
@@ -264,18 +192,6 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
 def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """How far the macro F1 of several trainings differ, beside Table 3.6.
 
-    Parameters
-    ----------
-    measures
-        From `measured`.
-    keys
-        Columns of one row of the table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The keys, `metric` and `value`; of one training there is no deviation.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"model": "BERT", "seed": [0, 1], "metric": "F1", "value": [40, 60]})
@@ -301,18 +217,6 @@ def shown_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> 
 
     It is the one that did best on the validation samples. What was trained with counterfactuals is
     shown as an estimator of its own, whose name ends with `WITH`.
-
-    Parameters
-    ----------
-    answers
-        Of all estimators in all setups.
-    setups
-        From `chosen_setups`, those that have no choice included.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Of benchmarks with counterfactuals alone.
     """
     best = pd.Series([(*names, setup) for names, setup in setups.items()])
     names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)

@@ -65,21 +65,7 @@ def rating_counts(ratings: Iterable[int]) -> dict[str, int]:
 
 
 def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]) -> pd.DataFrame:
-    """Counts of ratings by each rule that makes one of several, beside the print.
-
-    Parameters
-    ----------
-    ratings
-        From `given_ratings`.
-    stated
-        Row -> printed count.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `rule` (of `RULES`, then "as printed"), `metric` (a row, or "away from print": the sum of
-        absolute differences of the five ratings) and `value`.
-    """
+    """Counts of ratings by each rule that makes one of several, beside the print."""
     rows: list[tuple[str, str, int]] = []
     for name, rule in RULES.items():
         counts = rating_counts(map(rule, ratings))
@@ -93,19 +79,7 @@ def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]
 
 
 def rater_agreement(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
-    """How far raters agree, on five ratings and on two classes.
-
-    Parameters
-    ----------
-    ratings
-        From `given_ratings`, `RATERS` or more of each. Percent agreement and Cohen's kappa are of
-        the first two, Fleiss' kappa of the first three.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `scale` ("five ratings" or "binary"), `metric` (of `AGREEMENT`) and `value`.
-    """
+    """How far raters agree, on five ratings and on two classes."""
     first = np.array([given[:RATERS] for given in ratings])
     rows = []
     for scale, labels in (("five ratings", first), ("binary", first >= SATISFIED_FROM)):
@@ -138,22 +112,7 @@ def class_sizes(satisfied: Iterable[bool]) -> dict[str, int]:
 def part_sizes(
     dialogues: Sequence[RatedDialogue], held: Sequence[Sequence[tuple[Turn, ...]]], benchmark: str
 ) -> pd.DataFrame:
-    """Sizes of training, validation and test parts, by each reading of the split.
-
-    Parameters
-    ----------
-    dialogues
-        With ratings.
-    held
-        Validation and test part as released.
-    benchmark
-        Name in the ids of samples.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `reading` (of `READINGS`), `row`, `part` ("train", "valid", "test") and `value`.
-    """
+    """Sizes of training, validation and test parts, by each reading of the split."""
     rows = []
     for reading, options in READINGS.items():
         split: dict[str, list[Sample]] = split_samples(
@@ -166,18 +125,7 @@ def part_sizes(
 
 
 def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
-    """Cells of Table 3.5 that are counted.
-
-    Parameters
-    ----------
-    tests
-        `benchmark`, `part` (those of `COLLECTIONS` are counted) and `satisfied`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `row`, `dataset`, `collection`, `metric` and `value`.
-    """
+    """Cells of Table 3.5 that are counted."""
     rows = []
     chosen = tests[tests["part"].isin(COLLECTIONS)]
     for (dataset, part), labels in chosen.groupby(["benchmark", "part"], sort=False)["satisfied"]:
@@ -188,16 +136,6 @@ def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
 
 def shared_histories(pairs: pd.DataFrame) -> pd.DataFrame:
     """Count pairs whose dialogues are the same before the last utterance.
-
-    Parameters
-    ----------
-    pairs
-        From `everycell.collections.satisfaction_splits.compare_histories`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `generated` (all pairs, or those whose label is flipped), `metric` and `value`.
 
     Examples
     --------

@@ -36,21 +36,7 @@ Estimate: TypeAlias = Callable[[Sequence[Sequence[Turn]]], Sequence[float]]
 
 
 class SatisfactionEstimator(ABC):
-    """Something that is trained and then says how likely it is that a user is dissatisfied.
-
-    Parameters
-    ----------
-    source : Path or str, optional
-        Encoder that it starts from, where it starts from one.
-    training : mapping, optional
-        What `everycell.learning.satisfaction_training.stepped_options` takes, but for the seed.
-    sizes : mapping, optional
-        What it reads of a dialogue, and its own sizes.
-    samples : int, optional
-        Training samples that it takes, the first ones; None takes all.
-    frozen : bool
-        Whether the encoder stays as it is.
-    """
+    """Something that is trained and then says how likely it is that a user is dissatisfied."""
 
     #: Name in the tables.
     name: ClassVar[str]
@@ -89,24 +75,7 @@ class SatisfactionEstimator(ABC):
     def train(
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
-        """Train in a setup.
-
-        Parameters
-        ----------
-        setup : Setup
-        parts : mapping of str to sequence of Sample
-        folder : Path
-            For what is to be kept, so that a finished training is not repeated.
-        seed : int
-            Of what is made of the samples.
-        training_seed : int
-            Of the training, another one for each.
-
-        Returns
-        -------
-        callable
-            From dialogues to probabilities of dissatisfaction.
-        """
+        """Train in a setup."""
 
 
 class Majority(SatisfactionEstimator):
@@ -242,28 +211,7 @@ def predictions_for(
     seeds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """What an estimator and its baselines say of every sample of a benchmark.
-
-    Parameters
-    ----------
-    estimator : SatisfactionEstimator
-    parts : mapping of str to sequence of Sample
-        "train", "valid", "main" and, of a benchmark with counterfactuals, "cf" and "plain".
-    setups : mapping of str to Setup
-        Those that suit the benchmark are taken (`suitable`).
-    folder : Path
-        Gets a folder for each training.
-    seeds : int
-        Trainings in each setup.
-    seed : int
-        Of the first training.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `part`, `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training) and
-        `probability` (of dissatisfaction).
-    """
+    """What an estimator and its baselines say of every sample of a benchmark."""
     known = suitable(setups, parts)
     found = [
         answered

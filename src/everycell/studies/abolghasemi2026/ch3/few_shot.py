@@ -21,17 +21,7 @@ TESTED = ("main", "cf")
 
 
 class FewShotModel(SatisfactionEstimator):
-    """A language model that is shown two examples: it learns nothing, and is asked.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the tables.
-    answer_all : callable
-        From requests to answers, in the same order.
-    decoding : Decoding
-        How it answers.
-    """
+    """A language model that is shown two examples: it learns nothing, and is asked."""
 
     printed = True
     seeded = False
@@ -68,25 +58,7 @@ class FewShotModel(SatisfactionEstimator):
 def labelled_samples(
     samples: pd.DataFrame, *, pairs: int | None, seed: int
 ) -> Iterator[tuple[str, Parts]]:
-    """Samples of each benchmark that a language model labels.
-
-    Parameters
-    ----------
-    samples
-        As `everycell.collections.satisfaction_samples.samples_frame` makes them, with `part`.
-    pairs : int, optional
-        Originals with their counterfactuals that are drawn
-        (`everycell.dialogue.few_shot.drawn_pairs`), of benchmarks that have them. None takes all
-        samples of both test sets, and the original one of a benchmark that has no other.
-    seed : int
-        Of the draw.
-
-    Yields
-    ------
-    benchmark : str
-    parts : dict of str to list of Sample
-        "main" and "cf" (as far as there is one), and an empty "train".
-    """
+    """Samples of each benchmark that a language model labels."""
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         found = {part: frame_samples(rows[rows["part"] == part]) for part in TESTED}
         if pairs is not None:

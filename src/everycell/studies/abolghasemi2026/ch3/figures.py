@@ -20,14 +20,6 @@ def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure
     """Lines of all estimators but the baselines, a panel for each measure and benchmark.
 
     With all of them there would be more lines than colours.
-
-    Parameters
-    ----------
-    points
-        From `everycell.studies.abolghasemi2026.ch3.answers.growing_share`, and the columns
-        `ESTIMATOR`.
-    titles
-        Measure -> title of its panels.
     """
     points = points[~points["model"].str.startswith(baseline_names())]
     panels = points["metric"].map(titles)

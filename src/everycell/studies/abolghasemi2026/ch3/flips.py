@@ -21,17 +21,6 @@ Counts = Mapping[tuple[str, str], tuple[int, int]]
 def flip_counts(sizes: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
     """Count flipped samples by the sizes of the test sets (Table 3.5).
 
-    Parameters
-    ----------
-    sizes
-        `row` (Satisfaction, Dissatisfaction, Total), `dataset`, `collection` (Main, CF; for CF the
-        row names the new label) and `value`.
-
-    Returns
-    -------
-    dict of (row, dataset) to (flipped, samples)
-        A row for each label of the original, and Overall.
-
     Examples
     --------
     >>> keys = ["row", "dataset", "collection", "value"]

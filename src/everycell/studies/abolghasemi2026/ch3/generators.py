@@ -55,19 +55,7 @@ def judge_of(
     folds: int,
     labels: Sequence[Sample] = (),
 ) -> Judge:
-    """Train a judge on the last utterances of labelled samples (`train_judge`).
-
-    Parameters
-    ----------
-    samples
-        Whose dialogues are told apart.
-    dialogue
-        Name of a sample's dialogue.
-    folds : int
-        Parts of the dialogues.
-    labels
-        In place of `samples`, in their order, whose last utterances and labels it learns from.
-    """
+    """Train a judge on the last utterances of labelled samples (`train_judge`)."""
     learnt = labels or samples
     return train_judge(
         [sample.turns[-1][1] for sample in learnt],
@@ -101,24 +89,7 @@ def judged_generators(
     *,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """What people and a judge say of generators, on the samples that one of them rewrote.
-
-    Parameters
-    ----------
-    main, people
-        Originals, and in their order the released counterfactuals with the labels of people.
-    generators
-        Name -> rewritings; the samples of the first one are taken.
-    judge
-        That has not seen the dialogue it judges.
-    seed : int
-        Of the second control.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        As `everycell.dialogue.judging.judged` makes them.
-    """
+    """What people and a judge say of generators, on the samples that one of them rewrote."""
     picked = {made.sample.id for made in next(iter(generators.values()))}
     pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in picked]
     released = [
@@ -136,18 +107,7 @@ def judged_generators(
 
 
 def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge) -> pd.DataFrame:
-    """How far judges that look at the last utterance alone agree with people, by test set.
-
-    Parameters
-    ----------
-    main, people, judge
-        As in `judged_generators`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `judge`, `test_data`, `metric` (of `SCORES`) and `value`.
-    """
+    """How far judges that look at the last utterance alone agree with people, by test set."""
     before = np.array([sample.satisfied for sample in main])
     truth = np.array([sample.satisfied for sample in people])
     flipped = truth != before
@@ -176,17 +136,7 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
 
 
 def planted_sizes(samples: Sequence[Sample], judge: Judge, *, seed: int) -> pd.DataFrame:
-    """Cells of Table 3.5: all samples, and those rewritten by rules that a judge sees flipped.
-
-    Parameters
-    ----------
-    samples
-        With planted satisfaction.
-    judge
-        Of the same samples.
-    seed : int
-        Of the rules.
-    """
+    """Cells of Table 3.5: all samples, and those rewritten by rules that a judge sees flipped."""
     rewritten = [rewrite_by_rule(sample, seed=seed) for sample in samples]
     made = judged(rewritten, judge, planted_dialogue)
     sets = {

@@ -30,25 +30,7 @@ Counts = Mapping[str, Confusion]
 def implied_counts(
     rows: pd.DataFrame, sizes: pd.DataFrame
 ) -> dict[tuple[str, str, str], dict[str, Confusion]]:
-    """Right and wrong answers behind printed rows.
-
-    Parameters
-    ----------
-    rows
-        Cells of Table 3.6: `test_data`, `model`, `setup`, `dataset`, `metric`, `value`.
-    sizes
-        Cells of Table 3.5: `row`, `dataset`, `collection`, `value`.
-
-    Returns
-    -------
-    dict of (model, setup, dataset) to dict
-        Test set -> confusion matrix.
-
-    Raises
-    ------
-    ValueError
-        A row fits no matrix, or several.
-    """
+    """Right and wrong answers behind printed rows."""
     numbers = sizes.set_index(["dataset", "collection", "row"])["value"].astype(int)
     found: dict[tuple[str, str, str], dict[str, Confusion]] = {}
     keys = ["model", "setup", "dataset", "test_data"]
@@ -71,18 +53,6 @@ def implied_counts(
 
 def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame:
     """What follows from the counts.
-
-    Parameters
-    ----------
-    counts
-        From `implied_counts`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `quantity`, `model`, `setup`, `dataset`, `end` ("value", and "low" and "high" of a 95 %
-        interval where the samples are counted: Wilson for a share, Newcombe for the difference of
-        two; those of one test set are taken as independent) and `value` (percent, or points).
 
     Examples
     --------

@@ -20,23 +20,6 @@ RANKED = ("accuracy", "one label", "AUROC", "low", "high", "AP", "AP by chance")
 def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     """Area under the ROC curve and average precision of each estimator on each test set.
 
-    Parameters
-    ----------
-    answers
-        Of all estimators in all setups. An answer without a label (a probability of NaN) says
-        nothing, as a probability of 0.5 does.
-    draws : int
-        Of the interval: pairs of a sample and its counterfactual are drawn with replacement.
-    seed : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        `test_data`, `model`, `setup`, `benchmark`, `metric` (of `RANKED`) and `value`: percent,
-        mean over trainings, but "one label", the share of trainings with the same answer to every
-        sample. `low` and `high` are the ends of the 95 % interval of AUROC; "AP by chance" is the
-        share of dissatisfied samples.
-
     Examples
     --------
     What is told apart with a threshold that no sample reaches:

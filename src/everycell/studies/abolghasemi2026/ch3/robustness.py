@@ -36,24 +36,6 @@ def f1_gain(
     same for both. Samples that share the begin of a dialogue count as independent, so the interval
     is rather too narrow; and it says nothing of other trainings.
 
-    Parameters
-    ----------
-    answers, other
-        Of one estimator each, with the same samples and as many trainings: rows of one test set.
-    draws : int
-        1 or more.
-    seed : int
-
-    Returns
-    -------
-    gain, low, high : float
-        Percent, -100 to 100; means over trainings.
-
-    Raises
-    ------
-    ValueError
-        Samples or trainings of both differ.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"id": ["1", "2"], "satisfied": [True, False], "seed": 0,
@@ -90,20 +72,7 @@ def f1_gain(
 
 
 def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Macro F1 of the setup with counterfactuals, less that of each other one but the control.
-
-    Parameters
-    ----------
-    answers
-        Of all estimators in all setups.
-    draws, seed : int
-        As in `f1_gain`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `test_data`, `model`, `instead_of`, `benchmark`, `metric` (of `GAINS`) and `value`.
-    """
+    """Macro F1 of the setup with counterfactuals, less that of each other one but the control."""
     rows = []
     for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
         setups = dict(list(found.groupby("setup", sort=False)))
@@ -121,21 +90,7 @@ def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
 
 
 def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Macro F1 with twice the up-sampling, less that with the single one.
-
-    Parameters
-    ----------
-    answers
-        Of all estimators in all setups; setups of up-sampling are compared whose factor is twice
-        that of another.
-    draws, seed : int
-        As in `f1_gain`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `test_data`, `model`, `setup`, `instead_of`, `benchmark`, `metric` (of `GAINS`) and `value`.
-    """
+    """Macro F1 with twice the up-sampling, less that with the single one."""
     rows = []
     for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
         setups = dict(list(found.groupby("setup", sort=False)))
@@ -173,19 +128,7 @@ def _by_test_set(
 
 
 def cue_of_apologies(answers: pd.DataFrame) -> pd.DataFrame:
-    """Original test set with and without apologies, and the counterfactual one, which has none.
-
-    Parameters
-    ----------
-    answers
-        Of all estimators in all setups; those that answered the part "plain" are taken.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `test_data`, `model`, `setup`, `benchmark`, `metric` (of `CUES`) and `value` (percent, mean
-        over trainings).
-    """
+    """Original test set with and without apologies, and the counterfactual one, which has none."""
     sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
     columns = ["test_data", "model", "setup", "benchmark"]
     tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))

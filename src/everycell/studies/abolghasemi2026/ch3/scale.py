@@ -13,16 +13,7 @@ PROMPT = 513
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings.
-
-    Parameters
-    ----------
-    config : everycell.config.Config
-
-    Returns
-    -------
-    list of Load
-    """
+    """Loads of the full tier, by its settings."""
     chosen = config.user_satisfaction.full.few_shot
     if chosen.pairs is None:
         requests = sum(SAMPLES)

@@ -50,15 +50,6 @@ def setups_of(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
 
     The control is one of the thesis' setups, but for the apologies in what it learns from.
 
-    Parameters
-    ----------
-    factors : sequence of int
-        How often a dissatisfied sample stands in the training set, one setup each.
-
-    Returns
-    -------
-    dict of str to dict
-
     Examples
     --------
     >>> list(setups_of([1, 10]))
@@ -99,16 +90,6 @@ def material(
 
     With counterfactuals both have as many again, so that the two labels weigh the same: chosen on
     samples of the usual imbalance, a model would be one that says "satisfied".
-
-    Parameters
-    ----------
-    setup : Setup
-    parts : mapping of str to sequence of Sample
-        With "train" and "valid".
-    most : int, optional
-        Training samples that are taken, the first ones; None takes all.
-    seed : int
-        Of the rules that write counterfactuals.
     """
     found = [list(parts["train"][:most]), list(parts["valid"])]
     if setup.counterfactuals:

@@ -72,29 +72,6 @@ def answers_frame(
 ) -> pd.DataFrame:
     """What the answers of one generator cite, and whether they are right.
 
-    Parameters
-    ----------
-    asked, answers
-        Of the same length and order.
-    gold_answers
-        Right answers of each question, by its id; the answer to a question without any, or whose
-        answers have no word ("The"), is neither right nor wrong.
-    dataset, generator : str
-        Names in the tables.
-    reading
-        Which citations count, and when an answer is right.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per answer, with the columns `ANSWERS`. Citations are counted each time that one
-        stands there, but for the numbers inside a range, which are not written.
-
-    Raises
-    ------
-    ValueError
-        Not one answer for each question asked.
-
     Examples
     --------
     >>> from everycell.rag.questions import Question
@@ -157,22 +134,6 @@ def _confidence(
 def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
     """The frame of answers, if tests can pair its rows.
 
-    Parameters
-    ----------
-    answers
-        As the module says; further columns are dropped.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its columns `ANSWERS`.
-
-    Raises
-    ------
-    ValueError
-        A column is missing, an answer stands twice, an arm lacks questions that another one of its
-        setting and authors has, or a generator was shown two numbers of documents for one table.
-
     Examples
     --------
     >>> check_answers(pd.DataFrame(columns=ANSWERS)).empty
@@ -216,18 +177,6 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
 def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
     """What kind of answers each generator gave: how many are cut, cite anything, and are right.
 
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `SETTINGS`, metric and value, in percent of all answers of a setting but for their number
-        and that of questions. "cut, of those that cite" is the share of cut answers among these,
-        and "precision" a mean. What is not known of any answer is left out.
-
     Examples
     --------
     >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
@@ -259,18 +208,6 @@ def always_first(answers: pd.DataFrame) -> pd.DataFrame:
 
     Where rankings are good, that alone has a high precision and recall, and a model that cites by
     position cannot be told from one that reads.
-
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same questions and arms, each with one citation of document 1, under the name
-        `ALWAYS_FIRST` with that of the generator in parentheses. It answers nothing and gives no
-        probabilities.
 
     Examples
     --------

@@ -124,17 +124,6 @@ def study_settings(
 ) -> list[Setting]:
     """All settings of the chapter.
 
-    Parameters
-    ----------
-    k : int
-        Documents of a prompt, 1 or more.
-    depths : iterable of int
-        Numbers of documents of Figure 5.9.
-    first : str
-        The retriever of all but the last settings.
-    others : iterable of str
-        The retrievers of Table 5.9.
-
     Examples
     --------
     >>> found = study_settings(10, [2, 5], others=["SPLADE"])
@@ -154,14 +143,6 @@ def all_requests(
     settings: Iterable[Setting], questions: Callable[[Setting, Arm], Sequence[Question]]
 ) -> list[Asked]:
     """Each question of each setting under each arm, in this order.
-
-    Parameters
-    ----------
-    settings
-        What `study_settings` gives.
-    questions
-        The questions of a setting and an arm, such as what `pick_questions` gives. Arms of the
-        same authors must have the same ones, since their answers are compared in pairs.
 
     Examples
     --------

@@ -62,14 +62,6 @@ class ChapterTable(NamedTuple):
     def of_generators(self, generators: Collection[str], *, all_run: bool = False) -> pd.DataFrame:
         """Rows of some generators, in the columns of the print.
 
-        Parameters
-        ----------
-        generators
-            Their names.
-        all_run : bool
-            Whether to leave out what was not run: where cells get verdicts, a table has no other
-            ones than the printed cells.
-
         Examples
         --------
         >>> rows = pd.DataFrame({"generator": ["a", "b", "b"], "metric": "AC", "p": 0.2,
@@ -87,17 +79,7 @@ class ChapterTable(NamedTuple):
 def chapter_tables(
     answers: pd.DataFrame, reference: pd.DataFrame, seed: int
 ) -> dict[str, ChapterTable]:
-    """Every table of the chapter that rests on answers, by its name.
-
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-    reference
-        Answers of a reference, such as `always_first` gives; tables of quality have them too.
-    seed : int
-        Of the bootstrap.
-    """
+    """Every table of the chapter that rests on answers, by its name."""
     both = pd.concat([answers, reference])
     plain, mixed, (opposite, _) = (
         _halves(quality(both, arms, seed=seed)) for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
@@ -167,20 +149,7 @@ _READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14,
 
 
 def readings_compared(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """What tables come to under each reading of the same answers, beside each other.
-
-    Parameters
-    ----------
-    readings
-        Frames of answers with the column `reading`.
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `table`, the keys of `with_intervals`, `measure`, `metric` (the reading) and `value`.
-    """
+    """What tables come to under each reading of the same answers, beside each other."""
     found = {}
     for name, answers in readings.groupby("reading", sort=False):
         cells = with_intervals(chapter_tables(answers, answers.iloc[:0], seed))
@@ -192,13 +161,6 @@ def readings_compared(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     """How many questions the rows of a table rest on, and of what size.
-
-    Parameters
-    ----------
-    answers
-        The frame of answers, with the relevant document at its place in the ranking.
-    table
-        What is shown of a table (`ChapterTable.shown`).
 
     Examples
     --------
@@ -228,16 +190,6 @@ def generators_shown(
     answers: pd.DataFrame, is_control: pd.Series, printed: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
     """Generators of a tier's tables: by a table's name, and of all others under "all".
-
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-    is_control
-        Which of its rows are a control's; it stands beside the tables of language models, and in
-        them where there are no others.
-    printed
-        The printed ones, where cells get verdicts.
 
     Examples
     --------

@@ -48,25 +48,6 @@ def sensitivities(
 ) -> pd.DataFrame:
     """Attribution sensitivity (CAS) with its interval, in points (Eq. 5.1).
 
-    Parameters
-    ----------
-    answers
-        The frame of answers (`everycell.studies.abolghasemi2026.ch5.answers`) of one setting.
-    seed : int
-        Of the bootstrap.
-    pairs
-        An arm that names authors and one that does not. The thesis does not say which arms it
-        compares in the mixed mode; `MIXED_AGAINST_VANILLA` is our reading: those that tell of
-        people on the relevant document and of machines on the others. Pairs that were not asked
-        are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `relevant_author`, `nonrelevant_author`, metric ("CAS delta precision", ...), `value` from
-        0 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test of the signed
-        differences, and how many citations the compared answers have.
-
     Examples
     --------
     Of two questions, the first is answered well only where no author is named:
@@ -94,21 +75,6 @@ def sensitivities(
 
 def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Attribution bias (CAB) of each pair of authors with its interval and test, in points.
-
-    Parameters
-    ----------
-    answers
-        The frame of answers (`everycell.studies.abolghasemi2026.ch5.answers`) of one setting; pairs
-        of authors whose arms are not among them are left out.
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `relevant_author`, `nonrelevant_author`, metric ("CAB delta precision", ...), `value` from
-        -100 to 100, `low` and `high` of its 95 % interval, `p` of the paired t-test, and how many
-        citations the compared answers have.
 
     Examples
     --------
@@ -146,27 +112,6 @@ def compared(
     answers: pd.DataFrame, measure: Literal["CAS", "CAB"], *, study: Study, seed: int
 ) -> pd.DataFrame:
     """Sensitivity or bias of every generator: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
-
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-    measure : {"CAS", "CAB"}
-        Sensitivity or bias.
-    study : {"plain", "mixed", "extended", "retrievers", "depths"}
-        Documents of two origins (Tables 5.2, 5.3), of one (5.5), of one under extended labels
-        (5.7, 5.8), the same by other retrievers (5.9), or with the relevant document at a random
-        place (Figure 5.9).
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A result with the keys dataset, generator, retriever, k, relevant_author,
-        nonrelevant_author. Points, from 0 to 100 (CAS) or from -100 to 100 (CAB); p is that of the
-        signed differences, `citations` are those of all compared answers. `NO_CITATION` where none
-        of them cites anything: they would be 0 without telling anything.
 
     Examples
     --------

@@ -18,23 +18,7 @@ KNOWN = {"measured": 3, "low": 3, "high": 3, "expected": 3, "p": 4}
 def measured_bias(
     tables: Mapping[str, ChapterTable], controls: Mapping[str, Control], depth: Mapping[str, int]
 ) -> pd.DataFrame:
-    """Bias of controls (Tables 5.3 and 5.5), measured and expected.
-
-    Parameters
-    ----------
-    tables
-        What `chapter_tables` gives.
-    controls
-        Those that are looked at, by their names in the tables.
-    depth
-        Documents of a prompt of each of them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows of the tables with `measured` and `expected`, in points, and the control's
-        `preference`. What nothing was cited for is left out.
-    """
+    """Bias of controls (Tables 5.3 and 5.5), measured and expected."""
     rows = _measured(tables, ["table_5_3", "table_5_5"], controls)
     expected = {name: each.expected_bias(depth[name]) for name, each in controls.items()}
     pairs = zip(rows["generator"], rows["metric"], strict=True)
@@ -48,18 +32,7 @@ def measured_bias(
 def measured_quality(
     tables: Mapping[str, ChapterTable], controls: Mapping[str, Control], depth: Mapping[str, int]
 ) -> pd.DataFrame:
-    """Precision, recall, counts and confidence of controls (Tables 5.1, 5.6, 5.12).
-
-    Parameters
-    ----------
-    tables, controls, depth
-        As `measured_bias`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows of the tables with `measured` and `expected`; what nothing is known of is left out.
-    """
+    """Precision, recall, counts and confidence of controls (Tables 5.1, 5.6, 5.12)."""
     rows = _measured(tables, ["table_5_1", "table_5_6", "table_5_12"], controls)
     values = []
     for row in rows.itertuples():

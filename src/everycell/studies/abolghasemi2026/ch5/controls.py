@@ -64,15 +64,6 @@ class PlantedControl(PlantedGenerator):
     ) -> list[Self]:
         """Planted generators with these preferences, in their order.
 
-        Parameters
-        ----------
-        preferences
-            Their `strength`.
-        odds
-            Their `skill` and `base`.
-        seed : int
-            Of their draws.
-
         Examples
         --------
         >>> found = PlantedControl.of_preferences([0, 2], {"skill": 3.0, "base": -2.0}, seed=1)
@@ -101,21 +92,6 @@ class PlantedControl(PlantedGenerator):
     def expected_measures(self, k: int, *, relevant: str, nonrelevant: str) -> dict[str, float]:
         """What the tables come to over endlessly many questions.
 
-        Parameters
-        ----------
-        k : int
-            Documents of a question, 1 or more; one of them is relevant.
-        relevant, nonrelevant : str
-            Label of that one, and of all others.
-
-        Returns
-        -------
-        dict
-            Metric, as in the tables, to value: precision and recall in percent; the mean number of
-            cited documents, ``p + (k - 1) q`` with the probabilities p of citing the relevant
-            document and q of citing another one; and the two confidences (AC), which are p and q
-            themselves, since all citations of a kind have one probability.
-
         Examples
         --------
         >>> even = PlantedControl(strength=0, skill=0, base=0)
@@ -135,16 +111,6 @@ class PlantedControl(PlantedGenerator):
 
     def expected_bias(self, k: int) -> dict[str, float]:
         """Bias (CAB) over endlessly many questions.
-
-        Parameters
-        ----------
-        k : int
-            Documents of a question, 1 or more.
-
-        Returns
-        -------
-        dict
-            "CAB delta precision" and "CAB delta recall" in points, from -100 to 100.
 
         Examples
         --------
@@ -169,15 +135,6 @@ def controls(
     preferences: Sequence[float], odds: Mapping[str, float], seed: int
 ) -> dict[str, Control]:
     """All controls with these preferences, by their names in the tables.
-
-    Parameters
-    ----------
-    preferences
-        How strongly they prefer [Human], in log-odds.
-    odds
-        Their other log-odds.
-    seed : int
-        Of their draws.
 
     Examples
     --------

@@ -31,18 +31,7 @@ def citation_bars(cells: pd.DataFrame) -> Figure:
 
 
 def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
-    """Measured bias over a control's preference, where people wrote the relevant documents.
-
-    Parameters
-    ----------
-    bias
-        What `everycell.studies.abolghasemi2026.ch5.control_truth.measured_bias` gives.
-
-    Returns
-    -------
-    tuple
-        What is plotted, a row per point, and the figure.
-    """
+    """Measured bias over a control's preference, where people wrote the relevant documents."""
     # One pair of authors is enough to see it.
     drawn = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
     planted = drawn.assign(**dict.fromkeys(["measured", "low", "high"], drawn["expected"]))
@@ -61,18 +50,7 @@ def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
 
 
 def depth_lines(rows: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
-    """Figure 5.9: sensitivity and bias over the number of documents, an interval at each point.
-
-    Parameters
-    ----------
-    rows
-        The result behind it, of the generators that it shows.
-
-    Returns
-    -------
-    tuple
-        What is plotted, a row per point (`NO_CITATION` where there is none), and the figure.
-    """
+    """Figure 5.9: sensitivity and bias over the number of documents, an interval at each point."""
     by_data = [part for _, part in rows.groupby("dataset", sort=False)]
     cells = pd.concat(by_data)[["dataset", "generator", "k", "metric", "value", "low", "high"]]
     # A line has no place for answers that cite nothing; the file has them.

@@ -54,15 +54,6 @@ class Generator(Protocol):
 def answers_of(generator: Generator, asked: Sequence[Asked], benchmark: Benchmark) -> pd.DataFrame:
     """The frame of answers of a generator (`everycell.studies.abolghasemi2026.ch5.answers`).
 
-    Parameters
-    ----------
-    generator
-        Who is asked.
-    asked
-        What `all_requests` gives.
-    benchmark
-        Whose questions these are.
-
     Examples
     --------
     >>> from everycell.rag.questions import Question

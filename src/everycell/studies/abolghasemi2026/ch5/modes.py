@@ -17,23 +17,6 @@ OTHER_AUTHOR = {"Human": "LLM", "LLM": "Human"}
 def displayed_author(author: str, mode: str) -> str:
     """Author that a prompt names of a document.
 
-    Parameters
-    ----------
-    author : {"Human", "LLM"}
-        Who wrote it.
-    mode : str
-        One of `MODES`.
-
-    Returns
-    -------
-    str
-        "Human", "LLM", or "" where none is named.
-
-    Raises
-    ------
-    ValueError
-        An unknown author or mode.
-
     Examples
     --------
     >>> [displayed_author("LLM", mode) for mode in MODES]

@@ -31,20 +31,6 @@ def questions_to_try(
 ) -> list[Question]:
     """The questions whose passages are paraphrased, in random order.
 
-    Parameters
-    ----------
-    found
-        Questions that can be asked.
-    texts
-        Text of each passage, by its document.
-    longest : int, optional
-        Largest number of words in a passage to paraphrase: a question with a longer one is skipped.
-        None for any.
-    most : int, optional
-        Largest number of questions to try. None for all.
-    seed : int
-        Of the order.
-
     Examples
     --------
     >>> found = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
@@ -64,15 +50,6 @@ def answers_to_keep(
 ) -> dict[str, tuple[str, ...]]:
     """Answers that a passage has to keep: those of all questions that it may be relevant for.
 
-    Parameters
-    ----------
-    relevant : pandas.DataFrame
-        Columns `query`, `document`: all relevant pairs.
-    tried
-        The questions that are tried.
-    answers
-        Right answers of each question.
-
     Examples
     --------
     >>> relevant = pd.DataFrame({"query": ["q1", "q2", "q3"], "document": ["a", "a", "a"]})
@@ -91,13 +68,6 @@ def answers_to_keep(
 def under_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
     """Paraphrases with the titles of their passages, which stay as they are, in front.
 
-    Parameters
-    ----------
-    paraphrases
-        Columns `document_id` and `text`, "" where there is none.
-    titles
-        Title of each document, "" where it has none.
-
     Examples
     --------
     >>> made = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
@@ -111,23 +81,7 @@ def under_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
 
 @dataclass
 class Paraphraser:
-    """A language model that says passages again, and what it said as it may be passed on.
-
-    Parameters
-    ----------
-    model
-        What is asked.
-    template, decodings, limits
-        As `everycell.rag.paraphrases.paraphrase_all` takes them.
-    texts
-        Text of each passage without its title, by its document.
-    to_keep
-        Answers that a passage has to keep.
-    unit : {"sentence", "passage"}
-        What is asked for with one prompt.
-    used
-        Recorded answers by their keys, filled as passages are paraphrased.
-    """
+    """A language model that says passages again, and what it said as it may be passed on."""
 
     model: Recorded
     template: Template
@@ -162,11 +116,6 @@ class Paraphraser:
 def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
     """What is told how a search looks, and writes that down.
 
-    Parameters
-    ----------
-    write : callable
-        Takes a line of a log.
-
     Examples
     --------
     >>> noting(lambda line: print(line[:22]))(Outlook((10, 6), (6, 3), candidates=20, wanted=5))
@@ -181,18 +130,6 @@ def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
 
 def ending_where_hopeless(model: str, write: Callable[[str], object]) -> Callable[[Outlook], None]:
     """As `noting`, and it ends a search that finds nothing before it costs more.
-
-    Parameters
-    ----------
-    model : str
-        Name of what is asked.
-    write : callable
-        Takes a line of a log.
-
-    Returns
-    -------
-    callable
-        Raises a `LanguageModelError` where an outlook is hopeless.
 
     Examples
     --------

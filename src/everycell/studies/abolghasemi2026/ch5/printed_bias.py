@@ -29,23 +29,6 @@ from everycell.studies.abolghasemi2026.ch5.modes import (
 def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
     """Attribution bias (CAB) of each setting from its attribution quality.
 
-    Parameters
-    ----------
-    quality
-        As the module says. Modes that tell both sides alike, or nothing, take no part.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `SETTING`, metric ("CAB delta precision", "CAB delta recall") and value in points, from
-        -100 to 100: quality with [Human] on relevant and [LLM] on other documents, less quality
-        with the labels exchanged. A setting that lacks one of the two is left out.
-
-    Raises
-    ------
-    ValueError
-        An unknown author or mode.
-
     Examples
     --------
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
@@ -66,16 +49,6 @@ def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
     With one relevant document a query the two are one number: a share, and a percentage.
 
-    Parameters
-    ----------
-    counts
-        `SETTING`, a mode, metric and value; of the metrics "avg cited relevant" is read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same keys with the metric "attribution recall", in percent.
-
     Examples
     --------
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
@@ -90,16 +63,6 @@ def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
 def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
     """Mean number of cited relevant documents from recall: `recalls_from_counts` the other way.
 
-    Parameters
-    ----------
-    quality
-        As the module says; of the metrics "attribution recall" is read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same keys with the metric "avg cited relevant", in documents.
-
     Examples
     --------
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
@@ -113,18 +76,6 @@ def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
 
 def queries_behind(means: Sequence[str], *, most: int = 1000) -> int | None:
     """Fewest queries of which every printed mean of counts can be the mean.
-
-    Parameters
-    ----------
-    means
-        Means of whole numbers as printed; each may be off by half a unit of its last digit.
-    most : int
-        Where to stop: with as many queries as a unit has parts, every mean fits.
-
-    Returns
-    -------
-    int or None
-        None where no number of queries up to `most` fits.
 
     Examples
     --------

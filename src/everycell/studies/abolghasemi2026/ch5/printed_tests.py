@@ -72,29 +72,6 @@ def significance(
 ) -> Significance:
     """Whether the difference of two printed means can be significant by a paired t-test.
 
-    Parameters
-    ----------
-    first, second : float
-        Means in percent with one decimal, from 0 to 100.
-    n : int
-        Queries of the sample, 2 or more, each with one relevant document: a recall is 0 or 1, so
-        the sum of a recall is a whole number and each change counts 1. A precision is rounded.
-    metric : {"precision", "recall"}
-    absolute : float, optional
-        Mean absolute difference in percent (CAS), where printed. For recall it is the share of
-        queries that changed, so the test is determined.
-    alpha : float
-        Level of the two-sided test.
-
-    Returns
-    -------
-    Significance
-
-    Raises
-    ------
-    ValueError
-        A recall that is not a whole number of n queries.
-
     Examples
     --------
     Recalls of 77.8 and 78.4 of 500 queries, 17.0 percent of which changed; and without that:
@@ -155,18 +132,6 @@ def _whole(share: float, n: int) -> int:
 def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
     """What the means of a quality table determine of the tests behind its bias table.
 
-    Parameters
-    ----------
-    quality
-        As `printed_bias` says, percents with one decimal.
-    n : int
-        Queries of each sample.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `SETTING`, metric, first, second (the two means) and the fields of `Significance`.
-
     Examples
     --------
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
@@ -184,20 +149,6 @@ def sensitivity_significance(
     quality: pd.DataFrame, sensitivity: pd.DataFrame, n: int
 ) -> pd.DataFrame:
     """What printed means and absolute differences determine of the tests of Informed on Vanilla.
-
-    Parameters
-    ----------
-    quality
-        As `printed_bias` says, with `rag_mode`.
-    sensitivity
-        `SETTING`, metric ("CAS delta precision", "CAS delta recall") and value in points.
-    n : int
-        Queries of each sample.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `bias_significance`, one row per cell of `sensitivity` and in its order, with `absolute`.
 
     Examples
     --------
@@ -223,17 +174,6 @@ def sensitivity_significance(
 def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Bias with the daggers that its means allow.
 
-    Parameters
-    ----------
-    bias, tests
-        What `bias_cells` and `bias_significance` give for one table of quality.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `bias` with `marker`: a dagger where the test is significant whatever the answers were, a
-        question mark where that depends on them, "" where it cannot be.
-
     Examples
     --------
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
@@ -252,13 +192,6 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
     """Tests behind a printed table, one row per number.
-
-    Parameters
-    ----------
-    table : str
-        Its name in print.
-    tests
-        What `bias_significance` or `sensitivity_significance` gives.
 
     Examples
     --------

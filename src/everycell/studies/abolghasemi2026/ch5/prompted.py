@@ -19,25 +19,7 @@ from everycell.studies.abolghasemi2026.ch5.requests import request_of
 
 @dataclass(frozen=True)
 class PromptedModel:
-    """A language model that is prompted with questions and documents.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the tables.
-    model
-        What answers.
-    templates
-        Of prompts without and with authors (`everycell.rag.prompts.read_template`).
-    decoding
-        How answers are generated.
-    names
-        People's names, for extended labels.
-    seed : int
-        Of the draw of names.
-    words, machine
-        How labels are said (`everycell.rag.prompts.shown_authors`).
-    """
+    """A language model that is prompted with questions and documents."""
 
     name: str
     model: Recorded
@@ -81,18 +63,6 @@ def entries_to_pass_on(
     """Recorded answers as they can be passed on, enough for a replay.
 
     Nothing that is copied from passages is in them, and of probabilities only those of citations.
-
-    Parameters
-    ----------
-    used
-        Entries of the record that answered what was asked.
-    generator, asked, benchmark
-        Who was asked, and what.
-
-    Returns
-    -------
-    list
-        Entries in the same order, without those that cannot do without the passage's words.
     """
     requests = generator.requests(asked, benchmark)
     shown: Mapping[str, Asked] = {

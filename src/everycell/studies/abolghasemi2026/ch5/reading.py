@@ -56,16 +56,6 @@ class Reading(NamedTuple):
     def is_right(self, text: str, gold: tuple[str, ...], *, k: int) -> bool | None:
         """Whether an answer is right; None where no right answer is known.
 
-        Parameters
-        ----------
-        text : str
-            The answer with its citations. They are taken out of it first, but not for the letters
-            of a right answer: the authors' library looks for them in the answer as it stands.
-        gold : tuple of str
-            Right answers, perhaps none.
-        k : int
-            Documents that the answer was given.
-
         Examples
         --------
         >>> said, gold = "Two, of the parties [2].", ("the art", "art")
@@ -92,16 +82,6 @@ READ = dict.fromkeys(READINGS, 3)
 
 def side_by_side(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Results of the same answers under several readings, one row per number.
-
-    Parameters
-    ----------
-    results
-        Of each reading: key columns, `metric` and `value`, the same rows in each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The key columns, `measure`, `metric` (the name of the reading) and `value`.
 
     Examples
     --------

@@ -43,21 +43,6 @@ def drawn_questions(
     passage is not relevant; so that of the relevant document must have all answers that people's
     text has.
 
-    Parameters
-    ----------
-    questions
-        Those that can be asked.
-    size : int
-        Most of them that are wanted.
-    authors : tuple of str
-        Who writes the relevant document, and who the others.
-    texts
-        Texts of each author, by document.
-    answers
-        Right answers of each question, by its id; of one without any nothing can be lost.
-    seed : int
-        Of the order, which depends on nothing else but the ids.
-
     Examples
     --------
     >>> shown = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
@@ -88,26 +73,7 @@ def drawn_questions(
 
 @dataclass(frozen=True)
 class DrawnQuestions:
-    """Questions that are asked in each setting and arm, in one drawn order.
-
-    Parameters
-    ----------
-    runs
-        What each retriever found, by its name: columns `query`, `document`, `score`.
-    relevant : pandas.DataFrame
-        Columns `query`, `document`: all relevant pairs.
-    benchmark
-        Its texts and right answers.
-    rewritten : frozenset of str, optional
-        Questions all of whose passages a model wrote again, with the answer in the right one alone.
-        Others are not asked where a model wrote what is not relevant; where only the relevant one
-        is the model's, its paraphrase is enough. None: all can be asked.
-    same : bool
-        Whether all arms of a setting have the same questions, as in the thesis: those that can be
-        asked whoever wrote the documents. Otherwise arms of people's documents have more.
-    seed : int
-        Of the order, and of places at random.
-    """
+    """Questions that are asked in each setting and arm, in one drawn order."""
 
     runs: Mapping[str, pd.DataFrame]
     relevant: pd.DataFrame
@@ -157,31 +123,6 @@ def request_of(
     machine: str = MACHINE,
 ) -> Request:
     """What a language model is asked.
-
-    Parameters
-    ----------
-    asked
-        Which question, and how it is shown.
-    question : str
-        Its text.
-    text : callable
-        Text of a document (by its id) as an author ("Human" or "LLM") wrote it.
-    templates
-        Of prompts without and with authors (`everycell.rag.prompts.read_template`). A prompt
-        that names no author has the first.
-    decoding
-        How the answer is generated.
-    names
-        People's names, for settings with extended labels.
-    seed : int
-        Of the draw of names, which depends on the question too, and on nothing else.
-    words, machine
-        How labels are said (`everycell.rag.prompts.shown_authors`).
-
-    Raises
-    ------
-    ValueError
-        A document without a text, or a setting with extended labels and no names.
 
     Examples
     --------

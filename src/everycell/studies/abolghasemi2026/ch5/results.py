@@ -36,24 +36,6 @@ _ARM_KEYS = [*SETTING, *_FIELDS[2:]]
 def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.DataFrame:
     """Precision, recall and right answers of each arm: Tables 5.1, 5.4, 5.11, 5.14, 5.15.
 
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-    arms
-        `PLAIN_ARMS` for Tables 5.1 and 5.11, `OPPOSITE_ARMS` for 5.4, `MIXED_ARMS` for 5.14 and
-        5.15; those that were not asked are left out.
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A result with the keys `SETTING`, `mode_relevant`, `mode_nonrelevant`. Precision and recall
-        in percent, right answers as a share, left out where no right answer is known. Where a
-        value is above those of all other arms of the same documents, p is the largest one of the
-        tests against these; else there is none. A precision is `NO_CITATION` where no answer cites.
-
     Examples
     --------
     >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
@@ -82,23 +64,6 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
 def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Confidence (AC) in citations of relevant documents and of others: Tables 5.6, 5.10.
 
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A result with the keys of `quality` and the metrics "AC relevant", "AC non-relevant", from
-        0 to 1, `NO_CITATION` or `NOT_RUN`. Answers that cite such a document without a probability
-        are left out. p is that of the paired t-test over the answers that cite documents of both
-        kinds, of their mean probability of either; the thesis does not say how it pairs. `pairs` is
-        their number; below `FEWEST_PAIRS` there is no test. `citations` are those of which the
-        value is the mean.
-
     Examples
     --------
     >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
@@ -124,19 +89,6 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Mean numbers of cited documents: Tables 5.12, 5.13 and Figure 5.5.
 
-    Parameters
-    ----------
-    answers
-        The frame of answers.
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A result with the keys of `quality` and the metrics "avg cited relevant", from 0 to 1, and
-        "avg cited total": documents that are cited, each once, stray numbers among them. No tests.
-
     Examples
     --------
     >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
@@ -154,16 +106,6 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
     """Cells of Figure 5.5: the mean number of all cited documents.
-
-    Parameters
-    ----------
-    counts
-        `SETTING`, `rag_mode`, metric and value, of Tables 5.12 and 5.13.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row, series, metric, x_name, x and value, as printed.
 
     Examples
     --------

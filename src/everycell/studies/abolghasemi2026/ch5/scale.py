@@ -15,17 +15,7 @@ _PARAPHRASE = 351 + DOCUMENT
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings.
-
-    Parameters
-    ----------
-    config : everycell.config.Config
-
-    Returns
-    -------
-    list of Load
-        For each benchmark what each model is asked, then what the one that paraphrases is asked.
-    """
+    """Loads of the full tier, by its settings."""
     sizes, tried = config.attribution.full, config.attribution.paraphrases
     loads = []
     for benchmark, others in {

@@ -18,16 +18,6 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
     Pre-processing drops short test lists. Training lists without relevant items count, although no
     ranker can be trained on them.
 
-    Parameters
-    ----------
-    parts : mapping
-        By data set and part, the lists of `read_fair_lists`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``dataset``, ``split``, ``version``, ``metric`` and ``value``.
-
     Examples
     --------
     >>> lists = pd.DataFrame({"query": [1, 1, 2], "relevance": [1, 1, 0]})
@@ -60,12 +50,6 @@ def trained_lists(lists: pd.DataFrame) -> pd.DataFrame:
 
 def numbers_of_lists(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
     """Numbers of lists by their size.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``dataset``, ``split``, ``metric`` and ``value``: lists in all, those with at least
-        10, at least 20 and more than 20 items, and the share with fewer than 40.
 
     Examples
     --------

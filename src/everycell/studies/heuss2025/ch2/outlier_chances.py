@@ -15,20 +15,6 @@ _AT_ONCE = 50_000
 def outlier_chances(lists: int, items: int, seed: int) -> pd.DataFrame:
     """Share of random lists that hold an outlier, in percent, with its standard error.
 
-    Parameters
-    ----------
-    lists : int
-        Lists to draw of each distribution.
-    items : int
-        Items of a list.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``distribution``, ``metric``, ``value`` and ``standard_error``.
-
     Examples
     --------
     Among seven items nothing can stand out by 2.5 standard deviations:

@@ -31,23 +31,6 @@ def planted_lists(
     of which are relevant (rounded up). One of them among ten shown items lies 2.8 standard
     deviations from their mean, two of them only 2, so that they hide each other.
 
-    Parameters
-    ----------
-    lists : int
-        Number of lists.
-    sizes : (int, int)
-        Least and largest number of items.
-    rng : numpy.random.Generator
-        Source of all that is drawn.
-    first : int
-        Number of the first list.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``relevance``, ``group`` and 25 features, as
-        :func:`.read_fair_lists` gives them.
-
     Examples
     --------
     >>> from everycell.collections.fair_ranking_lists import OUTLYING
@@ -87,13 +70,6 @@ def chance_of_one(outlying: Sequence[np.ndarray], shown: int = 10) -> float:
 
     With the lists of :func:`planted_lists` this is P(u) of the random policy, but for items that
     stand out among the others by chance.
-
-    Parameters
-    ----------
-    outlying : sequence of array, shape (n,)
-        What the items of each list stand out by.
-    shown : int
-        First ranks whose outliers count.
 
     Examples
     --------

@@ -39,22 +39,7 @@ _KEY = ["row", "dataset", "optimizing_fairness"]
 
 
 def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
-    """Means over queries and then over trainings.
-
-    Parameters
-    ----------
-    measures : pandas.DataFrame
-        Columns ``dataset``, ``epochs``, ``run``, ``query``, ``row`` and one per metric.
-    number : {"2", "3"}
-        Of the table.
-    metrics : tuple of str
-        Which to take.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row``, ``dataset``, ``optimizing_fairness``, ``epochs``, ``metric`` and ``value``.
-    """
+    """Means over queries and then over trainings."""
     runs = run_cells(measures, number, metrics)
     keys = [column for column in runs if column not in ("run", "value")]
     return runs.groupby(keys, sort=False)["value"].mean().reset_index()
@@ -73,12 +58,6 @@ def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
     The value of a query is the mean of its trainings; a query without a value (EE-L where no
     relevant item is ranked) is left out. Two-tailed, without a correction for the number of tests,
     which the text does not mention.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row``, ``dataset``, ``optimizing_fairness``, ``epochs``, ``metric``,
-        ``statistic`` (``p paired`` as the text has it, ``p unpaired``) and ``value``.
     """
     by_query = measures.groupby(["dataset", "epochs", "row", "query"], sort=False)[
         list(PRINTED)

@@ -64,11 +64,6 @@ def best_items(
 
     Of equal scores the item that comes first is before the others.
 
-    Raises
-    ------
-    ValueError
-        For a list whose scores are all the same, which no range can be made of.
-
     Examples
     --------
     >>> best_items([3.0, 1.0, 5.0], [0, 0, 1], [7, 8, 9], items=2).scores.round(4).tolist()
@@ -157,11 +152,6 @@ def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
 
 def measured(lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator) -> pd.DataFrame:
     """Measures of all policies of all lists.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query`` (position of the list), ``row``, and a column per metric.
 
     Examples
     --------

@@ -43,14 +43,7 @@ def scored(
     seeds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Score test lists by rankers of several seeds, each trained on its own part of the lists.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``epochs``, ``run`` (from 0), ``query`` (position of the list), ``score``,
-        ``relevance`` and ``outlying``; the items in the order of the lists.
-    """
+    """Score test lists by rankers of several seeds, each trained on its own part of the lists."""
     # torch takes seconds to import, and the jobs that read these scores need none.
     from everycell.learning.listnet import train_and_score
 

@@ -65,25 +65,7 @@ def outliers_by_iteration(
 def reductions(
     found: Sequence[tuple[int, FloatArray, FloatArray]], draws: FloatArray, fixed: int | None
 ) -> tuple[pd.DataFrame, FloatArray]:
-    """Relative change of mean P(u) in percent at each x, with intervals over lists.
-
-    Parameters
-    ----------
-    found : sequence of (x, P(u) after one decomposition, P(u) of FELIX)
-        The last two of shape (lists,).
-    draws : numpy.ndarray, shape (samples, lists)
-        Bootstrap samples: how often each list is in each.
-    fixed : int or None
-        The x at which nothing can change, because all items are shown.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `x`, `value`, `low`, `high`, `once`, `felix`. Where no list shows an outlier after
-        one decomposition, there is no relative change, and no row.
-    numpy.ndarray
-        The change in each sample, shape (samples, rows).
-    """
+    """Relative change of mean P(u) in percent at each x, with intervals over lists."""
     rows, samples = [], []
     for x, once, felix in found:
         if x != fixed and once.sum() == 0:
@@ -114,28 +96,7 @@ def sensitivity_analysis(
     seed: int,
     steps: dict[str, Sequence[tuple[int, int]]],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both panels of Figure 2.2, and changes from one point to a later one.
-
-    Parameters
-    ----------
-    candidates, iterations
-        The x of the panels.
-    at_candidates, at_iterations
-        Items of each list in the panel of iterations, iterations in that of items.
-    lists, ranks, bootstrap, seed
-        Lists of each number of items, ranks shown, bootstrap samples, seed.
-    steps
-        By panel, pairs of x whose change is looked at. The last one of a panel is compared with
-        the first one too.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Points: `panel`, `distribution`, `x`, `value` (percent), `low`, `high`, `once`, `felix`.
-    pandas.DataFrame
-        Changes in percentage points: `panel`, `distribution`, `change`, `end` ("value", "low" or
-        "high" of the interval) and `value`.
-    """
+    """Both panels of Figure 2.2, and changes from one point to a later one."""
     rng = np.random.default_rng([seed, 2])
     points, changes = [], []
     most = max(iterations)

@@ -23,22 +23,6 @@ _OFFSETS = (-1.5, -0.5, 0.5, 1.5)
 def outlier_reductions(points: pd.DataFrame) -> Figure:
     """Relative change of P(u) over the number of items, and over that of iterations.
 
-    Parameters
-    ----------
-    points
-        One row per mark: `panel` ("candidates" or "iterations"), `distribution` (at most four),
-        `x`, and `value`, `low`, `high` in percent.
-
-    Returns
-    -------
-    Figure
-        Two panels with one axis of values; iterations on a logarithmic axis.
-
-    Raises
-    ------
-    ValueError
-        For an unknown panel, an interval that does not hold its value, or two marks in one place.
-
     Notes
     -----
     Source: heuss2025, Figure 2.2; the intervals are ours.

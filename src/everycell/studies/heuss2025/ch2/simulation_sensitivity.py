@@ -52,13 +52,7 @@ def matrices_and_rules(
     bootstrap: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Mean P(u) in percent by matrix, matching rule and number of iterations.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `distribution`, `probabilities`, `matching`, `iterations`, `end` and `value`.
-    """
+    """Mean P(u) in percent by matrix, matching rule and number of iterations."""
     found: dict[tuple[str, ...], list[FloatArray]] = {}
     last = max(iterations)
     for number in range(lists):
@@ -87,21 +81,7 @@ def against_the_best(
     bootstrap: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Mean P(u) in percent of FELIX beside the least that is possible.
-
-    Parameters
-    ----------
-    sizes
-        Items and ranks of the lists. Where there are few sets of items (11 items, 8 ranks), the
-        bound for the same matrix is given too; up to 40 items, what pooled rankings reach with it.
-    lists, iterations, bootstrap, seed
-        Lists of each size, iterations of FELIX, bootstrap samples, seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `items`, `ranks`, `distribution`, `policy`, `end` and `value`.
-    """
+    """Mean P(u) in percent of FELIX beside the least that is possible."""
     found: dict[tuple[str, ...], list[float]] = {}
     for items, ranks in sizes:
         for number in range(lists):

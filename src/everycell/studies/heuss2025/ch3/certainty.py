@@ -20,14 +20,7 @@ SHOWN = 5
 def crossing_documents(
     lists: Sequence[RankedList], alphas: Sequence[float], ranks: int
 ) -> pd.DataFrame:
-    """Documents that the one at each rank could swap with: median and quartiles over queries.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``alpha`` (text), ``rank``, ``value`` (median), ``low`` and ``high`` (quartiles);
-        up to ``ranks``, or the length of the longest list.
-    """
+    """Documents that the one at each rank could swap with: median and quartiles over queries."""
     ranks = min(ranks, max(len(each.documents) for each in lists))
     rows = []
     for alpha in alphas:
@@ -47,16 +40,6 @@ def spread_of_deviations(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Within a query (mean over queries) and over all pairs. Where it is small, one deviation for all
     documents is nearly the same as each document's own.
-
-    Parameters
-    ----------
-    scores : mapping of ranker to pandas.DataFrame
-        Columns ``query`` and ``deviation``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``ranker``, ``over`` and ``value``.
 
     Examples
     --------
@@ -90,27 +73,7 @@ def changed_lists(
     samples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Share of lists whose first five documents a method changes, by how certain the scores are.
-
-    Parameters
-    ----------
-    lists : sequence of RankedList
-        Those with documents of both groups among the first five are looked at.
-    strengths : mapping of str to float
-        Strength of each method; PUFR is one.
-    protected_from, constrained, significance
-        As for `trade_offs`.
-    samples : int
-        Bootstrap samples of lists.
-    rng : numpy.random.Generator
-        Where chance comes from.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``lists`` (the most or the least certain quarter), ``method`` (and each less PUFR),
-        ``value``, ``low``, ``high``, in percent.
-    """
+    """Share of lists whose first five documents a method changes, by how certain the scores are."""
     mixed = [
         each
         for each in lists
@@ -149,12 +112,6 @@ def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: flo
 
     The lists are those at the first and the last tenth of certainty among lists with documents of
     both groups in the first five and a protected one below another.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``list``, ``query``, ``when`` (before, after), ``document``, ``protected``, ``mean``
-        and ``deviation``; one row per document and time.
     """
     open_lists = []
     for each in lists:

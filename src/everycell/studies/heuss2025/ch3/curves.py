@@ -17,17 +17,7 @@ PANELS = {"first 10": ("nDCG@10", "nFaiRR@10"), "first 100": ("nDCG@100", "nFaiR
 
 
 class Curves:
-    """Means of measures by method and strength, over all queries or over samples of them.
-
-    Parameters
-    ----------
-    measured : pandas.DataFrame
-        As from `trade_offs`.
-    samples : int
-        Bootstrap samples of queries.
-    rng : numpy.random.Generator
-        Where chance comes from.
-    """
+    """Means of measures by method and strength, over all queries or over samples of them."""
 
     def __init__(self, measured: pd.DataFrame, samples: int, rng: np.random.Generator) -> None:
         wide = measured.set_index(["method", "alpha", "query"])[list(METRICS)].unstack("query")
@@ -41,13 +31,7 @@ class Curves:
         )
 
     def means(self, method: str, metric: str) -> tuple[FloatArray, FloatArray]:
-        """Strengths of a method from 0, and means by sample and strength.
-
-        Returns
-        -------
-        tuple of numpy.ndarray, shapes (a,) and (samples + 1, a)
-            The first row is that of the queries themselves; a query without a value is left out.
-        """
+        """Strengths of a method from 0, and means by sample and strength."""
         names = self.settings.get_level_values("method")
         places = np.flatnonzero(names == method)
         alphas = self.settings.get_level_values("alpha").to_numpy(dtype=float)[places]
@@ -60,11 +44,6 @@ class Curves:
 
     def utility_at(self, method: str, panel: str, fairness: float) -> FloatArray:
         """Utility of a method where its curve reaches a fairness, by sample; NaN beyond its ends.
-
-        Returns
-        -------
-        numpy.ndarray, shape (samples + 1,)
-            Linear between two strengths.
         """
         utility, fair = PANELS[panel]
         rows = zip(self.means(method, utility)[1], self.means(method, fair)[1], strict=True)
@@ -97,26 +76,7 @@ def advantages(
     levels: Sequence[float],
     last: tuple[float, float],
 ) -> pd.DataFrame:
-    """How much more utility PUFR has than other methods at the same fairness.
-
-    Parameters
-    ----------
-    curves : Curves
-    panels : sequence of str
-        Of `PANELS`.
-    others : sequence of str
-        Methods that PUFR is compared with.
-    levels : sequence of float
-        Values of nFaiRR at which the curves are compared.
-    last : tuple of two float
-        Levels whose advantages are compared with each other: the second less the first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``panel``, ``method``, ``fairness`` (text), ``value``, ``low``, ``high``; a level
-        that a curve does not reach in every sample is left out.
-    """
+    """How much more utility PUFR has than other methods at the same fairness."""
 
     def found() -> Iterator[tuple[object, ...]]:
         for panel in panels:
@@ -139,12 +99,6 @@ def against_order(curves: Curves, methods: Sequence[str]) -> pd.DataFrame:
     """How far each measure moves against its direction while the strength rises.
 
     nFaiRR is to rise and nDCG to fall. 0 means that a curve is monotone.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``method``, ``metric``, ``value``: the largest step the wrong way between two
-        strengths that follow each other.
     """
 
     def largest(method: str, metric: str) -> float:
@@ -157,13 +111,7 @@ def against_order(curves: Curves, methods: Sequence[str]) -> pd.DataFrame:
 
 
 def changes(curves: Curves, method: str, spans: Sequence[tuple[float, float]]) -> pd.DataFrame:
-    """How much each measure changes between two strengths, and the first span less the others.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``metric``, ``span``, ``value``, ``low``, ``high``.
-    """
+    """How much each measure changes between two strengths, and the first span less the others."""
 
     def between(metric: str) -> Callable[[tuple[float, float]], FloatArray]:
         alphas, means = curves.means(method, metric)

@@ -19,16 +19,6 @@ _GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOUR
 def crossing_figure(points: pd.DataFrame) -> Figure:
     """Number of documents that the one at each rank could swap with (Figure 3.2).
 
-    Parameters
-    ----------
-    points
-        Columns `ranker`, `alpha` (text), `rank`, `value`, `low`, `high`.
-
-    Returns
-    -------
-    Figure
-        A panel for each alpha; a line for the median and a band for the quartiles.
-
     Examples
     --------
     >>> points = pd.DataFrame({"ranker": "MiniLM", "alpha": ["1", "2"], "rank": 1, "value": 3,
@@ -66,17 +56,6 @@ def crossing_figure(points: pd.DataFrame) -> Figure:
 def trade_off_figure(points: pd.DataFrame) -> Figure:
     """Utility against fairness, a curve for each method (Figures 3.3, 3.4 and 3.5).
 
-    Parameters
-    ----------
-    points
-        Columns `panel`, `method`, `utility` and `fairness` (names of measures, one each a panel),
-        `alpha`, `value` (of the utility) and `fair` (of the fairness).
-
-    Returns
-    -------
-    Figure
-        Panels in two columns.
-
     Examples
     --------
     >>> points = pd.DataFrame({"panel": "MiniLM", "method": ["PUFR", "FA*IR"], "alpha": 1.0,
@@ -113,16 +92,6 @@ def trade_off_figure(points: pd.DataFrame) -> Figure:
 def control_figure(points: pd.DataFrame) -> Figure:
     """Measures over the strength of each method (Figure 3.6).
 
-    Parameters
-    ----------
-    points
-        Columns `method`, `metric`, `alpha` and `value`.
-
-    Returns
-    -------
-    Figure
-        A panel for each method.
-
     Examples
     --------
     >>> points = pd.DataFrame({"method": ["PUFR", "FA*IR"], "metric": "nDCG@10", "alpha": 0.5,
@@ -155,17 +124,6 @@ def control_figure(points: pd.DataFrame) -> Figure:
 
 def density_figure(points: pd.DataFrame) -> Figure:
     """Score distributions of the first documents of lists, before and after (Figure 3.7).
-
-    Parameters
-    ----------
-    points
-        Columns `list`, `query`, `when` ("before" or "after"), `document`, `protected`, `mean` and
-        `deviation`.
-
-    Returns
-    -------
-    Figure
-        A row for each list, a column for each time; a normal density for each document.
 
     Examples
     --------
@@ -209,20 +167,6 @@ def panel_points(
     measured: Mapping[str, pd.DataFrame], methods: list[str], utility: str, fairness: str
 ) -> pd.DataFrame:
     """Means of two measures by method and strength, for `trade_off_figure`.
-
-    Parameters
-    ----------
-    measured : mapping of panel to pandas.DataFrame
-        As from `trade_offs`.
-    methods : list of str
-        Whose curves are drawn, each from the unchanged ranking (alpha 0).
-    utility, fairness : str
-        Names of the measures.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``panel``, ``utility``, ``fairness``, ``method``, ``alpha``, ``value``, ``fair``.
 
     Examples
     --------

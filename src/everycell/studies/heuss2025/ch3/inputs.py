@@ -17,24 +17,7 @@ def read_lists(
     qrels: Path | str,
     neutral_from: float | None = None,
 ) -> list[RankedList]:
-    """Lists of a ranker with the neutrality of each document.
-
-    Parameters
-    ----------
-    scores : path or pandas.DataFrame
-        As `scores_by_fold` gives them.
-    counts : path
-        Group terms of each document, as `count_terms` writes them.
-    qrels : path
-        Columns ``query``, ``document``, ``relevance``.
-    neutral_from : float, optional
-        Neutrality from which on a document counts as wholly neutral, the others as not at all; as
-        the released code does. Left out, neutralities stay as they are.
-
-    Returns
-    -------
-    list of RankedList
-    """
+    """Lists of a ranker with the neutrality of each document."""
     table = scores if isinstance(scores, pd.DataFrame) else pd.read_parquet(scores)
     # MS MARCO has millions of passages, its lists some thousands.
     counted = pd.read_parquet(counts)
@@ -55,19 +38,6 @@ def read_lists(
 def read_trained(
     path: Path | str, counts: Path | str, qrels: Path | str, neutral_from: float | None = None
 ) -> list[RankedList]:
-    """Lists of a method that trained a ranker, from its run.
-
-    Parameters
-    ----------
-    path : path
-        A run in the form of TREC.
-    counts, qrels, neutral_from
-        As for `read_lists`.
-
-    Returns
-    -------
-    list of RankedList
-        Without deviations.
-    """
+    """Lists of a method that trained a ranker, from its run."""
     run = read_run(Path(path)).rename(columns={"score": "mean"})
     return read_lists(run.assign(deviation=0.0), counts, qrels, neutral_from)

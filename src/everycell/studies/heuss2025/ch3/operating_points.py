@@ -23,19 +23,6 @@ def chosen_settings(
 ) -> Mapping[str, Mapping[str, float]]:
     """Strength of each method with the best nFaiRR@10 within each allowed loss of nDCG@100.
 
-    Parameters
-    ----------
-    measured : pandas.DataFrame
-        As from `trade_offs`.
-    losses : sequence of float
-        Allowed losses against UNFAIR, on means over queries that are not rounded.
-
-    Returns
-    -------
-    mapping of str to mapping of str to float
-        By loss, and by method. Ties by nFaiRR@50, then the smaller strength; a method that no
-        strength keeps within the loss is left out.
-
     Examples
     --------
     >>> rows = [("UNFAIR", 0.0, 0.5, 0.5), ("PUFR", 1.0, 0.495, 0.8), ("PUFR", 2.0, 0.4, 0.9)]
@@ -70,24 +57,7 @@ def _beyond(measured: pd.DataFrame, chosen: Mapping[str, Mapping[str, float]]) -
 def operating_cells(
     measured: pd.DataFrame, losses: Sequence[float], level: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cells of Table 3.1, and the tests behind its asterisks.
-
-    Parameters
-    ----------
-    measured, losses
-        As for `chosen_settings`.
-    level : float
-        p below which a cell is marked.
-
-    Returns
-    -------
-    tuple of two pandas.DataFrame
-        Columns ``allowed_loss``, ``row``, ``metric`` and ``value``. The first has the strength as
-        the metric ``alpha``, and a column ``marker``: an asterisk where a method differs from
-        PUFR, by a two-tailed paired t-test over the queries that have both values. A trained
-        method that no strength keeps within any loss stands beside UNFAIR, with the strength that
-        loses least.
-    """
+    """Cells of Table 3.1, and the tests behind its asterisks."""
     cells, tests = [], []
     chosen = chosen_settings(measured, losses)
     settings = {NO_LOSS: {"UNFAIR": 0.0, **_beyond(measured, chosen)}, **chosen}

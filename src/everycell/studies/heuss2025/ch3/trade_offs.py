@@ -48,22 +48,7 @@ class RankedList(NamedTuple):
 def ranked_lists(
     scores: pd.DataFrame, neutralities: Mapping[str, float], qrels: pd.DataFrame
 ) -> list[RankedList]:
-    """Candidates of each query that has a relevant document.
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        Columns ``query``, ``document``, ``mean`` and ``deviation``.
-    neutralities : mapping of document to float
-        Between 0 and 1, for each candidate.
-    qrels : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance``.
-
-    Returns
-    -------
-    list of RankedList
-        In the order of ``scores``; ties of the mean by the document's id.
-    """
+    """Candidates of each query that has a relevant document."""
     judged = {
         query: dict(zip(part["document"], part["relevance"], strict=True))
         for query, part in qrels.groupby("query")
@@ -97,26 +82,7 @@ def trade_offs(
     significance: float,
     uniform_alphas: Sequence[float] = (),
 ) -> pd.DataFrame:
-    """Measures of every query under every method and strength.
-
-    Parameters
-    ----------
-    lists : sequence of RankedList
-        As from `ranked_lists`.
-    protected_from : float
-        Least neutrality of a protected document.
-    constrained : int
-        First documents that CVXOPT re-orders, the others follow.
-    significance : float
-        Of FA*IR, in each prefix.
-    uniform_alphas : sequence of float
-        Strengths of the ablation with one deviation; those of PUFR if left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``method``, ``alpha``, ``query`` and `METRICS`.
-    """
+    """Measures of every query under every method and strength."""
     mean = float(np.concatenate([each.deviations for each in lists]).mean())
     depth = max(len(each.documents) for each in lists)
     rows = []
@@ -143,27 +109,7 @@ def trade_offs(
 def trained_measures(
     lists: Sequence[RankedList], method: str, alpha: float, queries: Sequence[str]
 ) -> pd.DataFrame:
-    """Measures of each list as it is, under the name of a method that trained the ranker.
-
-    Parameters
-    ----------
-    lists : sequence of RankedList
-        Of the trained ranker. The best attainable fairness is that of its own candidates.
-    method, alpha
-        What was trained, and its strength.
-    queries : sequence of str
-        Queries that are compared; others are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `trade_offs`.
-
-    Raises
-    ------
-    ValueError
-        A query without a list.
-    """
+    """Measures of each list as it is, under the name of a method that trained the ranker."""
     found = {each.query: each for each in lists}
     if lacking := [query for query in queries if query not in found]:
         raise ValueError(

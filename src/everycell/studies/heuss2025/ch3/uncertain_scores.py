@@ -44,32 +44,7 @@ def scores_by_fold(
     samples: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Mean and deviation of the log odds of each pair.
-
-    Parameters
-    ----------
-    pairs : pandas.DataFrame
-        Columns ``query``, ``document``, ``relevance`` (0 or 1).
-    folds : sequence of pandas.DataFrame
-        Of each fold the queries, with columns ``query_id`` and ``split`` (train, test).
-    model_of : callable
-        Head of a fold's model, and the vectors of pairs; gets the fold's number and its training
-        pairs.
-    fisher_pairs : int, optional
-        Training pairs that the Fisher information sums; all if left out.
-    prior : float
-        Precision of weights before training.
-    samples : int
-        Heads to sample, beside the closed form.
-    seed : int
-        Seed of what is drawn.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document``, ``mean``, ``deviation`` (closed form), ``sampled_mean`` and
-        ``sampled_deviation`` (of the log probability, as the released code).
-    """
+    """Mean and deviation of the log odds of each pair."""
     found = []
     for number, fold in enumerate(folds):
         split = fold.set_index("query_id")["split"]
@@ -98,26 +73,7 @@ def pair_scores(
     samples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Mean and deviation of the log odds of each pair by one model.
-
-    Parameters
-    ----------
-    pairs, training : pandas.DataFrame
-        Columns ``query`` and ``document``: what is scored, and what the model was trained on.
-    head : LastLayer
-        Last layer of the model.
-    vectors : callable
-        From pairs to their vectors before that layer.
-    prior, samples
-        As for `scores_by_fold`.
-    rng : numpy.random.Generator
-        Where the sampled heads come from.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `scores_by_fold`.
-    """
+    """Mean and deviation of the log odds of each pair by one model."""
     fisher = fisher_diagonal(head, vectors(training))
     rows = vectors(pairs)
     mean, deviation = log_odds_distribution(head, fisher, rows, prior=prior)
@@ -131,25 +87,6 @@ def pair_scores(
 
 def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generator) -> pd.DataFrame:
     """Queries with a relevant passage each, and the same queries with the passage of another one.
-
-    Parameters
-    ----------
-    judgements : pandas.DataFrame
-        Columns ``query``, ``document`` and ``relevance``, of training queries.
-    pairs : int
-        Number of pairs, 4 or more; half of them relevant. Fewer queries give fewer pairs.
-    rng : numpy.random.Generator
-        Source of the draw.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query`` and ``document``.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two queries with a relevant passage.
 
     Examples
     --------
@@ -192,19 +129,6 @@ def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
 
 def trained_head(vectors: FloatArray, relevance: npt.ArrayLike, *, strength: float) -> LastLayer:
     """Logistic regression as a last layer of one logit.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray, shape (n, d)
-        Training pairs.
-    relevance : array_like of int, shape (n,)
-        0 or 1, both present.
-    strength : float
-        Inverse of the penalty, above 0: the variance of the weights before training.
-
-    Returns
-    -------
-    LastLayer
 
     Examples
     --------

@@ -30,13 +30,7 @@ EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
 
 
 def ranks_in_queries(model: TalentModel, people: Candidates) -> pd.DataFrame:
-    """Table 4.A.3: the rank of each candidate in each query, 0 where a query has it not.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row``, ``query``, ``metric`` and ``value``.
-    """
+    """Table 4.A.3: the rank of each candidate in each query, 0 where a query has it not."""
     rows = []
     for name in people:
         for query, members in QUERIES.items():
@@ -83,11 +77,6 @@ def list_attributions(model: TalentModel, people: Candidates, samples: FloatArra
 
     Greedy selection has 1 for what it takes. Pointwise SHAP is the mean over the candidates, made
     to sum to 1. RankingSHAP explains Kendall's tau.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``explainer``, ``feature`` and ``value``.
     """
     rows = []
     for query, members in QUERIES.items():
@@ -108,14 +97,7 @@ def list_attributions(model: TalentModel, people: Candidates, samples: FloatArra
 def candidate_attributions(
     model: TalentModel, people: Candidates, samples: FloatArray
 ) -> pd.DataFrame:
-    """Attributions of single candidates: their exposure by RankingSHAP, their score by SHAP.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``explainer``, ``candidate``, ``rank``, ``feature`` and ``value``, by
-        rank.
-    """
+    """Attributions of single candidates: their exposure by RankingSHAP, their score by SHAP."""
     rows = []
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
@@ -132,15 +114,7 @@ def candidate_attributions(
 
 
 def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
-    """RankingSHAP and greedy selection of whole lists as released, and by other choices.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``explainer``, ``feature``, ``choice`` and ``value``. The choices are
-        that of the released code, the worth of the empty coalition as it is, and that with ties in
-        the order of the list too.
-    """
+    """RankingSHAP and greedy selection of whole lists as released, and by other choices."""
     rows = []
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
@@ -162,13 +136,7 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
 def spread(
     model: TalentModel, people: Candidates, backgrounds: Sequence[FloatArray]
 ) -> pd.DataFrame:
-    """Standard deviation of what the figures show, over draws of the background.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``explainer``, ``feature`` and ``value``.
-    """
+    """Standard deviation of what the figures show, over draws of the background."""
     draws = pd.concat([list_attributions(model, people, samples) for samples in backgrounds])
     keys = ["query", "explainer", "feature"]
     return draws.groupby(keys, sort=False)["value"].std(ddof=1).reset_index()

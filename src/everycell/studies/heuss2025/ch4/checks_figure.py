@@ -13,23 +13,6 @@ from everycell.engine.render.marks import check_intervals, check_single, common_
 def checks_figure(points: pd.DataFrame) -> Figure:
     r"""Curves over the size of an explanation, with intervals (Figure 4.4).
 
-    Parameters
-    ----------
-    points : pandas.DataFrame
-        Columns ``data``, ``measure``, ``check``, ``explainer``, ``size``, ``value``, ``low`` and
-        ``high``.
-
-    Returns
-    -------
-    Figure
-        A row for each measure, a column for each data set and check.
-
-    Raises
-    ------
-    ValueError
-        A value that is not a finite number or lies outside its interval, or two points in one
-        place.
-
     Examples
     --------
     >>> points = pd.DataFrame({"data": "LTR", "measure": "Kendall's tau", "check": "deletion",

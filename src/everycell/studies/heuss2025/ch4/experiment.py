@@ -76,31 +76,7 @@ def explanations(
     seed: int,
     known: FloatArray | None = None,
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Explain lists one by one, and check each explanation.
-
-    Parameters
-    ----------
-    forest : Forest
-        The ranker.
-    lists : mapping
-        Feature vectors by query, shape (n, f) each, n of 2 or more.
-    pool : numpy.ndarray of float, shape (m, f)
-        Training documents that backgrounds are drawn from.
-    names : sequence of str
-        Of the features.
-    setup : Setup
-    seed : int
-        Each query has a generator of its own, so that a list's numbers do not depend on others.
-    known : numpy.ndarray of float, shape (f,), optional
-        Attributions that are known to be right, checked as "Planted".
-
-    Yields
-    ------
-    tuple
-        Query; attributions with the columns ``query``, ``explainer``, ``feature`` and
-        ``value``; checks with ``query``, ``explainer``, ``check``, ``measure``, ``size`` and
-        ``value``.
-    """
+    """Explain lists one by one, and check each explanation."""
     draw = np.random.default_rng(seed)
     drawn = pool[
         draw.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)

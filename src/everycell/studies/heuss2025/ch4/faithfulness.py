@@ -18,18 +18,7 @@ _PANEL = ["data", "measure", "check"]
 
 
 class Means:
-    """Means over queries and over samples of them, of the checks of one or more data sets.
-
-    Parameters
-    ----------
-    checked : mapping
-        By name of the data set, columns ``query``, ``explainer``, ``check``, ``measure``, ``size``
-        and ``value``.
-    samples : int
-        Bootstrap samples of queries.
-    rng : numpy.random.Generator
-        Source of the samples.
-    """
+    """Means over queries and over samples of them, of the checks of one or more data sets."""
 
     def __init__(
         self, checked: Mapping[str, pd.DataFrame], samples: int, rng: np.random.Generator
@@ -75,13 +64,7 @@ class Means:
             )
 
     def differences(self) -> pd.DataFrame:
-        """What an explainer has more than another one, mean over sizes.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `_PANEL`, ``explainer``, ``other``, ``value``, ``low`` and ``high``.
-        """
+        """What an explainer has more than another one, mean over sizes."""
         rows = [
             (*panel, name, other, *_interval(found[name] - found[other]))
             for panel, found in self._overall()
@@ -92,13 +75,7 @@ class Means:
         return pd.DataFrame(rows, columns=[*_PANEL, "explainer", "other", "value", "low", "high"])
 
     def ratios(self) -> pd.DataFrame:
-        """What an explainer has as a share of what random features have, mean over sizes.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `_PANEL`, ``explainer``, ``value``, ``low`` and ``high``.
-        """
+        """What an explainer has as a share of what random features have, mean over sizes."""
         rows = [
             (*panel, name, *_interval(values / found[CHANCE]))
             for panel, found in self._overall()
@@ -115,20 +92,7 @@ def _interval(values: FloatArray) -> tuple[float, float, float]:
 
 
 def mean_attributions(attributed: Mapping[str, pd.DataFrame], explainer: str) -> pd.DataFrame:
-    """Features of each data set by their mean attribution, largest first.
-
-    Parameters
-    ----------
-    attributed : mapping
-        By name of the data set, columns ``query``, ``explainer``, ``feature`` and ``value``.
-    explainer : str
-        Whose attributions are averaged.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``data``, ``feature`` and ``value``; the ten first features of each data set.
-    """
+    """Features of each data set by their mean attribution, largest first."""
     parts = []
     for data, rows in attributed.items():
         own = rows[rows["explainer"] == explainer]

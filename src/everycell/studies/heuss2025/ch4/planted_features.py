@@ -36,18 +36,6 @@ def planted_features(lists: int, rng: np.random.Generator) -> pd.DataFrame:
     Features are uniform from 0 to 1. A label from 0 to 4 says in which part of all documents the
     weighted sum of features lies, with noise.
 
-    Parameters
-    ----------
-    lists : int
-        Number of lists, 1 or more.
-    rng : numpy.random.Generator
-        Source of all that is drawn.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query`` (str), ``relevance`` and ``feature_1`` to ``feature_20``.
-
     Examples
     --------
     >>> found = planted_features(3, np.random.default_rng(0))

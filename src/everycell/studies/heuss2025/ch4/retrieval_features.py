@@ -25,26 +25,6 @@ def retrieval_features(
 ) -> pd.DataFrame:
     """Make feature vectors of candidates.
 
-    Parameters
-    ----------
-    candidates : pandas.DataFrame
-        Columns ``query_id``, ``document_id`` and ``relevance``.
-    runs : mapping
-        Runs by the name of their feature, with the columns ``query``, ``document`` and ``score``;
-        each has all candidates.
-    queries, documents : mapping
-        Terms by identifier, separated by spaces.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``relevance`` and a column for each run and each of `OF_TERMS`.
-
-    Raises
-    ------
-    ValueError
-        For a candidate that a run lacks.
-
     Examples
     --------
     >>> candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["d"], "relevance": [1]})

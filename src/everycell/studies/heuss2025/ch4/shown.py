@@ -47,29 +47,6 @@ def bars(
 ) -> Figure:
     """Horizontal bars of attributions by feature, as in the thesis.
 
-    Parameters
-    ----------
-    points : pandas.DataFrame
-        As from `shown`, features in their order; with ``rank`` where candidates are the series.
-    series : {"explainer", "candidate"}
-        What has bars of its own; a candidate is named by its rank.
-    panel : list of str
-        Columns whose values make a panel.
-    marked : pandas.DataFrame, optional
-        Other values for bars of `points`, shown as a diamond on them.
-    columns : int
-        Panels in a row.
-
-    Returns
-    -------
-    Figure
-        All panels share the axis of values.
-
-    Raises
-    ------
-    ValueError
-        A value that is not a finite number, or two bars in one place.
-
     Examples
     --------
     >>> points = pd.DataFrame({"query": "biased", "explainer": ["Greedy", "RankingSHAP"],

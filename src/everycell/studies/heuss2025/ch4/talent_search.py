@@ -60,13 +60,7 @@ class Universities(NamedTuple):
 
 
 def universities(table: pd.DataFrame) -> Universities:
-    """Universities of Table 4.A.2.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns ``row``, ``metric`` and ``value``.
-    """
+    """Universities of Table 4.A.2."""
     wide = table.pivot(index="row", columns="metric", values="value")
     return Universities(
         wide.index.tolist(),
@@ -82,17 +76,7 @@ def candidates(
     schools: Universities,
     changed: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, FloatArray]:
-    """Feature vectors of the candidates of Table 4.A.1, with other values for some.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns ``row``, ``metric`` and ``value``.
-    schools : Universities
-        Their numbers stand for their names.
-    changed : mapping, optional
-        Values by candidate and feature, such as `OLDER_VALUES`.
-    """
+    """Feature vectors of the candidates of Table 4.A.1, with other values for some."""
     wide = table.pivot(index="row", columns="metric", values="value")
     found = {}
     for name, row in wide.iterrows():

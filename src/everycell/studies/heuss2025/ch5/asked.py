@@ -28,23 +28,6 @@ def contexts(
 ) -> list[Context]:
     """Questions with the texts of their first documents.
 
-    Parameters
-    ----------
-    questions, passages : mapping
-        Id -> text. Of questions with the same text the first in the order of ids is taken.
-    run : pandas.DataFrame
-        Columns `query`, `document` and `score`; of equal scores the smaller name is first.
-    depth : int
-        Documents of a question; one with fewer is left out.
-    count : int
-        Questions, at most; more are drawn by chance.
-    seed : int
-
-    Raises
-    ------
-    ValueError
-        A document without a text, or fewer than two questions.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": ["a", "b", "b"], "document": ["x", "x", "y"], "score": 1.0})
@@ -80,29 +63,7 @@ def contexts(
 def asked_again(
     asked: Sequence[Context], ask_all: AskAll, *, seed: int, longest: int | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Ask, forge documents, ask again, and count.
-
-    Parameters
-    ----------
-    asked : sequence of Context
-        Questions with their documents.
-    ask_all : callable
-        From contexts to answers; it is called three times at most.
-    seed : int
-    longest : int, optional
-        Words of a statement that is forged, at most.
-
-    Returns
-    -------
-    dict
-        ``selection`` (Table 5.2), ``sizes`` (Figures 5.3 and 5.4), ``outcomes`` (5.6 and 5.7),
-        ``numbers`` (printed in section 5.5) and ``answers`` (what else it says).
-
-    Raises
-    ------
-    ValueError
-        No answer cites anything.
-    """
+    """Ask, forge documents, ask again, and count."""
     first = ask_all(asked)
     answers = [each.answer for each in first]
     given = [GivenAnswer(*context, answer) for context, answer in zip(asked, answers, strict=True)]

@@ -39,27 +39,7 @@ def asked_questions(
     count: int,
     seed: int,
 ) -> list[AskedQuestion]:
-    """Questions whose first documents have a relevant one with a right answer in it.
-
-    Parameters
-    ----------
-    questions : pandas.DataFrame
-        Columns `query_id`, `text` and `answers`.
-    relevant : pandas.DataFrame
-        Columns `query` and `document`.
-    passages : mapping
-        Document -> text.
-    run : pandas.DataFrame
-        Columns `query`, `document` and `score`; of equal scores the smaller name is first.
-    depth, count : int
-        Documents of a question, and questions at most, drawn by chance.
-    seed : int
-
-    Returns
-    -------
-    list of AskedQuestion
-        Sorted by the draw. The answer is the first right one that stands in a relevant document.
-    """
+    """Questions whose first documents have a relevant one with a right answer in it."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     lists = ordered.groupby("query")["document"].agg(lambda found: tuple(found[:depth])).to_dict()
     judged = relevant.groupby("query")["document"].agg(frozenset).to_dict()
@@ -94,20 +74,7 @@ def _has(text: str, answer: str) -> bool:
 
 
 def trials(questions: list[AskedQuestion], ask: Answerer, *, seed: int) -> list[dict[str, object]]:
-    """Ask all questions, forge documents, and ask again.
-
-    Parameters
-    ----------
-    questions : list of AskedQuestion
-        Two or more: the first document of the next one is the random document.
-    ask : callable
-    seed : int
-
-    Returns
-    -------
-    list of dict
-        From `everycell.rag.interventions.try_instance`.
-    """
+    """Ask all questions, forge documents, and ask again."""
     rows = []
     for place, question in enumerate(questions):
         first = ask(question.text, question.documents)

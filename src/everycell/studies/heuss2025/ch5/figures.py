@@ -21,11 +21,6 @@ _SHORT = {
 def size_lines(points: pd.DataFrame) -> Figure:
     """Distributions over answers (Figures 5.3 and 5.4), a panel each.
 
-    Parameters
-    ----------
-    points
-        Columns `panel`, `answerer`, `x` and `value` (percent).
-
     Examples
     --------
     >>> points = pd.DataFrame({"panel": "Citations", "answerer": "a", "x": [1, 2], "value": 50})
@@ -59,11 +54,6 @@ def size_lines(points: pd.DataFrame) -> Figure:
 def case_bars(points: pd.DataFrame) -> Figure:
     """Cases of each kind of forged document (Figures 5.6 and 5.7), a panel for each answerer.
 
-    Parameters
-    ----------
-    points
-        Columns `answerer`, `kind`, `metric` and `value`.
-
     Examples
     --------
     >>> points = pd.DataFrame({"answerer": "a", "kind": "random", "metric": "cited", "value": [3]})
@@ -83,11 +73,6 @@ def case_bars(points: pd.DataFrame) -> Figure:
 
 def estimate_lines(estimated: pd.DataFrame) -> Figure:
     """Planted shares and what two designs find, a panel for each openness.
-
-    Parameters
-    ----------
-    estimated
-        Columns `open`, `memory` (text), `estimate`, `value`, `low` and `high`.
 
     Examples
     --------

@@ -48,20 +48,7 @@ def planted_questions(count: int, *, seed: int) -> list[PlantedQuestion]:
 
 
 def experiment(questions: Sequence[PlantedQuestion], reader: PlantedReader, *, seed: int) -> Tried:
-    """Ask all questions, forge documents, and ask again.
-
-    Parameters
-    ----------
-    questions : sequence of PlantedQuestion
-        Two or more: a document of the next one is the random document.
-    reader : PlantedReader
-    seed : int
-        Draws which statement is forged.
-
-    Returns
-    -------
-    Tried
-    """
+    """Ask all questions, forge documents, and ask again."""
     by_name = {each.name: each for each in questions}
     answers, trials = [], []
 
@@ -81,18 +68,7 @@ def experiment(questions: Sequence[PlantedQuestion], reader: PlantedReader, *, s
 
 
 def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
-    """Answers by whether they cite what was selected first (Table 5.2).
-
-    Parameters
-    ----------
-    answers : sequence of CitedAnswer
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row``, ``selection_step``, ``metric`` and ``value``. An answer that cites a
-        document which was not selected counts as such, whatever else it cites.
-    """
+    """Answers by whether they cite what was selected first (Table 5.2)."""
     steps = {
         "Pred. Rel.": [frozenset(each.relevant) for each in answers],
         "Pred. Cited": [frozenset(each.to_cite) for each in answers],
@@ -122,21 +98,7 @@ def _citing(cited: frozenset[int], selected: frozenset[int]) -> str:
 def answer_sizes(
     answers: Sequence[CitedAnswer], sentences: Sequence[int] | None = None
 ) -> pd.DataFrame:
-    """Distributions over answers, statements and citations (Figures 5.3 and 5.4).
-
-    Parameters
-    ----------
-    answers : sequence of CitedAnswer
-    sentences : sequence of int, optional
-        Of each answer, where it is a text.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``panel``, ``x`` (int) and ``value``, the share in percent: sentences, statements
-        and citations of an answer, words of a statement that cites, documents that an answer cites,
-        and the place of a cited document, from 1. A panel of nothing is left out.
-    """
+    """Distributions over answers, statements and citations (Figures 5.3 and 5.4)."""
     cited = [each for answer in answers for each in answer.statements if each.documents]
     values = {
         "sentences": list(sentences or ()),
@@ -157,20 +119,6 @@ def answer_sizes(
 def counted(found: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
     """Cases of each kind of forged document, beside how many there were.
 
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        From `everycell.rag.interventions.outcomes`, with ``answerer``.
-    of : str
-        What the total is called.
-    metrics : mapping of str to str
-        Metric -> what it is called; all have the same total.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``answerer``, ``kind``, ``metric`` and ``value``.
-
     Examples
     --------
     >>> row = {"answerer": "a", "kind": "random", "metric": "recovered", "count": 3, "of": 4}
@@ -189,21 +137,7 @@ def counted(found: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.Data
 
 
 def estimates(tried: Tried) -> pd.DataFrame:
-    """How often statements came from memory, as known and as two ways find it.
-
-    Parameters
-    ----------
-    tried : Tried
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``estimate``, ``value``, ``low`` and ``high``, in percent, of the instances with a
-        random document. "planted" is known and has no interval. "cites the forged document" is the
-        thesis' estimate. "stays without its words" is the share of statements that are there when
-        their words are taken from all documents, over the share that is there when a document is
-        added; its interval is that of a bootstrap of 2,000 samples over the instances.
-    """
+    """How often statements came from memory, as known and as two ways find it."""
     own = pd.DataFrame([row for row in tried.trials if row["kind"] == "random"])
     back = own[own["recovered"].astype(bool)]
     planted = 100 * float(own["remembered"].mean())
@@ -233,22 +167,7 @@ def grid(
     *,
     seed: int,
 ) -> pd.DataFrame:
-    """Planted and estimated shares for readers of all kinds.
-
-    Parameters
-    ----------
-    questions : sequence of PlantedQuestion
-    memories, opens : sequence of float
-        Probabilities of remembering, and of open reading.
-    settings : mapping
-        Other parameters of `PlantedReader`.
-    seed : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``open``, ``memory`` (text) and those of `estimates`.
-    """
+    """Planted and estimated shares for readers of all kinds."""
     parts = []
     for openness in opens:
         for memory in memories:

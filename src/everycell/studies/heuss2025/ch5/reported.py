@@ -22,20 +22,6 @@ _SHARES = ("random document", "relevant, not cited", "cited for something else")
 def reported_numbers(answers: Sequence[CitedAnswer], found: pd.DataFrame) -> pd.DataFrame:
     """The printed numbers of section 5.5, measured again.
 
-    Parameters
-    ----------
-    answers : sequence of CitedAnswer
-        First answers, one or more.
-    found : pandas.DataFrame
-        From `everycell.rag.interventions.outcomes`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``claim`` and ``value``: counts, and shares in percent. What is a share of nothing
-        is left out. "documents predicted to be cited" are documents of all answers together; the
-        text does not say whether it counts documents or answers.
-
     Examples
     --------
     >>> answers = [CitedAnswer((), to_cite=(0,)), CitedAnswer((), to_cite=(1, 2))]
@@ -78,17 +64,6 @@ def reported_numbers(answers: Sequence[CitedAnswer], found: pd.DataFrame) -> pd.
 def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
     """What else section 5.5 says of answers: means, a median, and a ratio.
 
-    Parameters
-    ----------
-    answers : sequence of GroundedAnswer
-        One or more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``metric`` and ``value``. "first over fifth document" is how often the first
-        document is cited for each time that the fifth is; left out where it never is.
-
     Examples
     --------
     >>> from everycell.rag.grounded_template import read_grounded
@@ -120,19 +95,6 @@ def relevant_chosen(
     answers: Sequence[CitedAnswer], relevant: Sequence[frozenset[int]]
 ) -> pd.DataFrame:
     """How often a relevant document is cited, beside who always cites the same place.
-
-    Parameters
-    ----------
-    answers : sequence of CitedAnswer
-    relevant : sequence of frozenset of int
-        Places of the relevant documents of each question.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``chooser`` ("model", or "always the same place": that with the most relevant
-        documents), ``metric``, and ``value``, ``low``, ``high`` in percent, with exact intervals.
-        The last row says how often the model cites the first document.
 
     Examples
     --------

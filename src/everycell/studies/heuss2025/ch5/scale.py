@@ -15,16 +15,7 @@ FORGED, ASKED = 2875 / 1444, 4
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings.
-
-    Parameters
-    ----------
-    config : everycell.config.Config
-
-    Returns
-    -------
-    list of Load
-    """
+    """Loads of the full tier, by its settings."""
     chosen = config.citation_faithfulness.full
     forged = round(chosen.questions * FORGED)
     requests = chosen.questions + ASKED * forged

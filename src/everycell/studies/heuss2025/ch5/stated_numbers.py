@@ -12,18 +12,6 @@ from everycell.studies.heuss2025.ch5.planted_citations import CITING
 def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.DataFrame:
     """What the text states, from other printed numbers.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Table 5.2: columns ``row``, ``selection_step`` and ``value`` (number of answers).
-    stated : mapping of str to float
-        Claim of the text -> number.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``claim`` and ``value``.
-
     Examples
     --------
     >>> table = pd.DataFrame({"row": CITING, "value": [636, 708, 8, 76]})

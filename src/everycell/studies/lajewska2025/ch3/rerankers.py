@@ -31,13 +31,6 @@ class Scorer(Protocol):
 class PassageRerankers:
     """A point-wise re-ranker of all candidates, and a pair-wise one of the first of them.
 
-    Parameters
-    ----------
-    encoders
-        Whose scores are the features; their queries are called after the rewriter ("canard:81_1").
-    first
-        Passages that are compared in pairs, 2 or more.
-
     Notes
     -----
     Of a candidate that nobody judged, CAsT takes that it is not relevant, and so does `fit`.
@@ -55,24 +48,7 @@ class PassageRerankers:
     def fit(
         self, run: pd.DataFrame, rewriter: str, qrels: pd.DataFrame, relevance_level: int
     ) -> PassageRerankers:
-        """Learn from a first pass and judgements.
-
-        Parameters
-        ----------
-        run
-            Columns `query`, `document` and `score`.
-        rewriter
-            Whose queries the encoders read.
-        qrels
-            Columns `query`, `document` and `relevance`.
-        relevance_level
-            Least relevance of a passage that is relevant; of two passages any difference counts.
-
-        Returns
-        -------
-        PassageRerankers
-            This one.
-        """
+        """Learn from a first pass and judgements."""
         levels = run.merge(qrels, how="left")["relevance"].fillna(0).to_numpy()
         self.mono.fit(self._features(run, rewriter), levels >= relevance_level)
         pairs, values = self._compared(self.pointwise(run, rewriter), rewriter)

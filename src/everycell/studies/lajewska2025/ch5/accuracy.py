@@ -69,20 +69,7 @@ def thresholds_in_words(thresholds: Mapping[str, float]) -> str:
 
 
 def of_passages(passages: pd.DataFrame, scores: pd.Series) -> list[npt.NDArray]:
-    """Probabilities of the sentences of each passage.
-
-    Parameters
-    ----------
-    passages
-        Columns `question` and `sentences` (a list of texts).
-    scores
-        Probability by question and sentence.
-
-    Returns
-    -------
-    list of array
-        One array a passage.
-    """
+    """Probabilities of the sentences of each passage."""
     of_pair = scores.to_dict()
     return [
         np.array([of_pair[question, sentence] for sentence in sentences], dtype=scores.dtype)
@@ -99,22 +86,6 @@ def cases(
     """Decisions of a classifier at all levels.
 
     The threshold of a sentence is that of the maximum, which takes one sentence for its passage.
-
-    Parameters
-    ----------
-    passages
-        Columns `turn_id`, `passage_id`, `question`, `sentences` and `answerable`.
-    labelled
-        Columns `question`, `sentence` and `answers`.
-    scores
-        Probability by question and sentence, of every sentence of both.
-    thresholds
-        Aggregation ("max", "mean") -> least score of what has an answer.
-
-    Returns
-    -------
-    dict
-        Level -> its cases; rankings are counted as in Table 5.5.
     """
     of_pair = scores.to_dict()
     judged = np.array([of_pair[pair] for pair in labelled_pairs(labelled)], dtype=scores.dtype)
@@ -136,22 +107,7 @@ def tuned(passages: pd.DataFrame, scores: pd.Series) -> dict[str, float]:
 def chatgpt_accuracy(
     predicted: pd.DataFrame, thresholds: Sequence[float]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """ChatGPT's decisions on passages, and what follows for rankings from their mean.
-
-    Parameters
-    ----------
-    predicted
-        As :func:`~everycell.collections.answerability_predictions.read_passage_predictions` gives.
-    thresholds
-        Of the mean over the passages of a ranking.
-
-    Returns
-    -------
-    cells, readings : pandas.DataFrame
-        Cells of the table (`row`, `level`, `passage_aggregation`, `ranking_aggregation`, `metric`,
-        `value`), and the accuracy by how rankings are counted (`rankings of three`, `metric`,
-        `value`), with what always saying "answerable" would reach.
-    """
+    """ChatGPT's decisions on passages, and what follows for rankings from their mean."""
     right = accuracy(predicted["answerable"], predicted["predicted"])
     rows, readings = [(CHATGPT, "passage", "", "", "accuracy", right)], []
     for reading, meaning in READINGS.items():
@@ -174,17 +130,7 @@ def chatgpt_accuracy(
 def chatgpt_cases(
     passages: pd.DataFrame, predicted: pd.DataFrame, threshold: float
 ) -> dict[Level, Cases]:
-    """ChatGPT's decisions as cases of passages and rankings, for those of classifiers.
-
-    Parameters
-    ----------
-    passages
-        Columns `turn_id`, `passage_id` and `answerable`.
-    predicted
-        As of `chatgpt_accuracy`, of the same passages.
-    threshold
-        Of the mean over the passages of a ranking.
-    """
+    """ChatGPT's decisions as cases of passages and rankings, for those of classifiers."""
     # A passage that a turn has twice has one prediction, which the reader makes sure of.
     known = passages[["turn_id", "passage_id", "answerable"]].merge(
         predicted.drop_duplicates(),
@@ -205,18 +151,7 @@ def chatgpt_cases(
 
 
 def printed_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFrame:
-    """Accuracy of classifiers as the table has it.
-
-    Parameters
-    ----------
-    decisions
-        Row of the table -> level -> cases.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as the cells of `chatgpt_accuracy`.
-    """
+    """Accuracy of classifiers as the table has it."""
     return pd.DataFrame(
         [
             (row, level, first.capitalize(), second.capitalize(), "accuracy", accuracy(truth, said))
@@ -237,23 +172,7 @@ def constant_accuracy(levels: Mapping[Level, Cases]) -> Iterator[tuple[str, str,
 def system_tests(
     decisions: Mapping[str, Mapping[Level, Cases]], of_chatgpt: Mapping[Level, Cases]
 ) -> pd.DataFrame:
-    """Tests of classifiers two and two at each level, and of each with ChatGPT.
-
-    Parameters
-    ----------
-    decisions
-        Classifier -> level -> cases.
-    of_chatgpt
-        Level -> cases, of those in `COMPARED_WITH_CHATGPT` at least.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `first`, `second`, `decided` (the level in words), `metric` and `value`: those of
-        McNemar's test over cases (`only_first`, `only_second`, `p`), and `p of questions` of a
-        paired t-test over the accuracy of each question. Cases of one question share passages, so
-        that McNemar's test counts them for more than they say.
-    """
+    """Tests of classifiers two and two at each level, and of each with ChatGPT."""
     tests = [
         (name, other, described(*key), metric, value)
         for name, other in itertools.combinations(decisions, 2)
@@ -279,18 +198,6 @@ def _tested(one: Cases, other: Cases) -> list[tuple[str, float]]:
 
 def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
     """Accuracy of two classifiers on passages without an answer, and McNemar's test of the two.
-
-    Parameters
-    ----------
-    scored
-        One row per passage: for each classifier the scores of its sentences.
-    classifiers
-        Its two columns of scores.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `row`, `aggregation`, `metric` and `value`.
 
     Examples
     --------

@@ -23,22 +23,6 @@ DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "
 def read_released(path: Path) -> pd.DataFrame:
     r"""Agreement and mean confidence of each passage, as the authors counted them.
 
-    Parameters
-    ----------
-    path
-        Their file `jaccard_confidence.csv`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `turn_id`, `text_id`, `agreement` (0 to 1) and `confidence` (1 to 5).
-
-    Raises
-    ------
-    AnnotationError
-        A file that is not CSV, is empty or lacks a column; a name that is no pair of a question and
-        a passage, a number outside its range, or a passage twice.
-
     Examples
     --------
     >>> import tempfile
@@ -77,25 +61,7 @@ def read_released(path: Path) -> pd.DataFrame:
 
 
 def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
-    """Annotations, each with the agreement on its passage, the team and who found nothing.
-
-    Parameters
-    ----------
-    annotations
-        As :func:`~everycell.collections.snippet_files.read_annotations` gives them, with a column
-        `batch`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `agreement` (J of the passage), `team` (the names of its annotators) and `without`
-        (annotators of the passage who marked nothing).
-
-    Raises
-    ------
-    AnnotationError
-        An annotation without a confidence.
-    """
+    """Annotations, each with the agreement on its passage, the team and who found nothing."""
     asked = annotations[X].notna()
     if not asked.all():
         row = annotations[~asked].iloc[0]
@@ -126,23 +92,7 @@ def passages_of(annotations: pd.DataFrame) -> pd.DataFrame:
 def readings(
     annotations: pd.DataFrame, released: pd.DataFrame, *, resamples: int, seed: int
 ) -> pd.DataFrame:
-    """The relation of confidence and agreement by what counts as one observation.
-
-    Parameters
-    ----------
-    annotations
-        Of :func:`with_agreement`.
-    released
-        Of :func:`read_released`.
-    resamples, seed
-        Of the intervals, which resample batches (or workers and teams, where these are the rows).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `reading`, `metric` (those of `DECIMALS`) and `value`. Where each worker or batch
-        is looked at alone, `single p < 0.05` counts those with a significant relation, `of` all.
-    """
+    """The relation of confidence and agreement by what counts as one observation."""
     passages = passages_of(annotations)
     batches = passages[["turn_id", "text_id", "batch"]]
     by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()

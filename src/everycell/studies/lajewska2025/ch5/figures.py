@@ -12,24 +12,6 @@ from everycell.engine.render.marks import check_intervals, check_numbers
 def confidence_and_agreement(plotted: pd.DataFrame) -> Figure:
     """Agreement on passages by the confidence of their annotators, and of each worker's passages.
 
-    Parameters
-    ----------
-    plotted
-        A row per mark: `part` ("passages" or "workers"), and the numbers `level` (confidence, 1 to
-        5), `value` (mean agreement, 0 to 1), `low`, `high` (95 % interval of a mean over passages)
-        and `n` (passages).
-
-    Returns
-    -------
-    Figure
-        On the left a mark for each mean confidence of three annotators, its area after the number
-        of passages; on the right a mark for each worker.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, or a value outside its interval.
-
     Notes
     -----
     Not in lajewska2025: a figure of ours, for the relation that its section 5.4.3 names.

@@ -37,20 +37,6 @@ def sentence_pairs(
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
     """What workers and experts marked in each sentence; without those that Punkt does not find.
 
-    Parameters
-    ----------
-    sentences, passages
-        Annotations of workers and of experts, as
-        :func:`~everycell.collections.snippet_files.read_annotations` gives them. The id of a
-        sentence ends with its number in the passage, from 0 ("p1--2").
-    reading
-        How a sentence is found in its passage, a key of `READINGS`.
-
-    Yields
-    ------
-    (array, array), shapes (workers, n) and (experts, n)
-        Marked characters of a sentence, of n characters.
-
     Examples
     --------
     >>> rows = {"turn_id": ["8_1"], "passage_id": ["p1"]}
@@ -89,19 +75,6 @@ def similarity(
     pairs: Iterable[tuple[BoolArray, BoolArray]], row: str, task_variant: str, reading: Reading
 ) -> pd.DataFrame:
     """Means over texts of precision, recall and F1 for each aggregation, a row per number.
-
-    Parameters
-    ----------
-    pairs
-        Marked characters of a text, of workers and of experts.
-    row, task_variant, reading
-        What the numbers are of.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `part` ("precision", "recall" or "f1"; empty for the number of texts), `metric`
-        (the aggregation, or "texts"), `value` (0 to 1, or a count), and the other three.
 
     Examples
     --------

@@ -54,18 +54,7 @@ def imitate(
     seed: int,
     resamples: int,
 ) -> Imitations:
-    """Train imitations of all judges on a share of the topics, and measure them on the others.
-
-    Parameters
-    ----------
-    labels : pandas.DataFrame
-        Columns `judge`, `run`, `topic`, `text`, `support`.
-    responses, questions : mapping
-    trained : float
-        Share of the topics that train.
-    seed, resamples : int
-        Of the draw of topics, and of the bootstrap of the order's agreement.
-    """
+    """Train imitations of all judges on a share of the topics, and measure them on the others."""
     words = Words(list(responses.values()))
     topics = np.array(sorted(labels["topic"].unique()))
     drawn = np.random.default_rng(seed).permutation(topics)[: round(trained * len(topics))]
@@ -107,24 +96,7 @@ def completeness(
     responses: pd.DataFrame,
     questions: Mapping[str, str],
 ) -> pd.DataFrame:
-    """Mean probability that a response supports people's nuggets of its topic.
-
-    Parameters
-    ----------
-    imitations : Imitations
-    facts : pandas.DataFrame
-        People's nuggets: columns `topic` and `text`.
-    responses : pandas.DataFrame
-        Columns `input`, `system`, `topic` and `text`, one row per response.
-    questions : mapping
-        Topic -> question.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judge` (each and their mean), `input`, `system`, `topic` and `value`, for topics
-        with nuggets.
-    """
+    """Mean probability that a response supports people's nuggets of its topic."""
     parts = []
     of_topic = facts.groupby("topic")["text"].agg(list)
     for topic, rows in responses.groupby("topic", sort=False):
@@ -147,14 +119,6 @@ def completeness(
 
 def with_intervals(scores: pd.DataFrame, by: list[str], *, least: int = 10) -> pd.DataFrame:
     """Mean over topics with its 95 % interval (t), long, and the number of topics.
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        Columns `by`, `topic` and `value`.
-    by : list of str
-    least : int
-        Topics, 2 or more, below which no interval is given.
 
     Examples
     --------

@@ -33,20 +33,6 @@ def created_nuggets(
 ) -> pd.DataFrame:
     """Facts from the passages of each topic, with their importance.
 
-    Parameters
-    ----------
-    passages : pandas.DataFrame
-        Columns `topic`, `question` and `text`.
-    ask : callable
-    prompts : mapping
-        "create" and "importance", where they are not the project's own.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `topic`, `nugget` (from 1), `text` and `importance` ("" where the model gave no
-        label).
-
     Examples
     --------
     >>> passages = pd.DataFrame({"topic": ["1"], "question": ["Owls?"], "text": ["They eat mice."]})
@@ -77,24 +63,7 @@ def created_nuggets(
 def assigned_nuggets(
     nuggets: pd.DataFrame, responses: pd.DataFrame, ask: Ask, template: Template | None = None
 ) -> pd.DataFrame:
-    """What each response supports of the facts of its topic.
-
-    Parameters
-    ----------
-    nuggets : pandas.DataFrame
-        Of `created_nuggets`.
-    responses : pandas.DataFrame
-        Columns `run`, `topic`, `question` and `text`.
-    ask : callable
-    template : string.Template, optional
-        A prompt in place of the project's own.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `run`, `topic`, `nugget`, `importance` and `support`; a response to a topic without
-        facts has no row.
-    """
+    """What each response supports of the facts of its topic."""
     of_topic = dict(list(nuggets.groupby("topic", sort=False)))
     own = [row for row in responses.itertuples(index=False) if row.topic in of_topic]
     said = assign_nuggets(
@@ -113,13 +82,7 @@ def assigned_nuggets(
 
 
 def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    """Means of all six scores over topics: columns `judge`, `row`, `metric` and `value`.
-
-    Parameters
-    ----------
-    labels, responses : pandas.DataFrame
-        With `judge`, `run` and `topic`; a response without a label scores 0.
-    """
+    """Means of all six scores over topics: columns `judge`, `row`, `metric` and `value`."""
     parts = []
     for measure in MEASURES:
         scores = nugget_scores(labels, responses, measure)
@@ -130,19 +93,6 @@ def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
 
 def in_common(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
     """How far created facts are those that a judge of the thesis made for the same topics.
-
-    Parameters
-    ----------
-    created, released : pandas.DataFrame
-        Columns `topic` and `text`, a row per fact.
-
-    Returns
-    -------
-    dict
-        Means over topics that both have: number of "created" and "released" facts; share of the
-        released ones that are "found" among the created (`found_share`), and of those that are
-        "found by chance" among the facts of another topic; share of the created ones that are
-        "known" among the released. "topics" counts them.
 
     Examples
     --------

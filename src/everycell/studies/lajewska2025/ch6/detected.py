@@ -41,15 +41,6 @@ def detected_spans(
 ) -> DetectedSpans:
     """Ask for the nuggets of all passages; of one without text nobody is asked.
 
-    Parameters
-    ----------
-    shown : pandas.DataFrame
-        Columns `input`, `topic`, `question`, `passage_id`, `text`.
-    template : string.Template
-        Of `everycell.rag.grounded.detection`.
-    ask : callable
-        From prompts to answers.
-
     Examples
     --------
     >>> from everycell.language_models.templates import read_template

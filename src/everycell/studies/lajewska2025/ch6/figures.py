@@ -18,25 +18,6 @@ from everycell.engine.render.marks import (
 def ranks_by_judge(ranks: pd.DataFrame, agreement: pd.DataFrame) -> Figure:
     """Rank of each system by each judge, and how far the orders of pairs of judges agree.
 
-    Parameters
-    ----------
-    ranks
-        One row per mark: `judge`, `system` and the number `rank` (1 the best).
-    agreement
-        One row per pair of judges: `judges` (its name), and the numbers `value` (a rank
-        correlation), `low` and `high`.
-
-    Returns
-    -------
-    Figure
-        On the left a column per judge, in which the best system is on top; the marks of a system
-        are joined and named at the last judge. On the right the agreement with its intervals.
-
-    Raises
-    ------
-    ValueError
-        A number is missing, two marks in one place, or a value outside its interval.
-
     Notes
     -----
     Not in lajewska2025: a figure of ours, beside its Table 6.7.

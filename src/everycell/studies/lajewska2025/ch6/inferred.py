@@ -39,23 +39,6 @@ SIGNIFICANT = "*"
 def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infer) -> pd.DataFrame:
     """Scores of all responses.
 
-    Parameters
-    ----------
-    responses : pandas.DataFrame
-        Columns `input`, `system`, `topic` and `text`.
-    nuggets : pandas.DataFrame
-        Columns `detection`, `input`, `topic` and `text`.
-    infer : callable
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `system`, `input`, `topic`, `metric` and `value`. `ENTAILED` and `CONTRADICTED` are
-        mean probabilities over the nuggets that were detected in the response's own input;
-        `COMPLETE` is the share of people's nuggets that are entailed more likely than contradicted
-        or neither. Which of both the thesis takes is not stated. An empty response has 0 of each.
-        A topic without nuggets has no row.
-
     Examples
     --------
     >>> responses = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1",
@@ -101,18 +84,6 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
 
 def marked_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Means over topics, marked where they differ from those of a reference (paired t-test, 0.05).
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        Columns `system`, `topic`, `metric` and `value`.
-    reference : str
-        A system. Topics that both have are compared.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `row`, `metric`, `value` and `marker`.
 
     Examples
     --------

@@ -30,19 +30,7 @@ def marks_of_people(files: str | Iterable[str]) -> Marks:
 
 
 def input_passages(passages: pd.DataFrame) -> pd.DataFrame:
-    """Passages of both kinds of input.
-
-    Parameters
-    ----------
-    passages : pandas.DataFrame
-        Columns `dataset`, `turn_id`, `passage_id`, `question`, `passage`, `sentences`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `input`, `topic`, `question`, `passage_id`, `text`; a passage that a question has
-        twice in one kind is there once.
-    """
+    """Passages of both kinds of input."""
     shown = passages.assign(input=passages["dataset"].map(_INPUTS))
     shown = shown.rename(columns={"turn_id": "topic", "passage": "text"})
     columns = ["input", "topic", "question", "passage_id", "text"]
@@ -111,14 +99,7 @@ def agreement_with_people(
     marks: Marks,
     spans: Mapping[tuple[str, str, str], Sequence[Span]],
 ) -> pd.DataFrame:
-    """How much of what people marked is detected, and the reverse (the measure of Table C.3).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `reference` (`REFERENCES`), `metric` ("precision", "recall", "F1") and `value`:
-        means over the relevant passages.
-    """
+    """How much of what people marked is detected, and the reverse (the measure of Table C.3)."""
     rows = []
     for row in shown[shown["input"] == RELEVANT].itertuples(index=False):
         people = marks[row.topic, row.passage_id]

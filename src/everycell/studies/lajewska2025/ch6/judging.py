@@ -24,35 +24,7 @@ def judged_again(
     known: Collection[str],
     template: Template | None = None,
 ) -> pd.DataFrame:
-    """Labels of support by another judge, for the same facts.
-
-    Parameters
-    ----------
-    labels : pandas.DataFrame
-        Columns `judge`, `run`, `topic`, `nugget`, `text`, `importance` and `support`, of one judge.
-    responses : pandas.DataFrame
-        Columns `run`, `topic`, `question` and `text`.
-    ask : callable
-        Asks the language model.
-    topics : int
-        The first ones that are judged.
-    known : collection of str
-        Topics that the judge was given, also those for which it made no facts.
-    template : string.Template, optional
-        A prompt in place of the project's own.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `run`, `topic`, `nugget`, `importance` (one per fact: the one that the first judge
-        gave most often), `before` (its support) and `support` ("" where the model gave no label). A
-        response to a topic without facts has one row, of nugget 0, with weight 0.
-
-    Raises
-    ------
-    ValueError
-        A response to a topic that is not known.
-    """
+    """Labels of support by another judge, for the same facts."""
     chosen = list(dict.fromkeys(responses["topic"]))[:topics]
     shown = responses[responses["topic"].isin(chosen)]
     facts = dict(list(with_one_key(labels).groupby(["run", "topic"], sort=False)))
@@ -88,19 +60,6 @@ def judged_again(
 def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """How far judges agree with those whose facts they were given.
 
-    Parameters
-    ----------
-    by_judge : mapping
-        Name -> labels of `judged_again`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judge`, `metric` and `value`: "facts", "without a label" (share), "same label"
-        (share of those with one) and "kappa" of support against the rest. What cannot be told has
-        no row: shares of a judge without facts, kappa where the earlier judge has one label
-        throughout.
-
     Examples
     --------
     >>> labels = pd.DataFrame({"nugget": [1, 2, 3], "support": ["support", "not_support", ""],
@@ -124,18 +83,7 @@ def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def scores_again(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """V_strict of each response by each judge, and where there are three by their mean.
-
-    Parameters
-    ----------
-    by_judge : mapping
-        Name -> labels of `judged_again`, with `judge`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `judge`, `run` (as printed), `topic` and `value`.
-    """
+    """V_strict of each response by each judge, and where there are three by their mean."""
     labels = pd.concat(by_judge.values(), ignore_index=True)
     responses = labels[["judge", "run", "topic"]].drop_duplicates()
     scores = nugget_scores(labels, responses)

@@ -70,19 +70,6 @@ def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFra
 def changed(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     """What each of some changes does to the mean of one judge, with intervals over topics.
 
-    Parameters
-    ----------
-    scores
-        Columns `run`, `topic` and `value`.
-    pairs
-        Name of a change -> the changed run, and the one that it is compared with.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `change`, `metric` and `value`: `difference` of the means, `low` and `high` (its
-        95 % interval by the paired t-distribution) and `p` of the paired t-test.
-
     Examples
     --------
     >>> scores = pd.DataFrame({"run": list("aaabbb"), "topic": list("xyz") * 2,

@@ -56,11 +56,6 @@ BASELINES: Mapping[str, str] = {
 def by_size(passages: pd.DataFrame) -> pd.DataFrame:
     """Passages with a column `input`, once for each of `SIZES` that they belong to.
 
-    Parameters
-    ----------
-    passages : pandas.DataFrame
-        Columns `topic`, `question`, `rank`, `passage_id`, `text`.
-
     Examples
     --------
     >>> shown = pd.DataFrame({"topic": "1", "rank": range(1, 13)})

@@ -22,17 +22,7 @@ _PASSAGE, _RESPONSE, _FACT, _PROMPT, _TOKENS = 130, 100, 12, 150, 1.35
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings.
-
-    Parameters
-    ----------
-    config : everycell.config.Config
-
-    Returns
-    -------
-    list of Load
-        Of the judges, then of the model that detects, writes and rates.
-    """
+    """Loads of the full tier, by its settings."""
     ginger = config.ginger
     full, asked = ginger.full, ginger.full.questions
     batches = ceil(FACTS / BATCH)

@@ -31,16 +31,6 @@ def with_enough(nuggets: pd.DataFrame) -> pd.DataFrame:
 def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Table C.4.
 
-    Parameters
-    ----------
-    nuggets : pandas.DataFrame
-        Columns `detection`, `input`, `topic`, `nugget`, `text`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `input`, `nugget_detection`, `metric` and `value`.
-
     Examples
     --------
     >>> nuggets = pd.DataFrame({"detection": "Gold", "input": "relevant", "topic": "1",
@@ -57,19 +47,6 @@ def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
 
 def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
     """Table C.5.
-
-    Parameters
-    ----------
-    nuggets : pandas.DataFrame
-        As in `nugget_sizes`.
-    clusters : pandas.DataFrame
-        Columns `detection`, `input`, `topic`, `nugget`, `clustering`, `cluster`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `input`, `nugget_detection`, `clustering`, `metric` and `value`. The mean length of
-        a cluster is over all clusters.
 
     Examples
     --------
@@ -95,16 +72,7 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
 
 
 def halves(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
-    """How near the clusters of a method come to half of the nuggets (L2720).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `input`, `nugget_detection`, `clustering`, `metric` and `value`: "half of the
-        nuggets", the mean of floor(nuggets / 2); "clusters", the mean number; "clusters of half",
-        the ratio of both; and "questions". Of questions with four nuggets or more: others are not
-        clustered.
-    """
+    """How near the clusters of a method come to half of the nuggets (L2720)."""
     keys = ["detection", "input", "topic"]
     counts = nuggets.groupby(keys).size().rename("nuggets").reset_index()
     counts = counts[counts["nuggets"] >= 4]

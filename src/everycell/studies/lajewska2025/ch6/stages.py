@@ -33,21 +33,7 @@ _GROUP = ["detection", "input", "topic"]
 
 
 def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.DataFrame:
-    """Clusters of all nuggets, by both methods.
-
-    Parameters
-    ----------
-    nuggets : pandas.DataFrame
-        Columns `detection`, `input`, `topic`, `nugget`, `text`.
-    vectors : pandas.Series
-        Text -> vector.
-    seed : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `detection`, `input`, `topic`, `nugget`, `clustering`, `cluster`.
-    """
+    """Clusters of all nuggets, by both methods."""
     parts = []
     for _keys, rows in nuggets.groupby(_GROUP, sort=False):
         texts = rows["text"].tolist()
@@ -68,21 +54,7 @@ def ranked(
     vectors: pd.Series,
     compare: Compare | None = None,
 ) -> pd.DataFrame:
-    """Scores of all clusters, by BM25 on their joined nuggets and by a neural ranking.
-
-    Parameters
-    ----------
-    nuggets, clusters : pandas.DataFrame
-    questions, vectors : pandas.Series
-    compare : callable, optional
-        Scores the joined nuggets of all clusters for a question, as duoT5 does. Without one the
-        vectors' cosine stands for it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `detection`, `input`, `topic`, `clustering`, `ranking`, `cluster`, `score`.
-    """
+    """Scores of all clusters, by BM25 on their joined nuggets and by a neural ranking."""
     rows = []
     joined = clusters.merge(nuggets[[*_GROUP, "nugget", "text"]], on=[*_GROUP, "nugget"])
     for keys, group in joined.groupby([*_GROUP, "clustering"], sort=False):

@@ -89,23 +89,6 @@ def facets(
 ) -> Iterator[Facets]:
     """Nuggets of each topic as a variant arranges them.
 
-    Parameters
-    ----------
-    system : System
-    nuggets : pandas.DataFrame
-        Of one kind of input: columns `detection`, `topic`, `nugget`, `text`.
-    clusters : pandas.DataFrame
-        Columns `detection`, `topic`, `nugget`, `clustering`, `cluster`.
-    ranks : pandas.DataFrame
-        Columns `detection`, `topic`, `clustering`, `ranking`, `cluster`, `score`.
-    first : int
-        Clusters of a response.
-
-    Yields
-    ------
-    Facets
-        Of each topic with a nugget.
-
     Examples
     --------
     >>> keys = {"detection": ["GPT-4"] * 2, "topic": ["1"] * 2}
@@ -143,14 +126,6 @@ def facets(
 
 def extracted(system: System, found: Facets, *, sentences: int, words: int) -> Response:
     """A response in the nuggets' own words: the most central one of each cluster.
-
-    Parameters
-    ----------
-    system : System
-        A deep one takes several nuggets of its one cluster.
-    found : Facets
-    sentences, words : int
-        Most sentences, and most words of each.
 
     Examples
     --------

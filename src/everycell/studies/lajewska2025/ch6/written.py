@@ -49,19 +49,7 @@ _WHOLE = ("one_step", "chain_of_thought")
 
 
 class Writer:
-    """A language model with the prompts of the pipeline.
-
-    Parameters
-    ----------
-    model : LanguageModel
-    decoding : Decoding
-    reasoning : Decoding
-        Of the chain of thought, which takes more tokens.
-    prompts : mapping
-        Files of prompts in place of the project's own.
-    clusters, sentences, words : int
-        Clusters of a response, sentences of the baseline, most words of a summary.
-    """
+    """A language model with the prompts of the pipeline."""
 
     def __init__(
         self,
@@ -123,26 +111,7 @@ def written_responses(
     systems: Mapping[str, tuple[System, str | None]] = WRITTEN,
     reasoned: bool = False,
 ) -> pd.DataFrame:
-    """Responses of the baselines and of several variants to some topics.
-
-    Parameters
-    ----------
-    writer : Writer
-    passages, nuggets, clusters, ranks : pandas.DataFrame
-        Of the stages before.
-    topics : sequence of str
-    kind : str
-        Kind of input.
-    systems : mapping
-        Name of a variant -> the variant, and its name where it is rewritten, if it is.
-    reasoned : bool
-        Whether the baseline with a chain of thought is among them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `responses_frame`, with `input`.
-    """
+    """Responses of the baselines and of several variants to some topics."""
     chosen = [
         frame[(frame["input"] == kind) & frame["topic"].isin(topics)]
         for frame in (passages, nuggets, clusters, ranks)

@@ -41,22 +41,7 @@ def comparisons(ratings: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]
 
 
 def one_way(ratings: pd.DataFrame, responses: Sequence[str], scale: EffectScale) -> pd.DataFrame:
-    """Tables 7.4 and 7.5 as the thesis computes them: one-way ANOVA over single ratings.
-
-    Parameters
-    ----------
-    ratings
-        As `everycell.collections.user_studies.read_transparency` reads them.
-    responses
-        Ratings that are tested.
-    scale
-        Names of the effect sizes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row (factor), conditions, dependent_variable, metric (p_value, effect_size), value.
-    """
+    """Tables 7.4 and 7.5 as the thesis computes them: one-way ANOVA over single ratings."""
     parts = [
         anova_cells(rows, responses, [factor], scale).assign(row=factor, conditions=conditions)
         for conditions, rows, factor in comparisons(ratings)
@@ -68,19 +53,6 @@ def by_worker(ratings: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
     """Tables 7.4 and 7.5 with the ten ratings of a worker taken as what one person thinks.
 
     Each worker saw one condition and rated ten responses, and the ratings of one worker are alike.
-
-    Parameters
-    ----------
-    ratings, responses
-        As in `one_way`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row, conditions, dependent_variable, metric, value. The metrics: "p ratings", as
-        printed; "p worker means", a one-way ANOVA of the workers' means, for factors that are the
-        same in all rows of a worker; "p mixed model", a random intercept for each worker, where a
-        worker's ratings are not all the same; "ICC", the intraclass correlation of the ratings.
     """
     cells: list[tuple[str, str, str, str, float]] = []
     for conditions, rows, factor in comparisons(ratings):
@@ -100,18 +72,7 @@ def by_worker(ratings: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
 
 
 def interactions(ratings: pd.DataFrame, scale: EffectScale) -> pd.DataFrame:
-    """Table 7.6: interactions of each factor with the query, and of three with familiarity.
-
-    Parameters
-    ----------
-    ratings, scale
-        As in `one_way`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row (factor), interaction_with, dependent_variable, metric, value.
-    """
+    """Table 7.6: interactions of each factor with the query, and of three with familiarity."""
     explanation = {label: f"Explanation: {label}" for label in EXPLANATION_RATINGS}
     ratings = ratings.rename(columns=explanation)
     responses = ["Usefulness", "Satisfaction", *explanation.values()]

@@ -57,23 +57,7 @@ COMPARED: Sequence[Bars] = (
 
 
 def differences(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Differences between bars of Figure 7.4, tested over ratings and over workers.
-
-    Parameters
-    ----------
-    ratings
-        As `everycell.collections.user_studies.read_transparency` reads them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns rating, comparison, among, metric, value. The metrics: "difference" of the means;
-        "low" and "high", its interval of 95 % over worker means; "p ratings", a t-test that takes
-        each rating for independent, as the thesis does; "p worker means", one value per worker. The
-        last rows, "crossover", are the difference of two differences (visual less textual among
-        accurate explanations, less the same among noisy ones), with the p-values of the
-        interaction in a two-way ANOVA.
-    """
+    """Differences between bars of Figure 7.4, tested over ratings and over workers."""
     cells = []
     for bars in COMPARED:
         rows = ratings

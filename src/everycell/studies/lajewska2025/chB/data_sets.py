@@ -13,19 +13,6 @@ from everycell.text.sentences import sentences_with
 def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[str, int]:
     """Counts of a set, by the rows of the table.
 
-    Parameters
-    ----------
-    passages
-        One row per passage of a question: `turn_id` (the question) and `answerable` (bool). A
-        question has an answer if one of its passages has.
-    sentences
-        With an answer; without one in passages that have one, and in those that have none.
-
-    Returns
-    -------
-    dict
-        Row -> count, in the order of the table. QPP are pairs of a question and a passage.
-
     Examples
     --------
     >>> passages = pd.DataFrame({"turn_id": ["8_1", "8_1"], "answerable": [True, False]})
@@ -50,16 +37,6 @@ def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[
 
 def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
     """The same of SQuAD 2.0, where each question has one passage.
-
-    Parameters
-    ----------
-    questions
-        As the rows of :func:`~everycell.collections.squad.read_squad`.
-
-    Returns
-    -------
-    dict
-        As of `set_counts`.
 
     Examples
     --------

@@ -22,12 +22,6 @@ def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
 def f_of_votes(first: int, second: int) -> float:
     """F of a one-way ANOVA of two groups of zeros and ones.
 
-    Parameters
-    ----------
-    first, second : int
-        Votes for each of two responses, 0 or more, at least one in all. Each response has as many
-        answers as there are votes: its own are 1, the others 0.
-
     Notes
     -----
     `scipy.stats.f_oneway` gives the same, and takes a second to import, which each page would wait

@@ -48,23 +48,6 @@ def read_targets(
 ) -> dict[str, AttributeSet]:
     """Attribute sets from a tidy table of targets.
 
-    Parameters
-    ----------
-    targets
-        Columns attribute_set, group (in its order) and value.
-    divergences
-        Attribute set -> divergence; sets that are not named are left out.
-
-    Returns
-    -------
-    dict
-        Attribute set -> target and divergence, in the order of `divergences`.
-
-    Raises
-    ------
-    ValueError
-        A named attribute set has no target.
-
     Examples
     --------
     >>> table = pd.DataFrame({"attribute_set": "GENDER", "group": [1, 2], "value": [0.5, 0.5]})
@@ -89,30 +72,6 @@ def annotated_entities(
     attribute_sets: Mapping[str, AttributeSet],
 ) -> pd.DataFrame:
     """Entities of annotated conversations, one row per entity.
-
-    Parameters
-    ----------
-    annotations
-        Tidy cells, all text: system, turn, order (of the entity in the conversation, from 1),
-        entity, metric and value. The metrics are `level` (relevance level), `wc` (number of the
-        last word) and one per attribute set, in lower case (shares of the groups, as in
-        ``0;2/3;1/3``). Only `level` is needed for an entity that is not relevant.
-    gains
-        Relevance level -> gain in [0, 1].
-    attribute_sets
-        Their targets give the number of groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Systems in the order of the annotations, entities by `order`. Columns system, turn,
-        entity, word_count (NaN where not annotated), gain (0 for duplicates) and one column an
-        attribute set, of lists of C shares (NaN where not annotated).
-
-    Raises
-    ------
-    ValueError
-        An unknown relevance level, or a membership that is not a list of C shares.
 
     Examples
     --------
@@ -166,19 +125,6 @@ def annotated_entities(
 def relevance_cells(entities: pd.DataFrame, budget: int = READING_BUDGET) -> pd.DataFrame:
     """Discounted gain of each relevant entity, and relevance R of each conversation.
 
-    Parameters
-    ----------
-    entities
-        As from `annotated_entities`.
-    budget
-        Words that the user is ready to read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns system, entity, metric and value: pw, g and pw_g of each relevant entity, then R
-        of the entity "(conversation)". Source: sakai2023, Table 1.
-
     Examples
     --------
     >>> films = pd.DataFrame({"system": "A", "entity": ["Tenet", "Looper"],
@@ -208,23 +154,6 @@ def fairness_cells(
     method: Method = "independent",
 ) -> pd.DataFrame:
     """Similarity of each turn to the targets, and group fairness GF of each conversation.
-
-    Parameters
-    ----------
-    entities
-        As from `annotated_entities`.
-    attribute_sets
-        Attribute set -> target and divergence.
-    method
-        How the achieved distribution of a turn is made (see `achieved_distributions`).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns system, turn, metric and value. For each turn with a relevant entity its achieved
-        share of each group ("RATINGS group 1", from 0 to 1) and its similarity to the target
-        ("RATINGS (RNOD)": attribute set and divergence), then the latter of the turn "GF" for the
-        conversation. Source: sakai2023, Table 2.
 
     Examples
     --------

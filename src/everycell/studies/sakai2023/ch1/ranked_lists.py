@@ -21,30 +21,6 @@ def gfr_cells(
 ) -> pd.DataFrame:
     """Relevance, group fairness and GFR of whole ranked lists.
 
-    Parameters
-    ----------
-    lists
-        (topic, run) -> pages, best first.
-    gains
-        (topic, page) -> gain; others have 0.
-    memberships
-        Attribute set -> (topic, page) -> share in each group; others have equal shares.
-    attribute_sets
-        Topic -> its attribute sets.
-    max_gain
-        Gain of the highest level.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``topic``, ``run``, ``metric`` and ``value``: for each list ``ERR``, the group
-        fairness of each attribute set under its name and divergence, and ``GFR``, their mean.
-
-    Raises
-    ------
-    KeyError
-        A topic without attribute sets, or a set without memberships.
-
     Examples
     --------
     >>> sets = {"P1": {"GENDER": AttributeSet((0.5, 0.5), "JSD")}}
