@@ -58,8 +58,7 @@ P_VALUE = re.compile(r"p([_ ].*)?")
 def closeness(
     artefact: Artefact, cells: list[JudgedCell]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """RMSE and Kendall's tau-b by metric, over the rebuilt cells whose printed value is a number.
-    """
+    """RMSE and Kendall's tau-b by metric, over rebuilt cells whose printed value is a number."""
     by_metric: dict[str, list[tuple[float, float]]] = {}
     rounded: dict[str, list[tuple[float, float]]] = {}
     # A stand-in has no cells to compare.

@@ -230,8 +230,7 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
 
 
 def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTrainedTokenizerBase:
-    """Tokenizer in a folder; `name` is what an error calls the model, `kind` the class to read it.
-    """
+    """Tokenizer in a folder; `name` is what an error calls the model, `kind` the class to read."""
     try:
         # Said in so many words: where it is left open, transformers asks on the terminal whether
         # it may run the code in the folder.

@@ -123,8 +123,7 @@ def search_impacts(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of impacts: the sum of query weight times impact over the terms.
-    """
+    """Best documents of an index of impacts: the sum of query weight times impact over terms."""
     _check_lucene(folder)
     java = _java()
     with _in_words(f"search {folder}"), java.SimpleImpactSearcher(str(folder)) as searcher:
@@ -155,8 +154,7 @@ def search_vectors(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of vectors, as faiss compares them (inner product as published).
-    """
+    """Best documents of an index of vectors, as faiss compares (inner product as published)."""
     folder = Path(folder)
     if find_spec("faiss") is None:
         raise PrebuiltError(

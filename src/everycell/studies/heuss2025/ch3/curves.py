@@ -43,8 +43,7 @@ class Curves:
         return np.concatenate([[0.0], np.sort(alphas)]), means
 
     def utility_at(self, method: str, panel: str, fairness: float) -> FloatArray:
-        """Utility of a method where its curve reaches a fairness, by sample; NaN beyond its ends.
-        """
+        """Utility of a method where its curve reaches a fairness, by sample; NaN beyond its end."""
         utility, fair = PANELS[panel]
         rows = zip(self.means(method, utility)[1], self.means(method, fair)[1], strict=True)
         return np.array(
