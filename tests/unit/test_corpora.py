@@ -55,6 +55,7 @@ def test_each_corpus_is_what_its_reader_takes(server, tmp_path):
     assert len(read_judgements(found["msmarco"]["qrels.dev.tsv"], ["1", "2"])) == 2
     questions = read_msmarco_qa(found["msmarco_qa"]["dev_v2.1.json"])
     assert questions.relevant["document"].str.endswith(".1").all()
+    assert questions.empty == 1 and len(questions.run) == len(questions.passages)
     assert len(read_squad(found["squad"]["train-v2.0.json"])) == 40
     papers = read_scidocs(tmp_path / "scidocs", seed=1)
     assert len(papers.documents) == 190

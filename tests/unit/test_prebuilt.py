@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import sys
+import tarfile
 from pathlib import Path
 
 import faiss
@@ -153,7 +153,11 @@ def published(tmp_path, monkeypatch):
 
     (tmp_path / "toy-index").mkdir()
     (tmp_path / "toy-index/segments_1").write_text("index")
-    archive = Path(shutil.make_archive(str(tmp_path / "toy-index"), "gztar", tmp_path, "toy-index"))
+    archive = tmp_path / "toy-index.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(tmp_path / "toy-index", "toy-index")
+        # Beside the folder, as macOS packs it.
+        packed.addfile(tarfile.TarInfo("._toy-index"))
     with CorpusServer() as server:
         server.add_file("/indexes/toy-index.tar.gz", archive.read_bytes())
         entry = {

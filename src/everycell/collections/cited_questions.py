@@ -67,12 +67,15 @@ class CitedQuestions:
         Columns `query`, `document`.
     run : pandas.DataFrame or None
         Columns `query`, `document`, `score`: passages in the order in which they are published.
+    empty : int
+        Passages without a text, which are left out.
     """
 
     questions: pd.DataFrame
     passages: pd.DataFrame
     relevant: pd.DataFrame
     run: pd.DataFrame | None = None
+    empty: int = 0
 
 
 def read_cited_questions(folder: Path) -> CitedQuestions:
@@ -131,14 +134,14 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
     Returns
     -------
     CitedQuestions
-        Its run has each question's passages in their order. A passage is relevant if it was
-        selected. Questions without an answer are included, with no answers.
+        Its run has each question's passages in their order; those without a text are left out. A
+        passage is relevant if it was selected. Questions without an answer are included, with no
+        answers.
 
     Raises
     ------
     CollectionError
-        A file that cannot be read, is not such an object, has columns with different rows, or has a
-        passage without a text.
+        A file that cannot be read, is not such an object, or has columns with different rows.
 
     Examples
     --------
@@ -157,7 +160,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
     except ValidationError as error:
         fault = describe_fault(_MsMarco, error).rstrip(".")
         raise CollectionError(f"{path}: {fault}; unpack the published file again.") from None
-    questions, passages, relevant, run = [], [], [], []
+    questions, passages, relevant, run, empty = [], [], [], [], 0
     for row, text in table.query.items():
         if not all(row in part for part in (table.query_id, table.answers, table.passages)):
             raise CollectionError(
@@ -169,9 +172,8 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
         questions.append((query, text, answers))
         for place, passage in enumerate(table.passages[row]):
             if not passage.passage_text:
-                raise CollectionError(
-                    f"{path}: row {in_quotes(row)} has a passage without a text; remove the row."
-                )
+                empty += 1
+                continue
             document = f"{query}.{place + 1}"
             passages.append((document, "", passage.passage_text))
             run.append((query, document, -place))
@@ -182,6 +184,7 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
         _passages(passages),
         pd.DataFrame(relevant, columns=["query", "document"]),
         pd.DataFrame(run, columns=["query", "document", "score"]),
+        empty,
     )
 
 

@@ -36,6 +36,8 @@ Cleaning = Literal["none", "words"]
 
 _LIST = ["task", "split", "query_id", "document_id", "relevance"]
 _TEXT = ("title", "abstract")
+# Some ids without metadata are left out; more of them are of another release.
+_MOST_WITHOUT_METADATA = 0.02
 # Most of the file, but not needed: dropped from each paper as soon as it is read.
 _UNUSED = ("authors", "cited_by", "references", "year", "paper_id")
 
@@ -109,7 +111,6 @@ def read_scidocs(
     seed: int,
     validation: float = 0.15,
     cleaning: Cleaning = "none",
-    missing: Literal["error", "drop"] = "error",
     documents: Literal["all", "listed"] = "all",
 ) -> SciDocs:
     """Read SciDocs, and split the validation file of each task.
@@ -129,10 +130,6 @@ def read_scidocs(
         rounded to the nearest integer, halves to even.
     cleaning : {"none", "words"}
         See `paper_text`.
-    missing : {"error", "drop"}
-        How to treat a query or document without metadata: as an error, or left out and recorded in
-        `SciDocs.left_out`. A query may thus lose its relevant documents;
-        `everycell.retrieval.judge` then says so.
     documents : {"all", "listed"}
         All papers of the metadata file, or only queries and candidates. The statistics of an index,
         and thus BM25, depend on this; the thesis does not say which was used.
@@ -141,13 +138,16 @@ def read_scidocs(
     -------
     SciDocs
         The text of a paper without an abstract is its title, that of a paper without both is "".
+        A query that loses relevant documents to `SciDocs.left_out` is named by
+        `everycell.retrieval.judge`.
 
     Raises
     ------
     SciDocsError
         A file that is missing, empty, truncated or not UTF-8 text; metadata that are not papers
         with a title and an abstract; a line that is not "query 0 document relevance" with relevance
-        0 or 1; a document twice in a query's list; an id without metadata, unless dropped.
+        0 or 1; a document twice in a query's list; more than two lines in a hundred that name a
+        paper without metadata.
     ValueError
         A share or choice that is not allowed; a split without training or validation queries.
 
@@ -160,12 +160,8 @@ def read_scidocs(
     """
     if not 0 < validation < 1:
         raise ValueError(f"validation is {validation}: give a share above 0 and below 1.")
-    for name, choice, allowed in (
-        ("missing", missing, ("error", "drop")),
-        ("documents", documents, ("all", "listed")),
-    ):
-        if choice not in allowed:
-            raise ValueError(f"{name} is {choice!r}: give {allowed[0]!r} or {allowed[1]!r}.")
+    if documents not in ("all", "listed"):
+        raise ValueError(f"documents is {documents!r}: give 'all' or 'listed'.")
     folder = Path(folder)
     # The small files first: an error in them is found before the large one is read.
     lines = pd.concat(
@@ -178,13 +174,12 @@ def read_scidocs(
     )[_LIST]
     papers = _read_papers(folder / METADATA, cleaning)
     no_metadata = ~(lines["query_id"].isin(papers.index) & lines["document_id"].isin(papers.index))
-    if missing == "error" and no_metadata.any():
+    if no_metadata.mean() > _MOST_WITHOUT_METADATA:
         row = lines[no_metadata].iloc[0]
         raise SciDocsError(
-            f"{no_metadata.sum()} lines of the .qrel files in {folder} name papers that "
-            f"{METADATA} does not have, such as query {row['query_id']}, document "
-            f"{row['document_id']} ({row['task']}): use files of one release, or read with "
-            "missing='drop' to leave these lines out."
+            f"{no_metadata.sum()} of {len(lines)} lines of the .qrel files in {folder} name papers "
+            f"that {METADATA} does not have, such as query {row['query_id']}, document "
+            f"{row['document_id']} ({row['task']}): use files of one release."
         )
     in_test = pd.MultiIndex.from_frame(
         lines.loc[lines["split"] == "test", ["task", "query_id"]].drop_duplicates()

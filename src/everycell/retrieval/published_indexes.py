@@ -212,7 +212,8 @@ def _unpack(archive: Path, folder: Path) -> None:
         with atomic_path(folder) as place, tarfile.open(archive, "r|*") as packed:
             unpacked = place.with_name("unpacked")
             packed.extractall(unpacked, filter="data")
-            [top] = unpacked.iterdir()
+            # Archives may have traces of the system that packed them, such as ._NAME of macOS.
+            [top] = (path for path in unpacked.iterdir() if path.is_dir())
             os.replace(top, place)
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise PrebuiltError(

@@ -39,7 +39,10 @@ _CHUNK = 1 << 20
 # Seconds between two lines on the progress of a download.
 _EVERY = 30.0
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_ADVICE = "check the network and the proxy and start again, or put the file there by hand: {path}"
+_ADVICE = (
+    "check the network and the proxy and start again, name another address in `corpora.downloads` "
+    "(docs/data.md), or put the file there by hand: {path}"
+)
 
 
 class CorpusError(SourceError):

@@ -68,9 +68,6 @@ class SciDocs(Settings):
     cleaning: Literal["none", "words"] = Field(
         "none", description="Punctuation is kept, or replaced with blanks as in the authors' code."
     )
-    missing: Literal["error", "drop"] = Field(
-        "error", description="How to treat a line of a list whose paper has no metadata."
-    )
     validation: Probability = Field(
         0.15, description="Share of the queries of a validation file held out from training."
     )
