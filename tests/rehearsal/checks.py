@@ -58,8 +58,8 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     }
     recall = read["table_3_3"].query("metric == 'R@1000' and cast_year == '2020'")["value"]
     # Run by run a share of the judged documents, in the order of the folder: of the relevant ones
-    # about as many. The first two runs stand in Table 3.2 alone.
-    assert recall.tolist() == pytest.approx([0.3, 0.35, 0.4, 0.45, 0.5, 0.55], abs=0.05)
+    # about as many.
+    assert recall.tolist() == pytest.approx([0.2, 0.25, 0.3, 0.35, 0.4, 0.45], abs=0.05)
     assert set(read["text_3_4"]["cast_year"]) == {"2020", "2021"}
     changes = read["text_3_4_1"].set_index(["comparison", "metric", "end"])["value"]
     first, third = recall.iloc[[0, 2]]
@@ -71,11 +71,21 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     for cell in project.verdicts("lajewska2025/table_3_4", "full")["cells"]:
         verdicts.setdefault(cell["key"]["cast_year"], set()).add(cell["verdict"])
     assert verdicts["2021"] == {"equal"} and "differs" in verdicts["2020"]
-    # The organisers' run has each relevant document once, by a passage of it.
+    # The organisers' run has each relevant document once; those with a hyphen in their ids are lost
+    # in the file of documents.
     qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2021.txt.gz")
-    answered = qrels[qrels["relevance"] >= 2]["query"].nunique() / qrels["query"].nunique()
+    relevant = qrels[qrels["relevance"] >= 2]
+    recalls = ~relevant["document"].str.contains("-")
+    turns = qrels["query"].nunique()
+    readings = pd.read_csv(results / "text_3_5.readings.csv").set_index(["row", "metric"])["value"]
+    assert readings["file of passages", "R@500"] == relevant["query"].nunique() / turns
+    lost = recalls.groupby(relevant["query"]).mean().sum() / turns
+    assert readings["file of documents", "R@500"] == pytest.approx(lost)
+    assert readings["file of passages, ids cut"].to_dict() == pytest.approx(
+        readings["file of documents"].to_dict()
+    )
     cells = read["text_3_5"].set_index("metric")["value"]
-    assert cells["R@500"] == pytest.approx(answered) == cells["MAP"]
+    assert cells["R@500"] == readings["file of documents", "R@500"]
     report = project.verdicts("lajewska2025/text_3_5", "full")
     assert {cell["key"]["row"]: cell["verdict"] for cell in report["cells"]} == {
         "organisers’ run file": "differs",

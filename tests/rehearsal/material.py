@@ -254,7 +254,11 @@ def citations(stage: Stage) -> Settings:
 
 
 def runs_of_two_years(stage: Stage) -> Settings:
-    """lajewska2025, chapter 3: runs of 2020, and the organisers' run of 2021."""
+    """lajewska2025, chapter 3: runs of 2020, and the organisers' run of 2021 in its two files.
+
+    In published form: names of the eight runs as unpacked, ids of both years, six columns, and in
+    the organisers' run of documents the cut ids of the Washington Post. Invented: the rankings.
+    """
     from everycell.engine.artefacts import read_card_file
     from everycell.engine.full_runs import FullTier
 
@@ -266,13 +270,26 @@ def runs_of_two_years(stage: Stage) -> Settings:
     found = dice.random(len(qrels))
     for place, name in enumerate(declared.materials["cast_runs_2020"].holds):
         run = qrels[found < 0.2 + place / 20][["query", "document"]]
-        path = folder / name.removesuffix("*")
+        path = folder / name.partition("|")[0]
         write_run(run.assign(score=dice.random(len(run))), path, tag="rehearsal")
     qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2021.txt.gz")
     run = qrels[qrels["relevance"] >= 2][["query", "document"]]
-    run = run.assign(document=run["document"] + "-1", score=dice.random(len(run)))
-    write_run(run, stage.folder / "data/organisers.run", tag="org")
-    return {"cast_systems": {"runs_2020": "data/runs", "organisers_run": "data/organisers.run"}}
+    run = run.assign(score=dice.random(len(run)))
+    name = "org_automatic_results_1000.v1.0.run"
+    baselines = stage.folder / "data/baselines"
+    (baselines / "document_runs").mkdir(parents=True)
+    write_run(run.assign(document=run["document"] + "-1"), baselines / name, tag="org")
+    # Of the Washington Post's ids the track's file has what is before the first hyphen.
+    cut = run.assign(document=run["document"].str.partition("-")[0])
+    cut = cut.drop_duplicates(["query", "document"])
+    write_run(cut, baselines / "document_runs" / name, tag="org")
+    return {
+        "cast_systems": {
+            "runs_2020": "data/runs",
+            "organisers_run": f"data/baselines/document_runs/{name}",
+            "organisers_passages": f"data/baselines/{name}",
+        }
+    }
 
 
 def answerability(stage: Stage) -> Settings:

@@ -7,6 +7,7 @@ import threading
 
 import ir_datasets  # noqa: F401 - imported before the machine of the tests is made up
 import pytest
+import yaml
 from command_line import call, refused
 from corpus_server import CorpusServer
 
@@ -281,6 +282,21 @@ def test_a_chapter_in_part_names_the_rest(project):
         "full_lajewska2025_ch3 cannot start: set cast_systems.organisers_run "
         "(docs/papers/lajewska2025.md); for the other 4 set cast_systems.runs_2020."
     )
+
+
+def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
+    (project / "config.yaml").write_text(json.dumps({"cast_systems": {"runs_2020": "runs"}}))
+    declared = yaml.safe_load((repository / "published/full.yaml").read_text())
+    names = [each.split("|") for each in declared["materials"]["cast_runs_2020"]["holds"]]
+    # As the authors' repository lists them for 2020 (data/runs/2020 and its folder ance).
+    assert len(names) == 8 and all(name.endswith("_2020.trec") for name, _ in names)
+    (project / "runs").mkdir()
+    for name, _ in names:
+        (project / "runs" / f"{name}.tar.gz").touch()
+    assert f"put {names[0][0]} or {names[0][0]}.gz into runs" in found("lajewska2025_ch3")["ending"]
+    for number, each in enumerate(names):
+        (project / "runs" / each[number % 2]).touch()
+    assert found("lajewska2025_ch3")["can_start"]
 
 
 def test_without_a_name_it_is_what_the_configuration_names(project):

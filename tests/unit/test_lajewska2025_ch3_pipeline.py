@@ -10,6 +10,7 @@ from everycell.studies.lajewska2025.ch3.measures import (
     compared_pairs,
     documents_of_passages,
     mean_cells,
+    organisers_readings,
     printed_changes,
 )
 from everycell.studies.lajewska2025.ch3.rerankers import PassageRerankers
@@ -105,3 +106,22 @@ def test_documents_keep_the_best_passage_and_ids_with_hyphens():
         ["106_1", "MARCO_D59865", 2.0],
         ["106_2", wapo, 9.0],
     ]
+
+
+def test_the_cut_that_the_tracks_documents_have_is_a_reading_of_its_passages():
+    wapo = "WAPO_b2e89334-33f9-11e1-825f-dabc29fd7071"
+    passages = pd.DataFrame(
+        {"query": "106_1", "document": [f"{wapo}-3", "KILT_7-1"], "score": [4.0, 2.0]}
+    )
+    documents = passages.assign(document=["WAPO_b2e89334", "KILT_7"])
+    found = organisers_readings(documents, passages)
+    assert found["file of passages"]["document"].tolist() == [wapo, "KILT_7"]
+    assert found["file of passages, ids cut"].values.tolist() == documents.values.tolist()
+    assert list(organisers_readings(documents, None)) == ["file of documents"]
+
+
+@pytest.mark.parametrize("files", [("KILT_7-1", "KILT_7-1"), ("KILT_7", "KILT_7")])
+def test_the_two_files_of_one_name_are_told_apart(files):
+    runs = [pd.DataFrame({"query": "106_1", "document": [name], "score": 1.0}) for name in files]
+    with pytest.raises(ValueError, match="cast_systems.organisers_passages"):
+        organisers_readings(*runs)

@@ -145,9 +145,11 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
             elsewhere[key] = value
             continue
         for pattern in held(settings, material) if path.is_dir() else ():
-            if not any(path.glob(pattern)):
-                do = f"put {pattern} into {value} (docs/{material.page})"
-                missing.append((f"`{key}` is {value!r}, which has no {pattern}", do))
+            names = pattern.split("|")
+            if not any(any(path.glob(name)) for name in names):
+                wanted = " or ".join(names)
+                do = f"put {wanted} into {value} (docs/{material.page})"
+                missing.append((f"`{key}` is {value!r}, which has no {wanted}", do))
     hosts: set[str] = set()
     kept, fetched = [], []
     for key, value in elsewhere.items():

@@ -108,11 +108,15 @@ use rule table as lajewska2025_ch3_changes with:
         "Changes of the text of section 3.4"
 
 
-# Section 3.5: the run file of the organisers, which only the track's repository has.
+# Section 3.5: the run of the organisers, which only the track's repository has, in two files.
 use rule table as lajewska2025_ch3_organisers with:
     input:
         qrels=resource(f"{CAST}/qrels/2021.txt"),
         run=organisers_run,
+        passages=organisers_passages,
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "readings"),
     pathvars:
         result="full/lajewska2025/text_3_5",
     params:

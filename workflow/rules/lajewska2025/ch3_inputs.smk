@@ -117,10 +117,22 @@ def files_of_both_years(wildcards):
 
 
 def organisers_run(wildcards):
-    """The organisers' run file of 2021, which only the user can name."""
+    """The organisers' run of documents of 2021, which only the user can name."""
+    return organisers_file("run", "document_runs/")
+
+
+def organisers_passages(wildcards):
+    """The same run as passages, where the user names it."""
+    if CAST_SYSTEM.organisers_passages is None:
+        return []
+    return organisers_file("passages", "")
+
+
+def organisers_file(key, folder):
+    """A file of the organisers' run, below 2021/baselines in the track's repository."""
     return named_by_user(
-        "cast_systems.organisers_run",
-        "the organisers' run file org_automatic_results_1000.v1.0.run",
+        f"cast_systems.organisers_{key}",
+        f"{folder}org_automatic_results_1000.v1.0.run of the organisers",
         "papers/lajewska2025.md",
         kind="file",
     )

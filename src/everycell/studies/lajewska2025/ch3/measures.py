@@ -8,6 +8,10 @@ import pandas as pd
 
 from everycell.retrieval.significance import compare_paired_and_unpaired
 
+#: End of a passage's id. The last part of a WaPo id has twelve hexadecimal digits, so that it is
+#: not taken for the number of a passage.
+PASSAGE = r"-\d{1,5}$"
+
 #: Metrics of a test -> decimals.
 TESTS = {
     "change_percent": 2,
@@ -161,16 +165,6 @@ def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
     CAsT 2021 is judged by document, and its systems name passages: the document's id, a hyphen and
     the passage's number. An id without a number is a document's.
 
-    Parameters
-    ----------
-    run
-        Columns `query`, `document` and `score`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same columns, one row per document of a query.
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "106_1", "document": ["KILT_12-2", "KILT_12-10", "KILT_7"],
@@ -178,7 +172,41 @@ def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
     >>> documents_of_passages(run).values.tolist()
     [['106_1', 'KILT_12', 3.0], ['106_1', 'KILT_7', 2.0]]
     """
-    # The last part of a WaPo id has twelve hexadecimal digits; passages have few digits.
-    named = run.assign(document=run["document"].str.replace(r"-\d{1,5}$", "", regex=True))
-    best = named.groupby(["query", "document"], sort=False)["score"].max()
-    return best.reset_index()
+    return _best(run, PASSAGE, "")
+
+
+def _best(run: pd.DataFrame, pattern: str, ending: str) -> pd.DataFrame:
+    """A run with a part of its ids replaced, each id once, with its best score."""
+    named = run.assign(document=run["document"].str.replace(pattern, ending, regex=True))
+    return named.groupby(["query", "document"], sort=False)["score"].max().reset_index()
+
+
+def organisers_readings(
+    documents: pd.DataFrame, passages: pd.DataFrame | None
+) -> dict[str, pd.DataFrame]:
+    """Runs of documents by how the organisers' run is read, the thesis's reading first.
+
+    The track has two files of the same name. Its file of documents has ids of the Washington Post
+    cut at the first hyphen; the same cut in its file of passages shows what that costs.
+
+    Raises
+    ------
+    ValueError
+        Passages where documents are expected, or documents where passages are.
+    """
+    for run, expected in ((documents, "documents"), (passages, "passages")):
+        if run is not None and run["document"].str.contains(PASSAGE).any() != (
+            expected == "passages"
+        ):
+            raise ValueError(
+                f"The organisers' run of {expected} has ids such as {run['document'].iloc[0]!r}; "
+                "ids of passages end with a hyphen and a number. Name document_runs/"
+                "org_automatic_results_1000.v1.0.run as cast_systems.organisers_run, and the file "
+                "of that name in the folder above as cast_systems.organisers_passages."
+            )
+    readings = {"file of documents": documents}
+    if passages is not None:
+        best = documents_of_passages(passages)
+        readings["file of passages"] = best
+        readings["file of passages, ids cut"] = _best(best, "^(WAPO_[^-]+)-.*", r"\1")
+    return readings

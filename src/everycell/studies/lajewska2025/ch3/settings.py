@@ -33,7 +33,10 @@ class CastSystems(Settings):
     )
     organisers_run: PlainPath | None = Field(
         None,
-        description="The organisers' run file of 2021, of passages; null: not in the full tier.",
+        description="The organisers' run of documents of 2021; null: not in the full tier.",
+    )
+    organisers_passages: PlainPath | None = Field(
+        None, description="The same run as passages, for the table of readings; null: without."
     )
     rewriters: Rewriters = Rewriters()
     bm25: CastBm25 = CastBm25()
