@@ -16,7 +16,7 @@ from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.audits import Finding, printed_number
 from everycell.engine.cards import RUNNABLE, Card, Conclusion
 from everycell.engine.conclusions import evaluate
-from everycell.engine.judging import P_VALUE, judge
+from everycell.engine.judging import judge
 from everycell.engine.printed_cells import CardError, is_number
 from everycell.engine.reports import (
     VERDICTS,
@@ -313,7 +313,6 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
     assert found.cells[0].why == "the mean of two other columns"
     assert (found.cells[4].source, found.cells[4].why) == ("print", "Two values are swapped.")
     assert found.verdicts["equal"] == 2 and found.verdicts["consistent"] == 2
-    assert "AP" not in found.rmse
     assert not without_rebuilt_cell(artefact.card, found)
     elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
     assert verdicts(elsewhere)[0] == "equal"
@@ -446,7 +445,7 @@ def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
     other_data = CELLS.assign(value=["0.9", "S", "0.8", "S", "0.7", "S"])
     found = report(artefact, "embedded", other_data)
     assert found.state == "stand_in" and found.cells == []
-    assert set(found.verdicts.values()) == {0} and found.rmse == {}
+    assert set(found.verdicts.values()) == {0}
     [conclusion] = found.conclusions
     assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", "fails")
 
@@ -560,17 +559,6 @@ def test_a_cell_without_a_rebuilt_value_has_no_markers(tmp_path):
     [first, second] = report(artefact, "embedded", LABELLED[1:]).cells
     assert first.verdict == "not_run" and first.markers is None
     assert second.markers is None
-
-
-def test_closeness_by_metric(tmp_path):
-    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
-    squares = (0.001**2 + 0.004**2 + 0.02**2) / 3
-    assert found.rmse == {"AP": pytest.approx(math.sqrt(squares))}
-    assert found.kendall_tau == {"AP": 1.0}
-    turned = report(
-        toy(tmp_path), "embedded", CELLS.assign(value=["0.5", "S", "0.4", "M", "0.3", "-"])
-    )
-    assert turned.kendall_tau == {"AP": -1.0}
 
 
 def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
@@ -687,8 +675,3 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
     found = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
     assert found == ["differs" if at == index else "equal" for at in range(len(table))]
-
-
-def test_no_closeness_of_p_values():
-    names = ("p", "p_value", "p worker means", "precision", "pw", "P(u|pi)@10")
-    assert [name for name in names if P_VALUE.fullmatch(name)] == list(names[:3])

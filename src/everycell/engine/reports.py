@@ -150,7 +150,7 @@ class JudgedErratum(_Part):
 
 
 class Report(_Part):
-    """Verdicts, closeness, conclusions and errata of an artefact in a tier.
+    """Verdicts, conclusions and errata of an artefact in a tier.
 
     A stand-in has no cells: nothing is compared.
     """
@@ -161,9 +161,6 @@ class Report(_Part):
     cells: list[JudgedCell]
     #: Number of cells by verdict, all verdicts named.
     verdicts: dict[Verdict, int]
-    #: By metric, over the rebuilt cells whose printed value is a number.
-    rmse: dict[str, float]
-    kendall_tau: dict[str, float]
     conclusions: list[JudgedConclusion]
     errata: list[JudgedErratum]
     #: Names of the files beside the verdicts.

@@ -17,7 +17,7 @@ from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Conclusion, Erratum, Kind, TierCard, Where
 from everycell.engine.cell_classes import described
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
-from everycell.engine.judging import closeness, judge
+from everycell.engine.judging import judge
 from everycell.engine.printed_cells import CardError, as_number
 from everycell.engine.reports import (
     OTHERWISE,
@@ -77,7 +77,7 @@ def report(
     beside: FindTable = no_table,
     foreign: str = "",
 ) -> Report:
-    """Verdicts, closeness, conclusions and errata of an artefact in a tier."""
+    """Verdicts, conclusions and errata of an artefact in a tier."""
     if tier not in artefact.card.tiers:
         raise CardError(
             f"{artefact.id}: has no tier {tier!r}; its card declares "
@@ -100,15 +100,12 @@ def report(
     cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state, beside)
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
-    rmse, tau = closeness(artefact, cells)
     return Report(
         artefact=artefact.id,
         tier=tier,
         state=state,
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-        rmse=rmse,
-        kendall_tau=tau,
         conclusions=_conclusions(artefact, tier, rebuilt, beside),
         errata=_errata(artefact, audits),
         files=sorted(files or []),
