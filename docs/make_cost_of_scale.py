@@ -5,7 +5,7 @@ from pathlib import Path
 
 from everycell.config import Config, read_config
 from everycell.language_models.presets import FACTS
-from everycell.language_models.scale import A100, cost, gpu_hours
+from everycell.language_models.scale import H200, cost, gpu_hours
 
 TARGET = Path("docs/cost-of-scale.md")
 #: Module of a chapter -> its name, and the models of config.yaml that its table is computed for.
@@ -40,6 +40,7 @@ TOKENS = 96
 #: What scores pairs of a query and a passage -> parameters without the table of words.
 RERANKERS = {"MiniLM-L6": 10_646_784, "BERT-base": 85_054_464, "T5-base": 198_229_248}
 PAIRS, PAIR = 1_000_000, 256
+STEPS = " / ".join(f"{seconds * 1000:.0f} ms" for seconds in H200.steps.values())
 HEAD = f"""\
 # Cost of scale
 
@@ -47,8 +48,8 @@ What a full run of a chapter takes: requests to language models, hours of a GPU,
 from `config.yaml` and the code that asks, by `python docs/make_cost_of_scale.py`; a test fails when
 this file and they differ. To see other sizes or models, change `config.yaml` and make it again.
 
-**Nothing was run at this size.** The numbers are arithmetic on counts, on the data sheet of a GPU
-and on prices. Below is what was measured: speed [on one H200](#measured-on-a-gpu), and small models
+**Nothing was run at this size.** The numbers are arithmetic on counts, on prices, and on the rates
+that were measured [on one H200](#measured-on-a-gpu). Small models were measured
 [on two cores](#measured-on-a-cpu).
 
 - *Requests* follow from the settings of the full tier.
@@ -57,12 +58,10 @@ and on prices. Below is what was measured: speed [on one H200](#measured-on-a-gp
   which has no record that may be passed on: there the words of a prompt are estimated, times 1.35.
 - *Tokens of answers* are an upper bound: each answer is as long as the settings allow. In the
   record of abolghasemi2026, chapter 5, answers have 58 tokens of 128 on average.
-- *GPU hours* are for one {A100.name} ({A100.bandwidth_gb:,} GB per second,
-  {A100.tera_flops} tera-operations per second in 16 bits), of which {A100.share:.0%} is assumed
-  to be reached, with `batch: 8` / `batch: 64`. With N parameters, reading takes 2 N operations per
-  token. Writing a token of each answer in a batch reads 2 N bytes and the cache of the prompts. A
-  server such as vLLM batches by itself and comes near to the second number. A model of 208 GB takes
-  three such GPUs, of which one works at a time.
+- *GPU hours* are for one {H200.name}, with `batch: 8` / `batch: 64`. With N parameters, reading
+  takes 2 N operations per token, at {H200.reading} tera-operations per second. Writing a token of
+  each answer takes {STEPS} with 8 billion parameters and is taken to grow with N: so the
+  hours of a model of 208 GB, which takes two such GPUs, are a guess.
 - *Money* is tokens times the `prices` of `config.yaml`, in USD, from when these models were new:
   put yours there. What a job logs before it asks is higher: one token for every three bytes.
 """
@@ -90,12 +89,21 @@ and scores change by up to .61 with a standard deviation of 2.92. With weights i
 nDCG@10 changes by up to .145. For scores that come closest to those of a CPU set `gpu_precision:
 float32`. Why rates with weights in bfloat16 are not above those of everycell was not examined.
 
-A Llama of 8 billion parameters in bfloat16, with prompts of 1,370 tokens, as a plain loop on the
-same H200: a step of writing takes 25.2 ms with 8 requests and 27.1 ms with 64 (318 and 2,366 tokens
-per second), and 36,000 tokens of prompts are read per second. The arithmetic above assumes 26 ms
-for the weights in each step and 5,800 tokens per second for an A100. Everycell's batches, not
-warmed up in that run, reached 89 and 392 tokens per second with reading; the plain loop reached 237
-and 619.
+A Llama of 8 billion parameters in bfloat16, with prompts of 1,371 tokens, on the same kind of card
+(transformers 5.17):
+
+| tokens per second, with reading | everycell | plain loop | a step of the plain loop |
+|---|---|---|---|
+| 8 requests, 32 tokens written for each | 224 | 283 | 19.4 ms |
+| 64 requests, 32 tokens | 627 | 655 | 19.6 ms |
+| 8 requests, 128 tokens | 133 | | |
+| 64 requests, 128 tokens | 1,606 | | |
+
+Prompts are read at 35,000 tokens per second. A step waits for the CPU to launch
+its kernels, so its time hardly depends on the batch and varies with what else the CPU does: 20 to
+62 ms in everycell, 58 ms in the third row. When the 64 prompts differ in length, so that shorter
+ones are padded, a step took 206 ms (measured once, cause not examined; transformers 5.23, which is
+locked here, has another code for padded prompts). The hours above take the slow figures.
 
 ## Measured on a CPU
 
@@ -112,7 +120,7 @@ cores that nine others shared:
 | SmolLM2, two answers of 19 and 24 tokens | 10.8 s one by one, 6.1 s together |
 | encoder of 10.6 million numbers, 96 tokens | 16 passages, 32 giga-operations per second |
 
-So one busy core reached a three-thousandth of what is assumed for the GPU above: hours of encoding
+So one busy core reached a five-thousandth of what was measured on the GPU above: hours of encoding
 there are months here, which is why the released tier is small. On a GPU, where one request leaves
 nearly all of it idle, a batch gains more than on a CPU, until memory is full. Your own run tells:
 the log has answers per minute and tokens per second after the first batch, and
@@ -163,7 +171,7 @@ def _price(config, name, load):
 
 def _hours(operations):
     """Hours of the GPU for so many operations."""
-    return operations / (A100.tera_flops * 1e12 * A100.share) / 3600
+    return operations / (H200.encoding * 1e12) / 3600
 
 
 def _corpora():
@@ -184,9 +192,10 @@ def _corpora():
         [
             "## Corpora and encoders\n",
             "A flat index of vectors has 4 bytes per dimension and passage. Encoding takes 2 "
-            f"operations per parameter and token, at {TOKENS} tokens per passage, on the same "
-            "GPU.\nPassages and packed sizes are those of ir_datasets 0.6.3; unpacked text takes "
-            "about three times as much.\n",
+            f"operations per parameter and token, at {TOKENS} tokens per passage,\non the same GPU "
+            f"at {H200.encoding} tera-operations per second, as measured for BERT-base; smaller "
+            "models reach fewer.\nPassages and packed sizes are those of ir_datasets 0.6.3; "
+            "unpacked text takes about three times as much.\n",
             _table(["corpus", "passages", "packed", *heads], rows),
             "## Re-rankers and training\n",
             "How many pairs of a query and a passage a chapter scores or trains on depends on the "

@@ -10,7 +10,7 @@ import pytest
 
 from everycell.config import Config, parse_config, read_config
 from everycell.language_models.presets import FACTS
-from everycell.language_models.scale import A100, Load, gpu_hours
+from everycell.language_models.scale import H200, Load, gpu_hours
 from everycell.studies.abolghasemi2026.ch3 import scale as satisfaction
 from everycell.studies.abolghasemi2026.ch5 import scale as attribution
 from everycell.studies.heuss2025.ch5 import scale as faithfulness
@@ -68,8 +68,7 @@ def test_requests_follow_the_settings():
 def test_hours_of_a_gpu_by_hand():
     facts = FACTS["HuggingFaceH4/zephyr-7b-beta"]
     load = Load("toy", requests=10, prompt_tokens=10_000, answer_tokens=1000, counted="")
-    reading = 2 * 7_241_732_096 * 10_000 / 312e12
-    # 500 steps of two answers; for each of these 1,000 tokens of a prompt are kept.
-    writing = 500 * 2 * (7_241_732_096 + 2 * 1000 * 65_536) / 2039e9
-    expected = (reading + writing) / 0.3 / 3600
-    assert gpu_hours(load, facts, batch=2, gpu=A100) == pytest.approx(expected)
+    reading = 2 * 7_241_732_096 * 10_000 / 560e12
+    # 125 steps of eight answers.
+    writing = 125 * 0.058 * 7_241_732_096 / 8.03e9
+    assert gpu_hours(load, facts, batch=8, gpu=H200) == pytest.approx((reading + writing) / 3600)

@@ -1,7 +1,8 @@
-"""What a full run asks of language models: tokens, hours of a GPU, money, by plain arithmetic."""
+"""What a full run asks of language models: tokens, hours of a GPU, money, by measured rates."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from everycell.language_models.presets import Facts
@@ -34,51 +35,56 @@ class Load:
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU, by its data sheet, and the share of that which is assumed to be reached.
+    """A GPU, by what `bench/gpu.py` measured on it.
 
     Attributes
     ----------
     name : str
-    memory_gb : float
-    bandwidth_gb : float
-        Gigabytes a second between its memory and its cores.
-    tera_flops : float
-        Of dense products in 16 bits.
-    share : float
-        Assumed to be reached of either, 0 to 1.
+    reading : float
+        Tera-operations per second while a language model of 8 billion parameters reads prompts.
+    steps : mapping of int to float
+        Requests in a batch -> seconds in which that model writes a token of each answer.
+    encoding : float
+        Tera-operations per second of BERT-base, with tokenising.
     """
 
     name: str
-    memory_gb: float
-    bandwidth_gb: float
-    tera_flops: float
-    share: float = 0.3
+    reading: float
+    steps: Mapping[int, float]
+    encoding: float
 
 
-#: The GPU that the papers' authors name.
-A100 = Gpu("A100", memory_gb=80, bandwidth_gb=2039, tera_flops=312)
+#: The GPU that was measured: docs/cost-of-scale.md.
+H200 = Gpu("H200", reading=560, steps={8: 0.058, 64: 0.206}, encoding=155)
+#: Parameters of the language model that was measured.
+MEASURED_PARAMETERS = 8.03e9
 
 
-def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = A100) -> float:
+def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float:
     """Hours that a model of 16-bit numbers takes for a load.
 
-    A prompt's token takes two operations with each parameter, which is bound by arithmetic. Each
-    step of writing, one token for a whole batch, reads all parameters and what is kept of the
-    prompts, which is bound by memory. Answers are taken to be as long as they may be.
+    A prompt's token takes two operations with each parameter. A step of writing takes its measured
+    time, in proportion to the parameters. Answers are taken to be as long as they may be.
+
+    Parameters
+    ----------
+    load : Load
+    facts : Facts
+    batch : {8, 64}
+        Requests that are answered at once.
+    gpu : Gpu
 
     Examples
     --------
     >>> from everycell.language_models.presets import FACTS
     >>> asked = Load("toy", 1000, 1_500_000, 256_000, "by hand")
     >>> llama = FACTS["meta-llama/Meta-Llama-3-8B-Instruct"]
-    >>> round(gpu_hours(asked, llama, batch=1), 2), round(gpu_hours(asked, llama, batch=8), 2)
-    (1.96, 0.33)
+    >>> round(gpu_hours(asked, llama, batch=8), 2), round(gpu_hours(asked, llama, batch=64), 2)
+    (0.53, 0.24)
     """
-    reading = 2 * facts.parameters * load.prompt_tokens / (gpu.tera_flops * 1e12)
-    steps = load.answer_tokens / batch
-    kept = batch * facts.cached * load.prompt_tokens / load.requests
-    writing = steps * 2 * (facts.parameters + kept) / (gpu.bandwidth_gb * 1e9)
-    return (reading + writing) / gpu.share / 3600
+    reading = 2 * facts.parameters * load.prompt_tokens / (gpu.reading * 1e12)
+    step = gpu.steps[batch] * facts.parameters / MEASURED_PARAMETERS
+    return (reading + load.answer_tokens / batch * step) / 3600
 
 
 def cost(load: Load, prices: Prices) -> float:
