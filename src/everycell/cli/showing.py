@@ -241,8 +241,10 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
             f"{conclusion.claim} ({conclusion.source})",
             markup=False,
         )
-    if card.not_testable:
-        console.print(f"Not testable here: {card.not_testable.because}", markup=False)
+    for because in dict.fromkeys(
+        one.detail for one in found.conclusions if one.on_rebuilt == "not_testable"
+    ):
+        console.print(f"Not testable here: {because}", markup=False)
 
 
 def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:

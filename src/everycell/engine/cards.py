@@ -290,7 +290,8 @@ class Predicate(CardFileModel):
 class SpeaksIf(CardFileModel):
     """What a stand-in must show before it counts for or against a claim.
 
-    If `holds_if` does not hold, each comparison with one of the cells is undecided.
+    If `holds_if` does not hold, each comparison with one of the cells is undecided. A rule that
+    names neither cells nor conclusions is about the whole table, which is then not testable.
     """
 
     #: The cells that it applies to; all of them, if absent.
@@ -316,7 +317,7 @@ class Conclusion(CardFileModel):
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     claim: str = Field(min_length=10)
-    source: str = Field(min_length=2, description="Line or section of the paper.")
+    source: str = Field(min_length=2, description="Section or page of the paper.")
     #: All predicates must hold.
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
     #: The significance test where the paper claims significance; a predicate reads its outcome.
@@ -334,7 +335,7 @@ class Conclusion(CardFileModel):
 class Untested(CardFileModel):
     """A claim of a chapter that cannot be tested here."""
 
-    source: str = Field(min_length=2, description="Line or section of the paper.")
+    source: str = Field(min_length=2, description="Section or page of the paper.")
     claim: str = Field(min_length=10)
     reason: str = Field(min_length=10)
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from everycell.engine.cards import Conclusion, Kind, Predicate, SpeaksIf
 from everycell.engine.comparisons import Cells, Key, compare
-from everycell.engine.printed_cells import Selector, key_columns
+from everycell.engine.printed_cells import key_columns
 
 Outcome = Literal["holds", "fails", "undecided", "not_testable"]
 
@@ -31,14 +31,6 @@ class Decision:
 
     outcome: Outcome
     detail: str
-
-
-@dataclass(frozen=True)
-class Silent:
-    """Cells of a stand-in that do not count, and why; no cells means all cells."""
-
-    cells: Selector
-    because: str
 
 
 def no_table(name: str) -> pd.DataFrame | None:
@@ -77,15 +69,18 @@ def evaluate(
     """
     cells = Cells.of(table, key_columns(table))
     expected = [] if printed is None else Cells.of(printed, cells.keys).names
-    parts = [_on(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)]
-    if not parts:
-        return Decision("undecided", "not tested on " + _TABLES[kind])
     silent = [
-        Silent(rule.cells, rule.because)
+        rule
         for rule in speaks_if
         if (not rule.conclusions or conclusion.id in rule.conclusions)
         and not _speaks(rule, cells, kind, beside)
     ]
+    for rule in silent:
+        if not rule.cells and not rule.conclusions:
+            return Decision("not_testable", rule.because)
+    parts = [_on(part, kind) for part in conclusion.holds_if if _is_tested_on(part, kind)]
+    if not parts:
+        return Decision("undecided", "not tested on " + _TABLES[kind])
     results = [
         _evaluate(part, *_table_of(part, cells, expected, beside), lacks or {}, silent)
         for part in parts
@@ -151,7 +146,7 @@ def _evaluate(
     cells: Cells | None,
     expected: Sequence[Key],
     lacks: Mapping[str, Sequence[str]],
-    silent: Sequence[Silent],
+    silent: Sequence[SpeaksIf],
 ) -> Decision:
     if cells is None:
         return Decision("undecided", f"there is no table {predicate.beside!r} beside")
@@ -196,7 +191,7 @@ def _evaluate(
 
 
 def _why_silent(
-    predicate: Predicate, cells: Cells, key: Key, silent: Sequence[Silent]
+    predicate: Predicate, cells: Cells, key: Key, silent: Sequence[SpeaksIf]
 ) -> str | None:
     """Why a comparison is not allowed, None if it is."""
     sides = [key]

@@ -266,9 +266,7 @@ def _conclusions(
             else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, printed))
         )
         on_rebuilt = None
-        if rebuilt is not None and not declared.can_test(conclusion.id):
-            on_rebuilt = Decision("not_testable", declared.not_testable.because)
-        elif rebuilt is not None:
+        if rebuilt is not None:
             on_rebuilt = evaluate(
                 conclusion,
                 rebuilt,
@@ -279,6 +277,9 @@ def _conclusions(
                 speaks_if=declared.speaks_if,
             )
             on_rebuilt = _unless_cause_unknown(artefact, conclusion, on_rebuilt)
+            # One reason for a table: what it does not show at all comes first.
+            if on_rebuilt.outcome != "not_testable" and not declared.can_test(conclusion.id):
+                on_rebuilt = Decision("not_testable", declared.not_testable.because)
         tested.append(
             JudgedConclusion(
                 id=conclusion.id,
