@@ -18,14 +18,13 @@ from transformers import (
     PreTrainedModel,
     RobertaConfig,
 )
-from workflow.test_msmarco_path import index_impacts
+from workflow.test_msmarco_path import index_impacts, words_of
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.config import Config
 from everycell.learning.query_encoders import Ance, encode_queries, load_encoder
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.prebuilt import index_texts
-from everycell.retrieval.query_files import distinct_words
 from everycell.sources import fetch
 
 
@@ -86,9 +85,7 @@ def group_fairness(stage: Stage) -> Settings:
         {query: number for number, query in enumerate(answered)},
     )
     known = Config().term_fairness.msmarco
-    words = sorted(
-        {word for text in [*sets["qs1"].values(), *said] for word in distinct_words(text)}
-    )
+    words = sorted({word for text in [*sets["qs1"].values(), *said] for word in words_of(text)})
     for name in known.rerankers.model_dump().values():
         stage.put_on_hub(name, lambda folder: _write(folder, BertForSequenceClassification, words))
     kinds = {"ance": "ance", "tct_colbert": "tct_colbert", "sbert": "mean"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ from everycell.collections.msmarco import COLLECTION, QUERY_SETS, read_query_set
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import index_texts
-from everycell.retrieval.query_files import distinct_words
 from everycell.sources import fetch
 from everycell.trec.runs import read_run, write_run
 
@@ -34,6 +34,11 @@ def write_model(folder: Path, made: type, words: list[str]) -> None:
     write_bert(folder, model, vocabulary)
 
 
+def words_of(text: str) -> dict[str, int]:
+    """Words of a passage, each with its length: DeepImpact keeps stop words of passages."""
+    return {word: len(word) for word in re.findall("[a-z0-9]+", text.lower())}
+
+
 def index_impacts(texts: list[str], folder: Path) -> None:
     """Index as Anserini makes one of learned sparse vectors; the impact of a word is its length."""
     start_java()
@@ -42,8 +47,8 @@ def index_impacts(texts: list[str], folder: Path) -> None:
     (folder / "vectors").mkdir(parents=True)
     with (folder / "vectors/0.jsonl").open("w") as file:
         for number, text in enumerate(texts):
-            vector = {word: len(word) for word in distinct_words(text)}
-            file.write(json.dumps({"id": str(number), "contents": "", "vector": vector}) + "\n")
+            line = {"id": str(number), "contents": "", "vector": words_of(text)}
+            file.write(json.dumps(line) + "\n")
     autoclass("io.anserini.index.IndexCollection").main(
         ["-collection", "JsonVectorCollection", "-input", str(folder / "vectors")]
         + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(folder / "index")]
@@ -94,7 +99,7 @@ def write_all(data: Path, mirror: Path, cache: Path) -> list[str]:
     index_texts(((str(number), text) for number, text in enumerate(texts)), data / "bm25")
     index_impacts(texts, data / "impacts")
     said = [*sets["qs1"].values(), "he she his her brother sister john mary"]
-    words = sorted({word for text in said for word in distinct_words(text)})
+    words = sorted({word for text in said for word in words_of(text)})
     write_model(data / "cross", BertForSequenceClassification, words)
     write_model(data / "unicoil", TildeV2, words)
     return answered

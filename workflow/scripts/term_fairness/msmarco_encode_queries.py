@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.retrieval.query_files import (
-    distinct_words,
+    deepimpact_query,
     read_encoded_queries,
     write_encoded_queries,
 )
@@ -14,7 +14,7 @@ with Job(snakemake) as job:
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))
     if not given:
-        vectors = map(distinct_words, queries.values())
+        vectors = map(deepimpact_query, queries.values())
     elif given[0].endswith(".jsonl"):
         vectors = read_encoded_queries(given[0], queries).values()
     else:

@@ -50,7 +50,7 @@ class QueryEncoders(Settings):
     deepimpact: str = Field(
         "words",
         pattern=r"^words$|\.jsonl$",
-        description="For DeepImpact: its distinct words, or a file of encoded queries.",
+        description="For DeepImpact: `words`, by its authors' rule, or a file of encoded queries.",
     )
     ance: str = Field("castorini/ance-msmarco-passage", min_length=1, description="For ANCE.")
     distilbert_kd: str = Field(
