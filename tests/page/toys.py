@@ -44,9 +44,7 @@ publication:
   school: University of <b>Toys</b>
   origins: {"1": {published: Proceedings of <b>Toys</b>, arxiv: "2601.00001"}}
   code: [{url: "https://code.example/toys", holds: <b>code</b> of the runs}]
-facts: [sections.csv]
 """
-SECTIONS = "line,section,page\n1,1,3\n2,1.1,4\n"
 CHAPTER = """
 chapter: "1"
 title: Toys
@@ -54,7 +52,7 @@ artefacts:
   table_1:
     kind: table
     title: "Scores <b>of</b> two runs"
-    source: L1
+    source: § 1 from p. 3, L1
     tiers:
       embedded: {state: stand_in, needs: nothing, name: made-up runs}
       released: {state: rebuilt, needs: the runs}
@@ -63,7 +61,7 @@ artefacts:
     decimals: {MAP: 3, size: text}
     beside: {by_length: Scores by length}
     conclusions:
-      - {id: a_wins, claim: Run a is better than run b., source: L2,
+      - {id: a_wins, claim: Run a is better than run b., source: "§ 1.1 from p. 4, L2",
          holds_if: [{cells: {run: a, set: x, metric: MAP}, op: ">", other: {run: b}}]}
     errata:
       - {id: swapped, where: print, cells: [{run: b, set: y, metric: MAP}],
@@ -107,7 +105,6 @@ def published(folder: Path) -> dict[str, Paper]:
     home = folder / "toy2026"
     home.mkdir(parents=True)
     (home / "paper.yaml").write_text(PAPER)
-    (home / "sections.csv").write_text(SECTIONS)
     (home / "ch1.yaml").write_text(CHAPTER)
     rows = "\n".join(",".join(row[:4]) for row in CELLS)
     (home / "table_1.csv").write_text(f"run,set,metric,value\n{rows}\n")

@@ -1,7 +1,9 @@
 """What `check_cards` finds on toy papers, and that it finds nothing on the real ones."""
 
+import re
+
 import pytest
-from harness import published
+from harness import REPOSITORY, published
 from unit.toy_papers import CARD, CELLS, PAPER, write_paper
 
 from everycell.engine.artefacts import load_papers
@@ -338,3 +340,8 @@ def test_what_is_rebuilt_is_tested(tmp_path):
     declared = "{state: rebuilt, needs: nothing, not_testable: {because: Toys are no users.}}"
     with pytest.raises(CardError, match="not_testable"):
         check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", declared), LABELLED)
+
+
+def test_no_place_in_a_text_begins_with_a_line_that_nobody_else_has():
+    for path in (REPOSITORY / "published").glob("*/ch*.yaml"):
+        assert not re.findall(r"source: L\d.*", path.read_text()), path

@@ -380,6 +380,9 @@ def _readers() -> dict[str, Reader]:
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"
         ),
+        "studies.heuss2025.ch3.inputs.read_uncertain_scores": Reader(
+            b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"
+        ),
         "studies.lajewska2025.ch5.confidence.read_released": Reader(
             b"QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n"
         ),
@@ -642,7 +645,6 @@ NOT_HERE = {
     "engine.json_lines.read_json_lines": "parses what readers in the table are given",
     "engine.full_runs.load_full_tier": "the project's own files; see test_full_runs.py",
     "engine.publications.read_publication": "a part of a card's file; see test_render_page.py",
-    "engine.render.page.evidence.read_sections": "the project's own files; see test_render_page.py",
     "engine.registry.load_registry": "reads the package's own file; see test_registry.py",
     "learning.models.load_model": "damaged and hostile models: test_learning_models.py",
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",

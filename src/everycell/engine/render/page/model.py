@@ -21,14 +21,7 @@ from everycell.engine.counting import (
 )
 from everycell.engine.printed_cells import CardError
 from everycell.engine.publications import Origin, read_publication
-from everycell.engine.render.page.evidence import (
-    Section,
-    bibtex,
-    cited_lines,
-    links_of,
-    place_in_print,
-    read_sections,
-)
+from everycell.engine.render.page.evidence import bibtex, links_of
 from everycell.engine.render.page.falls import failures_of
 from everycell.engine.render.page.tables import (
     companion_table,
@@ -64,11 +57,10 @@ def build_model(
     for paper in papers.values():
         artefacts = []
         publication = read_publication(_folder_of(paper))
-        sections = read_sections(_folder_of(paper))
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
                 raise CardError(f"{artefact.id}: no report was given; collect it in each tier.")
-            artefacts.append(_artefact(artefact, entries[artefact.id], folder, sections))
+            artefacts.append(_artefact(artefact, entries[artefact.id], folder))
         shown.append(
             {
                 "key": paper.key,
@@ -90,7 +82,6 @@ def build_model(
                         publication.origins.get(number),
                         [one for one in artefacts if one["chapter"] == number],
                         counted[paper.key, number],
-                        sections,
                     )
                     for number in paper.chapters
                 ],
@@ -125,7 +116,6 @@ def _chapter(
     origin: Origin | None,
     artefacts: Sequence[Mapping[str, Any]],
     counts: Counts,
-    sections: Sequence[Section],
 ) -> dict[str, Any]:
     name = f"{paper.key}_ch{number}"
     short = f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
@@ -143,13 +133,9 @@ def _chapter(
         "claims": counts if counts.claimed else None,
         "origin": origin,
         "origin_links": links_of(origin) if origin else [],
-        "sections": bool(sections),
-        "lines": bool(cited_lines(str(artefacts) + str(paper.untested[number]))),
+        "lines": bool(re.search(r"\bL\d", str(artefacts) + str(paper.untested[number]))),
         "seconds": sum(tier["seconds"] or 0 for one in artefacts for tier in one["tiers"]),
-        "untested": [
-            {**dict(claim), "place": place_in_print(claim.source, sections)}
-            for claim in sorted(paper.untested[number], key=_first_line)
-        ],
+        "untested": sorted(paper.untested[number], key=_in_order_of_text),
         **_summary(artefacts, counts),
     }
 
@@ -158,9 +144,8 @@ def _folder_of(paper: Paper) -> Path | None:
     return next((artefact.folder for artefact in paper.artefacts.values()), None)
 
 
-def _first_line(claim: Untested) -> tuple[int, str]:
-    line = re.search(r"\d+", claim.source)
-    return (int(line[0]) if line else 0, claim.source)
+def _in_order_of_text(claim: Untested) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", claim.source)]
 
 
 def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
@@ -178,9 +163,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
     }
 
 
-def _artefact(
-    artefact: Artefact, entries: Sequence[Found], folder: Path, sections: Sequence[Section]
-) -> dict[str, Any]:
+def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
     tiers = [_tier(entry, folder) for entry in entries]
     rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
@@ -196,13 +179,12 @@ def _artefact(
     for tier in tiers:
         own = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
         tier["verdicts"] = [name for name in VERDICTS if own.get(name)] if rebuilt else verdicts
-    conclusions = _conclusions(artefact, tiers, sections)
+    conclusions = _conclusions(artefact, tiers)
     return {
         "id": artefact.id.replace("/", "-"),
         "key": artefact.id,
         "label": label(artefact.name),
         "page": page_of_chapter(artefact.paper, artefact.chapter),
-        "place": place_in_print(artefact.card.source, sections),
         "chapter": artefact.chapter,
         "card": artefact.card,
         "state": state,
@@ -244,10 +226,7 @@ def _artefact(
             for on in one["on"]
             if on["tier"] == deepest and not on["hollow"]
         ],
-        "errata": [
-            {**dict(erratum), "place": place_in_print(erratum.source or "", sections)}
-            for erratum in entries[0].report.errata
-        ],
+        "errata": [dict(erratum) for erratum in entries[0].report.errata],
         "verdicts": verdicts,
     }
 
@@ -321,9 +300,7 @@ def _receipt(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _conclusions(
-    artefact: Artefact, tiers: Sequence[Mapping[str, Any]], sections: Sequence[Section]
-) -> list[dict[str, Any]]:
+def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     by_tier = [(tier, {found.id: found for found in tier["report"].conclusions}) for tier in tiers]
     conclusions = []
     for number, conclusion in enumerate(artefact.card.conclusions):
@@ -333,7 +310,6 @@ def _conclusions(
                 "id": f"{artefact.id.replace('/', '-')}-claim{number + 1}",
                 "claim": conclusion.claim,
                 "source": conclusion.source,
-                "place": place_in_print(conclusion.source, sections),
                 "test": conclusion.test,
                 "printed": first.on_printed,
                 # A report of an artefact that was not run says how its printed values fare.

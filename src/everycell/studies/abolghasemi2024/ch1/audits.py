@@ -12,7 +12,7 @@ def tables(cells: Cells) -> PrintedTables:
 
 
 def audit_abolghasemi2024_correlation_bound(cells: Cells) -> Finding:
-    """L155: correlations are below 0.55; Table 1."""
+    """§ 5: correlations are below 0.55; Table 1."""
     return tables(cells).correlations_at_or_above(0.55, "r")
 
 

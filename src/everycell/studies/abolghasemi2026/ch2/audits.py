@@ -51,7 +51,7 @@ def audit_abolghasemi2026_impossible_letters(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_tildev2_claim(cells: Cells) -> Finding:
-    """L460: TILDEv2 with BERT (row f) beats TILDE with BERT (row c); Table 2.1 by column."""
+    """§ 2.4: TILDEv2 with BERT (row f) beats TILDE with BERT (row c); Table 2.1 by column."""
     pairs = rows_where(cells("table_2_1"), row=["c", "f"]).pivot(
         index=["task", "metric"], columns="row", values="value"
     )
@@ -75,7 +75,7 @@ def audit_abolghasemi2026_own_row_letter(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_token_quantiles(cells: Cells) -> Finding:
-    """L442: the tokeniser with the lower mean has the higher 90 % quantile."""
+    """§ 2.3.4: the tokeniser with the lower mean has the higher 90 % quantile."""
     text = cells("text_2")
     mean = [
         printed_number(text, claim=f"mean tokens of abstract+title, {name} tokenizer")

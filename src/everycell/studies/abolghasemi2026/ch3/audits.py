@@ -101,7 +101,7 @@ def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_main_claim(cells: Cells) -> Finding:
-    """L788: on Main, BERT and ASAP do better than both language models; macro F1 of Table 3.6."""
+    """§ 3.6.2: on Main, BERT and ASAP beat both language models; macro F1 of Table 3.6."""
     main = rows_where(cells("table_3_6"), test_data="Main", metric="F1")
     found = []
     for dataset, column in main.groupby("dataset", sort=False):
@@ -115,7 +115,7 @@ def audit_abolghasemi2026_main_claim(cells: Cells) -> Finding:
 def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
     """Table 3.7: overlaps that no whole number of common samples can give.
 
-    The overlap of the solved samples M of Main and C of CF is n / (M + C - n) (L828); M and C
+    The overlap of the solved samples M of Main and C of CF is n / (M + C - n) (§ 3.6.2); M and C
     follow from the accuracies of Table 3.6, for each setup of the model.
     """
     solved: dict[tuple[str, str, str], dict[str, int]] = {}
@@ -137,7 +137,7 @@ def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_main_ratio(cells: Cells) -> Finding:
-    """L821: Main has a ratio of about 95 to 5; shares of dissatisfaction in Table 3.5."""
+    """§ 3.6.2: Main has a ratio of about 95 to 5; shares of dissatisfaction in Table 3.5."""
     main = rows_where(cells("table_3_5"), collection="Main", row=[_SATISFIED, _DISSATISFIED])
     shares = {
         dataset: 100 * printed_number(part, row=_DISSATISFIED) / part["value"].astype(float).sum()

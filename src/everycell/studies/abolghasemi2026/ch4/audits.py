@@ -12,7 +12,7 @@ def tables(cells: Cells) -> PrintedTables:
 
 
 def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
-    """L1146: correlations are below 0.55; Table 4.1."""
+    """§ 4.5: correlations are below 0.55; Table 4.1."""
     bound = printed_number(
         cells("text_4"), claim="range of query-level Pearson r (upper, exclusive)"
     )
@@ -36,7 +36,7 @@ def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:
-    """L1101: size of the first query set, compared with its released annotation file (1,765)."""
+    """§ 4.4: size of the first query set, compared with its released annotation file (1,765)."""
     released = 1765
     printed = int(printed_text(cells("text_4"), claim="QS1 size"))
     return Finding(printed != released, f"{printed} printed, {released} in the released file")

@@ -24,7 +24,7 @@ from everycell.studies.abolghasemi2026.ch5.printed_tests import (
 
 _BLOCK = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
 _QUALITY = ["attribution precision", "attribution recall"]
-#: Number of queries of each benchmark (L1346).
+#: Number of queries of each benchmark (§ 5.4).
 _QUERIES = 500
 
 
@@ -56,7 +56,7 @@ def _answers(cells: Cells) -> pd.DataFrame:
 
 
 def audit_abolghasemi2026_em_no_multiple(cells: Cells) -> Finding:
-    """Shares of right answers that are not a whole number of the 500 queries (L1346)."""
+    """Shares of right answers that are not a whole number of the 500 queries (§ 5.4)."""
     answers = _answers(cells)
     odd = answers[~answers["value"].map(lambda value: is_multiple(float(value), 1 / 500))]
     return holds_if_any(
@@ -85,7 +85,7 @@ def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_recall_steps(cells: Cells) -> Finding:
-    """Recalls of chapter 5 and their differences are multiples of 0.2 % (500 queries, L1346)."""
+    """Recalls of chapter 5 and their differences are multiples of 0.2 % (500 queries, § 5.4)."""
     names = [f"table_5_{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 11, 14, 15)]
     table = joined(cells, *names)
     recalls = table.loc[table["metric"].str.endswith("recall"), "value"]
@@ -147,7 +147,7 @@ def check_abolghasemi2026_sensitivity_daggers(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
-    """Table 5.2: the daggers agree with a paired t-test of Informed - Vanilla (L1352).
+    """Table 5.2: the daggers agree with a paired t-test of Informed - Vanilla (§ 5.5).
 
     A recall is 0 or 1, so the mean absolute difference says how many recalls changed, and the test
     is determined. For precision it bounds the sum of squares, which settles most tests.
@@ -176,7 +176,7 @@ def _place(row: pd.Series) -> str:
 def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
     """Tables 5.1 and 5.11: Informed is marked as better than Vanilla where Table 5.2 is not.
 
-    Both report a paired t-test of the same answers (L1352), if Table 5.2 tests signed differences.
+    Both report a paired t-test of the same answers (§ 5.5), if Table 5.2 tests signed differences.
     Values below Vanilla's are those of `audit_abolghasemi2026_daggers`.
     """
     unmarked = _sensitivity_tests(cells).query("marker != '†' and first > second")
@@ -216,7 +216,7 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
-    """L1206, L1513: naming authors changes quality by 3 to 18 points; marked cells of Table 5.2.
+    """§ 5, § 5.6: naming authors changes quality by 3 to 18 points; marked cells of Table 5.2.
 
     The effect of naming authors is Informed - Vanilla. The stated range is that of the bias, which
     compares two ways of naming them (Tables 5.3 and 5.5).
@@ -308,7 +308,7 @@ def check_abolghasemi2026_mixed_bias_from_quality(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_effect_range(cells: Cells) -> Finding:
-    """L1206: effects of 3 to 18 points; smallest and largest bias of Tables 5.3 and 5.5."""
+    """§ 5: effects of 3 to 18 points; smallest and largest bias of Tables 5.3 and 5.5."""
     text = cells("text_5")
     stated = [
         printed_number(text, claim=f"authorship information changes attribution quality by ({end})")

@@ -17,7 +17,7 @@ def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_share_cited(cells: Cells) -> Finding:
-    """L1885: 46 % of the predicted citations are cited; compared with answers in Table 5.2."""
+    """§ 5.5.2: 46 % of the predicted citations are cited; compared with answers in Table 5.2."""
     stated = 46
     column = rows_where(cells("table_5_2"), selection_step="Pred. Cited").astype({"value": int})
     share = 100 * printed_number(column, row="Cited all selected documents") / column["value"].sum()
@@ -25,7 +25,7 @@ def audit_heuss2025_share_cited(cells: Cells) -> Finding:
 
 
 def check_heuss2025_random_set(cells: Cells) -> Finding:
-    """L1899: the 1,344 question-answer pairs are the answers that cite selected documents."""
+    """§ 5.5.3: the 1,344 question-answer pairs are the answers that cite selected documents."""
     stated = 1344
     column = rows_where(cells("table_5_2"), selection_step="Pred. Rel.")
     parts = [

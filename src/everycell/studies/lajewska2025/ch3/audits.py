@@ -13,7 +13,7 @@ from everycell.engine.audits import (
 
 
 def audit_lajewska2025_table_3_2_drop(cells: Cells) -> Finding:
-    """L796: NDCG@3 is less than 16 % below the submitted run; Table 3.2."""
+    """§ 3.3.3: NDCG@3 is less than 16 % below the submitted run; Table 3.2."""
     table = rows_where(cells("table_3_2"), metric="NDCG@3")
     ours = printed_number(table, row="WaterlooClarke reproduced by us")
     loss = 100 * (1 - ours / printed_number(table, row="WaterlooClarke@TREC’21 (runfile)"))
@@ -21,7 +21,7 @@ def audit_lajewska2025_table_3_2_drop(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
-    """L867: WaterlooClarke was reproduced more closely than the baseline; Table 3.2.
+    """§ 3.6: WaterlooClarke was reproduced more closely than the baseline; Table 3.2.
 
     This holds neither for the track's reported values nor for the submitted run file.
     """
@@ -46,7 +46,7 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
-    """L869: feedback improves NDCG@3 consistently; Table 3.3."""
+    """§ 3.6: feedback improves NDCG@3 consistently; Table 3.3."""
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     found = []
     for cell in table[table["row"].str.contains("/PRF")].itertuples():
@@ -57,7 +57,7 @@ def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
-    """L843: another rewriter changes NDCG@3 by less than 2 %, with one exception; Table 3.3."""
+    """§ 3.4.1: another rewriter changes NDCG@3 by less than 2 %, with one exception; Table 3.3."""
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     found = []
     for cell in table[table["row"].str.startswith("T5_C ")].itertuples():
@@ -71,7 +71,7 @@ def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_track_differences(cells: Cells) -> Finding:
-    """L798: differences of 18, 37, 5 and 7 % between the two systems; Table 3.2."""
+    """§ 3.3.3: differences of 18, 37, 5 and 7 % between the two systems; Table 3.2."""
     table, faults = cells("table_3_2"), []
     pairs = {
         ("BaselineOrganizers@TREC’21", "WaterlooClarke@TREC’21"): {"NDCG@3": 18, "R@500": 37},
@@ -88,7 +88,7 @@ def check_lajewska2025_track_differences(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_table_3_3_ranges(cells: Cells) -> Finding:
-    """L843: other rewriters lose 3 to 7 % recall, other rankers gain 12 to 29 %; Table 3.3.
+    """§ 3.4.1: other rewriters lose 3 to 7 % recall, other rankers gain 12 to 29 %; Table 3.3.
 
     The rankers also gain 3 to 12 % in NDCG@3. Ranges are in whole percents.
     """

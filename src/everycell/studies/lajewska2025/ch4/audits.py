@@ -16,7 +16,7 @@ from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, p_va
 
 
 def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:
-    """L1108: no controlled dimension is significant in the answerability study; Table 4.8."""
+    """§ 4.4.1: no controlled dimension is significant in the answerability study; Table 4.8."""
     p = p_values(cells("table_4_8"), study="Answerability")
     below = p[p["value"] <= ALPHA]
     return holds_if_any(
@@ -34,7 +34,7 @@ def audit_lajewska2025_table_4_8_balance(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_4_9_interactions(cells: Cells) -> Finding:
-    """L1137: query and its interactions affect all ratings of the answerability study."""
+    """§ 4.4.1: query and its interactions affect all ratings of the answerability study."""
     p = p_values(cells("table_4_9"), study="Answerability")
     above = p[p["value"] > ALPHA]
     return holds_if_any(
@@ -58,6 +58,6 @@ def check_lajewska2025_study_counts(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_correlation_range(cells: Cells) -> Finding:
-    """L1145: correlations with overall satisfaction lie between 0.6 and 0.8; Table 4.11."""
+    """§ 4.4.2: correlations with overall satisfaction lie between 0.6 and 0.8; Table 4.11."""
     r = cells("table_4_11")["value"].astype(float)
     return Finding(bool(r.between(0.6, 0.8).all()), f"from {r.min()} to {r.max()}")

@@ -8,7 +8,7 @@ from everycell.engine.audits import Cells, Finding, holds_if_none, printed_numbe
 def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
     """Tables 5.5 and B.1: shared counts agree, and rankings are 21 fewer than all 4,560.
 
-    38 test questions with ten passages have 38 x 120 rankings of three (L1545); repeated
+    38 test questions with ten passages have 38 x 120 rankings of three (§ 5.5); repeated
     passages take some away, so the print may not exceed that number.
     """
     table = cells("table_5_5")

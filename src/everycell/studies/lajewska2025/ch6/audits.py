@@ -16,7 +16,7 @@ from everycell.engine.audits import (
 
 
 def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
-    """L1848: preferences in coherence and conciseness are significant; markers of Table 6.2."""
+    """§ 6.5.1: preferences in coherence and conciseness are significant; markers of Table 6.2."""
     table = rows_where(cells("table_6_2"), row="GINGER", metric=["Coh", "Con"])
     return holds_if_any(
         (
@@ -28,21 +28,21 @@ def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_6_2_follow_up(cells: Cells) -> Finding:
-    """L2301: follow-up questions are more useful than the baseline's; Table 6.2."""
+    """§ 8.1.3: follow-up questions are more useful than the baseline's; Table 6.2."""
     table = cells("table_6_2")
     base, ours = (printed_text(table, row=row, metric="FQ_use") for row in ("Baseline", "GINGER"))
     return Finding(float(ours) <= float(base), f"GINGER {ours}, baseline {base}")
 
 
 def audit_lajewska2025_table_6_3_completeness(cells: Cells) -> Finding:
-    """L1864: the broad setting is the standard one; completeness in Tables 6.1 and 6.3."""
+    """§ 6.5.3: the broad setting is the standard one; completeness in Tables 6.1 and 6.3."""
     standard = printed_text(cells("table_6_1"), row="GINGER", metric="Comp")
     broad = printed_text(cells("table_6_3"), row="GINGER broad", metric="Completeness")
     return Finding(standard != broad, f"standard {standard}, broad {broad}")
 
 
 def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
-    """L1776: the track's scores and the mean of three judges rank the systems alike."""
+    """§ 6.4.1: the track's scores and the mean of three judges rank the systems alike."""
     metrics = ["V_strict TREC", "V_strict avg LLM"]
     table = rows_where(cells("table_6_7"), metric=metrics)
     scores = table.pivot(index="row", columns="metric", values="value").replace("-", None)

@@ -28,7 +28,7 @@ def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_7_5_mode(cells: Cells) -> Finding:
-    """L2186: the mode matters only for the limitations; EC1 to EC8 of Table 7.5."""
+    """§ 7.4.1: the mode matters only for the limitations; EC1 to EC8 of Table 7.5."""
     p = p_values(cells("table_7_5"), row="Presentation Mode", conditions="EC1-EC8")
     others = p[(p["dependent_variable"] != "Limitations") & (p["value"] <= ALPHA)]
     return holds_if_any(
@@ -54,7 +54,7 @@ def audit_lajewska2025_table_7_6_query(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_figure_7_4_significance(cells: Cells) -> Finding:
-    """L2205: all plotted differences are significant; EC1 to EC8 of Tables 7.4 and 7.5.
+    """§ 7.4.2: all plotted differences are significant; EC1 to EC8 of Tables 7.4 and 7.5.
 
     The plots show usefulness by both factors, two explanation ratings by quality and two by mode.
     """

@@ -6,7 +6,7 @@ from everycell.engine.audits import Cells, Finding, holds_if_none, printed_numbe
 
 
 def audit_lajewska2025_figure_A_1_experts(cells: Cells) -> Finding:
-    """L1078, L2507: number of scores by experts, compared with the number of scores by queries."""
+    """§ 4.3.1, § A.2.1: number of scores by experts against the number of scores by queries."""
 
     def size(claim: str) -> float:
         return printed_number(cells("text_A_2_1"), claim=claim)
@@ -17,7 +17,7 @@ def audit_lajewska2025_figure_A_1_experts(cells: Cells) -> Finding:
 
 
 def check_lajewska2025_worker_sums(cells: Cells) -> Finding:
-    """Table A.1: each question has 96 and 27 answers, one per worker of each study (L1084)."""
+    """Table A.1: each question has 96 and 27 answers, one per worker of each study (§ 4.3.2)."""
     workers = {"Answerability": 96, "Viewpoint": 27}
     table = cells("table_A_1").astype({"value": int})
     sums = table.groupby(["demographic", "study"], sort=False)["value"].sum()

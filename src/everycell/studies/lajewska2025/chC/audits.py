@@ -70,7 +70,7 @@ def _spreads(cells: Cells) -> Iterator[str]:
 
 
 def check_lajewska2025_pilot_votes(cells: Cells) -> Finding:
-    """Table C.2: the two responses share 30 votes each time (L2671)."""
+    """Table C.2: the two responses share 30 votes each time (§ C.1)."""
     votes = _pilot_votes(cells)
     return holds_if_none(
         (f"{' '.join(name)}: {sum(pair)}" for name, pair in votes.items() if sum(pair) != 30),

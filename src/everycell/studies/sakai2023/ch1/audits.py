@@ -23,7 +23,7 @@ def _gain_sums(cells: Cells) -> dict[str, float]:
 
 
 def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
-    """L882: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half of them."""
+    """§ 6.2: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half of them."""
     stated = {"Bing": 1.9456, "Google": 1.1920}
     table = rows_where(cells("table_1"), entity="Back to the Future", metric="pw_g")
     printed = {system: printed_number(table, system=system) for system in stated}
@@ -44,7 +44,7 @@ def check_sakai2023_relevance_from_gains(cells: Cells) -> Finding:
 
 
 def check_sakai2023_fairness_share(cells: Cells) -> Finding:
-    """L947: Google's ORIGIN fairness is about 95.8 % of Bing's; Table 2."""
+    """§ 6.2: Google's ORIGIN fairness is about 95.8 % of Bing's; Table 2."""
     stated = 95.8
     table = rows_where(cells("table_2"), turn="GF", metric="ORIGIN (JSD)")
     share = 100 * printed_number(table, system="Google") / printed_number(table, system="Bing")
