@@ -125,7 +125,12 @@ class CorpusServer:
     ) -> None:
         """MS MARCO passages of one's own choice, in place of the toy ones."""
         packed = msmarco_files(passages, queries, relevant)
-        keys = {"collectionandqueries.tar.gz": "collectionandqueries", "qrels.dev.tsv": "dev/qrels"}
+        keys = {
+            "collectionandqueries.tar.gz": "collectionandqueries",
+            "queries.tar.gz": "queries",
+            "qrels.dev.tsv": "dev/qrels",
+            "qrels.train.tsv": "train/qrels",
+        }
         for name, data in packed.items():
             self.add_file(f"/msmarcoranking/{name}", data, ("msmarco-passage", keys[name]))
 

@@ -53,7 +53,10 @@ def json_lines(rows: Sequence[object]) -> bytes:
 def msmarco_files(
     passages: Sequence[str], queries: Mapping[str, str], relevant: Mapping[str, int]
 ) -> dict[str, bytes]:
-    """``collectionandqueries.tar.gz`` and ``qrels.dev.tsv``; `relevant` is query -> passage."""
+    """Archives and judgements by their published names; `relevant` is query -> passage.
+
+    Training queries ask the same under other ids.
+    """
     collection = "".join(f"{number}\t{text}\n" for number, text in enumerate(passages)).encode()
     qrels = "".join(f"{query}\t0\t{number}\t1\n" for query, number in relevant.items()).encode()
     topics = "".join(f"{query}\t{text}\n" for query, text in queries.items()).encode()
@@ -62,7 +65,14 @@ def msmarco_files(
         "qrels.dev.small.tsv": qrels,
         "queries.dev.small.tsv": topics,
     }
-    return {"collectionandqueries.tar.gz": _tar_gz(packed), "qrels.dev.tsv": qrels}
+    training = {"queries.train.tsv": "".join(f"9{q}\t{text}\n" for q, text in queries.items())}
+    judged = "".join(f"9{query}\t0\t{number}\t1\n" for query, number in relevant.items())
+    return {
+        "collectionandqueries.tar.gz": _tar_gz(packed),
+        "queries.tar.gz": _tar_gz({name: text.encode() for name, text in training.items()}),
+        "qrels.dev.tsv": qrels,
+        "qrels.train.tsv": judged.encode(),
+    }
 
 
 def beir_zip(name: str, questions: Sequence[tuple[str, str]], passages: Mapping[str, str]) -> bytes:

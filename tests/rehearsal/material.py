@@ -157,7 +157,7 @@ def attribution(stage: Stage) -> Settings:
 
 
 def fair_reranking(stage: Stage) -> Settings:
-    """heuss2025, chapter 3: passages with judgements, and runs of scores with deviations."""
+    """heuss2025, chapter 3: passages with judgements, and the authors' file of scores."""
     data = stage.folder / "data/msmarco"
     data.mkdir(parents=True)
     key = QUERY_SETS["qs2"]
@@ -180,17 +180,16 @@ def fair_reranking(stage: Stage) -> Settings:
         ],
         columns=["query", "document"],
     )
-    write_run(run.assign(score=rng.normal(size=len(run))), data / "means.run", tag="means")
-    spread = run.assign(score=rng.uniform(0.1, 0.9, len(run)))
-    write_run(spread, data / "deviations.run", tag="deviations")
+    scores = run.rename(columns={"query": "qid", "document": "docid"})
+    scores = scores.assign(
+        mean_score=rng.normal(size=len(run)), std_score=rng.uniform(0.1, 0.9, len(run))
+    )
+    name = "data/msmarco_fair_data/msmarco_pointwise_uncertainty.csv"
+    (stage.folder / name).parent.mkdir()
+    scores.to_csv(stage.folder / name, index=False)
     return {
         "term_fairness": {"msmarco": {"folder": "data/msmarco", "passages": len(texts)}},
-        "uncertain_ranking": {
-            "msmarco": {
-                "scores": "data/msmarco/means.run",
-                "deviations": "data/msmarco/deviations.run",
-            }
-        },
+        "uncertain_ranking": {"msmarco": {"scores": name}},
     }
 
 

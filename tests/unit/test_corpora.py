@@ -18,7 +18,7 @@ from corpus_server import CorpusServer
 
 import everycell
 from everycell.collections.cited_questions import read_msmarco_qa
-from everycell.collections.msmarco import read_judgements, stream_passages
+from everycell.collections.msmarco import read_judgements, read_queries, stream_passages
 from everycell.collections.scidocs import read_scidocs
 from everycell.collections.squad import read_squad
 from everycell.sources.corpora import CORPORA, OWN, SOURCE, fetch_corpus
@@ -53,6 +53,8 @@ def test_each_corpus_is_what_its_reader_takes(server, tmp_path):
     passages = list(stream_passages(found["msmarco"]["collection.tsv"], expected=300))
     assert passages[0][0] == "0"
     assert len(read_judgements(found["msmarco"]["qrels.dev.tsv"], ["1", "2"])) == 2
+    training = read_queries(found["msmarco"]["queries.train.tsv"])
+    assert len(read_judgements(found["msmarco"]["qrels.train.tsv"], training)) == len(training)
     questions = read_msmarco_qa(found["msmarco_qa"]["dev_v2.1.json"])
     assert questions.relevant["document"].str.endswith(".1").all()
     assert questions.empty == 1 and len(questions.run) == len(questions.passages)

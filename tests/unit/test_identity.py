@@ -34,6 +34,14 @@ def test_facts_of_a_file(tmp_path, content, facts):
     assert "a corpus" in said and "file" in said
 
 
+def test_a_csv_is_read_at_its_commas_after_its_header(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("qid,docid\n7,1 2\n7,3\n8,1\n")
+    hashed = hashlib.sha256(b"7\n8\n").hexdigest()
+    stated = FileFacts(values={1: 2}, ids={1: hashed})
+    assert facts_of(path, stated) == {"values": {1: 2}, "ids": {1: hashed}}
+
+
 @pytest.mark.released
 def test_mq2008_is_recognised(repository, mirror, tmp_path):
     stated = read_card_file(repository / "published/full.yaml", FullTier).materials["mq2008"].facts

@@ -19,7 +19,7 @@ from everycell.trec.runs import write_run
 RESULTS = "results/full/heuss2025"
 NAMES = ("table_3_1", *(f"figure_3_{number}" for number in range(2, 8)))
 PASSAGES, LENGTH = 60, 30
-UNNAMED = "{scores: null, deviations: null, model: null, candidates: null, depth: 200, runs: {}}"
+UNNAMED = "{scores: null, model: null, candidates: null, depth: 200, runs: {}}"
 
 
 @pytest.fixture
@@ -57,20 +57,23 @@ def named(clean: Project, mirror: Path, queries: list[str]) -> Project:
     for name in ("means", "coder-1", "coder-2", "adv"):
         scored = run.assign(score=rng.normal(size=len(run)))
         write_run(scored, data / f"{name}.run", tag=name)
-    spread = run.assign(score=rng.uniform(0.1, 0.9, len(run)))
-    write_run(spread, data / "deviations.run", tag="deviations")
+    # As the authors' file is written.
+    scores = run.rename(columns={"query": "qid", "document": "docid"})
+    scores = scores.assign(
+        mean_score=rng.normal(size=len(run)), std_score=rng.uniform(0.1, 0.9, len(run))
+    )
+    scores.to_csv(data / "scores.csv", index=False)
     clean.edit("config.yaml", "    folder: null\n    qrels", "    folder: marco\n    qrels")
     clean.edit("config.yaml", "passages: 8841823", f"passages: {PASSAGES}")
     return Project(clean.folder, mirror)
 
 
 def name_runs(project: Project, trained: str = "{}") -> None:
-    """Name runs of scores and deviations, and of trained methods."""
+    """Name the authors' scores, and runs of trained methods."""
     project.edit(
         "config.yaml",
         UNNAMED,
-        "{scores: marco/means.run, deviations: marco/deviations.run, model: null, "
-        f"candidates: null, depth: 200, runs: {trained}}}",
+        f"{{scores: marco/scores.csv, model: null, candidates: null, depth: 200, runs: {trained}}}",
     )
 
 
@@ -84,7 +87,8 @@ def test_scores_of_the_users_give_the_table_and_all_figures(named):
     # Random rankings of one relevant passage: a trained method loses nothing, or is beside UNFAIR.
     assert {"CODER", "ADV"} <= set(table["row"])
     report = json.loads((named.folder / f"{RESULTS}/table_3_1.verdicts.json").read_text())
-    assert report["state"] == "rebuilt"
+    # The passages are made up.
+    assert report["state"] == "stand_in"
     curves = pd.read_csv(named.folder / f"{RESULTS}/figure_3_6.csv")
     strengths = curves[curves["method"] == "CODER"].groupby("metric")["alpha"].agg(list)
     assert strengths["nDCG@10"] == [0, 1, 2]
@@ -102,8 +106,7 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named, queries):
     named.edit(
         "config.yaml",
         UNNAMED,
-        "{scores: null, deviations: null, model: marco/mini, candidates: marco/means.run, "
-        "depth: 5, runs: {}}",
+        "{scores: null, model: marco/mini, candidates: marco/means.run, depth: 5, runs: {}}",
     )
     named.edit("config.yaml", "    pair: 512", "    pair: 48")
     named.build("work/heuss2025/ch3/cross-encoded.scores.parquet")
@@ -121,18 +124,14 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named, queries):
     [
         (UNNAMED, "`uncertain_ranking.msmarco.model` is null"),
         (
-            UNNAMED.replace("scores: null, deviations: null", "scores: a.run, deviations: b.run"),
-            "`uncertain_ranking.msmarco.scores` is 'a.run', which is not a file",
+            UNNAMED.replace("scores: null", "scores: a.csv"),
+            "`uncertain_ranking.msmarco.scores` is 'a.csv', which is not a file",
         ),
-        (UNNAMED.replace("scores: null", "scores: a.run"), "belong together"),
         (UNNAMED.replace("runs: {}", "runs: {BIAS: {}}"), "allowed are ADV, CODER"),
         (UNNAMED.replace("runs: {}", "runs: {ADV: {high: a.run}}"), "strength 'high'"),
         (
             UNNAMED.replace("null, depth", "null, depth")
-            .replace(
-                "scores: null, deviations: null",
-                "scores: marco/means.run, deviations: marco/deviations.run",
-            )
+            .replace("scores: null", "scores: marco/scores.csv")
             .replace("runs: {}", 'runs: {ADV: {"1": a.run}}'),
             "has 'a.run' for 1, which is not a file",
         ),

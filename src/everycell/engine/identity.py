@@ -22,7 +22,8 @@ class FileFacts(CardFileModel):
     """Facts that identify a file; only those that are stated are taken of another one."""
 
     lines: int | None = None
-    #: Column, counted from 1 in lines that are split at blanks -> number of its different values.
+    #: Column, counted from 1 in lines that are split at blanks (of a .csv after its header, at
+    #: commas) -> number of its different values.
     values: dict[int, int] = {}
     #: The same column -> sha256 over its different values, sorted, each with a line end.
     ids: dict[int, str] = {}
@@ -65,11 +66,13 @@ def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
 
 def _lines_and_values(path: Path, columns: list[int]) -> tuple[int, dict[int, set[bytes]]]:
     seen: dict[int, set[bytes]] = {column: set() for column in columns}
-    lines = 0
+    lines, is_csv = 0, path.suffix == ".csv"
     with path.open("rb") as file:
         for line in file:
             lines += 1
-            parts = line.split(None, columns[-1]) if columns else []
+            if is_csv and lines == 1:
+                continue
+            parts = line.split(b"," if is_csv else None, columns[-1]) if columns else []
             for column in columns:
                 if column <= len(parts):
                     seen[column].add(parts[column - 1])

@@ -111,14 +111,20 @@ _MSMARCO_TERMS = (
 #: What can be fetched, by name.
 CORPORA: Mapping[str, Corpus] = {
     "msmarco": Corpus(
-        "MS MARCO passages and judgements of its development queries",
+        "MS MARCO passages, training queries, and judgements of training and development queries",
         "Bajaj and others (2016)",
         _MSMARCO_TERMS,
         (
             Part(("msmarco-passage", "dev/qrels"), {"qrels.dev.tsv": None}),
+            Part(("msmarco-passage", "train/qrels"), {"qrels.train.tsv": None}),
             Part(
                 ("msmarco-passage", "collectionandqueries"),
                 {"collection.tsv": "collection.tsv"},
+                growth=3.0,
+            ),
+            Part(
+                ("msmarco-passage", "queries"),
+                {"queries.train.tsv": "queries.train.tsv"},
                 growth=3.0,
             ),
         ),

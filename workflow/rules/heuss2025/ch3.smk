@@ -94,11 +94,10 @@ use rule step as heuss2025_ch3_msmarco with:
         "Cross-encoder on MS MARCO with the uncertainty of its scores"
 
 
-# Or from runs of the user's.
+# Or from the authors' file.
 use rule step as heuss2025_ch3_given with:
     input:
-        means=UNCERTAIN.msmarco.scores or [],
-        deviations=UNCERTAIN.msmarco.deviations or [],
+        scores=UNCERTAIN.msmarco.scores or [],
     output:
         scores="work/heuss2025/ch3/given.scores.parquet",
     pathvars:

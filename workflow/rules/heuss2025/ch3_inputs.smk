@@ -48,9 +48,8 @@ def check_uncertain(tier):
     if UNCERTAIN.msmarco.scores is None:
         uncertain_model_files(None)
     else:
-        for name in ("scores", "deviations"):
-            key = f"uncertain_ranking.msmarco.{name}"
-            named_by_user(key, "a run", page, kind="file")
+        key = "uncertain_ranking.msmarco.scores"
+        named_by_user(key, "the authors' scores", page, kind="file")
     for (method, strength), run in TRAINED_RUNS.items():
         if not os.path.isfile(run):
             refuse(
@@ -64,12 +63,12 @@ def uncertain_model_files(wildcards):
     return named_model_files(
         "uncertain_ranking.msmarco.model",
         "fair-reranking.md",
-        "a cross-encoder in safetensors, or runs as `scores` and `deviations`",
+        "a cross-encoder in safetensors, or the authors' file as `scores`",
     )
 
 
 def msmarco_scores(wildcards):
-    """Scores of MS MARCO: from the user's runs, or by the user's model."""
+    """Scores of MS MARCO: from the authors' file, or by the user's model."""
     given = UNCERTAIN.msmarco.scores is not None
     return f"work/heuss2025/ch3/{'given' if given else 'cross-encoded'}.scores.parquet"
 

@@ -1,10 +1,9 @@
-"""Scores with deviations from two runs of the user's."""
+"""Scores with deviations from the authors' file."""
+
+from pathlib import Path
 
 from everycell.engine.job import Job
-from everycell.fair_ranking.reranked_runs import with_deviations
-from everycell.trec.runs import read_run
+from everycell.studies.heuss2025.ch3.inputs import read_uncertain_scores
 
 with Job(snakemake) as job:
-    run = with_deviations(read_run(snakemake.input.means), read_run(snakemake.input.deviations))
-    names = {"score": "mean"}
-    job.write_frame(run.rename(columns=names)[["query", "document", "mean", "deviation"]], "scores")
+    job.write_frame(read_uncertain_scores(Path(snakemake.input.scores)), "scores")

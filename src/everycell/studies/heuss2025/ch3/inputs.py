@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from everycell.collections.errors import CollectionError
+from everycell.collections.rating_files import read_table, row_in_file
+from everycell.engine.untrusted import in_quotes
 from everycell.metrics.nfairr import neutrality
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, ranked_lists
 from everycell.trec.runs import read_run
@@ -33,6 +37,44 @@ def read_lists(
         values = (values >= neutral_from).astype(float)
     neutral = dict(zip(counted["document_id"], values, strict=True))
     return ranked_lists(table, neutral, pd.read_parquet(qrels))
+
+
+def read_uncertain_scores(path: Path) -> pd.DataFrame:
+    r"""Scores of a ranker with their standard deviations, from the authors' CSV.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n")
+    >>> read_uncertain_scores(path).values.tolist()
+    [['7', '31', -1.5, 0.25]]
+    """
+    names = {
+        "qid": "query",
+        "docid": "document",
+        "mean_score": "mean",
+        "std_score": "deviation",
+    }
+    table = read_table(path, list(names), error=CollectionError)[list(names)]
+    for name, least in (("mean_score", -np.inf), ("std_score", 0.0)):
+        numbers = pd.to_numeric(table[name], errors="coerce")
+        wrong = ~np.isfinite(numbers) | (numbers < least)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            allowed = "a finite number" + " of 0 or more" * (least == 0)
+            raise CollectionError(
+                f"{row_in_file(path, row)}: {name} is {in_quotes(table[name].iloc[row])}, expected "
+                f"{allowed}; correct it or unpack the published file again."
+            )
+        table[name] = numbers
+    twice = table.duplicated(["qid", "docid"])
+    if twice.any():
+        row = int(np.flatnonzero(twice)[0])
+        raise CollectionError(
+            f"{row_in_file(path, row)}: this qid and docid occur before; remove one of the rows."
+        )
+    return table.rename(columns=names)
 
 
 def read_trained(

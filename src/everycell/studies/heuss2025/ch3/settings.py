@@ -20,8 +20,10 @@ TRAINED = ("ADV", "CODER")
 class MsMarco(Settings):
     """Full tier: a ranker of MS MARCO or its scores, and trained methods."""
 
-    scores: str | None = Field(None, description="Run of mean scores; with `deviations`.")
-    deviations: str | None = Field(None, description="Run of the deviation of each score.")
+    scores: str | None = Field(
+        None,
+        description="The authors' CSV: qid, docid, mean_score and std_score.",
+    )
     model: str | None = Field(
         None,
         description=(
@@ -38,8 +40,6 @@ class MsMarco(Settings):
 
     @model_validator(mode="after")
     def _check(self) -> MsMarco:
-        if (self.scores is None) != (self.deviations is None):
-            raise ValueError("`scores` and `deviations` belong together: name both or none.")
         for method, runs in self.runs.items():
             if method not in TRAINED:
                 raise ValueError(
