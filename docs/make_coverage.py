@@ -5,60 +5,79 @@ from the cards. The text goes between two marks of the README, so nothing of it 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 
-from everycell.engine.artefacts import Paper, all_artefacts, load_papers
-from everycell.engine.cell_classes import described
+from everycell.engine.artefacts import Paper, load_papers
+from everycell.engine.cell_classes import CellClass, described
 from everycell.engine.counting import (
+    CLAIM_LINES,
     HEADLINES,
+    NOT_RUN,
+    UNTESTABLE,
     Counts,
+    as_query,
     claim_lines,
     count_chapters,
     headlines,
     in_words,
     total,
 )
+from everycell.engine.reports import JudgedCell
+from everycell.engine.results import Result, collect
 
 TARGET = Path("README.md")
 PUBLISHED = Path("published")
 EXPECTED = Path("tests/expected_verdicts.csv")
+EMPTY = Path("no-results")
 BEGIN, END = "<!-- made by docs/make_coverage.py: {} -->", "<!-- end of {} -->"
-CLAIM = "conclusion "
 
 
-def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[SimpleNamespace]:
-    """Results as the expected verdicts have them, in the form that is counted."""
+def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]:
+    """Results as the expected verdicts have them, without values."""
     of_result = dict(iter(expected.groupby(["artefact", "tier"], sort=False)))
     found = []
-    for artefact in all_artefacts(papers):
-        for tier, declared in artefact.card.tiers.items():
-            rows = of_result.get((artefact.id, tier))
-            # A result without cells and compared claims leaves no row.
-            bare = (
-                declared.state in ("rebuilt", "stand_in")
-                and tier != "full"
-                and (artefact.cells.empty or declared.state == "stand_in")
+    # The results of an empty folder: all that was not run.
+    for entry in collect(papers, EMPTY, EMPTY, audits=None):
+        artefact, tier, state = (
+            entry.artefact,
+            entry.tier,
+            entry.artefact.card.tiers[entry.tier].state,
+        )
+        rows = of_result.get((artefact.id, tier))
+        # A result without cells and compared claims leaves no row.
+        leaves_no_row = state == "stand_in" or (state == "rebuilt" and artefact.cells.empty)
+        if rows is None and (tier == "full" or not leaves_no_row):
+            continue
+        verdicts = {} if rows is None else dict(rows[["key", "verdict"]].itertuples(index=False))
+        # Surrogate data have no verdicts of cells.
+        cells = [
+            _cell(row, artefact.key_columns, one, verdicts)
+            for row, one in zip(
+                artefact.cells.to_dict("records"), described(artefact, tier), strict=True
             )
-            if rows is None and not bare:
-                continue
-            rows = expected.iloc[:0] if rows is None else rows
-            is_claim = rows["key"].str.startswith(CLAIM)
-            verdicts = rows.loc[~is_claim, "verdict"].str.split(" ").str[0]
-            # Surrogate data have no verdicts.
-            cells = [
-                SimpleNamespace(**one.judged(verdict)._asdict())
-                for one, verdict in zip(described(artefact, tier), verdicts, strict=False)
-            ]
-            outcomes = list(rows.loc[is_claim, "verdict"])
-            if declared.varies:
-                outcomes += ["varies"] * (len(artefact.card.conclusions) - len(outcomes))
-            claims = [SimpleNamespace(on_rebuilt=outcome) for outcome in outcomes]
-            report = SimpleNamespace(state=declared.state, cells=cells, conclusions=claims)
-            found.append(SimpleNamespace(artefact=artefact, tier=tier, report=report))
+            if state == "rebuilt"
+        ]
+        claims = [
+            claim.model_copy(
+                update={"on_rebuilt": verdicts.get(f"conclusion {claim.id}", "undecided")}
+            )
+            for claim in entry.report.conclusions
+        ]
+        told = {"state": state, "cells": cells, "conclusions": claims}
+        found.append(replace(entry, report=entry.report.model_copy(update=told)))
     return found
+
+
+def _cell(
+    row: Mapping[str, str], keys: list[str], one: CellClass, verdicts: Mapping[str, str]
+) -> JudgedCell:
+    key = {name: row[name] for name in keys}
+    judged = one.judged(verdicts[" / ".join(key.values())].split(" ")[0])
+    told = {name: value or None for name, value in judged._asdict().items()}
+    return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **told)
 
 
 def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
@@ -71,17 +90,28 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
     ]
     lines[1] = f"- **{lines[1][2:]}**"
     lines += [f"- claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
+    lines.append(f"- claims not run: {whole.claims[NOT_RUN]}")
     lines.append(f"- claims not testable here: {whole.untestable}, each with the reason")
     return "\n".join(lines) + "\n"
 
 
 def filters(chapters: Mapping[tuple[str, str], Counts]) -> str:
-    """How each headline number is recomputed from `cells.csv`."""
-    told = headlines(total(chapters.values()))
-    lines = ["| number | rows of `cells.csv` with `counts` = yes and |", "|--:|---|"]
-    for name, verdicts in told.items():
-        where = ", ".join(f"`{key}` = {value}" for key, value in HEADLINES[name].items())
-        lines.append(f"| {verdicts.total():,} | {where} |")
+    """How each headline number is recomputed from `cells.csv` and `claims.csv`, in pandas."""
+    whole = total(chapters.values())
+    shown = [(whole.published, "cells.verdict")]
+    shown += [
+        (verdicts.total(), f'cells.query("{as_query(HEADLINES[name])}").verdict')
+        for name, verdicts in headlines(whole).items()
+    ]
+    shown += [
+        (sum(whole.outcomes(*CLAIM_LINES[name]["basis"]).values()), CLAIM_LINES[name])
+        for name in claim_lines(whole)
+    ]
+    shown += [(whole.claims[one], {"basis": one[0]}) for one in (NOT_RUN, UNTESTABLE)]
+    lines = ["| number | filter |", "|--:|---|"]
+    for number, where in shown:
+        code = where if isinstance(where, str) else f'claims.query("{as_query(where)}").outcome'
+        lines.append(f"| {number:,} | `{code}` |")
     return "\n".join(lines) + "\n"
 
 

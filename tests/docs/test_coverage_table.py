@@ -1,6 +1,8 @@
 """What the README says is rebuilt is counted from the expected verdicts."""
 
 import importlib.util
+import re
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -8,9 +10,18 @@ import pytest
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.counting import HEADLINES, claim_lines, count_chapters, headlines, total
-from everycell.engine.render.page.cells_file import cells_frame
+from everycell.engine.counting import (
+    CLAIM_LINES,
+    NOT_RUN,
+    UNTESTABLE,
+    claim_lines,
+    count_chapters,
+    headlines,
+    total,
+)
+from everycell.engine.render.page.cells_file import data_files
 from everycell.engine.render.page.model import build_model
+from everycell.engine.reports import OUTCOME_NAMES, VERDICTS
 from everycell.engine.results import collect
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -41,7 +52,45 @@ def test_the_readme_is_up_to_date(maker, papers, expected):
     assert made == page, "run `python docs/make_coverage.py`"
 
 
-def test_the_counts_of_readme_page_summary_and_cells_agree(maker, papers, expected):
+def readme_filters() -> tuple[str, list[tuple[int, str]]]:
+    """Code of the README that reads the two tables, and its filters with their numbers."""
+    text = (REPOSITORY / "README.md").read_text("utf-8")
+    [code] = re.findall(r"```python\n(import pandas.+?\n)```", text, re.S)
+    rows = re.findall(r"^\| ([\d,]+) \| `(.+)` \|$", text, re.M)
+    return code, [(int(number.replace(",", "")), expression) for number, expression in rows]
+
+
+def check_filters(papers, found, results, folder):
+    """Run the filters of the README on the tables of some results, and compare what they count."""
+    code, rows = readme_filters()
+    whole = total(count_chapters(papers, found).values())
+    for name, content in data_files(papers, found, results).items():
+        (folder / name).write_bytes(content)
+    names: dict = {}
+    exec(code.replace("results/", f"{folder}/"), names)
+    filtered = {expression: eval(expression, names) for _, expression in rows}
+    assert {expression: len(one) for expression, one in filtered.items()} == {
+        expression: number for number, expression in rows
+    }
+    outcomes = {OUTCOME_NAMES.get(name, name): name for name in (*OUTCOME_NAMES, *VERDICTS, "")}
+    counted = [
+        Counter({outcomes[name]: n for name, n in one.value_counts().items()})
+        for one in filtered.values()
+    ]
+    assert counted == [
+        whole.verdicts(),
+        *headlines(whole).values(),
+        *(Counter(whole.outcomes(*CLAIM_LINES[name]["basis"])) for name in claim_lines(whole)),
+        Counter({"": whole.claims[NOT_RUN]}),
+        Counter({"": whole.claims[UNTESTABLE]}),
+    ]
+
+
+def test_the_filters_of_the_readme_give_its_numbers(maker, papers, expected, tmp_path):
+    check_filters(papers, maker.entries(papers, expected), tmp_path, tmp_path)
+
+
+def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expected, tmp_path):
     whole = total(count_chapters(papers, maker.entries(papers, expected)).values())
     results = REPOSITORY / "results"
     found = collect(papers, results, REPOSITORY, audits=None)
@@ -52,12 +101,7 @@ def test_the_counts_of_readme_page_summary_and_cells_agree(maker, papers, expect
     assert (own.cells, own.claims) == (whole.cells, whole.claims)
     model = build_model(papers, found, results)
     assert model["headlines"] == headlines(whole) and model["claim_lines"] == claim_lines(whole)
-    cells = cells_frame(found, results)
-    for name, verdicts in headlines(whole).items():
-        rows = cells[cells["counts"] == "yes"]
-        for column, value in HEADLINES[name].items():
-            rows = rows[rows[column] == value]
-        assert rows["verdict"].value_counts().to_dict() == dict(verdicts), name
+    check_filters(papers, found, results, tmp_path)
 
 
 def test_a_worse_verdict_changes_the_text(maker, papers, expected):

@@ -6,7 +6,7 @@ localrules:
 
 
 # An overview with what does not stand, a static page for each chapter with its artefacts and
-# their verdicts, all cells as data; and the jobs behind all results.
+# their verdicts, all cells and claims as data; and the jobs behind all results.
 use rule step as page with:
     input:
         verdicts=shown_verdicts,
@@ -16,8 +16,11 @@ use rule step as page with:
         # keeps what Snakemake no longer has a record of.
         page=update(ensure("results/index.html", non_empty=True)),
         chapters=update(ensure(pages_of_chapters(), non_empty=True)),
-        cells=update(
-            ensure(["results/cells.csv", "results/cells.parquet"], non_empty=True)
+        data=update(
+            ensure(
+                ["results/cells.csv", "results/cells.parquet", "results/claims.csv"],
+                non_empty=True,
+            )
         ),
         lineage=update(ensure("results/lineage.json", non_empty=True)),
     pathvars:

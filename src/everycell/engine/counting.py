@@ -11,16 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from everycell.engine.artefacts import Paper
+from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.cell_classes import CellClass, described
-from everycell.engine.reports import ON_REBUILT, VERDICTS, Verdict
+from everycell.engine.reports import ON_REBUILT, OUTCOME_NAMES, VERDICTS, Verdict
 from everycell.engine.tiers import TIERS
 
 #: What a claim was tested on.
 BASES = ("data", "published inputs", "other cells", "surrogate data")
 #: Outcomes of a test; those that depend on the machine's training are not compared.
 TESTED = ("holds", "fails", "undecided", "varies")
+#: What stands for basis and outcome of a claim that was not tested.
+NOT_RUN, UNTESTABLE = ("not run", ""), ("untestable", "")
 
 
 class Entry(Protocol):
@@ -42,7 +44,7 @@ class Counts:
     cells
         Published cells by kind, origin, flag and verdict.
     claims
-        By what they were tested on and outcome, and ("not run", "") and ("untestable", "").
+        By what they were tested on and outcome; `NOT_RUN` and `UNTESTABLE` for the others.
     """
 
     artefacts: int = 0
@@ -101,7 +103,7 @@ class Counts:
     @property
     def untestable(self) -> int:
         """Claims that nothing here can test by their nature."""
-        return self.claims["untestable", ""]
+        return self.claims[UNTESTABLE]
 
     @property
     def claimed(self) -> int:
@@ -121,39 +123,47 @@ def count_chapters(
     for paper in papers.values():
         for chapter in paper.chapters:
             counts = found[paper.key, chapter] = Counts()
-            counts.claims["untestable", ""] += len(paper.untested[chapter])
+            counts.claims[UNTESTABLE] += len(paper.untested[chapter])
         for artefact in paper.artefacts.values():
             counts = found[paper.key, artefact.chapter]
             counts.artefacts += 1
             entry = best.get(artefact.id)
-            judged = entry.report.cells if entry and entry.report.state == "rebuilt" else ()
-            if judged:
-                classes = [
-                    CellClass(cell.kind, cell.origin, cell.flag or "", cell.verdict)
-                    for cell in judged
-                ]
-            else:
-                quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
-                verdict = "quoted" if quoted and entry is None else "not_run"
-                classes = [one.judged(verdict) for one in described(artefact, None)]
+            classes = cells_of(artefact, entry)
             counts.cells.update(one for one in classes if one.kind != "check")
+            counts.claims.update(claims_of(artefact, entry))
             if entry is None:
                 states = {tier.state for tier in artefact.card.tiers.values()}
                 still = next((s for s in ("quoted", "drawing") if s in states), "not_run")
                 counts.states[still] += 1
-                counts.claims["not run", ""] += len(artefact.card.conclusions)
                 continue
             counts.states[entry.report.state] += 1
-            basis = basis_of(artefact.card, entry)
-            counts.hollow += basis == "other cells"
-            varies = artefact.card.tiers[entry.tier].varies
-            counts.claims.update(
-                ("untestable", "")
-                if claim.on_rebuilt == "not_testable"
-                else (basis, "varies" if varies else claim.on_rebuilt)
-                for claim in entry.report.conclusions
-            )
+            counts.hollow += basis_of(artefact.card, entry) == "other cells"
     return found
+
+
+def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
+    """Class of each published cell by the result that counts, if there is one; checks too."""
+    if entry and entry.report.state == "rebuilt" and entry.report.cells:
+        return [
+            CellClass(cell.kind, cell.origin, cell.flag or "", cell.verdict)
+            for cell in entry.report.cells
+        ]
+    quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
+    verdict = "quoted" if quoted and entry is None else "not_run"
+    return [one.judged(verdict) for one in described(artefact, None)]
+
+
+def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
+    """What each claim of an artefact was tested on in a result, if there is one, and outcome."""
+    if entry is None:
+        return [NOT_RUN] * len(artefact.card.conclusions)
+    basis, varies = basis_of(artefact.card, entry), artefact.card.tiers[entry.tier].varies
+    return [
+        UNTESTABLE
+        if claim.on_rebuilt == "not_testable"
+        else (basis, "varies" if varies else claim.on_rebuilt)
+        for claim in entry.report.conclusions
+    ]
 
 
 def best_entries(entries: Iterable[Entry]) -> dict[str, Entry]:
@@ -190,8 +200,10 @@ def total(counts: Iterable[Counts]) -> Counts:
     return whole
 
 
-#: Headline lines: name -> filter over the columns of ``cells.csv``.
-HEADLINES: dict[str, dict[str, str]] = {
+#: Values of columns of ``cells.csv`` or ``claims.csv``.
+Filter = Mapping[str, str | tuple[str, ...]]
+#: Headline lines: name -> rows of ``cells.csv`` that count.
+HEADLINES: dict[str, Filter] = {
     "numbers from data": {"kind": "number", "origin": "data"},
     "of these, effectiveness measures": {
         "kind": "number",
@@ -211,6 +223,14 @@ HEADLINES: dict[str, dict[str, str]] = {
 }
 
 
+#: The same for claims and ``claims.csv``.
+CLAIM_LINES: dict[str, Filter] = {
+    "reproduced values": {"basis": ("data", "published inputs")},
+    "other published cells": {"basis": ("other cells",)},
+    "surrogate data": {"basis": ("surrogate data",)},
+}
+
+
 def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
     """Headline lines with their verdicts; lines without a cell are left out."""
     found = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
@@ -219,23 +239,30 @@ def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
 
 def claim_lines(counts: Counts) -> dict[str, str]:
     """What claims were tested on -> their outcomes in words."""
-    names = {"supported": "holds", "contradicted": "fails", "inconclusive": "undecided"}
-    names["dependent on the machine"] = "varies"
-    bases = {
-        "reproduced values": ("data", "published inputs"),
-        "other published cells": ("other cells",),
-        "surrogate data": ("surrogate data",),
-    }
     found = {}
-    for base, of in bases.items():
-        outcomes = counts.outcomes(*of)
+    for name, where in CLAIM_LINES.items():
+        outcomes = counts.outcomes(*where["basis"])
         if sum(outcomes.values()):
-            found[base] = ", ".join(
-                f"{outcomes[key]} {name}"
-                for name, key in names.items()
-                if outcomes[key] or key != "varies"
+            found[name] = ", ".join(
+                f"{number} {OUTCOME_NAMES[key]}"
+                for key, number in outcomes.items()
+                if number or key != "varies"
             )
     return found
+
+
+def as_query(where: Filter) -> str:
+    """Filter as `pandas.DataFrame.query` takes it.
+
+    Examples
+    --------
+    >>> as_query({"kind": "number", "origin": ("data", "quoted")})
+    "kind == 'number' and origin in ['data', 'quoted']"
+    """
+    return " and ".join(
+        f"{column} == {value!r}" if isinstance(value, str) else f"{column} in {list(value)}"
+        for column, value in where.items()
+    )
 
 
 def in_words(verdicts: Mapping[Verdict, int]) -> str:

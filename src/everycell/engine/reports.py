@@ -43,6 +43,14 @@ OUTCOMES: dict[str, Outcome] = {
     "undecided": "undecided",
     "not_testable": "not_testable",
 }
+#: Outcome of a claim, as a reader sees it.
+OUTCOME_NAMES: dict[str, str] = {
+    "holds": "supported",
+    "fails": "contradicted",
+    "undecided": "inconclusive",
+    "varies": "dependent on the machine",
+    "not_testable": "not testable here",
+}
 
 
 class _Part(BaseModel):

@@ -1,4 +1,4 @@
-"""The whole result as data: each cell of each tier, with its verdict, as one table."""
+"""The whole result as data: a table of all cells with their verdicts, and one of all claims."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.counting import best_entries
+from everycell.engine.artefacts import Artefact, Paper, all_artefacts
+from everycell.engine.cards import RUNNABLE
+from everycell.engine.counting import UNTESTABLE, best_entries, cells_of, claims_of
 from everycell.engine.render.page.vocabulary import Found
 from everycell.engine.render.tables.layout import NO_KEYS
+from everycell.engine.reports import OUTCOME_NAMES
 
-#: Names of the two files in a results folder.
-CELLS_CSV = "cells.csv"
-CELLS_PARQUET = "cells.parquet"
-COLUMNS = [
+CELL_COLUMNS = [
     "work",
     "artefact",
     "tier",
@@ -34,34 +34,106 @@ COLUMNS = [
     "cause",
     "explanation",
 ]
+CLAIM_COLUMNS = [
+    "work",
+    "chapter",
+    "artefact",
+    "claim",
+    "tier",
+    "counts",
+    "basis",
+    "outcome",
+    "on_published",
+    "test",
+    "source",
+    "statement",
+    "detail",
+]
 
 
-def cells_frame(found: Sequence[Found], folder: Path) -> pd.DataFrame:
-    """Every cell of every artefact and tier."""
+def cells_frame(papers: Mapping[str, Paper], found: Sequence[Found], folder: Path) -> pd.DataFrame:
+    """Cells of all artefacts and tiers; each published cell counts in exactly one row."""
     best = best_entries(found)
-    rows = [
-        row
-        for entry in found
-        for row in _rows(entry, folder, counts=best.get(entry.artefact.id) is entry)
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS, dtype=str)
+    rows: list[list[str]] = []
+    for artefact, entries in _by_artefact(papers, found):
+        counting = best.get(artefact.id)
+        if counting is None or counting.report.state != "rebuilt" or not counting.report.cells:
+            rows += _not_computed(artefact, counting)
+            entries = [entry for entry in entries if entry.report.state in RUNNABLE]
+        for entry in entries:
+            rows += _rows(entry, folder, counts=counting is entry)
+    return pd.DataFrame(rows, columns=CELL_COLUMNS, dtype=str)
 
 
-def cells_files(found: Sequence[Found], folder: Path) -> dict[str, bytes]:
-    """Name and content of the table of all cells as CSV and as Parquet.
+def claims_frame(papers: Mapping[str, Paper], found: Sequence[Found]) -> pd.DataFrame:
+    """Claims of all artefacts in each tier that was run; each claim counts in exactly one row."""
+    best = best_entries(found)
+    rows: list[list[str]] = []
+    for artefact, entries in _by_artefact(papers, found):
+        about = [artefact.paper, artefact.chapter, artefact.name]
+        run = [entry for entry in entries if entry.report.state in RUNNABLE]
+        for entry in run:
+            counts = "yes" if best[artefact.id] is entry else ""
+            outcomes = claims_of(artefact, entry)
+            for claim, (basis, outcome) in zip(entry.report.conclusions, outcomes, strict=True):
+                names = [OUTCOME_NAMES.get(one, "") for one in (outcome, claim.on_printed)]
+                told = [claim.test or "", claim.source, claim.claim, claim.detail]
+                rows.append([*about, claim.id, entry.tier, counts, basis, *names, *told])
+        if not run:
+            outcomes = claims_of(artefact, None)
+            for conclusion, (basis, outcome) in zip(
+                artefact.card.conclusions, outcomes, strict=True
+            ):
+                told = [conclusion.test or "", conclusion.source, conclusion.claim, ""]
+                rows.append([*about, conclusion.id, "", "yes", basis, outcome, "", *told])
+    for paper in papers.values():
+        for chapter, untested in paper.untested.items():
+            rows += [
+                [paper.key, chapter, *[""] * 3, "yes", *UNTESTABLE, *[""] * 2]
+                + [claim.source, claim.claim, claim.reason]
+                for claim in untested
+            ]
+    return pd.DataFrame(rows, columns=CLAIM_COLUMNS, dtype=str)
+
+
+def data_files(
+    papers: Mapping[str, Paper], found: Sequence[Found], folder: Path
+) -> dict[str, bytes]:
+    """Name and content of the tables of all cells and of all claims.
 
     Examples
     --------
-    >>> cells_files([], Path("results"))["cells.csv"].decode().strip()
-    'work,artefact,tier,state,counts,key,printed,rebuilt,verdict,kind,origin,flag,difference,tolerance,cause,explanation'
+    >>> list(data_files({}, [], Path("results")))
+    ['cells.csv', 'cells.parquet', 'claims.csv']
     """
-    frame = cells_frame(found, folder)
+    frame = cells_frame(papers, found, folder)
     parquet = io.BytesIO()
     frame.to_parquet(parquet, index=False)
     return {
-        CELLS_CSV: frame.to_csv(index=False, lineterminator="\n").encode(),
-        CELLS_PARQUET: parquet.getvalue(),
+        "cells.csv": frame.to_csv(index=False, lineterminator="\n").encode(),
+        "cells.parquet": parquet.getvalue(),
+        "claims.csv": claims_frame(papers, found).to_csv(index=False, lineterminator="\n").encode(),
     }
+
+
+def _by_artefact(
+    papers: Mapping[str, Paper], found: Sequence[Found]
+) -> list[tuple[Artefact, list[Found]]]:
+    entries: dict[str, list[Found]] = {}
+    for entry in found:
+        entries.setdefault(entry.artefact.id, []).append(entry)
+    return [(artefact, entries.get(artefact.id, [])) for artefact in all_artefacts(papers)]
+
+
+def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[str]]:
+    """Rows of published cells that no tier computes, with what the deepest tier needs."""
+    tier, declared = list(artefact.card.tiers.items())[-1]
+    classes = cells_of(artefact, counting)
+    for (key, printed), one in zip(_printed(artefact).items(), classes, strict=True):
+        if one.kind != "check":
+            about = [artefact.paper, artefact.name, tier, one.verdict, "yes", _json(dict(key))]
+            about += [printed, "", one.verdict, one.kind, one.origin, one.flag]
+            yield [*about, *[""] * 3, declared.needs]
 
 
 def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
@@ -81,18 +153,15 @@ def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
         shown = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
         distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.tolerance)]
         yield [*about, _json(cell.key), *shown, *distances, cell.cause, cell.why or ""]
-    if not report.cells and report.state == "not_run" and not artefact.cells.empty:
-        needs = artefact.card.tiers[entry.tier].needs
-        for key, printed in _printed(entry).items():
-            yield [*about, _json(dict(key)), printed, "", "not_run", *[""] * 6, needs]
 
 
-def _printed(entry: Found) -> dict[tuple[tuple[str, str], ...], str]:
-    """Key of each printed cell -> its value."""
-    keys = entry.artefact.key_columns
+def _printed(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
+    """Key of each published cell -> its value."""
+    if artefact.cells.empty:
+        return {}
     return {
-        tuple((name, row[name]) for name in keys): row["value"]
-        for row in entry.artefact.cells.to_dict("records")
+        tuple((name, row[name]) for name in artefact.key_columns): row["value"]
+        for row in artefact.cells.to_dict("records")
     }
 
 
@@ -106,7 +175,7 @@ def _stand_in(entry: Found, folder: Path) -> Iterator[tuple[dict[str, str], str,
     alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
     if alike:
         keys = artefact.key_columns
-    printed = _printed(entry) if alike else {}
+    printed = _printed(artefact) if alike else {}
     for row in table.to_dict("records"):
         key = tuple((name, row[name]) for name in keys)
         yield dict(key), printed.get(key, ""), row.get("value", "")

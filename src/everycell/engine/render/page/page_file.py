@@ -11,7 +11,7 @@ from typing import Any
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
-from everycell.engine.render.page.cells_file import cells_files
+from everycell.engine.render.page.cells_file import data_files
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.vocabulary import Found
 
@@ -40,7 +40,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
     --------
     >>> pages = pages_of(Path("results"), [], {})
     >>> list(pages), pages["index.html"].lstrip().lower().startswith(b"<!doctype html>")
-    (['cells.csv', 'cells.parquet', 'index.html'], True)
+    (['cells.csv', 'cells.parquet', 'claims.csv', 'index.html'], True)
     """
     model = build_model(papers, found, folder)
     pages = {
@@ -64,7 +64,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
         )
     }
     index = _filled("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
-    return pages | cells_files(found, folder) | {INDEX: index}
+    return pages | data_files(papers, found, folder) | {INDEX: index}
 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
