@@ -24,7 +24,7 @@ CHAPTERS = {
     ),
     "lajewska2025.ch6": (
         "lajewska2025, chapter 6: responses from nuggets",
-        ("gpt-4-turbo", "gpt-4o", "claude-haiku", "gemini-flash", "llama-3-8b-instruct"),
+        ("gpt-5-5", "gpt-4o", "claude-haiku", "gemini-flash", "llama-3-8b-instruct"),
     ),
 }
 #: Corpus -> passages and, where it is one download, its packed bytes: ir_datasets 0.6.3 has both.

@@ -22,7 +22,7 @@ class Server:
     def __init__(self):
         self.replies = [reply_of()]
         self.seen = []
-        self.models, self.looked_up = ["gpt-8", "gpt-9"], []
+        self.models, self.page, self.looked_up = ["gpt-8", "gpt-9"], 20, []
         self.closing = threading.Event()
         outer = self
 
@@ -39,7 +39,9 @@ class Server:
 
             def do_GET(self):
                 outer.looked_up.append(self.path)
-                self.send(200, {}, {"data": [{"id": name} for name in outer.models]})
+                name = self.path.partition("/models/")[2]
+                listed = {"data": [{"id": model} for model in outer.models[: outer.page]]}
+                self.send(404 if name and name not in outer.models else 200, {}, listed)
 
             def send(self, status, headers, content):
                 data = content if isinstance(content, bytes) else json.dumps(content).encode()

@@ -28,6 +28,7 @@ def project(tmp_path, repository, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Toy", 96.0)])
     monkeypatch.setattr(full_machine, "unreachable", lambda url: "")
+    monkeypatch.setattr(full_tier.Endpoint, "listed_instead", lambda self: [])
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: "")
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: None)
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "1.0")
@@ -101,6 +102,17 @@ def test_each_thing_that_is_missing_is_a_row_and_in_the_last_line(project, monke
         "GB of memory, get a network to models.example.org."
     )
     assert states(report)["money for mine"] == "unknown"
+
+
+def test_a_model_that_its_server_lists_no_longer_is_missing(project, monkeypatch):
+    monkeypatch.setenv("TOY_KEY", "sk-never-shown")
+    name_citations(project)
+    listed = ["command-r-plus", "command-a"]
+    monkeypatch.setattr(full_tier.Endpoint, "listed_instead", lambda self: listed)
+    assert found("heuss2025_ch5")["ending"] == (
+        "full_heuss2025_ch5 cannot start: set language_models.endpoints.mine.model to one of "
+        "command-r-plus, command-a."
+    )
 
 
 def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypatch):
@@ -188,11 +200,16 @@ def test_the_hub_says_what_it_cannot_give(monkeypatch):
     with CorpusServer() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        server.add_repository("org/safe", {"config.json": b"{}", "model.safetensors": b"x"})
+        weights = {"config.json": b"{}", "model.safetensors": b"x"}
+        server.add_repository("org/safe", weights | {"vocab.txt": b"a"})
+        server.add_repository("org/mute", weights)
         commit = server.add_repository("org/pickle", {"pytorch_model.bin": b"x"})
         assert full_machine.hub_fault("org/safe") == ""
         assert "only as a pickle" in full_machine.hub_fault("org/pickle")
         assert "only as a pickle" in full_machine.hub_fault(f"org/pickle@{commit}")
+        assert "without a tokenizer" in full_machine.hub_fault("org/mute")
+        server.fault("org/safe", "gated", times=1)
+        assert "terms" in full_machine.hub_fault("org/safe")
         for unknown in ("org/none", "org/safe@v9"):
             assert full_machine.hub_fault(unknown) == f"neither a folder nor the hub has {unknown}"
     assert full_machine.hub_fault("org/pickle") == ""

@@ -31,10 +31,9 @@ def test_config_file_holds_every_key_with_its_default(repository):
     assert parse_config(content) == Config()
     written, defaults = content, Config().model_dump()
     # Of an endpoint, of which most settings suit most servers, the page of docs/ has the keys.
-    endpoints = (each["language_models"].pop("endpoints") for each in (written, defaults))
-    assert {name: list(each) for name, each in next(endpoints).items()} == {
-        name: ["url", "model", "key", "prices"] for name in next(endpoints)
-    }
+    endpoints = written["language_models"].pop("endpoints")
+    assert endpoints.keys() == defaults["language_models"].pop("endpoints").keys()
+    assert all({"url", "model", "key", "prices"} <= each.keys() for each in endpoints.values())
     assert written == defaults
 
 

@@ -151,6 +151,22 @@ def test_an_unknown_model_is_named_with_those_that_are_there(server):
     assert Endpoint(server.settings()).model_names() == []
 
 
+@pytest.mark.parametrize(
+    ("listed", "page", "instead"),
+    [
+        (["gpt-8", "gpt-9"], 20, []),
+        (["models/gpt-8", "models/gpt-9"], 20, []),
+        # The list is cut, and the server knows the model all the same.
+        (["gpt-8", "gpt-9"], 1, []),
+        (["gpt-8", "gpt-10"], 20, ["gpt-8", "gpt-10"]),
+        ([], 20, []),
+    ],
+)
+def test_a_server_that_does_not_list_its_model_says_which_it_has(server, listed, page, instead):
+    server.models, server.page = listed, page
+    assert Endpoint(server.settings()).listed_instead() == instead
+
+
 def test_log_probabilities_of_chat(server):
     logprobs = {"content": [{"token": "In", "logprob": -0.5}, {"token": " H", "logprob": 1e-9}]}
     server.replies = [reply_of("In H", logprobs=logprobs)]

@@ -1,5 +1,7 @@
 """What language models need before they can be asked."""
 
+import re
+
 import pytest
 
 from everycell.language_models.presets import FACTS, requirements
@@ -72,3 +74,18 @@ def test_an_endpoint_needs_its_key_alone():
     found = requirements("claude-haiku", LanguageModels())
     assert (found.kind, found.key) == ("endpoint", "ANTHROPIC_API_KEY")
     assert (found.gpu_gb, found.disk_gb) == (0.0, 0.0)
+
+
+def test_no_preset_is_a_model_that_its_maker_has_shut_down():
+    """Shut down by November 2026 (docs/language-models.md); names say which snapshot is asked."""
+    gone = {"gpt-4-turbo-2024-04-09", "claude-3-5-haiku-20241022", "gemini-1.5-flash"}
+    for name, endpoint in LanguageModels().endpoints.items():
+        assert endpoint.model not in gone, name
+        assert re.search(r"20\d\d-?\d\d-?\d\d", endpoint.model + endpoint.version), name
+
+
+def test_newer_models_get_no_field_that_they_refuse():
+    extra = {name: each.extra for name, each in LanguageModels().endpoints.items()}
+    assert extra["claude-haiku"] == {"top_p": None}
+    assert extra["gpt-5-5"].keys() >= {"temperature", "top_p", "reasoning_effort"}
+    assert LanguageModels().endpoints["gpt-5-5"].length_parameter == "max_completion_tokens"

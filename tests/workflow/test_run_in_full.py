@@ -41,7 +41,8 @@ def put_placeholders(folder: Path) -> None:
             value = setting(settings, key)
             if not value or not BROUGHT.fullmatch(value):
                 continue
-            made = [f"{value}/{name.replace('*', '')}" for name in held(settings, material)]
+            names = (name.partition("|")[0].replace("*", "") for name in held(settings, material))
+            made = [f"{value}/{name}" for name in names]
             for name in made or [value]:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).touch()

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from everycell.cli.full_machine import (
     HUB,
+    PATIENCE,
     Row,
     corpus_cache,
     disk,
@@ -38,8 +39,10 @@ from everycell.engine.full_runs import (
     tokens,
 )
 from everycell.engine.printed_cells import CardError
+from everycell.language_models.endpoint import Endpoint
+from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.presets import requirements
-from everycell.language_models.settings import LanguageModels
+from everycell.language_models.settings import EndpointSettings, LanguageModels
 from everycell.sources.corpora import CORPORA, OWN, SOURCE
 from everycell.sources.published_files import Published, entry_of, read_dictionary
 
@@ -113,7 +116,7 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
             brings |= {"ir-datasets"} if material.corpus else set()
     names = {key: _model_names(settings, key) for run in runs.values() for key in run.models}
     asked = sorted({name for each in names.values() for name in each})
-    rows += _language_models(settings.language_models, asked)
+    rows += _language_models(settings.language_models, asked, settings.network)
     rows += _money(settings, runs.values(), names)
     models = settings.language_models
     needs = {name: requirements(name, models) for name in asked if name in _names(models)}
@@ -161,7 +164,9 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
         elif material.kind == "model" and settings.network and (fault := hub_fault(value)):
             folder = f"models/{value.partition('@')[0].rpartition('/')[2]}"
             do = f"set {key} to a model of the hub or to a folder (docs/{material.page})"
-            if "pickle" in fault:
+            if "terms" in fault:
+                do = f"accept the terms of {value} on the hub and export HF_TOKEN"
+            elif "pickle" in fault:
                 do = f"run `everycell convert-weights {value} {folder}` and set {key} to {folder}"
             missing.append((fault, do))
         else:
@@ -214,7 +219,17 @@ def _names(models: LanguageModels) -> set[str]:
     return {*models.local, *models.endpoints}
 
 
-def _language_models(models: LanguageModels, names: list[str]) -> Iterator[Row]:
+def _listed_instead(endpoint: EndpointSettings) -> list[str]:
+    """Models of a server that does not list its own; none where it does, or gives no list."""
+    brief = endpoint.model_copy(update={"timeout": PATIENCE})
+    try:
+        return Endpoint(brief).listed_instead()[:20]
+    # That it cannot be reached is a row of its own.
+    except LanguageModelError:
+        return []
+
+
+def _language_models(models: LanguageModels, names: list[str], network: bool) -> Iterator[Row]:
     for name in names:
         what = f"language model {name}"
         if name not in _names(models):
@@ -223,12 +238,14 @@ def _language_models(models: LanguageModels, names: list[str]) -> Iterator[Row]:
         need = requirements(name, models)
         if need.kind == "endpoint":
             found = f"{models.endpoints[name].model} at {urlsplit(need.source).netloc}"
-            if need.key is None:
-                yield Row("ok", what, f"{found}, without a key")
-            elif os.environ.get(need.key):
-                yield Row("ok", what, f"{found}; {need.key} is set")
-            else:
+            if need.key is not None and not os.environ.get(need.key):
                 yield Row("missing", what, f"{found}; {need.key} is not set", f"export {need.key}")
+            elif network and (listed := _listed_instead(models.endpoints[name])):
+                do = f"set language_models.endpoints.{name}.model to one of {', '.join(listed)}"
+                yield Row("missing", what, f"{found}, which does not list this model", do)
+            else:
+                keyed = f"; {need.key} is set" if need.key else ", without a key"
+                yield Row("ok", what, found + keyed)
             continue
         size = f"{number(need.disk_gb)} GB" if need.disk_gb else "of unknown size"
         found = f"{need.source}: {size}; licence: {need.licence or 'see its page'}"

@@ -41,7 +41,7 @@ def open_language_model(
     Traceback (most recent call last):
     everycell.language_models.generation.LanguageModelError: There is no language model 'gpt'; \
 those under `language_models` in config.yaml are: smollm2, zephyr, \
-mistral-if, mistral-7b-instruct, llama-3-8b-instruct, command-r-plus, gpt-4o, gpt-4-turbo, \
+mistral-if, mistral-7b-instruct, llama-3-8b-instruct, command-r-plus, gpt-4o, gpt-5-5, \
 claude-haiku, gemini-flash.
     """
     known = [*settings.local, *settings.endpoints]

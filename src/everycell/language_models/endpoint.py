@@ -18,6 +18,7 @@ import time
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 from tenacity import (
@@ -184,6 +185,20 @@ class Endpoint:
         status, _, content = self._send("GET", "/models")
         names = parse_model_names(content) if status == 200 else []
         return [name for name in names if not quotes_key(name, self._key)]
+
+    def listed_instead(self) -> list[str]:
+        """Models that the server lists where it does not know its own; else, or unlisted, none.
+
+        Raises
+        ------
+        EndpointError
+            It cannot be reached, or the key is missing.
+        """
+        names, model = self.model_names(), self._settings.model
+        # Google's list has a folder before each name; a list may be the first page of several.
+        if not names or {model, f"models/{model}"} & set(names):
+            return []
+        return [] if self._send("GET", f"/models/{quote(model, safe='')}")[0] == 200 else names
 
     def _take_turn(self) -> None:
         """Wait until the next request may be sent."""

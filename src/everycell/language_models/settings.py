@@ -224,9 +224,11 @@ def _on_gpu(source: str, batch: int = 64) -> LocalSettings:
     return LocalSettings(source=source, dtype="bfloat16", batch=batch)
 
 
-def _at(url: str, model: str, maker: str, prompt: float, answer: float) -> EndpointSettings:
+def _at(
+    url: str, model: str, maker: str, prompt: float, answer: float, **more: Any
+) -> EndpointSettings:
     prices = Prices(prompt=prompt, answer=answer)
-    return EndpointSettings(url=url, model=model, key=f"{maker}_API_KEY", prices=prices)
+    return EndpointSettings(url=url, model=model, key=f"{maker}_API_KEY", prices=prices, **more)
 
 
 class LanguageModels(Settings):
@@ -246,18 +248,31 @@ class LanguageModels(Settings):
     endpoints: dict[str, EndpointSettings] = Field(
         {
             "gpt-4o": _at("https://api.openai.com/v1", "gpt-4o-2024-08-06", "OPENAI", 2.5, 10.0),
-            "gpt-4-turbo": _at(
-                "https://api.openai.com/v1", "gpt-4-turbo-2024-04-09", "OPENAI", 10.0, 30.0
+            # Successors of models that answer no longer (docs/language-models.md).
+            "gpt-5-5": _at(
+                "https://api.openai.com/v1",
+                "gpt-5.5-2026-04-23",
+                "OPENAI",
+                5.0,
+                30.0,
+                length_parameter="max_completion_tokens",
+                extra={"temperature": None, "top_p": None, "reasoning_effort": "none"},
             ),
             "claude-haiku": _at(
-                "https://api.anthropic.com/v1", "claude-3-5-haiku-20241022", "ANTHROPIC", 0.8, 4.0
+                "https://api.anthropic.com/v1",
+                "claude-haiku-4-5-20251001",
+                "ANTHROPIC",
+                1.0,
+                5.0,
+                extra={"top_p": None},
             ),
             "gemini-flash": _at(
                 "https://generativelanguage.googleapis.com/v1beta/openai",
-                "gemini-1.5-flash",
+                "gemini-3.5-flash-lite",
                 "GEMINI",
-                0.075,
                 0.3,
+                2.5,
+                version="2026-07-21",
             ),
         },
         description="Models behind servers that speak OpenAI's protocol.",
