@@ -19,7 +19,8 @@ from everycell.engine.printed_cells import key_columns
 Outcome = Literal["holds", "fails", "undecided", "not_testable"]
 
 #: Our reading of "almost all", for which papers give no share: supported from nine tenths of the
-#: comparisons on, contradicted at half or less, and inconclusive in between.
+#: comparisons on, contradicted at half or less (then not even most are true), inconclusive in
+#: between. Both limits were set when 8 of 12 and 10 of 12 were known, and decide neither.
 ALMOST_ALL = 0.9
 #: From the name of a table beside the tested one to the table, None if there is none.
 FindTable = Callable[[str], pd.DataFrame | None]
