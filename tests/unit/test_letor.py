@@ -30,11 +30,6 @@ def test_features_that_the_file_lacks_are_zero(file):
     assert read_letor(file(GOOD), features=5).shape == (3, 7)
 
 
-def test_lengths_stand_for_queries(file):
-    data = file("2 1:0.5\n0 2:1\n1 1:3\n")
-    assert read_letor(data, lengths=file("1\n2\n", "query"))["query"].tolist() == ["1", "2", "2"]
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -60,12 +55,3 @@ def test_a_comment_may_follow_the_query_at_once(file):
         "0",
         "11",
     ]
-
-
-@pytest.mark.parametrize(
-    ("lengths", "message"),
-    [("1\n1\n", "lists of 2 documents, and .* has 3"), ("1\ntwo\n", "entry 2 is 'two': allowed")],
-)
-def test_lengths_of_another_file_are_refused(file, lengths, message):
-    with pytest.raises(CollectionError, match=message):
-        read_letor(file("2 1:0.5\n0 2:1\n1 1:3\n"), lengths=file(lengths, "query"))

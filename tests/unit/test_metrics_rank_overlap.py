@@ -273,8 +273,10 @@ def test_a_doubled_column_of_crbo_is_refused():
         crbo(pd.concat([run, run[["rank"]]], axis=1), run)
 
 
-def test_categorical_ids_of_crbo_are_what_their_categories_are():
+def test_categorical_and_mixed_ids_of_crbo_count_as_what_they_are():
     run = pd.DataFrame({"query": list("qqrr"), "document": list("abab"), "rank": [1, 2] * 2})
     swapped = run.assign(rank=[2, 1, 1, 2])
     typed = swapped.astype({"query": "category", "document": "category"})
     assert crbo(run, typed).tolist() == crbo(run, swapped).tolist()
+    mixed = {"document": pd.Series([1, "b"] * 2, dtype=object)}
+    assert crbo(run.assign(**mixed), swapped.assign(**mixed)).equals(crbo(run, swapped))

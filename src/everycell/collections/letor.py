@@ -10,19 +10,17 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import text_lines, whole_text
+from everycell.engine.text_files import text_lines
 
 #: Largest number of features of a document: the vectors are held in memory.
 MOST_FEATURES = 10_000
-#: A line: a label, the query unless a separate file has the lengths of lists, and features.
+#: A line: a label, the query (its lack has a message of its own), and features.
 _LINE = re.compile(r"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)*\s*(#.*)?")
 
 _QUERY = re.compile(rb"^(\s*[^\s#]+\s+qid:)(\d+)(?=[\s#]|$)")
 
 
-def read_letor(
-    path: Path, *, lengths: Path | None = None, features: int | None = None, first: int = 1
-) -> pd.DataFrame:
+def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd.DataFrame:
     r"""Read judged feature vectors.
 
     Examples
@@ -59,7 +57,7 @@ def read_letor(
             io.BytesIO(content),
             n_features=features,
             zero_based=first == 0,
-            query_id=lengths is None,
+            query_id=True,
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
         raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
@@ -79,42 +77,22 @@ def read_letor(
             f"{f'feature {column - 1 + first}' if column else 'label'}: write 0 for what is "
             "missing."
         )
-    if lengths is None:
-        if len(found[2]) < len(labels):
-            raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
-        queries = np.array([name.decode() for name in names_of_queries], dtype=str)[found[2]]
-        starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
-        if len(set(queries[starts])) < len(starts):
-            named = pd.Series(queries[starts])
-            again = named[named.duplicated()].iloc[0]
-            raise CollectionError(
-                f"{path}: the documents of query {again} are in two places: put the lines of a "
-                "query together."
-            )
-    else:
-        counts = _lengths(lengths)
-        if counts.sum() != len(labels):
-            raise CollectionError(
-                f"{lengths} has lists of {counts.sum()} documents, and {path} has {len(labels)}: "
-                "give the lengths of this file."
-            )
-        queries = np.repeat(np.arange(1, len(counts) + 1), counts).astype(str)
+    if len(found[2]) < len(labels):
+        raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
+    queries = np.array([name.decode() for name in names_of_queries], dtype=str)[found[2]]
+    starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
+    if len(set(queries[starts])) < len(starts):
+        named = pd.Series(queries[starts])
+        again = named[named.duplicated()].iloc[0]
+        raise CollectionError(
+            f"{path}: the documents of query {again} are in two places: put the lines of a "
+            "query together."
+        )
     names = [f"feature_{number}" for number in range(first, first + vectors.shape[1])]
     table = pd.DataFrame(vectors, columns=names)
     table.insert(0, "relevance", labels.astype(float))
     table.insert(0, "query", pd.Series(queries, dtype="str"))
     return table
-
-
-def _lengths(path: Path) -> np.ndarray:
-    lines = whole_text(path, CollectionError).split()
-    wrong = next((n for n, line in enumerate(lines, start=1) if not line.isdecimal()), None)
-    if wrong is not None:
-        raise CollectionError(
-            f"{path}: entry {wrong} is {lines[wrong - 1][:40]!r}: allowed is the number of "
-            "documents of a query."
-        )
-    return np.array([int(line) for line in lines], dtype=int)
 
 
 def _fault(path: Path, error: Exception | None, features: int | None, first: int) -> str:

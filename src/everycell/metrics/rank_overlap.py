@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from everycell.engine.untrusted import in_quotes
 
@@ -276,32 +277,99 @@ def crbo(
         raise ValueError(f"The depth is {depth}; give 1 document or more.")
     runs = [_checked(original, "original"), _checked(counterfactual, "counterfactual")]
     _check_same_kind_of_ids(*runs)
-    queries = runs[0]["query"].unique()
-    lengths = []
-    for run, name, other in zip(runs, ("original", "counterfactual"), (1, 0), strict=True):
-        alone = pd.Index(run["query"].unique()).difference(runs[other]["query"], sort=False)
+    grouped = [
+        _by_query(run, name) for run, name in zip(runs, ("original", "counterfactual"), strict=True)
+    ]
+    queries = grouped[0].queries
+    for one, other, name in zip(
+        grouped, grouped[::-1], ("original", "counterfactual"), strict=True
+    ):
+        alone = one.queries.difference(other.queries, sort=False)
         if len(alone):
             raise ValueError(
                 f"Query {alone[0]!r} is in the {name} run only; give both runs the same queries."
             )
-        rows = pd.Index(queries).get_indexer(run["query"])
-        lengths.append(np.minimum(np.bincount(rows, minlength=len(queries)), depth))
-    columns = ["query", "document", "rank"]
-    tops = [run.loc[run["rank"] <= depth, columns] for run in runs]
-    both = tops[0].merge(tops[1], on=["query", "document"])
-    met = both[["rank_x", "rank_y"]].to_numpy().max(axis=1)
+    rows = grouped[1].queries.get_indexer(queries)
+    both = pd.concat([each.documents for each in grouped], ignore_index=True)
+    if both.dtype == object:
+        # Objects may be of several types, which arrow refuses.
+        both = pd.Series(pd.factorize(both)[0])
+    documents = pa.table({"document": both})["document"].combine_chunks()
+    second_start = len(runs[0])
+    lengths = np.diff(grouped[0].starts), np.diff(grouped[1].starts)[rows]
     overlap = np.zeros((len(queries), depth))
-    np.add.at(overlap, (pd.Index(queries).get_indexer(both["query"]), met - 1), 1)
+    # The hash table of one query stays in the processor's cache; one of all documents does not.
+    for query, row in enumerate(rows):
+        ranks = [
+            each.ranks[each.starts[number] : each.starts[number + 1]]
+            for each, number in zip(grouped, (query, row), strict=True)
+        ]
+        parts = (
+            documents.slice(grouped[0].starts[query], len(ranks[0])),
+            documents.slice(second_start + grouped[1].starts[row], len(ranks[1])),
+        )
+        codes = pa.concat_arrays(parts).dictionary_encode().indices.to_numpy()
+        first, second = codes[: len(ranks[0])], codes[len(ranks[0]) :]
+        met = np.full(codes.max() + 1, depth)
+        met[second] = ranks[1]
+        # Codes count up where a document is new.
+        if first[-1] != len(first) - 1 or (met[second] != ranks[1]).any():
+            _refuse_doubles(runs)
+        met = np.maximum(met[first], ranks[0])
+        overlap[query] = np.bincount(met[met < depth], minlength=depth)
     ranks = np.arange(1, depth + 1)
     seen = _Seen(
         overlap=np.cumsum(overlap, axis=1),
         size=np.broadcast_to(ranks, overlap.shape),
         unseen=np.ones_like(overlap),
-        short=np.minimum(*lengths),
-        long=np.maximum(*lengths),
+        short=np.minimum(np.minimum(*lengths), depth),
+        long=np.minimum(np.maximum(*lengths), depth),
     )
     index = pd.Index(queries, name="query")
     return pd.Series(_rbo(seen, p, variant), index=index, name=f"RBO {variant}")
+
+
+class _Grouped(NamedTuple):
+    """Rows of a run, query by query; ranks count from 0."""
+
+    queries: pd.Index
+    starts: npt.NDArray[np.int64]
+    documents: pd.Series
+    ranks: npt.NDArray[np.int64]
+
+
+def _by_query(run: pd.DataFrame, name: str) -> _Grouped:
+    """Rows of each query, whose ranks have no gaps and no repeats."""
+    codes, queries = pd.factorize(run["query"], use_na_sentinel=False)
+    sizes = np.bincount(codes)
+    starts = np.append(0, sizes.cumsum())
+    ranks = run["rank"].to_numpy(dtype=np.int64) - 1
+    within = (ranks >= 0) & (ranks < sizes[codes])
+    if not within.all() or np.bincount(starts[codes] + ranks).max() > 1:
+        expected = run["rank"].groupby(codes).rank(method="first")
+        row = int((expected != run["rank"]).to_numpy().argmax())
+        raise ValueError(
+            f"Row {row} of the {name} run has the rank {run['rank'].iloc[row]} of query "
+            f"{run['query'].iloc[row]!r}; ranks go from 1 without gaps or repeats, so renumber "
+            "them."
+        )
+    documents = run["document"]
+    if (codes[1:] < codes[:-1]).any():
+        order = np.argsort(codes, kind="stable")
+        documents, ranks = documents.iloc[order], ranks[order]
+    return _Grouped(pd.Index(queries), starts, documents, ranks)
+
+
+def _refuse_doubles(runs: list[pd.DataFrame]) -> NoReturn:
+    """Name the first row that has a document of its query again."""
+    for run, name in zip(runs, ("original", "counterfactual"), strict=True):
+        twice = run.duplicated(["query", "document"]).to_numpy()
+        if twice.any():
+            row = int(twice.argmax())
+            raise ValueError(
+                f"Row {row} of the {name} run has the document {run['document'].iloc[row]!r} of "
+                f"query {run['query'].iloc[row]!r} for the second time; keep one of the two."
+            )
 
 
 def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -326,22 +394,6 @@ def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
             f"{run['rank'].tolist()[0]!r}; ranks are whole numbers from 1, so convert it with "
             "astype(int)."
         )
-    twice = run.duplicated(["query", "document"]).to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
-        raise ValueError(
-            f"Row {row} of the {name} run has the document {run['document'].iloc[row]!r} of query "
-            f"{run['query'].iloc[row]!r} for the second time; keep one of the two."
-        )
-    expected = run["rank"].groupby(run["query"].to_numpy()).rank(method="first")
-    wrong = (expected != run["rank"]).to_numpy()
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"Row {row} of the {name} run has the rank {run['rank'].iloc[row]} of query "
-            f"{run['query'].iloc[row]!r}; ranks go from 1 without gaps or repeats, so renumber "
-            "them."
-        )
     return run
 
 
@@ -357,7 +409,13 @@ def _check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame
     for column in ("query", "document"):
         runs = (original, counterfactual)
         first, second = (run[column].head(1).tolist()[0] for run in runs)
-        kinds = [pd.api.types.infer_dtype(run[column]) for run in runs]
+        # A column of objects may mix types; any other one is known by its first id.
+        kinds = [
+            pd.api.types.infer_dtype(
+                run[column] if run[column].dtype == object else run[column][:1]
+            )
+            for run in runs
+        ]
         if kinds[0] != kinds[1]:
             raise ValueError(
                 f"The column {column!r} holds {kinds[0]} ids such as {in_quotes(first)} in the "

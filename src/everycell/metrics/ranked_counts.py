@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import take
 
 from everycell.metrics.ranked_lists import Array, Mask
 from everycell.metrics.term_counts import check_counts, read_counts
@@ -91,27 +92,32 @@ def ranked_counts(
     kept = ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
     if depth is not None:
         kept = kept[kept["rank"] < depth]
-    documents = pd.Index(kept["document"].unique())
+    documents = kept["document"]
     if isinstance(counts, pd.DataFrame):
         known = check_counts(counts)
     else:
-        known = read_counts(counts, documents)
-    missing = documents.difference(known.index, sort=False)
-    if len(missing) and unknown == "error":
+        known = read_counts(counts, pd.Index(documents.unique()))
+    # One look-up of all ids, which takes most of the time; -1 stands for an unknown document.
+    rows = known.index.get_indexer(documents)
+    if unknown == "error" and (rows < 0).any():
+        missing = documents[rows < 0].unique()
         raise ValueError(
             f"Document {missing[0]!r} of the run has no counts ({len(missing)} of "
-            f"{len(documents)} documents have none); count the collection that was searched, or "
-            "take such documents as neutral with unknown='neutral'."
+            f"{documents.nunique()} documents have none); count the collection that was searched, "
+            "or take such documents as neutral with unknown='neutral'."
         )
     groups = [column for column in known.columns if column != LENGTH]
-    rows = known.reindex(kept["document"].to_numpy(), fill_value=0)
     codes, queries = pd.factorize(kept["query"])
     places = codes, kept["rank"].to_numpy()
     shape = len(queries), depth or int(kept["rank"].max()) + 1
     by_rank = np.zeros((*shape, len(groups)))
-    by_rank[places] = rows[groups].to_numpy(dtype=float)
+    by_rank[places] = take(
+        known[groups].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
+    )
     lengths = np.zeros(shape)
-    lengths[places] = rows[LENGTH].to_numpy(dtype=float)
+    lengths[places] = take(
+        known[LENGTH].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
+    )
     listed = np.zeros(shape, dtype=bool)
     listed[places] = True
     return RankedCounts(tuple(queries), tuple(groups), by_rank, lengths, listed)

@@ -323,8 +323,9 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
             f"The counts have the columns {list(counts.columns)}; give '{LENGTH}' and one column "
             "per group."
         )
-    twice = counts.index.duplicated()
-    if twice.any():
+    # The hash table of this look is the one of later look-ups.
+    if not counts.index.is_unique:
+        twice = counts.index.duplicated()
         raise ValueError(
             f"Document {counts.index[twice.argmax()]!r} occurs twice in the counts; a document has "
             "one row, so remove the others."
