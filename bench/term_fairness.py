@@ -10,6 +10,8 @@ Run: ``python bench/term_fairness.py [--queries 1000] [--ranks 1000] [--document
   MARCO) would take at that pace.
 
 All times are CPU seconds of this one process, which uses one core.
+In November 2026, on a shared Xeon: CRBO .15 s against 17 s one by one; lists .55 s for a first run
+and .21 s for a later one, of which the look-up of a million ids in a hash table takes most.
 """
 
 import argparse
