@@ -90,7 +90,7 @@ def _row(tier: FullTier, run: FullRun) -> str:
         sizes = [number(tokens([run], kind) / 1e6) for kind in ("prompt", "answer")]
         asked = f"{run.requests:,} ({', '.join(sizes)})"
     materials = [tier.materials[name] for name in run.materials]
-    disk = run.work_gb + sum(each.gb for each in materials if not each.optional)
+    disk = run.work_gb + sum(each.disk_gb for each in materials if not each.optional)
     cells = (gpu, ", ".join(shown), asked, f"{number(run.memory_gb)} GB", number(disk))
     return " | ".join(cells) + " GB"
 

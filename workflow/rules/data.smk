@@ -135,7 +135,7 @@ rule fetch_model:
     conda:
         environment("torch")
     resources:
-        **needs(1000, 240),
+        **needs(1000, 720),
     params:
         script="fetch_model",
         network=SETTINGS.network,

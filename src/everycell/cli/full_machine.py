@@ -20,6 +20,8 @@ from everycell.language_models.presets import Requirements
 #: Seconds after which a host counts as not reachable.
 PATIENCE = 3.0
 HUB = "https://huggingface.co"
+#: Files of which a tokenizer needs one, or one of SentencePiece (.model).
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")
 
 
 class Row(NamedTuple):
@@ -73,16 +75,22 @@ def hub_fault(name: str) -> str:
         return ""
     api = HfApi(endpoint=mirrored(HUB))
     try:
-        files = api.list_repo_files(repository, revision=revision or None)
+        info = api.model_info(repository, revision=revision or None)
     except GatedRepoError:
-        return ""
+        return f"the hub does not show {name} before its terms are accepted"
     except (RepositoryNotFoundError, RevisionNotFoundError):
         return f"neither a folder nor the hub has {name}"
     # Whatever the hub says instead, the step that fetches the model says it in a sentence.
     except Exception:
         return ""
-    is_safe = any(file.endswith(".safetensors") for file in files)
-    return "" if is_safe else f"the hub has {name} only as a pickle"
+    files = [file.rfilename for file in info.siblings or ()]
+    if info.gated and not hub_login():
+        return f"the hub wants a login and consent to the terms of {name}, HF_TOKEN is not set"
+    if not any(file.endswith(".safetensors") for file in files):
+        return f"the hub has {name} only as a pickle"
+    if not any(file in TOKENIZERS or file.endswith(".model") for file in files):
+        return f"the hub has {name} without a tokenizer"
+    return ""
 
 
 def mirrored(host: str) -> str:

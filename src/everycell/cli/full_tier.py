@@ -194,7 +194,7 @@ def _published(settings: Any, name: str) -> list[Published]:
 def _packed_gb(settings: Any, material: Material) -> float:
     """GB that a material takes in a cache as it is downloaded."""
     if material.corpus is None:
-        return material.gb
+        return material.disk_gb
     return sum(file.size for file in _published(settings, material.corpus)) / 1e9
 
 

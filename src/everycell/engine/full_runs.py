@@ -35,6 +35,9 @@ class Material(CardFileModel):
     title: str = Field(min_length=5)
     kind: Literal["corpus", "index", "model", "runs"]
     gb: float = Field(gt=0, description="Disk that it takes as it is used, in GB.")
+    unpacking_gb: float = Field(
+        0, ge=0, description="What it takes beside that while it is unpacked, in GB."
+    )
     licence: str = Field(min_length=3, description="Licence or terms, as its makers state them.")
     page: str = Field(pattern=r"^[a-z/0-9-]+\.md$", description="Page of docs/ that says more.")
     #: Keys of ``config.yaml`` that name it: a folder or file, or what the library fetches by name.
@@ -55,6 +58,11 @@ class Material(CardFileModel):
     packages: list[str] = []
     #: Whether a run does without it, and then makes less: its disk counts only where it is named.
     optional: bool = False
+
+    @property
+    def disk_gb(self) -> float:
+        """Disk that it takes at most."""
+        return self.gb + self.unpacking_gb
 
     @model_validator(mode="after")
     def _facts_have_a_place(self) -> Material:
@@ -134,7 +142,7 @@ class FullTier(CardFileModel):
         artefacts = list(artefacts)
         runs = list(self.of(artefacts).values())
         return in_words(
-            runs, sum(m.gb for m in self.materials_of(artefacts).values() if not m.optional)
+            runs, sum(m.disk_gb for m in self.materials_of(artefacts).values() if not m.optional)
         )
 
 

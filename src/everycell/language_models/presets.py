@@ -52,7 +52,7 @@ FACTS: Mapping[str, Facts] = {
         7_241_732_096, 2 * 32 * 8 * 128, 32_768, "Apache-2.0", gated=True
     ),
     "mistralai/Mistral-7B-Instruct-v0.3": Facts(
-        7_248_023_552, 2 * 32 * 8 * 128, 32_768, "Apache-2.0", gated=True
+        7_248_023_552, 2 * 32 * 8 * 128, 32_768, "Apache-2.0"
     ),
     "meta-llama/Meta-Llama-3-8B-Instruct": Facts(
         8_030_261_248, 2 * 32 * 8 * 128, 8192, "Llama 3 Community License", gated=True

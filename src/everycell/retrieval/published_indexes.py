@@ -77,7 +77,8 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
     folder = cache / f"{entry.cached.name.removesuffix(_ARCHIVE)}.{entry.md5}"
     with as_sentence(f"the index {index}", cache):
         cache.mkdir(parents=True, exist_ok=True)
-        with FileLock(cache / f".{folder.name}.lock"):
+        # One at a time: archives of 25 GB would lie beside each other.
+        with FileLock(cache / ".everycell.lock"):
             if not folder.is_dir():
                 for path in (entry.cached, folder):
                     remove_unfinished(path)

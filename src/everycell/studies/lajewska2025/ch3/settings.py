@@ -20,7 +20,7 @@ class Rewriters(Settings):
     """T5 models that rewrite turns: names on the hub, or folders with safetensors."""
 
     canard: str | None = Field(
-        "castorini/t5-base-canard", min_length=1, description="Trained on CANARD."
+        "castorini/t5-base-canard@refs/pr/2", min_length=1, description="Trained on CANARD."
     )
     qrecc: str | None = Field(None, min_length=1, description="Trained on QReCC; null: none.")
 
