@@ -69,14 +69,18 @@ def test_every_chapter_with_a_full_tier_has_a_block() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "commands"),
-    [pytest.param(*block, id=targets(block[1][1])[0]) for block in blocks()],
+    [pytest.param(*block, id=targets(block[1][-1])[0]) for block in blocks()],
 )
 def test_a_block_is_planned_as_it_stands(
     copy: Project, settings: str, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (copy.folder / "mine.yaml").write_text(settings, encoding="utf-8")
     put_placeholders(copy.folder)
-    check, plan, run = commands
+    *prepare, check, plan, run = commands
+    # What the settings take from `models` is converted by the commands before.
+    assert all(command[:2] == ["everycell", "convert-weights"] for command in prepare)
+    converted = sorted(command[3] for command in prepare)
+    assert sorted(re.findall(r"models/[\w.-]+", settings)) == converted
     assert check[:3] == ["everycell", "doctor", "--full"]
     assert plan[:2] == ["snakemake", "-n"] and targets(plan) == targets(run)
     assert f"full_{check[3]}" == targets(plan)[0]
