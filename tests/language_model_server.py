@@ -7,12 +7,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from everycell.language_models.settings import EndpointSettings
 
 
-def reply_of(text="In Holland.", finish="stop", **more):
+def reply_of(text="In Holland.", finish="stop", prompt_tokens=4, **more):
     return {
         "model": "gpt-9-2026",
         "system_fingerprint": "fp_1",
         "choices": [{"message": {"content": text}, "finish_reason": finish, **more}],
-        "usage": {"prompt_tokens": 4, "completion_tokens": 3},
+        "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": 3},
     }
 
 

@@ -46,7 +46,9 @@ def citations(project: Project, stage: Stage) -> None:
     receipt = json.loads((results / "text_5_5.receipt.json").read_text())
     assert receipt["parameters"]["language_models"][0]["model"]["name"] == "gpt-9"
     # Each context is asked once.
-    bodies = [json.dumps(body["messages"]) for _, body, _ in stage.endpoint.seen]
+    bodies = [
+        json.dumps([body["messages"], body["documents"]]) for _, body, _ in stage.endpoint.seen
+    ]
     assert bodies and len(bodies) == len(set(bodies))
 
 

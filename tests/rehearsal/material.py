@@ -212,7 +212,11 @@ def list_explanations(stage: Stage) -> Settings:
 
 
 def citations(stage: Stage) -> Settings:
-    """heuss2025, chapter 5: questions, passages, a run, and a model that cites words."""
+    """heuss2025, chapter 5: questions, passages, a run, and a model that cites words.
+
+    In published form: requests and replies of Command-R behind vLLM, with documents that its
+    template shows, numbered from 0. Invented: the texts, and the model's behaviour.
+    """
     claims = {"owls": "night", "bees": "honey", "ants": "nests"}
     texts = ["Owls hunt at night.", "Owls are birds.", "Bees make honey.", "Bees live in hives."]
     texts += ["Ants dig nests.", "Ants are small."]
@@ -232,23 +236,30 @@ def citations(stage: Stage) -> Settings:
     (data / "retrieved.run").write_text("".join(run))
 
     def answer(handler: object, body: dict) -> dict:
-        prompt = body["messages"][-1]["content"]
-        question = prompt.rpartition("Question: ")[2]
+        question = body["messages"][-1]["content"]
         word = next(word for name, word in claims.items() if name in question)
-        documents = dict(re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE))
-        cited = ",".join(number for number, text in documents.items() if word in text.lower())
+        documents = [document["text"] for document in body["documents"]]
+        numbers = [str(place) for place, text in enumerate(documents) if word in text.lower()]
+        cited = ",".join(numbers)
         marked = f"<co: {cited}>{word}</co: {cited}>" if cited else word
         return reply_of(
-            f"Relevant Documents: {','.join(documents)}\nCited Documents: {cited or 'None'}\n"
-            f"Answer: It is {word}.\nGrounded answer: It is {marked}."
+            f"Relevant Documents: {','.join(map(str, range(len(documents))))}\n"
+            f"Cited Documents: {cited or 'None'}\n"
+            f"Answer: It is {word}.\nGrounded answer: It is {marked}.",
+            prompt_tokens=300 + sum(len(text.split()) for text in documents),
         )
 
     stage.endpoint.replies = [answer]
     return {
         "citation_faithfulness": {
-            "full": {"models": {"mine": "spans"}, "data": "data/cited", "questions": 9, "depth": 2}
+            "full": {
+                "models": {"mine": "own template"},
+                "data": "data/cited",
+                "questions": 9,
+                "depth": 2,
+            }
         },
-        "language_models": stage.endpoints("mine"),
+        "language_models": stage.endpoints("mine", grounded=True),
     }
 
 

@@ -28,9 +28,9 @@ class Stage:
     endpoint: Server
     mirror: Path
 
-    def endpoints(self, *names: str) -> Settings:
+    def endpoints(self, *names: str, **more: Any) -> Settings:
         """Settings that name the endpoint."""
-        settings = self.endpoint.settings(workers=2, key=KEY).model_dump(mode="json")
+        settings = self.endpoint.settings(workers=2, key=KEY, **more).model_dump(mode="json")
         return {"endpoints": dict.fromkeys(names, settings)}
 
     def fetched(self) -> Settings:

@@ -33,6 +33,9 @@ FILES = {
     "model.safetensors": bytes(range(256)) * 40,
     "pytorch_model.bin": b"a pickle",
     "run.py": b"raise SystemExit",
+    # As Command-R's, of which a chat with documents takes one.
+    "additional_chat_templates/rag.jinja": b"{{ documents }}",
+    "additional_chat_templates/notes.md": b"unread",
 }
 
 
@@ -58,8 +61,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CorpusSe
 def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server):
     server.fault("model.safetensors", "cut", times=1)
     folder = model_folder("org/toy", network=True)
-    assert {path.name for path in folder.iterdir()} == {
-        "config.json", "tokenizer.json", "model.safetensors"
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == {
+        "config.json", "tokenizer.json", "model.safetensors", "additional_chat_templates/rag.jinja"
     }  # fmt: skip
     assert (folder / "model.safetensors").read_bytes() == FILES["model.safetensors"]
     assert commit_of(folder) == server.commit

@@ -701,6 +701,32 @@ def test_documents_are_sent_where_the_server_shows_them(server):
     assert len(server.seen) == 1
 
 
+@pytest.mark.parametrize("read", [9, None])
+def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
+    server, tmp_path, read
+):
+    """As vLLM does with Command-R's default template: the reply is fine, the documents unread."""
+    server.replies = [reply_of(prompt_tokens=read)]
+    texts = ("An owl hunts at night.", "Ants dig large nests.")
+    asked = [
+        Request(
+            prompt=(Grounded(role="user", content=f"{n}?", documents=texts),), decoding=Decoding()
+        )
+        for n in range(5)
+    ]
+    settings = server.settings(grounded=True, workers=1)
+    known = LanguageModels(endpoints={"command-r": settings}, records=str(tmp_path))
+    with (
+        open_language_model("command-r", known, "answers") as model,
+        pytest.raises(EndpointError, match="its template does not show documents"),
+    ):
+        model.answer_all(asked)
+    assert len(server.seen) == 1 and not (tmp_path / "answers.jsonl").exists()
+    server.replies = [reply_of(prompt_tokens=10)]
+    with open_language_model("command-r", known, "answers") as model:
+        assert len(model.answer_all(asked)) == 5
+
+
 def test_a_request_has_the_documents_in_one_message():
     message = Grounded(role="user", content="Who?", documents=("Owls.",))
     asked = Request(prompt=(message,), decoding=Decoding())

@@ -190,8 +190,13 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
         qrels.to_parquet(work / f"msmarco/qrels.{name}.parquet")
     rules = ("abolghasemi2024_fairness", "abolghasemi2024_overlap")
     made = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
-    rules += ("verdicts", "identity")
-    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "--", *made)
+    # Passages of which no fact is known, so that their cells are compared with the paper's.
+    known = re.search(
+        r"    facts:\n      collection\.tsv.*\n.*\n",
+        (named.folder / "published/full.yaml").read_text(encoding="utf-8"),
+    )[0]
+    named.edit("published/full.yaml", known, "    nothing_known: true\n")
+    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *made)
     assert done.returncode == 0, done.stdout
     # Every printed cell has one of ours.
     for path, cells in zip(made, (110, 24), strict=True):

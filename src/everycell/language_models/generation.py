@@ -27,7 +27,10 @@ from everycell.language_models.settings import Decoding
 SOURCE_FILE = "everycell-source.json"
 # Of a model's folder, what its answers depend on. Its settings also hold the version of the
 # software that wrote them.
-_MODEL_FILES = ("*.safetensors", "tokenizer.json", "vocab.txt", "chat_template.jinja")
+_MODEL_FILES = ("*.safetensors", "tokenizer.json", "vocab.txt", "chat_template.jinja") + (
+    # Such as Command-R's for documents, `rag.jinja`.
+    "additional_chat_templates/*.jinja",
+)
 
 
 class LanguageModelError(Exception):

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 FILES = (
     ["*.safetensors", "*.safetensors.index.json", "*config.json", "vocab.txt", "merges.txt"]
     + [f"{name}.json" for name in ("tokenizer", "special_tokens_map", "added_tokens", "vocab")]
-    + ["chat_template.jinja", "*.model"]
+    + ["chat_template.jinja", "additional_chat_templates/*.jinja", "*.model"]
 )
 #: Weights that are a pickle, whole or in parts.
 PICKLES = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
@@ -72,9 +72,7 @@ def cached_folder(name: str, revision: str | None = None) -> Path | None:
         return None
 
 
-def download_model(
-    name: str, revision: str | None = None, *, files: Sequence[str] = FILES
-) -> Path:
+def download_model(name: str, revision: str | None = None, *, files: Sequence[str] = FILES) -> Path:
     """Folder of a model with all files that the hub has, downloaded where they are not yet."""
     hub = constants.ENDPOINT
     what = f"The model {name}" + (f" at {revision}" if revision else "")
