@@ -8,11 +8,14 @@ import pandas as pd
 import pytest
 
 from everycell.collections.planted_bias import (
+    CONTROL,
     PLAN,
+    RANKERS,
     SYSTEMS,
     TAU,
     WORDS,
     plant_bias,
+    plant_rankers,
     planted_truth,
 )
 from everycell.metrics.fairness_frames import MEASURES, fairness_curves
@@ -59,6 +62,22 @@ def test_runs_hold_the_ranks_of_the_plan(planted):
         ranks = run.groupby("query")["score"].rank(ascending=False)
         assert run["document"].tolist() == own["document"].tolist()
         assert ranks.tolist() == own["rank"].tolist()
+
+
+@pytest.mark.parametrize("effects", [True, False])
+def test_two_terms_in_twice_as_many_words_change_nfairr_alone(effects):
+    planted = plant_rankers(queries=40, effects=effects)
+    assert {name.removesuffix(CONTROL) for name in planted.runs} == set(RANKERS)
+    assert all(name.endswith(CONTROL) for name in planted.runs) != effects
+    one = planted.plan.assign(length=40, **{
+        group: np.minimum(planted.plan[group], 1) for group in planted.words
+    })  # fmt: skip
+    truth = planted_truth(one)
+    np.testing.assert_allclose(truth["TExFAIR"], planted.truth["TExFAIR"], atol=1e-12)
+    assert (truth["NFaiRR"] == 1).all() and planted.truth["NFaiRR"].min() < 0.5
+    at_10 = planted.truth[planted.truth["k"] == 10].groupby("system", sort=False)
+    means = at_10[["NFaiRR", "TExFAIR"]].mean()
+    assert (means.iloc[1:] > means.iloc[0] + 0.1).all(axis=None) == effects
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -89,8 +89,21 @@ use rule table as term_fairness_means with:
         query_sets=of_tier(MEASURED_SETS),
         k=FAIRNESS.k,
         alpha=FAIRNESS.alpha,
-        # Planted rankings have no baseline, and r of made-up rankings is meaningless.
         baseline=baseline_of,
+
+
+# The same for rankers with planted effects, next to rankers without any: the negative control.
+use rule term_fairness_means as term_fairness_planted with:
+    output:
+        **table_files("<result>"),
+        **companion(table_files, "<result>", "measures"),
+        **companion(table_files, "<result>", "coverage"),
+        **companion(table_files, "<result>", "tests"),
+        **companion(table_files, "<result>", "control"),
+    pathvars:
+        result="none/planted",
+    params:
+        control={"control": ("work/planted", CONTROL, 1)},
 
 
 # Overlap of rankings before and after a gender swap, beside fairness.

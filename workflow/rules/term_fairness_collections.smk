@@ -11,14 +11,26 @@ use rule step as collection_planted with:
         documents="work/planted/documents.parquet",
         words="work/planted/words.txt",
         truth="work/planted/truth.parquet",
-        runs=[f"work/planted/runs/{system}.run" for system in PLANTED],
+        runs=[
+            f"work/planted/runs/{system}.run"
+            for system in [
+                *PLANTED,
+                *PLANTED_RANKERS,
+                *(ranker + CONTROL for ranker in PLANTED_RANKERS),
+            ]
+        ],
     pathvars:
         job="retrieval/planted/collection",
     resources:
         **needs(600),
     params:
         **runs("term_fairness/collection_planted"),
-        sizes=FAIRNESS.planted.model_dump(),
+        sizes=FAIRNESS.planted.model_dump(exclude={"ranker_queries"}),
+        rankers={
+            "queries": FAIRNESS.planted.ranker_queries,
+            "depth": FAIRNESS.k,
+            "length": FAIRNESS.planted.length,
+        },
         seed=SETTINGS.seed,
     message:
         "Collection planted: {params.sizes[queries]} lists of each kind of ranking"

@@ -1,4 +1,6 @@
 # Input functions and names of the rules of group bias in ranked lists.
+from everycell.collections.planted_bias import CONTROL
+from everycell.collections.planted_bias import RANKERS as PLANTED_RANKERS
 from everycell.collections.planted_bias import SYSTEMS as PLANTED
 
 # TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
@@ -11,7 +13,7 @@ WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
 GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
 #: Rankers of each tier: family, name, run.
 RANKERS = {
-    "embedded": [("planted", system, system) for system in PLANTED],
+    "embedded": [("planted", ranker, ranker) for ranker in PLANTED_RANKERS],
     "released": [
         ("Sparse retrieval", "BM25", "bm25"),
         ("Sparse retrieval", "BM25+RM3", "bm25+rm3"),
@@ -79,7 +81,7 @@ OVERLAP_ROWS = {
 
 def baseline_of(wildcards):
     """Ranker that the others are compared with."""
-    return None if wildcards.tier == "embedded" else "BM25"
+    return "baseline" if wildcards.tier == "embedded" else "BM25"
 
 
 def measured_files(folders, rankers):
@@ -99,7 +101,14 @@ def measured_files(folders, rankers):
 def depth_inputs(wildcards):
     """What the measures at every cut-off rest on: runs and counts of a tier."""
     sets = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
-    return measured_files(sets, [run for *_, run in RANKERS[wildcards.tier]])
+    return measured_files(sets, [run for *_, run in depth_rankers(wildcards)])
+
+
+def depth_rankers(wildcards):
+    """Rankers of a tier, as in `RANKERS`; embedded: rankings of every kind, whose curves are known."""
+    if wildcards.tier == "embedded":
+        return [("planted", system, system) for system in PLANTED]
+    return RANKERS[wildcards.tier]
 
 
 def depth_systems(wildcards):
@@ -107,7 +116,7 @@ def depth_systems(wildcards):
     return [
         (query_set, folder.removeprefix("work/"), run + suffix, name)
         for query_set, (folder, suffix, _) in MEASURED_SETS[wildcards.tier].items()
-        for _, name, run in RANKERS[wildcards.tier]
+        for _, name, run in depth_rankers(wildcards)
     ]
 
 
@@ -123,7 +132,10 @@ def depth_cutoffs(wildcards):
 
 def means_inputs(wildcards):
     """What means of effectiveness and fairness rest on: runs, counts and judgements of a tier."""
-    files = depth_inputs(wildcards)
+    places = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
+    if wildcards.tier == "embedded":
+        places.append(("work/planted", CONTROL))
+    files = measured_files(places, [run for *_, run in RANKERS[wildcards.tier]])
     if wildcards.tier != "embedded":
         files["qrels"] = [
             f"{folder}/qrels{suffix}.parquet"

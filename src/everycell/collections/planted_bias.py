@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,10 +40,21 @@ SYSTEMS: Mapping[str, str] = {
     "drawn": "lengths, documents with a term and their terms are drawn, in shares that are drawn "
     "for each query",
 }
+#: Planted rankers -> by what share they are less biased than the baseline.
+RANKERS: Mapping[str, float] = {
+    "baseline": 0.0,
+    "fairer-0.3": 0.3,
+    "fairer-0.4": 0.4,
+    "fairer-0.5": 0.5,
+}
+#: Ending of the names of rankers without planted effects.
+CONTROL = ".control"
 #: Number of group terms in a document that has any: of one group, or of each.
 TERMS = 2
 #: Number of group terms up to which NFaiRR takes a document as neutral, as in its authors' code.
 TAU = 1
+#: Steps from rank to rank, for two series that are spread evenly and apart.
+_STEPS = np.array([[(math.sqrt(5) - 1) / 2], [math.sqrt(2) - 1]])
 #: Columns of a plan that are not groups.
 PLAN = ("system", "query", "rank", "document", "length")
 
@@ -68,7 +79,7 @@ class PlantedBias:
         The columns `PLAN` and one per group with its number of terms; one row per rank. `length` is
         in words.
     runs : dict of str to pandas.DataFrame
-        System -> columns `query`, `document`, `score`, best document first.
+        System or ranker -> columns `query`, `document`, `score`, best document first.
     truth : pandas.DataFrame
         What `planted_truth` derives from the plan.
     words : mapping of str to sequence of str
@@ -110,22 +121,88 @@ def plant_bias(
         if value < least:
             raise ValueError(f"{name} is {value}; give {least} or more.")
     draw = np.random.default_rng(seed)
+    lists = (
+        (system, number, *_ranking(system, len(groups), depth, length, draw))
+        for number in range(queries)
+        for system in SYSTEMS
+    )
+    return _planted(lists, words, draw)
+
+
+def plant_rankers(
+    words: Mapping[str, Collection[str]] = WORDS,
+    *,
+    queries: int = 50,
+    depth: int = 10,
+    length: int = 40,
+    seed: int = 0,
+    effects: bool = True,
+) -> PlantedBias:
+    """Make rankers that are less biased than a baseline, query by query.
+
+    Every document has terms of one group, and a share of them (drawn for each query) has two terms
+    instead of one in twice as many words: NFaiRR takes these alone as biased, and TExFAIR is not
+    changed by them. The groups of a list lean to the first one. With the planted effects a list
+    leans by as much as its share, so the two measures correlate, and `RANKERS` lower both. Without
+    them, for names that end in `CONTROL`, shares and leanings are drawn apart and all rankers draw
+    from the same.
+
+    Examples
+    --------
+    >>> planted = plant_rankers(queries=30)
+    >>> at_10 = planted.truth[planted.truth["k"] == 10].groupby("system", sort=False)
+    >>> at_10[["NFaiRR", "TExFAIR"]].mean().round(2).to_numpy().tolist()
+    [[0.36, 0.42], [0.52, 0.58], [0.62, 0.58], [0.67, 0.7]]
+    """
+    groups = _checked_words(words)
+    draw = np.random.default_rng(seed)
+    biases = draw.uniform(0.2, 1, (queries, 2))
+    rankers = RANKERS
+    if effects:
+        biases[:, 1] = biases[:, 0]
+    else:
+        rankers = {f"{ranker}{CONTROL}": 0.0 for ranker in RANKERS}
+    lists = (
+        (name, number, *_ranker(bias * (1 - fairer), len(groups), depth, length, draw))
+        for number, bias in enumerate(biases)
+        for name, fairer in rankers.items()
+    )
+    return _planted(lists, words, draw)
+
+
+def _ranker(
+    bias: np.ndarray, groups: int, depth: int, length: int, draw: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Terms and words by rank, as of `_ranking`; `bias` is the share and the leaning."""
+    ranks, one = np.arange(depth), np.eye(groups, dtype=np.int64)
+    limits = np.array([bias[0], bias[1] + (1 - bias[1]) / groups])
+    # Steps of an irrational number, so that the first k documents have about the shares.
+    two, leans = (draw.uniform(size=(2, 1)) + ranks * _STEPS) % 1 < limits[:, None]
+    terms = 1 + two
+    return one[np.where(leans, 0, 1 + ranks % (groups - 1))] * terms[:, None], length * terms
+
+
+def _planted(
+    lists: Iterable[tuple[str, int, np.ndarray, np.ndarray]],
+    words: Mapping[str, Collection[str]],
+    draw: np.random.Generator,
+) -> PlantedBias:
+    """Documents and rankings of planned lists: a system, the query's number, terms and words."""
+    groups = _checked_words(words)
     rows, documents = [], []
-    for number in range(queries):
+    for system, number, counts, lengths in lists:
         query = f"q{number + 1:03}"
-        for system in SYSTEMS:
-            counts, lengths = _ranking(system, len(groups), depth, length, draw)
-            # Rolled, so that the bias of single queries does not show in a mean over queries.
-            counts = np.roll(counts, number, axis=1)
-            for rank, (terms, size) in enumerate(zip(counts, lengths, strict=True), 1):
-                document = f"{system}.{query}.{rank:03}"
-                rows.append((system, query, rank, document, int(size), *map(int, terms)))
-                documents.append((document, _text(terms, int(size), list(groups.values()), draw)))
+        # Rolled, so that the bias of single queries does not show in a mean over queries.
+        counts = np.roll(counts, number, axis=1)
+        for rank, (terms, size) in enumerate(zip(counts, lengths, strict=True), 1):
+            document = f"{system}.{query}.{rank:03}"
+            rows.append((system, query, rank, document, int(size), *map(int, terms)))
+            documents.append((document, _text(terms, int(size), list(groups.values()), draw)))
     plan = pd.DataFrame(rows, columns=[*PLAN, *groups])
     return PlantedBias(
         pd.DataFrame(documents, columns=["document_id", "text"]),
         plan,
-        {system: _run(plan[plan["system"] == system], depth) for system in SYSTEMS},
+        {system: _run(part) for system, part in plan.groupby("system", sort=False)},
         planted_truth(plan),
         words,
     )
@@ -196,8 +273,8 @@ def _text(
     return " ".join(text)
 
 
-def _run(plan: pd.DataFrame, depth: int) -> pd.DataFrame:
-    ranked = plan.assign(score=float(depth + 1) - plan["rank"])
+def _run(plan: pd.DataFrame) -> pd.DataFrame:
+    ranked = plan.assign(score=plan["rank"].max() + 1.0 - plan["rank"])
     return ranked[["query", "document", "score"]].reset_index(drop=True)
 
 

@@ -37,11 +37,22 @@ use rule term_fairness_means as abolghasemi2024_fairness with:
     pathvars:
         result="{tier}/abolghasemi2024/table_1",
     wildcard_constraints:
-        tier="embedded|full",
+        tier="full",
     params:
         names={"r": "r"},
     message:
         "Effectiveness and group fairness (Table 1, {wildcards.tier})"
+
+
+use rule term_fairness_planted as abolghasemi2024_fairness_planted with:
+    pathvars:
+        result="{tier}/abolghasemi2024/table_1",
+    wildcard_constraints:
+        tier="embedded",
+    params:
+        names={"r": "r"},
+    message:
+        "Group fairness of planted rankers (Table 1)"
 
 
 # The markers show what is fairer than BM25; the tests beside also show what is less fair.

@@ -58,11 +58,22 @@ use rule term_fairness_means as abolghasemi2026_ch4_fairness with:
     pathvars:
         result="{tier}/abolghasemi2026/table_4_1",
     wildcard_constraints:
-        tier="embedded|full",
+        tier="full",
     params:
         names={"r": "Pearson r (TExFAIR,NFaiRR)"},
     message:
         "Effectiveness and group fairness (Table 4.1, {wildcards.tier})"
+
+
+use rule term_fairness_planted as abolghasemi2026_ch4_fairness_planted with:
+    pathvars:
+        result="{tier}/abolghasemi2026/table_4_1",
+    wildcard_constraints:
+        tier="embedded",
+    params:
+        names={"r": "Pearson r (TExFAIR,NFaiRR)"},
+    message:
+        "Group fairness of planted rankers (Table 4.1)"
 
 
 # Beside the released stand-in stand the NFaiRR authors' runs on TREC DL 2019, whose passages (and

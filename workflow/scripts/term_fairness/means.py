@@ -14,9 +14,9 @@ from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
-    k, systems = settings.k, settings.systems
+    k, systems, control = settings.k, settings.systems, settings.get("control", {})
     measured = {}
-    for query_set, (folder, suffix, relevant_from) in settings.query_sets.items():
+    for query_set, (folder, suffix, relevant_from) in {**settings.query_sets, **control}.items():
         folder = Path(folder)
         qrels = None
         if "qrels" in snakemake.input.keys():
@@ -28,12 +28,17 @@ with ResultJob(snakemake) as job:
             qrels=qrels,
             relevant_from=relevant_from,
         )
-    tables = fairness_tables(
-        measured,
-        families={name: family for family, name, _ in systems},
-        baseline=settings.baseline,
-        level=settings.alpha,
-        names=settings.names,
+    tables, without_effects = (
+        fairness_tables(
+            {query_set: measured[query_set] for query_set in query_sets},
+            families={name: family for family, name, _ in systems},
+            baseline=settings.baseline,
+            level=settings.alpha,
+            names=settings.names,
+        )
+        if query_sets
+        else None
+        for query_sets in (settings.query_sets, control)
     )
     job.write_table(tables.means, note=tables.note)
     for part, frame, decimals in (
@@ -43,6 +48,9 @@ with ResultJob(snakemake) as job:
         job.write_beside(frame, part, dict.fromkeys(frame["metric"], decimals))
     if "tests_csv" in snakemake.output.keys():
         job.write_beside(tables.tests, "tests", dict.fromkeys(tables.tests["metric"], 4))
+    if without_effects:
+        frame = without_effects.means.drop(columns=["family", "query_set"])
+        job.write_beside(frame, "control", dict.fromkeys(frame["metric"], 4))
     if "dl19_csv" in snakemake.output.keys():
         qrels = read_qrels(snakemake.input.dl19_qrels)
         # The runs have the bias-sensitive topics alone, 30 of the 43 that are judged.

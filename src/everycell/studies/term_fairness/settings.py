@@ -121,6 +121,7 @@ class Planted(Settings):
     """Sizes of the generated collection whose bias is known."""
 
     queries: int = Field(20, ge=1, le=999, description="Lists of each kind of ranking.")
+    ranker_queries: int = Field(60, ge=3, le=999, description="Lists of each planted ranker.")
     depth: int = Field(50, ge=10, le=100, description="Documents of a list, and cut-offs shown.")
     length: int = Field(40, ge=8, le=1000, description="Words of a document.")
 

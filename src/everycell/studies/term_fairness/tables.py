@@ -26,44 +26,37 @@ class FairnessTables(NamedTuple):
         Other measures, and shares of documents and lists with any group term: `query_set`, `row`,
         `metric` and `value`.
     tests
-        Tests against the baseline, where there is one: `query_set`, `row`, `measure`, `metric` and
-        `value`.
+        Tests against the baseline: `query_set`, `row`, `measure`, `metric` and `value`.
     """
 
     means: pd.DataFrame
     note: str
     measures: pd.DataFrame
     coverage: pd.DataFrame
-    tests: pd.DataFrame | None
+    tests: pd.DataFrame
 
 
 def fairness_tables(
     measured: Mapping[str, MeasuredRankers],
     *,
     families: Mapping[str, str],
-    baseline: str | None,
+    baseline: str,
     level: float,
     names: Mapping[str, str],
 ) -> FairnessTables:
     """Means of effectiveness and fairness on each query set, with the marks of the tests."""
     means = pd.concat(
-        ranker_means(
-            found.values,
-            baseline=baseline,
-            correlated=CORRELATED if baseline else None,
-            level=level,
-        ).assign(query_set=query_set)
+        ranker_means(found.values, baseline=baseline, correlated=CORRELATED, level=level).assign(
+            query_set=query_set
+        )
         for query_set, found in measured.items()
     ).rename(columns={"system": "row"})
     means["family"] = means["row"].map(families)
     means["metric"] = means["metric"].replace(names)
-    tests = None
-    if baseline is not None:
-        tests = pd.concat(
-            tests_against(found.values, baseline, level=level).assign(query_set=query_set)
-            for query_set, found in measured.items()
-        ).rename(columns={"system": "row"})
-        tests = tests[["query_set", "row", "measure", "metric", "value"]]
+    tests = pd.concat(
+        tests_against(found.values, baseline, level=level).assign(query_set=query_set)
+        for query_set, found in measured.items()
+    ).rename(columns={"system": "row"})
     return FairnessTables(
         means[["row", "family", "query_set", "metric", "value", "marker"]],
         queries_that_count(means),
@@ -74,7 +67,7 @@ def fairness_tables(
             )[["query_set", "row", "metric", "value"]]
             for part in ("others", "coverage")
         ),
-        tests,
+        tests[["query_set", "row", "measure", "metric", "value"]],
     )
 
 
