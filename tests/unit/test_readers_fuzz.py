@@ -37,15 +37,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import everycell
-from everycell.collections.satisfaction_samples import Sample
 from everycell.collections.user_studies import ANSWERABILITY
-from everycell.dialogue.annotation import Item, write_sheets
 from everycell.engine.receipts import content_hash
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
 from everycell.retrieval.encoded import Encoded, write_encoded
-from everycell.text.sheets import Form
 
 LIBRARY = Path(everycell.__file__).parent
 
@@ -164,34 +161,6 @@ def _record(folder: Path) -> None:
         )
 
 
-ITEMS = [
-    Item("d0001", Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True), False),
-    Item("d0002", Sample("2", "toy", (("USER", "A bus?"), ("SYSTEM", "None.")), False), True),
-]
-
-
-def _sheets(folder: Path) -> None:
-    write_sheets(folder, ITEMS, seed=0)
-
-
-SHEET = csv_of(
-    *(
-        {"item": f"d000{n}", "dialogue": f"USER: {asked}\nSYSTEM: {said}", "satisfied": 1,
-         "coherent": 0, "comment": ""}
-        for n, asked, said in ((1, "A taxi?", "At 8."), (2, "A bus?", "None."))
-    )
-)  # fmt: skip
-KEY = written(_sheets, "key.jsonl")
-PAIRS = json_of(
-    {"name": "p0001", "query": "q1", "document": "d1", "question": "where", "answers": ["Delft"],
-     "original": "In Delft.", "paraphrase": "Delft it is.", "relevant": True, "swapped": False,
-     "seed": 1}
-)  # fmt: skip
-PAIR_SHEET = csv_of(
-    {"item": "p0001", "question": "where", "answers": "Delft", "first": "In Delft.",
-     "second": "Delft it is.", "first_relevant": 1, "first_answers": 1, "second_relevant": 1,
-     "second_answers": 1, "same": 1}
-)  # fmt: skip
 CACM = tar_gz(
     {
         "CACM-0001.html": b"<html>\n<pre>\nOn bees\n\nThey fly.\nCACM May, 1970\n4.22\n"
@@ -299,13 +268,6 @@ SCIDOCS = {
     },
 }
 USS = b"\nUSER\tA taxi?\tAsk\t3,3,4\nSYSTEM\tAt 8.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n"
-DIALOGUE = {
-    "id": "1",
-    "benchmark": "toy",
-    "turns": [["SYSTEM", "At 8."]],
-    "satisfied": 1,
-    "text": "No.",
-}
 JOB = {"rule": "rank", "outputs": ["run"], "inputs": ["model"], "parameters": {"seed": "1"}}
 LINEAGE = {"jobs": [JOB], "content_sha256": content_hash({"jobs": [JOB]})}
 CARD = b"""chapter: "1"
@@ -470,7 +432,9 @@ def _readers() -> dict[str, Reader]:
         "collections.ginger_responses.read_responses": Reader(
             b"qid;query;a\n1;why?;So.\n2;how?;Thus.\n", call=lambda read, path: read([path])
         ),
-        "collections.trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n", "topics.tsv"),
+        "collections.trec_rag.read_topics": Reader(
+            b"2024-1\twhy?\n2024-2\thow?\n", "topics.rag24.test.txt"
+        ),
         "collections.trec_rag.read_segments": Reader(
             SEGMENT, "mine.jsonl", call=lambda read, path: read([path], ["x_07_0#0_0"])
         ),
@@ -478,7 +442,7 @@ def _readers() -> dict[str, Reader]:
             b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
             "run.txt",
             lambda read, path: read(path.parent, depth=5),
-            {"topics.tsv": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT},
+            {"topics.rag24.test.txt": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT},
         ),
         "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
         "collections.nugget_labels.read_nugget_labels#table": Reader(
@@ -576,29 +540,8 @@ def _readers() -> dict[str, Reader]:
         "dialogue.counterfactual_prompts.read_template": Reader(
             b"### user\nTurn $dialogue to $wanted $$"
         ),
-        "dialogue.annotation_inputs.read_dialogues#parquet": Reader(pd.DataFrame([DIALOGUE])),
-        "dialogue.annotation_inputs.read_dialogues#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
-        "dialogue.annotation_inputs.read_rewritings#parquet": Reader(pd.DataFrame([DIALOGUE])),
-        "dialogue.annotation_inputs.read_rewritings#jsonl": Reader(json_of(DIALOGUE), "d.jsonl"),
         "engine.lineage.read_lineage": Reader(
             json_of(LINEAGE), "lineage.json", lambda read, path: read(path.parent)
-        ),
-        "dialogue.annotation.read_items": Reader(KEY, "key.jsonl", _labels),
-        "text.sheets.read_sheet": Reader(
-            b"item,text,good\r\np0001,Delft,1\r\n",
-            call=lambda read, path: read(
-                path, Form(("text",), {"good": "Is it?"}, "make"), {"p0001": {"text": "Delft"}}
-            ),
-        ),
-        "rag.paraphrase_sheets.read_pairs": Reader(PAIRS, "key.jsonl", _labels),
-        "rag.paraphrase_sheets.read_labels": Reader(
-            PAIR_SHEET,
-            "annotator-2.csv",
-            _labels,
-            {"annotator-1.csv": PAIR_SHEET, "key.jsonl": PAIRS},
-        ),
-        "rag.paraphrase_pairs.read_frame": Reader(
-            pd.DataFrame({"query_id": ["q1"]}), call=lambda read, path: read(path, "query_id")
         ),
         "collections.letor.read_letor": Reader(
             b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"
@@ -624,13 +567,6 @@ def _readers() -> dict[str, Reader]:
             call=_cited,
         ),
         "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
-        "dialogue.annotation.read_sheet": Reader(SHEET, call=lambda read, path: read(path, ITEMS)),
-        "dialogue.annotation.read_labels#key": Reader(
-            KEY, "key.jsonl", _labels, {"annotator-1.csv": SHEET, "annotator-2.csv": SHEET}
-        ),
-        "dialogue.annotation.read_labels#sheet": Reader(
-            SHEET, "annotator-2.csv", _labels, {"annotator-1.csv": SHEET, "key.jsonl": KEY}
-        ),
     }
 
 
@@ -650,7 +586,6 @@ NOT_HERE = {
     "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",
     "learning.t5.load_t5": "as load_model: test_learning_t5.py",
     "learning.query_encoders.load_encoder": "as load_model: test_learning_query_encoders.py",
-    "text.sheets.read_key": "`read_items` and `read_pairs` are nothing else, and in the table",
     "language_models.local.load_language_model": "as load_model: test_language_model_local.py",
     "engine.artefacts.read_card_file": "`load_papers` reads with it",
     "engine.artefacts.load_paper": "`load_papers` reads with it",
@@ -757,8 +692,8 @@ TEXTS = [
          "metrics.fairness_inputs", "collections.cited_questions",
          "collections.msmarco.read_queries", "collections.nq_open", "collections.rating_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
-         "rag.citation", "dialogue.satisfaction", "dialogue.annotation_inputs", "explain.forests",
-         "language_models.templates", "text.sheets")
+         "rag.citation", "dialogue.satisfaction", "explain.forests",
+         "language_models.templates")
     )
     and isinstance(READERS[name].whole, bytes) and not READERS[name].name.endswith(".gz")
 ]  # fmt: skip
@@ -776,7 +711,6 @@ def test_a_byte_order_mark_at_the_start_is_skipped(name, place):
 def test_a_byte_order_mark_in_the_middle_is_refused(name, place):
     first, *more = place.read_bytes().rstrip(b"\n").split(b"\n")
     place.write_bytes(b"\n".join([first, b"\xef\xbb\xbf" + (more or [first])[0], *more[1:], b""]))
-    # Annotators' sheets quote it as part of an item that they do not have.
     with pytest.raises(Exception, match=r"byte order mark|\\ufeff"):
         run(name, place)
 
@@ -952,11 +886,8 @@ FOUND = [
     ("retrieval.query_files.read_encoded_queries", b"\xff\n", "Line 1 of .* is not UTF-8"),
     ("retrieval.query_files.read_encoded_queries", b"[" * DEEP, "line 1 is not a JSON object"),
     ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
-    ("dialogue.annotation_inputs.read_dialogues#jsonl", b"[" * DEEP, "line 1"),
     ("engine.lineage.read_lineage", b"[" * DEEP, "holds no list of jobs"),
-    ("dialogue.annotation.read_items", b"\xff\n", "key.jsonl: cannot be read"),
-    ("dialogue.annotation.read_items", b"", "key.jsonl: has no item"),
-    ("dialogue.annotation.read_items", KEY.replace(b"SYSTEM", b"ROBOT"), "line 1: is not an item"),
+
 ]  # fmt: skip
 
 

@@ -44,7 +44,6 @@ COMMANDS = {
     "cite-check": "citing:cite_check",
     "citations": "answers:citations",
     "satisfaction": "answers:satisfaction",
-    "annotation": "sheets:annotation",
 }
 
 

@@ -4,7 +4,7 @@ A language model writes it (`everycell.dialogue.counterfactual_prompts`), or rul
 (`everycell.dialogue.counterfactual_rules`). Either way each dialogue gets a `Rewriting`, with a
 fault if the answer cannot be used: nothing is dropped silently.
 
-Source: abolghasemi2026, section 3.4.1.
+Source: abolghasemi2026, sections 3.4.1 and 3.6.1.
 """
 
 from __future__ import annotations
@@ -88,8 +88,7 @@ def rewritten(rewriting: Rewriting) -> Sample:
 def counterfactual(rewriting: Rewriting) -> Sample | None:
     """The dialogue with its new last utterance and the opposite label; None if it has a fault.
 
-    Annotators decide whether the label is really flipped
-    (`everycell.dialogue.annotation`).
+    Annotators decide whether the label is really flipped.
 
     Examples
     --------
@@ -141,3 +140,35 @@ def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
         for answer in ("usable", *FAULTS)
     ]
     return pd.DataFrame(rows, columns=["row", "answer", "metric", "value"])
+
+
+def success(labels: pd.DataFrame) -> pd.DataFrame:
+    r"""Share of the generated utterances that flip the label (CSS).
+
+    .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
+                                    {\text{generated utterances}}
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True,
+    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, pd.NA],
+    ...                        "fault": ["", "", "", "empty"]})
+    >>> success(labels)[["row", "generated", "usable", "flipped", "CSS"]].to_numpy().tolist()[1:]
+    [['Dissatisfaction', 2, 1, 1, 50.0], ['Overall', 4, 3, 2, 50.0]]
+    """
+    made = labels[labels["counterfactual"]]
+    flipped = (made["satisfied"] == made["intended"]).fillna(False).astype(bool)
+    usable = made["fault"] == ""
+    rows = []
+    for benchmark in dict.fromkeys(made["benchmark"]):
+        of_one = made["benchmark"] == benchmark
+        for row, chosen in (
+            ("Satisfaction", of_one & (made["intended"] == 0)),
+            ("Dissatisfaction", of_one & (made["intended"] == 1)),
+            ("Overall", of_one),
+        ):
+            counts = (int(chosen.sum()), int((chosen & usable).sum()))
+            kept = int((chosen & usable & flipped).sum())
+            share = 100 * kept / counts[0] if counts[0] else float("nan")
+            rows.append((benchmark, row, *counts, kept, share))
+    return pd.DataFrame(rows, columns=["benchmark", "row", "generated", "usable", "flipped", "CSS"])

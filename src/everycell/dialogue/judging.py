@@ -26,8 +26,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from statsmodels.stats.proportion import proportion_confint
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.dialogue.annotated import success
-from everycell.dialogue.counterfactuals import Rewriting
+from everycell.dialogue.counterfactuals import Rewriting, success
 
 #: Default number of folds.
 FOLDS = 10

@@ -7,8 +7,7 @@ The checks (`fault`) use words normalised as in SQuAD, except for names:
 - it has between `Limits.shortest` and `Limits.longest` times the words of the original,
 - it adds no number and no name (a word with a capital letter inside a sentence).
 
-What no check of words can detect (two facts mixed up) is left to annotators:
-`everycell.rag.paraphrase_sheets`.
+No check of words can detect two facts that are mixed up.
 """
 
 from __future__ import annotations

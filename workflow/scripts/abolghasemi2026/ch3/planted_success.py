@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import frame_samples
-from everycell.dialogue.annotated import success
-from everycell.dialogue.counterfactuals import count_faults, frame_rewritings
+from everycell.dialogue.counterfactuals import count_faults, frame_rewritings, success
 from everycell.dialogue.judging import compare_generators, judged
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.flips import INTERVALS, flip_intervals, flip_shares
