@@ -42,6 +42,7 @@ with ResultJob(snakemake) as job:
         (whole, "queries", found["turn_id"].nunique()),
         (whole, "pairs", len(texts)),
         (whole, "pairs_per_batch", len(texts) / len(paths(files.dataset))),
+        (whole, "workers", found["worker"].nunique()),
         (whole, "no_snippet_by_three", int((nothing == 3).sum())),
         (whole, "no_snippet_by_two", int((nothing == 2).sum())),
         ("Expert", "J", mean_jaccard(experts)),
