@@ -21,6 +21,20 @@ use rule table as heuss2025_ch2_lists with:
         "Lists of TREC Fair Ranking (Table 2.1)"
 
 
+# Section 2.5: the numbers of lists that its text states.
+use rule table as heuss2025_ch2_list_numbers with:
+    input:
+        **fair_lists(*FAIR_DATASETS),
+    output:
+        **table_files("<result>"),
+    pathvars:
+        result="released/heuss2025/text_2_5",
+    params:
+        **runs("heuss2025/ch2/list_numbers"),
+    message:
+        "Numbers of lists of TREC Fair Ranking (section 2.5)"
+
+
 # A stand-in for the released lists, whose outliers are known.
 use rule step as heuss2025_ch2_planted with:
     output:
