@@ -1,4 +1,4 @@
-"""Collections of BEIR and TREC as what attribution bias reads."""
+"""Collections of BEIR as what attribution bias reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import command_line
 import pytest
 from toy_corpora import PLACES, YEARS, beir_zip, founded
 
-from everycell.collections.beir import Converted, convert_beir, convert_trec
+from everycell.collections.beir import Converted, convert_beir
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.collections.errors import CollectionError
 
@@ -29,7 +29,7 @@ def beir(tmp_path: Path) -> Path:
     return tmp_path / "toy"
 
 
-def test_beir_and_trec_files_of_one_collection_give_the_same(beir, tmp_path):
+def test_a_folder_with_answers_is_converted(beir, tmp_path):
     answers = tmp_path / "answers.jsonl"
     rows = [
         {"question": f"When was {PLACES[0]} founded", "answer": [YEARS[PLACES[0]]]},
@@ -42,20 +42,6 @@ def test_beir_and_trec_files_of_one_collection_give_the_same(beir, tmp_path):
     assert found.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
     assert found.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]
     assert found.passages["text"][0] == f"Page d0. {founded(PLACES[0])}"
-
-    corpus = [json.loads(line) for line in (beir / "corpus.jsonl").read_text().splitlines()]
-    queries = [json.loads(line) for line in (beir / "queries.jsonl").read_text().splitlines()]
-    (tmp_path / "collection.tsv").write_text(
-        "".join(f"{row['_id']}\t{row['title']}\t{row['text']}\n" for row in corpus)
-    )
-    (tmp_path / "topics.tsv").write_text(
-        "".join(f"{row['_id']}\t{row['text']}\n" for row in queries)
-    )
-    (tmp_path / "qrels.txt").write_text("test0 0 d0 1\ntest1 0 d1 2\ntest2 0 d2 1\ntest2 0 d3 0\n")
-    files = [tmp_path / name for name in ("collection.tsv", "topics.tsv", "qrels.txt")]
-    assert convert_trec(*files, tmp_path / "b", answers=answers) == made
-    for name in ("questions.jsonl", "passages.jsonl"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
 def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
@@ -109,7 +95,6 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     assert "new: 3 questions, 0 of them with right answers, 5 passages" in said
     assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()
     assert "new is there already" in refused("new", "--beir", str(beir))
-    assert "Give --beir, or all of" in refused("other", "--topics", "t.tsv")
     assert "give NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
 
 

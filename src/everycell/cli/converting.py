@@ -38,16 +38,8 @@ def fetch_corpus(
 
 def convert_corpus(
     target: Annotated[Path, typer.Argument(help="Folder to make.")],
-    beir: Annotated[
-        Path | None, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/.")
-    ] = None,
-    split: Annotated[str, typer.Option(help="With --beir: name of the judgements.")] = "test",
-    collection: Annotated[
-        Path | None,
-        typer.Option(help="TREC: lines 'id, tab, text', with or without a title between."),
-    ] = None,
-    topics: Annotated[Path | None, typer.Option(help="TREC: lines 'id, tab, question'.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="TREC: judgements.")] = None,
+    beir: Annotated[Path, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/.")],
+    split: Annotated[str, typer.Option(help="Name of the judgements.")] = "test",
     answers: Annotated[
         Path | None,
         typer.Option(help="JSON lines with `answers` and `id` or `question`, as in NQ-open."),
@@ -57,27 +49,21 @@ def convert_corpus(
         typer.Option(help="NAME=FILE: a run (bm25, unicoil, tct-colbert); may be repeated."),
     ] = None,
 ) -> None:
-    """Turn a BEIR folder or TREC files into what `attribution.full.nq` takes."""
-    from everycell.collections.beir import convert_beir, convert_trec
+    """Turn a BEIR folder into what `attribution.full.nq` takes."""
+    from everycell.collections.beir import convert_beir
     from everycell.collections.errors import CollectionError
     from everycell.trec.runs import read_run
 
-    trec = (collection, topics, qrels)
     with errors_as_sentences(CollectionError):
         if target.exists():
             raise CardError(f"{target} is there already; name a new folder.")
-        if (beir is None) == (None in trec):
-            raise CardError("Give --beir, or all of --collection, --topics and --qrels.")
         runs = dict(_named_run(each) for each in run or [])
         for path in runs.values():
             read_run(path)
         # All or nothing: a part would block a second attempt.
         with atomic_path(target) as place:
             place.mkdir()
-            if beir is not None:
-                made = convert_beir(beir, place, split=split, answers=answers)
-            else:
-                made = convert_trec(collection, topics, qrels, place, answers=answers)
+            made = convert_beir(beir, place, split=split, answers=answers)
             for name, path in runs.items():
                 shutil.copyfile(path, place / f"{name}.run")
     typer.echo(

@@ -1,14 +1,13 @@
-"""Collections in BEIR or TREC format, converted to the format of `cited_questions`.
+"""Collections in BEIR's format, converted to the format of `cited_questions`.
 
 BEIR: ``corpus.jsonl`` (lines with `_id`, `title`, `text`), ``queries.jsonl`` (`_id`, `text`) and
-``qrels/SPLIT.tsv`` (a header, then query, document and score). TREC: a table of passages and one of
-questions (id, tab, text), and judgements. Neither has answers: they come from a separate file.
+``qrels/SPLIT.tsv`` (a header, then query, document and score). Answers come from a separate file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -88,38 +87,8 @@ def convert_beir(
     >>> convert_beir(folder, folder / "made").questions
     1
     """
-    relevant = _beir_judgements(folder / "qrels" / f"{split}.tsv")
-    queries = ((each.id, each.text) for each in _json_lines(folder / QUERIES, _Query))
-    passages = (
-        (each.id, each.title, each.text) for each in _json_lines(folder / CORPUS, _Document)
-    )
-    return _write(target, queries, passages, relevant, read_answers(answers))
-
-
-def convert_trec(
-    collection: Path, topics: Path, qrels: Path, target: Path, *, answers: Path | None = None
-) -> Converted:
-    r"""Write the questions and passages of TREC files as `read_cited_questions` takes them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "collection.tsv").write_text("d1\tIt is old.\n")
-    >>> _ = (folder / "topics.tsv").write_text("q1\thow old is it\n")
-    >>> _ = (folder / "qrels.txt").write_text("q1 0 d1 1\n")
-    >>> convert_trec(*(folder / name for name in ("collection.tsv", "topics.tsv", "qrels.txt")),
-    ...              folder / "made").questions
-    1
-    """
-    queries = ((row[0], row[1]) for row in _rows(topics, "\t", (2,), "'id, tab, question'"))
-    passages = (
-        (row[0], row[1] if len(row) == 3 else "", row[-1])
-        for row in _rows(collection, "\t", (2, 3), "'id, tab, text' or 'id, tab, title, tab, text'")
-    )
-    judged = _rows(qrels, None, (4,), "'query 0 document level'")
-    relevant = _relevant(qrels, ((row[0], row[2], row[3]) for row in judged))
-    return _write(target, queries, passages, relevant, read_answers(answers))
+    relevant = _judgements(folder / "qrels" / f"{split}.tsv")
+    return _write(folder, target, relevant, read_answers(answers))
 
 
 def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
@@ -154,9 +123,8 @@ def _plain(question: str) -> str:
 
 
 def _write(
+    folder: Path,
     target: Path,
-    queries: Iterable[tuple[str, str]],
-    passages: Iterable[tuple[str, str, str]],
     relevant: Mapping[str, list[str]],
     answers: Callable[[str, str], list[str]],
 ) -> Converted:
@@ -167,23 +135,24 @@ def _write(
     question_ids: set[str] = set()
     written = answered = left_out = count = empty = 0
     with atomic_path(target / PASSAGES) as place, place.open("w", encoding="utf-8") as file:
-        for key, title, text in passages:
-            _add_once(passage_ids, key, "passage")
-            empty += not text.strip()
-            if text.strip():
-                _line(file, {"id": key, "title": title, "text": text})
+        for each in _json_lines(folder / CORPUS, _Document):
+            _add_once(passage_ids, each.id, "passage")
+            empty += not each.text
+            if each.text:
+                _line(file, {"id": each.id, "title": each.title, "text": each.text})
                 count += 1
-                if key in wanted:
-                    there.add(key)
+                if each.id in wanted:
+                    there.add(each.id)
     with atomic_path(target / QUESTIONS) as place, place.open("w", encoding="utf-8") as file:
-        for key, text in queries:
-            _add_once(question_ids, key, "question")
-            documents = [document for document in relevant.get(key, []) if document in there]
+        for each in _json_lines(folder / QUERIES, _Query):
+            _add_once(question_ids, each.id, "question")
+            documents = [document for document in relevant.get(each.id, []) if document in there]
             if not documents:
                 left_out += 1
                 continue
-            right = answers(key, text)
-            _line(file, {"id": key, "question": text, "answers": right, "relevant": documents})
+            right = answers(each.id, each.text)
+            row = {"id": each.id, "question": each.text, "answers": right, "relevant": documents}
+            _line(file, row)
             written += 1
             answered += bool(right)
         if not written:
@@ -212,20 +181,23 @@ def _line(file: IO[str], row: Mapping[str, object]) -> None:
     file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _beir_judgements(path: Path) -> dict[str, list[str]]:
-    rows = _rows(path, "\t", (3,), "'query, tab, document, tab, score'")
-    first = next(rows, None)
-    if first is None or first[2].lstrip("-").isdecimal():
+def _judgements(path: Path) -> dict[str, list[str]]:
+    # In their order, each once, however often it is judged.
+    found: dict[str, dict[str, None]] = {}
+    lines = _text_lines(path)
+    header = next(lines, (1, ""))[1].split("\t")
+    if len(header) != 3 or header[2].strip().lstrip("-").isdecimal():
         raise CollectionError(
             f"{path}: has no header 'query-id, corpus-id, score'; give the file in BEIR's format."
         )
-    return _relevant(path, rows)
-
-
-def _relevant(path: Path, rows: Iterable[list[str] | tuple[str, ...]]) -> dict[str, list[str]]:
-    # In their order, each once, however often it is judged.
-    found: dict[str, dict[str, None]] = {}
-    for query, document, score in rows:
+    for number, line in lines:
+        row = line.split("\t")
+        if len(row) != 3 or not row[0]:
+            raise CollectionError(
+                f"{path}, line {number}: has {len(row)} parts; a line is 'query, tab, document, "
+                "tab, score', so correct it."
+            )
+        query, document, score = row
         try:
             level = int(score)
         except ValueError:
@@ -245,16 +217,6 @@ def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise CollectionError(
             f"{path}: cannot be read ({error.strerror}); name another folder or file."
         ) from None
-
-
-def _rows(path: Path, separator: str | None, sizes: tuple[int, ...], form: str) -> Iterator:
-    for number, line in _text_lines(path):
-        row = line.split(separator)
-        if len(row) not in sizes or not row[0]:
-            raise CollectionError(
-                f"{path}, line {number}: has {len(row)} parts; a line is {form}, so correct it."
-            )
-        yield row
 
 
 def _json_lines(path: Path, kind: type[_Lenient]) -> Iterator:
