@@ -177,9 +177,19 @@ def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch,
         f"run `everycell convert-weights {named.ance} models/ance-msmarco-passage` and set "
         "term_fairness.msmarco.encoders.ance to models/ance-msmarco-passage",
         "set term_fairness.msmarco.encoders.unicoil to models/unicoil-msmarco-passage",
-        "set term_fairness.msmarco.encoders.sbert to a model of the hub or to a folder",
+        "set term_fairness.msmarco.encoders.sbert to another model of the hub, or to a folder",
     ):
         assert part in ending
+
+
+def test_a_language_model_that_the_hub_has_no_longer_is_said(project, monkeypatch):
+    source = "HuggingFaceH4/zephyr-7b-beta"
+    said = f"neither a folder nor the hub has {source}"
+    monkeypatch.setattr(full_tier, "hub_fault", lambda name: said if name == source else "")
+    assert found("abolghasemi2026_ch3")["ending"].endswith(
+        "cannot start: set language_models.local.zephyr.source to another model of the hub, or to "
+        "a folder."
+    )
 
 
 def test_what_is_missing_is_said_before_all_is_set(project, monkeypatch):

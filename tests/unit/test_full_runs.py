@@ -15,6 +15,7 @@ from everycell.engine.full_runs import (
     Material,
     load_full_tier,
     named_and_waiting,
+    notes_on,
     runs_in_full,
     setting,
     unset,
@@ -94,6 +95,26 @@ def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
         f"{', '.join(sorted(missing))} would run on small material nowhere: write a function that "
         "makes it, and name both in tests/rehearsal/targets.py."
     )
+
+
+def test_notes_name_a_missing_fold_and_data_that_nothing_identifies(papers, tier):
+    config = Config.model_validate(
+        {
+            "list_explanations": {"folders": {"mq2008": "fold"}},
+            "cast_systems": {"runs_2020": "runs"},
+            "attribution": {"full": {"nq": "fetch"}},
+        }
+    )
+    figure = papers["heuss2025"].artefacts["figure_4_4"]
+    assert notes_on(config, tier, figure) == [
+        "without MSLR-WEB10K, fold 1, since `list_explanations.folders.mslr_web10k` is not set"
+    ]
+    runs = papers["lajewska2025"].artefacts["table_3_3"]
+    (note,) = notes_on(config, tier, runs)
+    assert note.startswith("The authors' runs of TREC CAsT 2020: nothing known")
+    # A download is known by its hash; the other corpus is of other tables.
+    questions = papers["abolghasemi2026"].artefacts["table_5_1"]
+    assert notes_on(config, tier, questions) == []
 
 
 def test_every_corpus_states_facts_or_that_none_is_known(tier):

@@ -66,6 +66,6 @@ def test_topics_of_trec_rag_are_recognised(repository, mirror, tmp_path):
     topics = (mirror / "ginger/rag_test.tsv").read_bytes()
     # As many topics, one of which is another.
     for text, same in [(topics, True), (topics.replace(b"2024-36935", b"2024-1"), False)]:
-        (tmp_path / "topics.tsv").write_bytes(text)
+        (tmp_path / "topics.rag24.test.txt").write_bytes(text)
         found = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}
         assert (difference("", stated, found) == "") == same

@@ -36,7 +36,9 @@ def write_run(folder: Path, rows: list[tuple[str, str, float]]) -> None:
 def rag(tmp_path):
     first = corpus(tmp_path, ["Owls eat mice.", "Owls  sleep.", "No one asks."], "00", packed=False)
     second = corpus(tmp_path, ["Mice – eat corn."], "59", packed=True)
-    (tmp_path / "topics.tsv").write_text("2024-2\twhat do mice eat?\n2024-1\twhat do owls eat?\n")
+    (tmp_path / "topics.rag24.test.txt").write_text(
+        "2024-2\twhat do mice eat?\n2024-1\twhat do owls eat?\n"
+    )
     rows = [("2024-1", first[1], 1.0), ("2024-1", first[0], 2.0), ("2024-2", second[0], 3.0)]
     write_run(tmp_path, rows)
     return tmp_path, first, second
@@ -88,14 +90,14 @@ def test_a_file_without_a_number_may_have_any_segment(rag):
     ("name", "content", "message"),
     [
         (
-            "topics.tsv",
+            "topics.rag24.test.txt",
             "2024-1 what?\n",
             "line 1: is '2024-1 what.'; a line is 'id, tab, question'",
         ),
-        ("topics.tsv", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice there"),
-        ("topics.tsv", "\n", "has no topic"),
-        ("topics.tsv", "2024-2\tmice?\n", "'2024-1'"),
-        ("topics.tsv", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passage for topic '3'"),
+        ("topics.rag24.test.txt", "1\ta\n1\tb\n", "line 2: topic '1' occurs twice there"),
+        ("topics.rag24.test.txt", "\n", "has no topic"),
+        ("topics.rag24.test.txt", "2024-2\tmice?\n", "'2024-1'"),
+        ("topics.rag24.test.txt", "2024-1\ta\n2024-2\tb\n3\tc\n", "has no passage for topic '3'"),
         ("run.txt", "2024-1 Q0 d\n", "run.txt"),
         ("run.txt.gz", "", "has 2 of run.txt and run.txt.gz"),
     ],

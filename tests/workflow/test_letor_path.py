@@ -52,6 +52,8 @@ def test_one_of_two_folds_is_enough(clean, key):
     done = clean.snakemake("-n", "full_heuss2025_ch4")
     assert done.returncode == 0, done.stdout
     assert f"Features of {key}\n" in done.stdout and done.stdout.count("Features of ") == 1
+    (other,) = FOLDS.keys() - {key}
+    assert f"since `list_explanations.folders.{other}` is not set" in done.stdout
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def write_trec_rag(folder: Path) -> None:
             path.write_bytes(content)
     (folder / "run.txt").write_text("\n".join(run))
     topics = [f"{topic}\twhat is in part {part}?\n" for part, topic in enumerate(TOPICS)]
-    (folder / "topics.tsv").write_text("".join(topics))
+    (folder / "topics.rag24.test.txt").write_text("".join(topics))
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_responses_to_trec_rag_are_written_and_judged(
     verdicts = json.loads((clean.folder / f"{TABLE}.verdicts.json").read_text())
     # Two invented topics are not the track's, so no printed cell is compared.
     assert (verdicts["state"], verdicts["cells"]) == ("stand_in", [])
-    assert "topics.tsv" in verdicts["foreign"]
+    assert "topics.rag24.test.txt" in verdicts["foreign"]
     receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())
     assert len(receipt["parameters"]["language_models"]) == 5
     check_key(clean, server, SECRET)

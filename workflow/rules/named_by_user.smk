@@ -1,11 +1,8 @@
 # Material that only the user can name, by its key in config.yaml, or that is fetched on request.
 import re
 
-from everycell.engine.full_runs import HUB_NAME
+from everycell.engine.full_runs import FETCH, HUB_NAME
 from everycell.sources.corpora import CORPORA
-
-#: What stands in config.yaml where a corpus shall come by itself.
-FETCH = "fetch"
 
 
 def fetched_corpus(path):

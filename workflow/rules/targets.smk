@@ -90,6 +90,9 @@ def made_in_full(target):
         logger.info(
             f"`{target}` makes {len(named)} of {len(IN_FULL[target])} artefacts, which take {takes}."
         )
+        notes = [note for each in named for note in notes_on(SETTINGS, FULL_TIER, each)]
+        for note in dict.fromkeys(notes):
+            logger.info(f"`{target}`, {note}.")
         if said:
             logger.info(f"Left out, until config.yaml names what they need:{said}")
         return with_results(named_in_full(target))

@@ -22,6 +22,7 @@ use rule step as verdicts with:
     params:
         **runs("verdicts"),
         audits=code_of_audits,
+        notes=notes_on_materials,
     message:
         "Verdicts of {wildcards.paper} {wildcards.artefact} ({wildcards.tier})"
 

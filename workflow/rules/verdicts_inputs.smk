@@ -48,6 +48,12 @@ def identities(wildcards):
     return [f"work/identity/{name}.json" for name in names]
 
 
+def notes_on_materials(wildcards):
+    """In the full tier: what a reader has to know of the corpora that were named, or not."""
+    artefact = PAPERS[wildcards.paper].artefacts[wildcards.artefact]
+    return notes_on(SETTINGS, FULL_TIER, artefact) if wildcards.tier == "full" else []
+
+
 def facts_of_material(wildcards):
     """Facts that identify a material, by the names of its files."""
     facts = FULL_TIER.materials[wildcards.material].facts

@@ -29,4 +29,5 @@ with Job(snakemake) as job:
         beside=tables_beside(artefact, tier, results, Path()),
         foreign="; ".join(each["difference"] for each in identities if each["difference"]),
     )
+    found = found.model_copy(update={"notes": snakemake.params.notes})
     write_json(Path(snakemake.output.verdicts), found.model_dump())

@@ -28,15 +28,18 @@ from everycell.cli.full_machine import (
 )
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.full_runs import (
+    FETCH,
     NOTHING_KNOWN,
     FullRun,
     FullTier,
     Material,
+    corpora_without,
     held,
     number,
     runs_in_full,
     setting,
     tokens,
+    unset,
 )
 from everycell.engine.printed_cells import CardError
 from everycell.language_models.endpoint import Endpoint
@@ -45,9 +48,6 @@ from everycell.language_models.presets import requirements
 from everycell.language_models.settings import EndpointSettings, LanguageModels
 from everycell.sources.corpora import CORPORA, OWN, SOURCE
 from everycell.sources.published_files import Published, entry_of, read_dictionary
-
-#: What stands in config.yaml where a corpus shall come by itself.
-FETCH = "fetch"
 
 
 def asked_for(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artefact]]:
@@ -90,7 +90,13 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
     """Rows for all that these artefacts need, whose settings are all there."""
     ids = [artefact.id for artefact in artefacts]
     runs, materials = tier.of(ids), tier.materials_of(ids).values()
-    rows: list[Row] = []
+    without = {
+        material.title: f"made without, since `{material.settings[0]}` is not set"
+        for each in artefacts
+        if not unset(settings, each)
+        for material in corpora_without(settings, tier, each)
+    }
+    rows = [Row("ok", title, found) for title, found in without.items()]
     hosts: set[str] = set()
     needed = {root: sum(run.work_gb for run in runs.values())}
 
@@ -162,13 +168,7 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
         elif material.kind == "model" and in_hub_cache(value):
             kept.append(value)
         elif material.kind == "model" and settings.network and (fault := hub_fault(value)):
-            folder = f"models/{value.partition('@')[0].rpartition('/')[2]}"
-            do = f"set {key} to a model of the hub or to a folder (docs/{material.page})"
-            if "terms" in fault:
-                do = f"accept the terms of {value} on the hub and export HF_TOKEN"
-            elif "pickle" in fault:
-                do = f"run `everycell convert-weights {value} {folder}` and set {key} to {folder}"
-            missing.append((fault, do))
+            missing.append((fault, _mend(fault, value, key)))
         else:
             fetched.append(value)
             hosts = set(map(mirrored, material.hosts))
@@ -181,6 +181,16 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
         return Row("ok", what, f"in the hub's cache: {', '.join(kept)}"), hosts
     unknown = f"; identified by: {NOTHING_KNOWN}" * material.nothing_known
     return Row("ok", what, ", ".join(named.values()) + unknown), hosts
+
+
+def _mend(fault: str, model: str, key: str) -> str:
+    """What to do about a model that the hub does not give as it is named."""
+    if "terms" in fault:
+        return f"accept the terms of {model} on the hub and export HF_TOKEN"
+    if "pickle" in fault:
+        folder = f"models/{model.partition('@')[0].rpartition('/')[2]}"
+        return f"run `everycell convert-weights {model} {folder}` and set {key} to {folder}"
+    return f"set {key} to another model of the hub, or to a folder"
 
 
 def _published(settings: Any, name: str) -> list[Published]:
@@ -254,6 +264,9 @@ def _language_models(models: LanguageModels, names: list[str], network: bool) ->
         elif need.gated and not hub_login():
             do = f"accept the licence of {need.source} on the hub and export HF_TOKEN"
             yield Row("missing", what, f"{found}; the hub wants a login, HF_TOKEN is not set", do)
+        elif network and (fault := hub_fault(need.source)):
+            key = f"language_models.local.{name}.source"
+            yield Row("missing", what, f"{found}; {fault}", _mend(fault, need.source, key))
         else:
             yield Row("ok" if need.disk_gb else "unknown", what, f"{found}; is fetched")
 

@@ -207,6 +207,8 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
     if found.state == "stand_in":
         run_on = found.foreign or card.name
         console.print(f"A stand-in, run on: {run_on}. Its cells are not compared.", markup=False)
+    for note in found.notes:
+        console.print(f"{note}.", markup=False)
     if found.state == "not_run" and card.state != "not_run":
         console.print(
             f"Rebuild it: everycell make results/{result.tier}/{artefact.id}.verdicts.json"

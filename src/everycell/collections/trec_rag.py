@@ -25,7 +25,7 @@ from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.trec.runs import read_run, trec_order
 
 #: Names in the folder: topics ("id, tab, question"), a TREC run (may end in .gz), segments.
-TOPICS, RUNS, SEGMENTS = "topics.tsv", ("run.txt", "run.txt.gz"), "segments"
+TOPICS, RUNS, SEGMENTS = "topics.rag24.test.txt", ("run.txt", "run.txt.gz"), "segments"
 # A file of the corpus, such as msmarco_v2.1_doc_segmented_29.json.gz; other files hold any
 # segments.
 _FILE = re.compile(r"(?:_(?P<part>[0-9]{2}))?\.jsonl?(?P<packed>\.gz)?$")
@@ -62,7 +62,7 @@ def read_topics(path: Path) -> dict[str, str]:
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "topics.tsv"
+    >>> path = Path(tempfile.mkdtemp()) / "topics.rag24.test.txt"
     >>> _ = path.write_text("2024-1\twhat do owls eat?\n")
     >>> read_topics(path)
     {'2024-1': 'what do owls eat?'}

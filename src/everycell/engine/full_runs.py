@@ -25,6 +25,8 @@ ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$"
 #: Name of a model on the hub, perhaps with a revision such as a commit or ``refs/pr/1``.
 HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?"
 
+#: What stands in config.yaml where a corpus shall come by itself.
+FETCH = "fetch"
 #: What identifies a corpus or runs of which no fact is known.
 NOTHING_KNOWN = "nothing known; taken for what it is called"
 
@@ -268,6 +270,33 @@ def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
         for name, material in tier.materials_of([artefact]).items()
         if material.facts and setting(settings, material.settings[0])
     ]
+
+
+def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
+    """Corpora that an artefact could be made from too, and a configuration does not name."""
+    keys = {key for keys in artefact.card.tiers["full"].settings for key in keys.split("|")}
+    return [
+        material
+        for material in tier.materials_of([artefact.id]).values()
+        if material.kind == "corpus" and keys & set(material.settings)
+        if not any(setting(settings, key) for key in material.settings)
+    ]
+
+
+def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
+    """Corpora that an artefact is made without, and data that nothing identifies, in words.
+
+    A download of which no fact is known is known by its hash.
+    """
+    notes = [
+        f"without {material.title}, since `{material.settings[0]}` is not set"
+        for material in corpora_without(settings, tier, artefact)
+    ]
+    for material in tier.materials_of([artefact.id]).values():
+        named = {setting(settings, key) for key in material.settings} - {None, FETCH}
+        if material.nothing_known and named:
+            notes.append(f"{material.title}: {NOTHING_KNOWN}")
+    return notes
 
 
 def unset(settings: Any, artefact: Artefact) -> tuple[str, ...]:

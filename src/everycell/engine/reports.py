@@ -176,6 +176,8 @@ class Report(_Part):
     #: In the full tier: how what was named differs from the paper's data, which makes it a
     #: stand-in of that name.
     foreign: str = ""
+    #: In the full tier: corpora that are not named, and data that nothing identifies.
+    notes: list[str] = []
 
 
 def without_rebuilt_cell(card: Card, found: Report) -> bool:

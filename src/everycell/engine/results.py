@@ -129,6 +129,7 @@ def result_of(
         )
         if stored is None:  # only the table was asked for
             return Result(artefact, tier, again)
+        again = again.model_copy(update={"notes": stored.notes})
     except (ValueError, CardError, ReceiptError) as error:
         fault = (
             f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "
