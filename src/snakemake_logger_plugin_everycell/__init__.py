@@ -1,9 +1,9 @@
-"""Progress of a run in the terminal, in place of the inputs and reasons of each job.
+"""A line per job in the terminal, in place of its inputs and reasons; at the end, what failed.
 
 Snakemake finds this package by its name, and the profile `default` asks for it. Errors and warnings
 stand there as they always do; Snakemake's own log, with all that is left out here, is the file in
 ``.snakemake/log`` that the last lines name. A dry run looks as it does without, but for the offers
-of a cache.
+of a cache. It also refuses files of ``--configfile`` that Snakemake would run as code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from logging import INFO, LogRecord
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,6 @@ from typing import Any
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
-
-from snakemake_logger_plugin_everycell import durations
-from snakemake_logger_plugin_everycell.durations import Duration, in_words
 
 #: What Snakemake says to itself.
 CHATTER = (
@@ -38,7 +34,7 @@ CHATTER = (
     "Touching output file ",
     "Elapsed time: ",
 )
-#: Events that progress stands for.
+#: Events that the lines stand for.
 REPLACED = {
     LogEvent.WORKFLOW_STARTED,
     LogEvent.RESOURCES_INFO,
@@ -49,74 +45,6 @@ REPLACED = {
     LogEvent.JOB_FINISHED,
     LogEvent.PROGRESS,
 }
-
-
-@dataclass
-class Running:
-    """A job that runs: its rule, what it is for, its cores and when it began."""
-
-    rule: str
-    message: str
-    threads: int
-    since: float
-
-
-class Run:
-    """What is known of a run so far."""
-
-    def __init__(self, known: dict[str, Duration]) -> None:
-        self.known = known
-        self.began = time.time()
-        self.cores = 1
-        self.done = self.total = 0
-        #: Jobs that have not begun, by rule.
-        self.waiting: dict[str, int] = {}
-        self.running: dict[int, Running] = {}
-        #: What jobs that failed are for -> their logs.
-        self.failed: dict[str, list[str]] = {}
-
-    def note(self, record: LogRecord) -> Running | None:
-        """Take up what an event says; return the job that has ended, if it is one's end."""
-        event, said = getattr(record, "event", None), vars(record)
-        if event == LogEvent.RESOURCES_INFO:
-            self.cores = said.get("cores") or said.get("nodes") or self.cores
-        elif event == LogEvent.RUN_INFO:
-            self.waiting = dict(said["stats"])
-            self.total = self.waiting.pop("total", sum(self.waiting.values()))
-        elif event == LogEvent.JOB_INFO:
-            rule = said["rule_name"]
-            # What is tried again was taken off when it began first.
-            self.waiting[rule] = max(self.waiting.get(rule, 0) - 1, 0)
-            self.running[said["jobid"]] = Running(
-                rule, said["rule_msg"] or rule, said["threads"] or 1, record.created
-            )
-        elif event == LogEvent.JOB_ERROR:
-            failed = self.running.pop(said["jobid"], None)
-            message = said["rule_name"] if failed is None else failed.message
-            self.failed[message] = list(said.get("log") or [])
-        elif event == LogEvent.JOB_FINISHED:
-            ended = self.running.pop(said["job_id"], None)
-            if ended is not None:
-                self._measure(ended, record.created - ended.since)
-            return ended
-        elif event == LogEvent.PROGRESS:
-            self.done, self.total = said["done"], said["total"]
-        return None
-
-    def _measure(self, job: Running, seconds: float) -> None:
-        known = self.known.get(job.rule, Duration(0, seconds, job.threads))
-        self.known[job.rule] = known.and_another(seconds, job.threads)
-
-    def left(self) -> str:
-        """Time that is left, in words; empty where nothing is known of it."""
-        now = time.time()
-        # Copies: the bar asks from a thread of its own, while jobs begin and end.
-        running = [(job.rule, now - job.since) for job in list(self.running.values())]
-        found = durations.estimate(dict(self.waiting), running, self.known, self.cores)
-        if found.seconds < 1:
-            return ""
-        about = "at least" if found.unknown else "about"
-        return f"{about} {in_words(found.seconds)} left"
 
 
 def config_files(arguments: Sequence[str]) -> list[Path]:
@@ -145,7 +73,7 @@ def _refuse_templates(arguments: Sequence[str]) -> None:
 
 
 class LogHandler(LogHandlerBase):
-    """Progress on standard error: a bar that moves on a terminal, elsewhere a line per job."""
+    """A line on standard error for each job that begins."""
 
     def __post_init__(self) -> None:
         """Prepare the handler that Snakemake itself would have."""
@@ -169,71 +97,57 @@ class LogHandler(LogHandlerBase):
         )
         self._verbose = settings.verbose
         self._as_usual = settings.dryrun or settings.verbose or bool(settings.quiet)
-        self._run = Run({} if self._as_usual else durations.read(durations.FILE))
-        self._bar: Any = None
+        self._began = time.time()
+        self._begun = self._done = self._total = 0
+        #: Jobs that run, and jobs that failed: number -> what it is for; what it was for -> logs.
+        self._running: dict[int, str] = {}
+        self._failed: dict[str, list[str]] = {}
 
     def emit(self, record: LogRecord) -> None:
-        """Show an event as progress, or as Snakemake does."""
+        """Show an event as a line, as Snakemake does, or not at all."""
         try:
-            event = getattr(record, "event", None)
-            ended = None if self._as_usual else self._run.note(record)
             if self._as_usual:
                 # More than twenty lines at the head of each dry run, which help nobody.
                 if self._verbose or not is_about_caching(record):
-                    self._say(record)
-            elif not (event in REPLACED or is_chatter(record)):
-                self._say(record)
-            elif sys.stderr.isatty():
-                self._move_bar()
-            elif ended is not None:
-                self._write_line(ended, record.created - ended.since)
+                    self._usual.handle(record)
+                return
+            self._note(record)
+            if not (getattr(record, "event", None) in REPLACED or is_chatter(record)):
+                self._usual.handle(record)
         except Exception:
             self.handleError(record)
 
-    def _say(self, record: LogRecord) -> None:
-        """Say it as Snakemake does, above the bar."""
-        if self._bar is not None:
-            self._bar.stop()
-        self._usual.handle(record)
-        if self._bar is not None:
-            self._bar.start()
-
-    def _write_line(self, ended: Running, seconds: float) -> None:
-        run = self._run
-        # Snakemake counts a job only after it has said that it ended.
-        done = run.done + 1
-        left = f", {run.left()}" if done < run.total and run.left() else ""
-        print(
-            f"[{done}/{run.total}] {ended.message} ({in_words(seconds)}{left})",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def _move_bar(self) -> None:
-        if not self._run.total:
-            return
-        if self._bar is None:
-            from snakemake_logger_plugin_everycell.bar import Bar
-
-            self._bar = Bar(self._run)
-            self._bar.start()
+    def _note(self, record: LogRecord) -> None:
+        event, values = getattr(record, "event", None), vars(record)
+        if event == LogEvent.RUN_INFO:
+            stats = dict(values["stats"])
+            self._total = stats.pop("total", sum(stats.values()))
+        elif event == LogEvent.JOB_INFO:
+            message = values["rule_msg"] or values["rule_name"]
+            # A job that is tried again begins twice.
+            self._begun = min(self._begun + 1, self._total)
+            self._running[values["jobid"]] = message
+            print(f"[{self._begun}/{self._total}] {message}", file=sys.stderr, flush=True)
+        elif event == LogEvent.JOB_ERROR:
+            message = self._running.pop(values["jobid"], values["rule_name"])
+            self._failed[message] = list(values.get("log") or [])
+        elif event == LogEvent.JOB_FINISHED:
+            # A second try was a success.
+            self._failed.pop(self._running.pop(values["job_id"], ""), None)
+        elif event == LogEvent.PROGRESS:
+            self._done, self._total = values["done"], values["total"]
 
     def close(self) -> None:
-        """Take the bar away, say what the run took, and keep it for the next one's estimate."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-        run = self._run
-        if run.total:
-            took = in_words(time.time() - run.began)
-            print(f"{run.done} of {run.total} jobs done in {took}.", file=sys.stderr, flush=True)
+        """Say what the run took, and what failed."""
+        if self._total:
+            took = format_duration(time.time() - self._began)
+            print(
+                f"{self._done} of {self._total} jobs done in {took}.", file=sys.stderr, flush=True
+            )
             # Snakemake says it too, twenty lines for each job, above much else.
-            for message, logs in run.failed.items():
+            for message, logs in self._failed.items():
                 print(f"Failed: {message}{_last_words(logs)}", file=sys.stderr, flush=True)
-            run.total = 0
-            # An estimate is worth no error: the disk may be full, or the folder read-only.
-            with suppress(OSError):
-                durations.write(durations.FILE, run.known)
+            self._total = 0
         super().close()
 
     @property
@@ -284,3 +198,20 @@ def is_chatter(record: LogRecord) -> bool:
 def is_about_caching(record: LogRecord) -> bool:
     """Whether Snakemake offers its cache, as it does once for each rule that may use it."""
     return "is eligible for caching between workflows" in str(record.msg)
+
+
+def format_duration(seconds: float) -> str:
+    """A time for readers.
+
+    Examples
+    --------
+    >>> format_duration(0.4), format_duration(61), format_duration(7300)
+    ('0.4 s', '1 min 1 s', '2 h 1 min')
+    """
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
