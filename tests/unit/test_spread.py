@@ -177,6 +177,44 @@ def test_a_table_of_seeds_that_lacks_a_rebuilt_cell_is_an_error(toy):
     assert len(allowed(toy, "full", beside, [("b", "AP")])) == 1
 
 
+def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cells(toy):
+    column = {"readings": "epochs"}
+    toy = toy.model_copy(update={"card": toy.card.model_copy(update=column)})
+    text = {("a", "AP"): 0.34, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 8}
+    code = {("a", "AP"): 0.40, ("a", "n"): 12, ("b", "AP"): 0.4, ("b", "n"): 7}
+    runs = pd.DataFrame(
+        [
+            (*key, epochs, value + shift)
+            for epochs, values in (("30", text), ("10", code))
+            for key, value in values.items()
+            for shift in ((-0.04, 0, 0.04) if key[1] == "AP" else [0])
+        ],
+        columns=["row", "metric", "epochs", "value"],
+    )
+    keys = ["row", "metric", "epochs"]
+    means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
+    found = report(toy, "full", means, beside={"seeds": summarised(runs, keys)}.get)
+    verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in found.cells}
+    # With 30 the first cell is nearer; the table decides, and no cell on its own.
+    assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
+    assert verdicts["b", "n"] == (7, "equal")
+    assert all("epochs = 10, with which 3 of 4 cells are equal" in cell.why for cell in found.cells)
+    # Of two that tie the first is taken, and so it is on other data, where nothing is compared.
+    tied = means.assign(epochs=means["epochs"].map({"30": "10", "10": "30"}), value=0.5)
+    seeds = {"seeds": summarised(pd.concat([tied] * 3), keys)}.get
+    assert "epochs = 10," in report(toy, "full", tied, beside=seeds).cells[0].why
+    other = report(toy, "full", means.assign(value=0.5), beside=seeds, foreign="other data")
+    assert other.cells == []
+
+
+def test_a_reading_is_no_key_of_the_print(tmp_path):
+    card = CARD.format(cells="{metric: AP}", tier="full").replace(
+        "tolerances:", "readings: metric\n    tolerances:"
+    )
+    (fault,) = faults(tmp_path, card)
+    assert "toy/table_1: `readings` names 'metric'" in fault
+
+
 # Cards
 
 

@@ -118,6 +118,11 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
                 )
         yield from _check_silence(artefact)
         return
+    if card.readings in artefact.key_columns:
+        yield (
+            f"{artefact.id}: `readings` names {card.readings!r}, a key column of the print; name "
+            "a column that only the rebuilt table has."
+        )
     yield from _check_decimals(artefact)
     yield from _check_tolerances(artefact)
     for field in (card.precision, card.tolerances, card.quoted, card.derived, card.not_run):

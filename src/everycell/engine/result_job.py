@@ -61,12 +61,14 @@ class ResultJob(Job):
         face = self._face(csv.stem)
         keys = [column for column in table.columns if column not in NO_KEYS]
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
+        # Readings, which the print does not have, stand side by side.
+        readings = [key for key in keys if key not in (*layout["rows"], *layout["columns"])]
         write_table(
             table,
             csv.with_suffix(""),
             title=face["title"] + f" ({note})" * bool(note),
             layout_rows=layout["rows"],
-            layout_columns=layout["columns"],
+            layout_columns=[*layout["columns"], *readings],
             decimals=face["decimals"],
             names=face["names"],
         )

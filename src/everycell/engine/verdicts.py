@@ -19,6 +19,7 @@ from everycell.engine.cell_classes import described
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.judging import judge
 from everycell.engine.printed_cells import CardError, as_number
+from everycell.engine.readings import compared_reading
 from everycell.engine.reports import (
     OTHERWISE,
     VERDICTS,
@@ -91,13 +92,22 @@ def report(
         state = "not_run"
     values: dict[tuple[str, ...], Any] = {}
     markers: dict[tuple[str, ...], str] = {}
+    reading = ""
+    if rebuilt is not None:
+        rebuilt, beside, reading = compared_reading(
+            artefact, rebuilt, beside, surrogate=state == "stand_in"
+        )
     if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
         values = read_rebuilt(artefact, rebuilt)
         if "marker" in rebuilt:
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         described = [column for column in ("value", "marker") if column in rebuilt]
         rebuilt = rebuilt[[*artefact.key_columns, *described]]
-    cells = [] if declared.state == "stand_in" else _cells(artefact, tier, values, state, beside)
+    cells = (
+        []
+        if declared.state == "stand_in"
+        else _cells(artefact, tier, values, state, beside, reading)
+    )
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
     return Report(
@@ -127,6 +137,7 @@ def _cells(
     values: Mapping[tuple, Any],
     state: str,
     beside: FindTable,
+    reading: str,
 ) -> list[JudgedCell]:
     table = artefact.cells
     if table.empty:
@@ -203,6 +214,7 @@ def _cells(
                         reason = f"Cause unknown; candidate: {reason}"
                     if index not in derived:
                         verdict = "differs" if source == "undecided" else "explained"
+            reason = f"{reading} {reason}".strip()
         cells.append(
             JudgedCell(
                 key=key,
