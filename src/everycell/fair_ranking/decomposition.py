@@ -121,8 +121,8 @@ def felix(
 
     Notes
     -----
-    Source: heuss2025, Algorithm 2; rows are shuffled before each decomposition as in the code of
-    its authors.
+    Source: heuss2025, Algorithm 2. Rows are shuffled before each decomposition; the code of its
+    authors keeps their order in the first.
 
     Examples
     --------
