@@ -102,6 +102,8 @@ use rule term_fairness_means as term_fairness_planted with:
         **companion(table_files, "<result>", "control"),
     pathvars:
         result="none/planted",
+    resources:
+        **needs(600),
     params:
         control={"control": ("work/planted", CONTROL, 1)},
 
