@@ -91,9 +91,29 @@ def test_scores_after_fewer_epochs_are_those_of_a_shorter_training():
     assert not np.array_equal(long[5], long[2])
 
 
+def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validation_loss():
+    # The other items are relevant: what is learnt soon makes the loss on these lists grow.
+    features, relevance = LISTS[30:], [1 - np.asarray(grades) for grades in RELEVANCE[30:]]
+    held_out, epochs = (features, relevance), range(1, 8)
+    found = train_and_score(
+        LISTS[:30], RELEVANCE[:30], features, epochs=epochs, seed=1, validation=held_out
+    )
+    losses = [
+        sum(
+            grades @ (np.logaddexp.reduce(scores) - scores) / np.linalg.norm(grades)
+            for scores, grades in zip(found[epoch], relevance, strict=True)
+        )
+        for epoch in epochs
+    ]
+    best = epochs[int(np.argmin(losses))]
+    assert epochs[0] < best < epochs[-1]
+    np.testing.assert_array_equal(found[None], found[best])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"validation": (LISTS[:1], [[0] * 12])}, "List 0 of 12 items has the relevance"),
         ({"epochs": []}, "The epochs are"),
         ({"epochs": [0]}, "The epochs are"),
         ({"relevance": [[0] * 12]}, "List 0 of 12 items has the relevance"),

@@ -64,10 +64,14 @@ def train_and_score(
     *,
     epochs: Sequence[int],
     seed: int,
+    validation: tuple[Sequence[npt.ArrayLike], Sequence[npt.ArrayLike]] | None = None,
     batch: int = 128,
     learning_rate: float = 0.02,
-) -> Mapping[int, list[FloatArray]]:
+) -> Mapping[int | None, list[FloatArray]]:
     """Train on lists, and score other lists after some of the epochs.
+
+    With validation lists (features, relevance), `None` has the scores after the first epoch with
+    the lowest loss on them.
 
     Notes
     -----
@@ -84,14 +88,17 @@ def train_and_score(
     1
     """
     _check(features, relevance, others, epochs)
+    if validation is not None:
+        _check(*validation, features[:1], epochs)
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    inputs, targets = _tensors(features), _tensors(relevance)
-    targets = [part / part.norm() for part in targets]
+    inputs, targets = _examples(features, relevance)
+    held_out = _examples(*validation) if validation is not None else None
     model = ListNet(inputs[0].shape[1]).double()
     # Fused: the roots of the other kinds differ in their last bit between processors.
     optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
-    found = {}
+    found: dict[int | None, list[FloatArray]] = {}
+    lowest = np.inf
     for epoch in range(1, max(epochs) + 1):
         order = rng.permutation(len(inputs))
         for start in range(0, len(order), batch):
@@ -102,6 +109,16 @@ def train_and_score(
             optimiser.step()
         if epoch in epochs:
             found[epoch] = score(model, others)
+        if held_out is not None:
+            with torch.no_grad():
+                held_out_loss = float(_loss(model, *held_out))
+            if held_out_loss < lowest:
+                lowest, found[None] = held_out_loss, score(model, others)
+        if held_out is not None:
+            with torch.no_grad():
+                held_out_loss = float(_loss(model, *held_out))
+            if held_out_loss < lowest:
+                lowest, found[None] = held_out_loss, score(model, others)
     return found
 
 
@@ -113,6 +130,20 @@ def score(model: ListNet, lists: Sequence[npt.ArrayLike]) -> list[FloatArray]:
 
 def _tensors(parts: Sequence[npt.ArrayLike]) -> list[Tensor]:
     return [torch.from_numpy(np.array(part, dtype=np.float64)) for part in parts]
+
+
+def _examples(
+    features: Sequence[npt.ArrayLike], relevance: Sequence[npt.ArrayLike]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Lists, and their relevance divided by its norm."""
+    return _tensors(features), [part / part.norm() for part in _tensors(relevance)]
+
+
+def _examples(
+    features: Sequence[npt.ArrayLike], relevance: Sequence[npt.ArrayLike]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Lists, and their relevance divided by its norm."""
+    return _tensors(features), [part / part.norm() for part in _tensors(relevance)]
 
 
 def _loss(model: ListNet, inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> Tensor:

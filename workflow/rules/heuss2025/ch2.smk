@@ -69,8 +69,7 @@ use rule cached_step as heuss2025_ch2_train with:
         **needs(700, 10),
     params:
         **runs("heuss2025/ch2/train"),
-        # One training: what is scored after the text's epochs, and after those of the code.
-        epochs=sorted({FAIR_EXPOSURE.epochs, FAIR_EXPOSURE.epochs_of_code}),
+        readings=FAIR_EXPOSURE.readings,
         seeds=trainings,
         seed=SETTINGS.seed,
         # The authors' code sets this seed before it draws what lists are filled up with.
@@ -121,7 +120,7 @@ use rule table as heuss2025_ch2_tables with:
         number="|".join(RANKS),
     params:
         **runs("heuss2025/ch2/policy_tables"),
-        epochs=FAIR_EXPOSURE.epochs,
+        readings=readings_of_tier,
         alpha=0.05,
     message:
         "Policies and outliers (Table 2.{wildcards.number}, {wildcards.tier})"

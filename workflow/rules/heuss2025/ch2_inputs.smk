@@ -36,6 +36,12 @@ def trainings(wildcards):
     return 2 if wildcards.tier == "embedded" else FAIR_EXPOSURE.seeds
 
 
+def readings_of_tier(wildcards):
+    """Rankers of the text and of the code; planted lists have no print to compare both with."""
+    both = list(FAIR_EXPOSURE.readings)
+    return both[:1] if wildcards.tier == "embedded" else both
+
+
 def policy_setup(wildcards):
     """How policies of a table are made."""
     return {

@@ -6,6 +6,7 @@ from everycell.engine.result_job import ResultJob
 from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PRINTED,
+    in_readings,
     marked,
     mean_cells,
     run_cells,
@@ -19,15 +20,13 @@ with ResultJob(snakemake) as job:
     tests = significance_cells(measures, number)
     values = mean_cells(measures, number, PRINTED)
     paired = marked(values, tests, "p paired", params.alpha)
-    text = paired["epochs"] == params.epochs
-    job.write_table(paired[text].drop(columns="epochs"))
+    job.write_table(in_readings(paired, params.readings))
     decimals = {"all": 3, "EE-L": 2}
     unpaired = marked(values, tests, "p unpaired", params.alpha)
     job.write_beside(unpaired, "epochs", decimals)
     job.write_beside(tests, "tests", {"all": 4})
-    runs = run_cells(measures, number, PRINTED)
-    runs = runs[runs["epochs"] == params.epochs]
-    keys = ["row", "dataset", "optimizing_fairness", "metric"]
+    runs = in_readings(run_cells(measures, number, PRINTED), params.readings)
+    keys = [column for column in runs if column not in ("run", "value")]
     job.write_beside(summarised(runs, keys), SEEDS, {"all": 4})
     formula = mean_cells(measures, number, METRICS[5:])
     job.write_beside(formula, "formula", {"all": 3})

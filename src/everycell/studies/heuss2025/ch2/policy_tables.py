@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,12 @@ def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> 
     by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(metrics)].mean()
     long = by_run.stack().rename("value").reset_index()
     return _named(long.rename(columns={"level_4": "metric"}), number)
+
+
+def in_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
+    """Cells of some readings; for a single one, without the column that names it."""
+    found = cells[cells["epochs"].isin(readings)]
+    return found if len(readings) > 1 else found.drop(columns="epochs")
 
 
 def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.fair_ranking.decomposition import decompose, felix
+from everycell.fair_ranking.decomposition import TINY, Avoided, decompose, felix
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import (
     exposure_error,
@@ -90,9 +90,10 @@ def policies(
 ) -> Iterator[tuple[str, Policy]]:
     """Policies of a table with their rows, without the sign of the top-k tables (`@10`).
 
-    ``FELIX_iter=1`` is one decomposition of the fair marginals, and ``FELIX_iter=20`` re-samples
-    the same matrix. As in the authors' code, one decomposition takes the items by decreasing score,
-    and only re-sampling shuffles them. That changes which items are shown together.
+    ``FELIX_iter=1`` is one decomposition of the fair marginals, and ``FELIX_iter=20`` decomposes
+    what shows an outlier there another 20 times. As in the authors' code, the first decomposition
+    takes the items by decreasing score, and only re-sampling shuffles them. That changes which
+    items are shown together.
 
     Examples
     --------
@@ -107,9 +108,9 @@ def policies(
     make = entropy_marginals if setup.marginals == "entropy" else centre_marginals
     marginals = make(exposures, weights)
     outlier = holds_outlier(items.outlying, shown=setup.shown)
-    often = felix(marginals, outlier, iterations=setup.iterations, rng=rng)
-    yield f"FELIX_iter={setup.iterations}", often
-    yield "FELIX_iter=1", decompose(marginals)
+    once = decompose(marginals)
+    yield f"FELIX_iter={setup.iterations}", _resampled(once, outlier, count, setup.iterations, rng)
+    yield "FELIX_iter=1", once
     # As in the authors' code, the item with the lowest score has no weight at all.
     weights_of_items = items.scores - items.scores.min()
     yield "PL", plackett_luce(weights_of_items, ranks, samples=setup.samples, rng=rng)
@@ -118,6 +119,22 @@ def policies(
     costs = list_outliers(items.outlying)
     fair = omit(items.scores, weights, costs, outlier_ranks=setup.shown) if costs.any() else None
     yield "OMIT", decompose(marginals if fair is None else fair)
+
+
+def _resampled(
+    once: Policy, outlier: Avoided, items: int, iterations: int, rng: np.random.Generator
+) -> Policy:
+    """Policy that decomposes the rankings with outliers again, by FELIX."""
+    bad = outlier(once.rankings)
+    share = once.weights[bad].sum()
+    if share <= TINY:
+        return once
+    marginals = Policy(once.rankings[bad], once.weights[bad] / share).marginals(items)
+    again = felix(marginals, outlier, iterations=iterations, rng=rng)
+    return Policy(
+        np.concatenate([once.rankings[~bad], again.rankings]),
+        np.concatenate([once.weights[~bad], share * again.weights]),
+    )
 
 
 def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,11 +40,17 @@ def scored(
     train: pd.DataFrame,
     lists: Sequence[pd.DataFrame],
     *,
-    epochs: Sequence[int],
+    readings: Mapping[str, int],
     seeds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Score test lists by rankers of several seeds, each trained on its own part of the lists."""
+    """Score test lists by rankers of several seeds, each trained on its own part of the lists.
+
+    One training gives two rankers: that of the text, stopped early after at most so many epochs,
+    and that of the authors' code, which trains for a fixed number. The text does not say what early
+    stopping watches; here it is the loss on the lists that are set aside, which keeps the scores
+    after the epoch with the lowest one.
+    """
     # torch takes seconds to import, and the jobs that read these scores need none.
     from everycell.learning.listnet import train_and_score
 
@@ -54,21 +61,23 @@ def scored(
         [part.assign(query=number) for number, part in enumerate(lists)], ignore_index=True
     )
     facts = frame[["query", "relevance", OUTLYING]].rename(columns={OUTLYING: "outlying"})
+    (text, most), (code, fixed) = readings.items()
     found = []
     for run in range(seeds):
         own = seed + run
         order = np.random.default_rng(own).permutation(len(known))
-        kept = order[int(VALIDATION * len(known)) :]
+        aside, kept = np.split(order, [int(VALIDATION * len(known))])
         scores = train_and_score(
             [features[i] for i in kept],
             [relevance[i] for i in kept],
             [part[FEATURES].to_numpy() for part in lists],
-            epochs=epochs,
+            epochs=[most, fixed],
             seed=own,
+            validation=([features[i] for i in aside], [relevance[i] for i in aside]),
         )
         found += [
-            facts.assign(epochs=number, run=run, score=np.concatenate(values))
-            for number, values in scores.items()
+            facts.assign(epochs=name, run=run, score=np.concatenate(scores[key]))
+            for name, key in ((text, None), (code, fixed))
         ]
     columns = ["epochs", "run", "query", "score", "relevance", "outlying"]
     return pd.concat(found, ignore_index=True)[columns]
@@ -76,19 +85,19 @@ def scored(
 
 def ranked_lists(
     frame: pd.DataFrame, items: int
-) -> Iterator[tuple[Mapping[str, int], list[RankedList]]]:
-    """Lists of each training and number of epochs, from what :func:`scored` gives.
+) -> Iterator[tuple[Mapping[str, Any], list[RankedList]]]:
+    """Lists of each training and reading, from what :func:`scored` gives.
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"epochs": 10, "run": 0, "query": [0, 0], "score": [1.0, 2.0]})
+    >>> frame = pd.DataFrame({"epochs": "10", "run": 0, "query": [0, 0], "score": [1.0, 2.0]})
     >>> [(key, lists)] = ranked_lists(frame.assign(relevance=1, outlying=5.0), items=60)
     >>> key, len(lists), lists[0].scores.tolist()
-    ({'epochs': 10, 'run': 0}, 1, [1.0, 0.0001])
+    ({'epochs': '10', 'run': 0}, 1, [1.0, 0.0001])
     """
     for (epochs, run), part in frame.groupby(["epochs", "run"], sort=False):
         yield (
-            {"epochs": int(epochs), "run": int(run)},
+            {"epochs": epochs, "run": int(run)},
             [
                 best_items(rows["score"], rows["relevance"], rows["outlying"], items)
                 for _, rows in part.groupby("query", sort=False)

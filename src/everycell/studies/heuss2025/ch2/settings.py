@@ -18,12 +18,17 @@ class FairExposure(Settings):
         le=200,
         description="Training runs of the ranker, each with its own split and seed.",
     )
-    epochs: int = Field(30, ge=1, le=1000, description="Training epochs according to the text.")
+    epochs: int = Field(
+        30,
+        ge=1,
+        le=1000,
+        description="Most training epochs, according to the text, which stops early.",
+    )
     epochs_of_code: int = Field(
         10,
         ge=1,
         le=1000,
-        description="Training epochs according to the authors' code; shown beside.",
+        description="Training epochs according to the authors' code.",
     )
     samples: int = Field(
         1000, ge=10, le=100_000, description="Rankings drawn from a Plackett-Luce policy."
@@ -40,6 +45,11 @@ class FairExposure(Settings):
     compared_lists: int = Field(
         12, ge=2, le=10_000, description="Lists on which its choices and bounds are compared."
     )
+
+    @property
+    def readings(self) -> dict[str, int]:
+        """Names of the rankers of the text and of the authors' code, and their epochs."""
+        return {f"up to {self.epochs}": self.epochs, str(self.epochs_of_code): self.epochs_of_code}
 
 
 #: Blocks of ``config.yaml`` by their keys.
