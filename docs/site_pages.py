@@ -16,8 +16,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from everycell.engine.artefacts import Paper, load_papers
-from everycell.engine.render.site import configuration, escaped, modules, paper_results
+from everycell.engine.render.site import configuration, escaped, paper_results
 from everycell.engine.results import collect
+from everycell.front_door import public_modules
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -54,7 +55,7 @@ OUTSIDE = {
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add to the navigation: the reference, and works for which nobody wrote a page."""
     packages: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for name in modules(ROOT / "src"):
+    for name in public_modules():
         _, *within, module = name.split(".")
         packages[" ".join(within) or "everycell"].append({module: reference_page(name)})
     works = next(entry["Papers"] for entry in config.nav if "Papers" in entry)
@@ -97,7 +98,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     add("workflow.md", RULES + graph_sections(graphs))
     for graph in graphs:
         add(f"rulegraphs/{graph.name}", graph.read_bytes())
-    for name in modules(ROOT / "src"):
+    for name in public_modules():
         add(reference_page(name), f"# {name.removeprefix('everycell.')}\n\n::: {name}\n")
     return files
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 #: Module -> what it offers, by the name that it has here; without a name, by its own.
@@ -51,6 +52,22 @@ NAMES: dict[str, tuple[str, str]] = {
     for module, names in _OFFERS.items()
     for offered in names
 }
+#: Packages whose public functions belong to the public library as a whole.
+PACKAGES = ("explain", "fair_ranking", "metrics", "statistics")
+
+
+def public_modules() -> list[str]:
+    """Names of the modules of the public library, sorted: these have full docstrings.
+
+    Examples
+    --------
+    >>> "everycell.metrics.exposure" in public_modules(), "everycell.cli" in public_modules()
+    (True, False)
+    """
+    source = Path(__file__).parents[1]
+    files = (path for package in PACKAGES for path in (source / package).glob("[!_]*.py"))
+    of_packages = {f"everycell.{path.parent.name}.{path.stem}" for path in files}
+    return sorted(of_packages | {module for module, _ in NAMES.values()})
 
 
 def named(name: str) -> Any:

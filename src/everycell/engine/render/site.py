@@ -250,22 +250,3 @@ def _type(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         kind = f"names with each {_type(node['additionalProperties'], schema)}"
     bounds = [f"{words} {node[key]}" for key, words in BOUNDS.items() if key in node]
     return ", ".join([kind, *bounds])
-
-
-def modules(source: Path) -> list[str]:
-    """Names of the library's public modules, sorted.
-
-    Examples
-    --------
-    >>> from everycell.engine.render import site
-    >>> found = modules(Path(site.__file__).parents[3])
-    >>> "everycell.metrics.exposure" in found, "everycell.cli" in found
-    (True, False)
-    """
-    names = []
-    for path in sorted((source / "everycell").rglob("*.py")):
-        parts = path.relative_to(source).with_suffix("").parts
-        # A package of ours only says what it holds; the commands have their own table.
-        if not any(part.startswith("_") for part in parts) and parts[1] != "cli":
-            names.append(".".join(parts))
-    return names
