@@ -165,7 +165,7 @@ def check_each_printed_cell_has_a_verdict(built):
         "tier": "released",
         "state": "rebuilt",
         "verdicts": none | {"equal": 2},
-        "explained": {"print": 0, "copy": 0, "method": 0, "undecided": 0},
+        "explained": {"print": 0, "copy": 0, "method": 0},
         "conclusions": {"hold": 1, "fail": 0, "undecided": 0, "not_testable": 0},
     }
     assert (figure["id"], figure["state"]) == (f"{PAPER}/figure_1", "rebuilt")

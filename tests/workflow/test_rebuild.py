@@ -104,12 +104,12 @@ def running_jobs(folder: Path) -> bool:
 
 
 def stopped_in_the_middle(
-    project: Project, number: signal.Signals, *command: str, send=os.killpg
+    project: Project, number: signal.Signals, *command: str, send=os.killpg, begun=running_jobs
 ) -> int:
-    """Start the simulation, send a signal as soon as its first output is there; return the code."""
+    """Start the simulation, send a signal as soon as it has begun; return the code."""
     process = project.start(*command or ("snakemake",), f"{SIMULATED}.verdicts.json")
     try:
-        while not running_jobs(project.folder):
+        while not begun(project.folder):
             assert process.poll() is None, process.stdout.read()
             time.sleep(0.01)
         send(process.pid, number)
@@ -157,8 +157,13 @@ def test_after_ctrl_c_a_rerun_finishes(built, clean):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_make_ends_with_snakemake_and_leaves_no_process(clean, number):
     """A batch system and a closed terminal signal one process, not its group."""
-    # The code with which Snakemake ends.
-    assert stopped_in_the_middle(clean, number, "everycell", "make", send=os.kill) == 1
+    # Long enough that the job is not done before Snakemake has the signal.
+    clean.edit("config.yaml", "    studies: 500\n", "    studies: 3000\n")
+    log = SIMULATED.replace("results/", "logs/") + ".log"
+    code = stopped_in_the_middle(
+        clean, number, "everycell", "make", send=os.kill, begun=lambda here: (here / log).exists()
+    )
+    assert code == 1  # with which Snakemake ends
     assert not any((clean.folder / ".snakemake/locks").glob("*.lock"))
 
 

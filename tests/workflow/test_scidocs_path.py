@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tiny_bert import tiny_bert, write_bert
+from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
 from everycell.collections.scidocs import FOLDERS, METADATA
@@ -73,6 +74,7 @@ def named(clean: Project) -> Project:
     for rate in ("{epochs: 5, batch: 8, ", "{epochs: 5, batch: 2, "):
         clean.edit("config.yaml", rate, "{epochs: 1, batch: 4, ")
     clean.edit("config.yaml", "{epochs: 30, batch: 32, ", "{epochs: 3, batch: 4, ")
+    pass_for_the_papers(clean.folder, "config.yaml")
     clean.edit("config.yaml", "patience: 10, dropout", "patience: 1, dropout")
     return clean
 
@@ -185,7 +187,7 @@ def test_sizes_of_the_text_are_counted(named, mirror):
                 encoded / f"tildev2-expanded-{size}.scibert.{task}.{FIRST}.csv", index=False
             )
     rules = ("collection_scidocs", "fetch_wordpiece-vocab", "tokenise", "index", "tune_bm25")
-    rules += ("abolghasemi2026_ch2_stated_sizes", "verdicts")
+    rules += ("abolghasemi2026_ch2_stated_sizes", "identity", "verdicts")
     made = f"{CHAPTER}/text_2.verdicts.json"
     done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "--", made)
     assert done.returncode == 0, done.stdout
