@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from corpus_server import CorpusServer
 from language_model_server import Server
 from workflow.endpoint_runs import KEY
-
-from everycell.config import read_config
-from everycell.engine.full_runs import Material, filled, setting
-from everycell.engine.identity import facts_of
+from workflow.identified import pass_for_the_papers
 
 Settings = dict[str, Any]
 
@@ -44,21 +40,7 @@ class Stage:
 
         What comes from the server is identified by nothing.
         """
-        path = self.folder / "published/full.yaml"
-        declared = yaml.safe_load(path.read_text(encoding="utf-8"))
-        whole = read_config(self.folder / "config.yaml", self.folder / "mine.yaml")
-        for material in declared["materials"].values():
-            stated = Material.model_validate(material).facts
-            if not stated:
-                continue
-            named = setting(whole, material["settings"][0])
-            facts = {}
-            for pattern, expected in stated.items() if named and named != "fetch" else ():
-                file = self.folder / named
-                file = file / filled(whole, pattern) if file.is_dir() else file
-                facts[pattern] = facts_of(file, expected)
-            material["facts"] = facts
-        path.write_text(yaml.safe_dump(declared), encoding="utf-8")
+        pass_for_the_papers(self.folder, "config.yaml", "mine.yaml")
 
     def put_on_hub(self, name: str, write: Callable[[Path], None]) -> str:
         """Serve a model under its name on the hub."""
