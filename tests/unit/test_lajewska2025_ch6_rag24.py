@@ -20,7 +20,7 @@ from everycell.studies.lajewska2025.ch6.creating import (
     six_scores,
 )
 from everycell.studies.lajewska2025.ch6.detected import detected_spans
-from everycell.studies.lajewska2025.ch6.judging import compared, judged_again, scores_again
+from everycell.studies.lajewska2025.ch6.judging import judged_again, scores_again
 from everycell.studies.lajewska2025.ch6.parts import parts_tables
 from everycell.studies.lajewska2025.ch6.rag24 import BASELINES, RUNS, rag_responses, to_judge
 from everycell.studies.lajewska2025.ch6.written import Writer, written_responses
@@ -140,7 +140,6 @@ def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
     assert found["nugget"].tolist() == [1, 0]
     scores = scores_again({"GPT4o": found.assign(judge="GPT4o")})
     assert scores[["topic", "value"]].values.tolist() == [["1", 1.0], ["9", 0.0]]
-    assert compared({"GPT4o": found}).set_index("metric").at["facts", "value"] == 1
 
 
 def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
@@ -207,12 +206,6 @@ def test_agreement_counts_both_ways_and_chance():
         "found by chance": 0.0,
     }
     assert np.isnan(found_share([], ["owls"])) and found_share(["owls"], []) == 0
-
-
-def test_a_judge_without_facts_has_their_number_alone():
-    none = pd.DataFrame({"nugget": [0], "support": [""], "before": [""]})
-    found = compared({"none": none})
-    assert found.values.tolist() == [["none", "facts", 0.0]]
 
 
 def test_parts_need_the_mean_of_three():

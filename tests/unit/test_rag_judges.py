@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.rag.judges import judge_agreement, rank_agreement, system_ranks
+from everycell.rag.judges import judge_agreement, rank_agreement
 
 
 def scored(values):
@@ -23,21 +23,6 @@ def random_scores():
     dice = np.random.default_rng(3)
     quality = np.linspace(0.2, 0.7, 6)[None, :, None]
     return scored(np.clip(quality + dice.normal(0, 0.2, (2, 6, 30)), 0, 1))
-
-
-def test_means_and_ranks():
-    table = system_ranks(scored([[[0.2, 0.4], [0.6, 0.8], [0.5, 0.1]], [[1, 1], [1, 1], [0, 0]]]))
-    assert table["judge"].tolist() == list("aaabbb")
-    assert table["run"].tolist() == list("xyz") * 2
-    assert table["value"].tolist() == pytest.approx([0.3, 0.7, 0.3, 1, 1, 0])
-    # Runs that tie share the mean of their ranks.
-    assert table["rank"].tolist() == [2.5, 1, 2.5, 1.5, 1.5, 3]
-
-
-def test_judges_and_runs_keep_their_order():
-    scores = scored([[[0.1], [0.2]], [[0.3], [0.4]]]).iloc[::-1]
-    table = system_ranks(scores)
-    assert table["judge"].tolist() == list("bbaa") and table["run"].tolist() == list("yxyx")
 
 
 def test_agreement_by_hand():
@@ -110,7 +95,7 @@ def test_a_judge_agrees_with_its_own_copy_in_every_sample(random_scores):
     ],
 )
 @pytest.mark.parametrize(
-    "measure", [system_ranks, judge_agreement, lambda scores: rank_agreement(scores, seed=0)]
+    "measure", [judge_agreement, lambda scores: rank_agreement(scores, seed=0)]
 )
 def test_scores_that_cannot_be_compared_are_named(measure, alter, said):
     with pytest.raises(ValueError, match=said):

@@ -43,23 +43,6 @@ def _named(row: pd.Series) -> str:
     return f"Judge {row['judge']!r}, run {row['run']!r}, topic {row['topic']!r}"
 
 
-def system_ranks(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean of each run over topics, and its rank, by judge.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"judge": list("aabb"), "run": list("xyxy"), "topic": "1",
-    ...                        "value": [0.2, 0.4, 0.5, 0.3]})
-    >>> system_ranks(scores)["rank"].tolist()
-    [2.0, 1.0, 1.0, 2.0]
-    """
-    means = _by_judge(scores).groupby("run", sort=False).mean()
-    # The last bits of a mean depend on the order of the sum, and do not count as a difference.
-    ranks = means.round(12).rank(ascending=False)
-    table = means.T.stack().rename("value").to_frame().join(ranks.T.stack().rename("rank"))
-    return table.reset_index()
-
-
 def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
     """Agreement of each pair of judges, from the level of responses to that of systems.
 

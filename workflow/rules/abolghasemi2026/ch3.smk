@@ -311,7 +311,6 @@ use rule table as abolghasemi2026_ch3_estimators with:
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "spread"),
-        **companion(table_files, "<result>", "counts"),
         **companion(table_files, "<result>", "robustness"),
         **companion(table_files, "<result>", "doubled"),
         **companion(table_files, "<result>", "apologies"),
@@ -342,7 +341,6 @@ use rule abolghasemi2026_ch3_estimators as abolghasemi2026_ch3_estimators_full w
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "spread"),
-        **companion(table_files, "<result>", "counts"),
         **companion(table_files, "<result>", "robustness"),
         **companion(table_files, "<result>", "doubled"),
         **companion(table_files, "<result>", "apologies"),

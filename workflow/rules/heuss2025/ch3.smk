@@ -144,29 +144,17 @@ use rule table as heuss2025_ch3_operating_points with:
         unpack(operating_point_inputs),
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
         **companion(table_files, "<result>", "binary"),
     pathvars:
         result="{tier}/heuss2025/table_3_1",
     wildcard_constraints:
-        tier="full",
+        tier="released|full",
     params:
         **runs("heuss2025/ch3/operating_points"),
         losses=UNCERTAIN.losses,
         significance=0.05,
     message:
         "Best fairness within a loss of utility (Table 3.1, {wildcards.tier})"
-
-
-# The stand-in has a second ranker.
-use rule heuss2025_ch3_operating_points as heuss2025_ch3_operating_points_released with:
-    output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "cross_encoder"),
-        **companion(table_files, "<result>", "binary"),
-    wildcard_constraints:
-        tier="released",
 
 
 # Figure 3.2: documents that could be swapped.

@@ -115,10 +115,10 @@ def of_rankers(*kinds, collection=False, first=False):
 
 
 def operating_point_inputs(wildcards):
-    """Measures of each ranker, and those of the first with passages neutral or not."""
+    """Measures of the first ranker, and those with passages neutral or not."""
     first = list(UNCERTAIN_RANKERS[wildcards.tier])[0]
     binary = f"work/heuss2025/ch3/{first}.measures-binary.parquet"
-    return of_rankers("measures")(wildcards) | {"binary": binary}
+    return of_rankers("measures", first=True)(wildcards) | {"binary": binary}
 
 
 def ranker_names(wildcards):

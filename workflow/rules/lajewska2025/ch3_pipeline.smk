@@ -156,7 +156,6 @@ use rule table as lajewska2025_ch3_pipeline with:
         **table_files("<result>"),
         **companion(table_files, "<result>", "systems"),
         **companion(table_files, "<result>", "rewriting"),
-        **companion(table_files, "<result>", "steps"),
         **companion(table_files, "<result>", "aggregation"),
         **companion(table_files, "<result>", "tests"),
     pathvars:
@@ -177,7 +176,6 @@ use rule table as lajewska2025_ch3_pipeline with:
         names={
             "systems": ("table", "row"),
             "rewriting": ("rewriting", "ranker"),
-            "steps": ("rewriter", "step"),
             "aggregation": ("of", "score"),
         },
         comparisons={

@@ -114,20 +114,6 @@ CAST_SHOWN = {
         "T5-QReCC": "qrecc",
         "by hand": "manual",
     },
-    "steps": {
-        "BM25": "bm25",
-        "BM25, tuned": "bm25-tuned",
-        "BM25, tuned + RM3": "bm25-rm3",
-        "SPLADE-tiny": "splade",
-        "MiniLM": "dense",
-        "BM25 + mono": "bm25.mono",
-        "MiniLM/BM25": "fused",
-        "MiniLM/BM25 + mono": "fused.mono",
-        "MiniLM/BM25 + mono/duo": "fused.duo",
-        "MiniLM/BM25/RM3": "fused-rm3",
-        "MiniLM/BM25/RM3 + mono": "fused-rm3.mono",
-        "MiniLM/BM25/RM3 + mono/duo": "fused-rm3.duo",
-    },
     "aggregation": {
         "both directions": {
             "sum": "qrecc.fused-rm3.duo",
@@ -151,10 +137,6 @@ CAST_FIRST_PASSES = {
 CAST_SHOWN["rewriting"] = {
     name: {ranker: f"{rewriter}.{run}" for ranker, run in CAST_FIRST_PASSES.items()}
     for name, rewriter in CAST_SHOWN["rewriting"].items()
-}
-CAST_SHOWN["steps"] = {
-    name: {step: f"{rewriter}.{run}" for step, run in CAST_SHOWN["steps"].items()}
-    for name, rewriter in (("T5-CANARD", "canard"), ("T5-QReCC", "qrecc"))
 }
 
 

@@ -88,7 +88,6 @@ use rule table as lajewska2025_ch4_text with:
         viewpoints_comments=CH4_COMMENTS["viewpoints"],
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "power"),
     pathvars:
         result="released/lajewska2025/text_4_3",
     params:

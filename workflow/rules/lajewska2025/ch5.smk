@@ -67,7 +67,6 @@ use rule table as lajewska2025_ch5_similarity with:
         ),
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "parts"),
         **companion(table_files, "<result>", "sentences"),
         **another(table_files, "released/lajewska2025/table_C_3"),
     pathvars:

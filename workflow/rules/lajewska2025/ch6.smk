@@ -12,10 +12,8 @@ use rule table as lajewska2025_ch6_judges with:
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "agreement"),
-        **companion(figure_files, "<result>", "ranks"),
         **companion(table_files, "<result>", "nuggets"),
         **companion(table_files, "<result>", "readings"),
-        **companion(table_files, "<result>", "measures"),
         **companion(table_files, "<result>", "rewriting"),
     pathvars:
         result="released/lajewska2025/table_6_7",
@@ -23,8 +21,6 @@ use rule table as lajewska2025_ch6_judges with:
         **needs(1000),
     params:
         **runs("lajewska2025/ch6/judges"),
-        seed=SETTINGS.seed,
-        resamples=1000,
     message:
         "Scores of three judges (Table 6.7)"
 

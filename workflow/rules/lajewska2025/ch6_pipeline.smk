@@ -180,7 +180,6 @@ use rule table as lajewska2025_ch6_completeness with:
         written=written_by("released"),
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "intervals"),
         **companion(table_files, "<result>", "tests"),
         **companion(table_files, "<result>", "judge"),
         **companion(table_files, "<result>", "writers"),

@@ -259,7 +259,6 @@ use rule table as lajewska2025_ch6_judged_again with:
         further=asked_for_rag if WRITTEN_ANEW else [],
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "again"),
         **(companion(table_files, "<result>", "created") if WRITTEN_ANEW else {}),
         **(
             companion(table_files, "<result>", "created_agreement")

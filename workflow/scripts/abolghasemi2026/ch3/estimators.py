@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from everycell.dialogue.satisfaction import Confusion
 from everycell.engine.result_job import ResultJob
 from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.abolghasemi2026.ch3.answers import (
@@ -55,10 +54,9 @@ with ResultJob(snakemake) as job:
         json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
     ]
 
-    # Table 3.6, and beside it how far trainings differ and what they answered. Where a tier gives
-    # verdicts on cells, its tables have the rows of the print alone.
-    counts = confusions(answers)
-    table = measured(counts)
+    # Table 3.6, and beside it how far trainings differ. Where a tier gives verdicts on cells, its
+    # tables have the rows of the print alone.
+    table = measured(confusions(answers))
     shown = table
     if settings.printed_rows:
         printed = table["model"].isin(printed_names()) & table["setup"].map(is_printed)
@@ -71,13 +69,6 @@ with ResultJob(snakemake) as job:
         job.write_beside(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
     job.write_beside(spread(table, ROWS), "spread", decimals | {"trainings": 0})
-    fields = {field: field.replace("_", ", ") for field in Confusion._fields}
-    first = counts[counts["seed"] == 0].rename(columns=fields)
-    job.write_beside(
-        first.melt(id_vars=ROWS, value_vars=list(fields.values()), var_name="metric"),
-        "counts",
-        dict.fromkeys(fields.values(), 0),
-    )
     for name, gained in (("robustness", gains), ("doubled", doubling_gains)):
         table = gained(answers, draws=settings.draws, seed=job.seed)
         job.write_beside(table, name, dict.fromkeys(GAINS, 2))

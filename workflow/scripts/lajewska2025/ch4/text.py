@@ -1,6 +1,5 @@
 """Numbers of chapter 4 that stand in its text only."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +10,6 @@ from everycell.engine.result_job import ResultJob
 from everycell.statistics.anova import anova
 from everycell.statistics.power import power_from_f
 from everycell.studies.lajewska2025.ch4.ratings import exact_quotient
-
-POWER_DECIMALS = {"cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0}
-
 
 with ResultJob(snakemake) as job:
     files, params = snakemake.input, snakemake.params
@@ -50,26 +46,14 @@ with ResultJob(snakemake) as job:
         ("Viewpoints", "comments", len(viewpoints)),
         ("Both", "usefulness_share_percent", 100 * useful / (len(both) + len(viewpoints))),
     ]
-    power = []
-    for study, ratings, label in (
-        ("Answerability", first, "Factual Correctness"),
-        ("Viewpoints", viewpoints, "Diversity"),
-    ):
-        conditions = ratings["Condition"].nunique()
-        planned = power_from_f(
-            anova(ratings, label, ["Condition"]).loc["Condition", "F"],
-            groups=conditions,
-            per_group=len(ratings) // conditions,
-            alpha=params.alpha,
-            power=params.power,
-        )
-        power += [(study, label, name, value) for name, value in asdict(planned).items()]
-        if study == "Answerability":
-            reached = "low" if planned.achieved_power < params.power else "high"
-            rows.append((study, "power_of_first_run", reached))
-    job.write_table(pd.DataFrame(rows, columns=["study", "metric", "value"]))
-    job.write_beside(
-        pd.DataFrame(power, columns=["study", "rating", "metric", "value"]),
-        "power",
-        POWER_DECIMALS,
+    conditions = first["Condition"].nunique()
+    planned = power_from_f(
+        anova(first, "Factual Correctness", ["Condition"]).loc["Condition", "F"],
+        groups=conditions,
+        per_group=len(first) // conditions,
+        alpha=params.alpha,
+        power=params.power,
     )
+    reached = "low" if planned.achieved_power < params.power else "high"
+    rows.append(("Answerability", "power_of_first_run", reached))
+    job.write_table(pd.DataFrame(rows, columns=["study", "metric", "value"]))

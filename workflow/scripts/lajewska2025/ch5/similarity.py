@@ -32,11 +32,6 @@ with ResultJob(snakemake) as job:
     keys = ["row", "task_variant", "metric", "value"]
     f1 = printed[printed["part"] == "f1"]
     job.write_table(f1.assign(metric="F1_" + f1["metric"])[keys])
-    job.write_beside(
-        printed.loc[printed["part"] != "f1", ["row", "task_variant", "part", "metric", "value"]],
-        "parts",
-        dict.fromkeys(AGGREGATIONS, 2),
-    )
     of_sentences = (whole["task_variant"] == "Sentence-based") & whole["part"].isin(["f1", ""])
     readings = whole[of_sentences].assign(reading=whole["reading"].map(READINGS))
     job.write_beside(

@@ -44,8 +44,6 @@ with ResultJob(snakemake) as job:
     table = mean.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
     table = table.rename(columns={"system": "row"}).assign(metric="Completeness")
     job.write_table(table[["row", "input", "metric", "value"]])
-    intervals = with_intervals(scores, ["judge", "system", "input"])
-    job.write_beside(intervals, "intervals", INTERVAL)
 
     on_relevant = mean[mean["input"] == RELEVANT]
     others = [name for name in on_relevant["system"].unique() if name != STANDARD]

@@ -8,7 +8,7 @@ import pandas as pd
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, in_common, six_scores
-from everycell.studies.lajewska2025.ch6.judging import compared, scores_again
+from everycell.studies.lajewska2025.ch6.judging import scores_again
 from everycell.studies.lajewska2025.ch6.nuggets import means
 
 with ResultJob(snakemake) as job:
@@ -23,11 +23,6 @@ with ResultJob(snakemake) as job:
     table = means(scores_again(by_judge)).rename(columns={"run": "row"})
     table["metric"] = "V_strict " + table["judge"]
     job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
-    job.write_beside(
-        compared(by_judge),
-        "again",
-        {"facts": 0, "without a label": 3, "same label": 3, "kappa": 3},
-    )
     if files.created:
         nuggets = pd.concat(map(pd.read_parquet, files.created), ignore_index=True)
         labels = pd.concat(map(pd.read_parquet, files.assigned), ignore_index=True)

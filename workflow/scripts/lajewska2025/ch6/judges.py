@@ -7,10 +7,9 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
-from everycell.rag.judges import judge_agreement, rank_agreement, system_ranks
-from everycell.rag.nuggets import MEASURES, in_any_spelling, with_one_key
+from everycell.rag.judges import judge_agreement
+from everycell.rag.nuggets import in_any_spelling, with_one_key
 from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, in_common
-from everycell.studies.lajewska2025.ch6.figures import ranks_by_judge
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
     judged,
@@ -36,7 +35,6 @@ AGREEMENT_DECIMALS = {
 }
 
 with ResultJob(snakemake) as job:
-    params = snakemake.params
     labels = read_nugget_labels(*map(Path, snakemake.input.labels))
     read = {name: judged(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
     scores = read["as spelled"]
@@ -50,11 +48,6 @@ with ResultJob(snakemake) as job:
     job.write_beside(
         agreement[["importance", "judges", "metric", "value"]], "agreement", AGREEMENT_DECIMALS
     )
-    ranks = system_ranks(scores).rename(columns={"run": "system"})
-    orders = rank_agreement(scores, seed=params.seed, resamples=params.resamples)
-    plotted = pd.concat([ranks.assign(part="rank"), orders.assign(part="agreement")])
-    job.write_figure(plotted, ranks_by_judge(ranks, orders), name="ranks")
-
     lists = labels.nuggets.drop_duplicates(["judge", "topic", "nugget"])
     rows = [
         (f"{name} in {other}", metric, value)
@@ -72,15 +65,6 @@ with ResultJob(snakemake) as job:
         readings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
         "readings",
         dict.fromkeys(READINGS, 3),
-    )
-    siblings = pd.concat(
-        means(with_mean(judged(labels, labels.nuggets, measure))).assign(metric=measure)
-        for measure in MEASURES
-    )
-    job.write_beside(
-        siblings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
-        "measures",
-        dict.fromkeys(MEASURES, 3),
     )
     rewriting = pd.concat(
         tested(rows, [("GINGER-top5", "GINGER-top5 wo/ rewriting")]).assign(judge=judge)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from string import Template
 
 import pandas as pd
-from sklearn.metrics import cohen_kappa_score
 
 from everycell.rag.grounded.autonuggetizer import Ask, assign_nuggets
 from everycell.rag.nuggets import nugget_scores, with_one_key
@@ -55,31 +54,6 @@ def judged_again(
         if own.empty
     ]
     return pd.concat(parts, ignore_index=True)
-
-
-def compared(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """How far judges agree with those whose facts they were given.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"nugget": [1, 2, 3], "support": ["support", "not_support", ""],
-    ...     "before": ["support", "not_support", "support"]})
-    >>> compared({"a": labels})["value"].round(2).tolist()
-    [3.0, 0.33, 1.0, 1.0]
-    """
-    rows = []
-    for name, every in by_judge.items():
-        labels = every[every["nugget"] > 0]
-        said = labels[labels["support"] != ""]
-        first, second = said["before"] == "support", said["support"] == "support"
-        found = {
-            "facts": len(labels),
-            "without a label": 1 - len(said) / len(labels) if len(labels) else float("nan"),
-            "same label": (said["before"] == said["support"]).mean(),
-            "kappa": cohen_kappa_score(first, second) if first.nunique() > 1 else float("nan"),
-        }
-        rows += [(name, metric, float(value)) for metric, value in found.items()]
-    return pd.DataFrame(rows, columns=["judge", "metric", "value"]).dropna(ignore_index=True)
 
 
 def scores_again(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
