@@ -76,9 +76,45 @@ class ExplainedList:
 
 
 def ranking_shap(
-    given: ExplainedList, value: ValueFunction, rng: np.random.Generator, *, select: bool
+    given: ExplainedList,
+    value: ValueFunction | None = None,
+    rng: np.random.Generator | None = None,
+    *,
+    select: bool = False,
 ) -> FloatArray:
-    """RankingSHAP by KernelSHAP, shape (f,); `select` as for `kernel_shapley_values`."""
+    """RankingSHAP: Shapley values of a ranked list's features, by KernelSHAP.
+
+    Source: heuss2025, equations 4.2 to 4.5.
+
+    Parameters
+    ----------
+    given : ExplainedList
+        The list, the forest that ranks it, and the samples that stand in for masked features.
+    value : callable, optional
+        From ranks, shape (c, n), to the values of c rankings; Kendall's tau with the list's own
+        ranking if left out.
+    rng : numpy.random.Generator, optional
+        Source of the sampled coalitions; seeded with 0 if left out.
+    select : bool
+        Whether a lasso (AIC) sets small values to 0, as in the released code.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (f,)
+        They sum to the value of the list's own ranking minus that with all features masked.
+
+    Examples
+    --------
+    >>> from everycell.explain.forests import forest_of
+    >>> stump = forest_of([({"split_feature": 0, "threshold": 0.5, "decision_type": "<=",
+    ...     "missing_type": "None", "default_left": True, "left_child": {"leaf_value": -1.0},
+    ...     "right_child": {"leaf_value": 1.0}})], ["length"])
+    >>> given = ExplainedList(stump, np.array([[0.2], [0.7]]), np.array([[0.1], [0.9]]))
+    >>> ranking_shap(given).tolist()
+    [2.0]
+    """
+    value = kendall(given.ranks) if value is None else value
+    rng = np.random.default_rng(0) if rng is None else rng
     game = given.game(value)
     if game.features == 1:
         return given.for_all_features(np.diff(game(np.array([[False], [True]]))))
