@@ -75,10 +75,6 @@ use rule term_fairness_depth as term_fairness_depth_full with:
 use rule table as term_fairness_means with:
     input:
         unpack(means_inputs),
-    output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "measures"),
-        **companion(table_files, "<result>", "coverage"),
     pathvars:
         result="none/means",
     resources:
@@ -96,8 +92,6 @@ use rule table as term_fairness_means with:
 use rule term_fairness_means as term_fairness_planted with:
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "measures"),
-        **companion(table_files, "<result>", "coverage"),
         **companion(table_files, "<result>", "tests"),
         **companion(table_files, "<result>", "control"),
     pathvars:

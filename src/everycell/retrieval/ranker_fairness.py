@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -22,28 +21,8 @@ from everycell.trec.runs import trec_order
 BETTER, CORRELATED = "‡", "†"
 #: Measures of effectiveness: name to show -> that of `everycell.retrieval.evaluation`.
 EFFECTIVENESS = {"MRR": "RR", "nDCG": "nDCG"}
-#: Measures of fairness that every list has a value of, and those that need a group term in it.
-FAIRNESS, OTHER_FAIRNESS = ["NFaiRR", "TExFAIR"], ["TExFAIR without RBDF", "AWRF"]
-
-
-class MeasuredRankers(NamedTuple):
-    """Values of several rankers on one query set.
-
-    Attributes
-    ----------
-    values
-        Ranker -> `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query. All
-        rankers have their queries in the same order; a query without judgements has only fairness.
-    others
-        Means of `OTHER_FAIRNESS` over the queries that have a value: `row` (the ranker), `metric`
-        and `value`.
-    coverage
-        Shares of documents and lists with any group term: `row`, `metric` and `value`.
-    """
-
-    values: dict[str, pd.DataFrame]
-    others: pd.DataFrame
-    coverage: pd.DataFrame
+#: Measures of fairness that every list has a value of.
+FAIRNESS = ["NFaiRR", "TExFAIR"]
 
 
 def measure_rankers(
@@ -53,29 +32,27 @@ def measure_rankers(
     k: int,
     qrels: pd.DataFrame | None = None,
     relevant_from: int = 1,
-) -> MeasuredRankers:
+) -> dict[str, pd.DataFrame]:
     """Measure several rankers on one query set.
 
-    A list that is empty has no fairness. A query for which one ranker finds nothing is therefore
-    left out for all rankers, and the coverage says what share of the queries this is.
+    Each has `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query, all in the
+    same order; a query without judgements has only fairness. A list that is empty has none, so a
+    query for which one ranker finds nothing is left out for all rankers.
 
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
     >>> counts = pd.DataFrame({"f": [1, 0], "m": [0, 0], "length": [5, 5]}, index=["a", "b"])
     >>> found = measure_rankers([("BM25", run)], counts, k=2)
-    >>> found.coverage["value"].tolist()
-    [0.5, 1.0, 0.5]
+    >>> found["BM25"]["NFaiRR"].round(3).tolist()
+    [1.0]
     """
-    groups = [column for column in counts.columns if column != "length"]
-    values, others, coverage = {}, {}, []
+    values = {}
     for name, run in runs:
         ranked = ranked_counts(run, counts, depth=k)
         fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
         # Rankers have their queries in different orders.
         values[name] = fair[FAIRNESS].sort_index()
-        # A list without any group term has no group exposure to compare with a target.
-        others[name] = fair[OTHER_FAIRNESS]
         if qrels is not None:
             found = evaluate(
                 run,
@@ -85,25 +62,8 @@ def measure_rankers(
             )
             found = found.set_axis(list(EFFECTIVENESS), axis="columns")
             values[name] = found.reindex(values[name].index).join(values[name])
-        any_term = (ranked.counts.sum(axis=2) > 0) & ranked.listed
-        coverage += [
-            (name, f"documents, first {k}", any_term.sum() / ranked.listed.sum()),
-            (name, f"lists, first {k}", any_term.any(axis=1).mean()),
-        ]
     answered = _answered_by_all(values)
-    asked = len(set().union(*(frame.index for frame in values.values())))
-    if len(answered) < asked:
-        coverage.append(("all rankers", "queries left out", 1 - len(answered) / asked))
-        values = {name: frame.loc[answered] for name, frame in values.items()}
-        others = {name: frame.loc[answered] for name, frame in others.items()}
-    with_term = counts[groups].sum(axis=1) > 0
-    coverage.append(("whole collection", "documents, all", with_term.mean()))
-    without = pd.concat(others, names=["row"]).groupby("row", sort=False).mean()
-    return MeasuredRankers(
-        values,
-        without.rename_axis("metric", axis="columns").stack().rename("value").reset_index(),
-        pd.DataFrame(coverage, columns=["row", "metric", "value"]),
-    )
+    return {name: frame.loc[answered] for name, frame in values.items()}
 
 
 def _answered_by_all(values: Mapping[str, pd.DataFrame]) -> pd.Index:

@@ -59,8 +59,6 @@ use rule term_fairness_planted as abolghasemi2024_fairness_planted with:
 use rule abolghasemi2024_fairness as abolghasemi2024_fairness_released with:
     output:
         **table_files("<result>"),
-        **companion(table_files, "<result>", "measures"),
-        **companion(table_files, "<result>", "coverage"),
         **companion(table_files, "<result>", "tests"),
     pathvars:
         result="{tier}/abolghasemi2024/table_1",

@@ -6,10 +6,8 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.metrics.term_counts import read_counts
-from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.ranker_fairness import measure_rankers, ranker_means
+from everycell.retrieval.ranker_fairness import measure_rankers
 from everycell.studies.term_fairness.tables import fairness_tables
-from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:
@@ -41,24 +39,8 @@ with ResultJob(snakemake) as job:
         for query_sets in (settings.query_sets, control)
     )
     job.write_table(tables.means, note=tables.note)
-    for part, frame, decimals in (
-        ("measures", tables.measures, 4),
-        ("coverage", tables.coverage, 3),
-    ):
-        job.write_beside(frame, part, dict.fromkeys(frame["metric"], decimals))
     if "tests_csv" in snakemake.output.keys():
         job.write_beside(tables.tests, "tests", dict.fromkeys(tables.tests["metric"], 4))
     if without_effects:
         frame = without_effects.means.drop(columns=["family", "query_set"])
         job.write_beside(frame, "control", dict.fromkeys(frame["metric"], 4))
-    if "dl19_csv" in snakemake.output.keys():
-        qrels = read_qrels(snakemake.input.dl19_qrels)
-        # The runs have the bias-sensitive topics alone, 30 of the 43 that are judged.
-        choices = {"relevance_level": 2, "missing_topics": "drop"}
-        values = {
-            name: evaluate(read_run(run), qrels, [f"RR@{k}", f"nDCG@{k}"], **choices)
-            for name, run in zip(settings.dl19, snakemake.input.dl19_runs, strict=True)
-        }
-        frame = ranker_means(values, baseline="BM25", level=settings.alpha)
-        frame = frame.rename(columns={"system": "row"})[["row", "metric", "value", "marker"]]
-        job.write_beside(frame, "dl19", dict.fromkeys(frame["metric"], 4))

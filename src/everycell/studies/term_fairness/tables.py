@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.retrieval.ranker_fairness import MeasuredRankers, ranker_means, tests_against
+from everycell.retrieval.ranker_fairness import ranker_means, tests_against
 
 #: Measures whose correlation over the queries is shown.
 CORRELATED = ("TExFAIR", "NFaiRR")
@@ -22,22 +22,17 @@ class FairnessTables(NamedTuple):
         `row` (the ranker), `family`, `query_set`, `metric`, `value` and `marker`.
     note
         How many queries of each set count, and how many of them are judged.
-    measures, coverage
-        Other measures, and shares of documents and lists with any group term: `query_set`, `row`,
-        `metric` and `value`.
     tests
         Tests against the baseline: `query_set`, `row`, `measure`, `metric` and `value`.
     """
 
     means: pd.DataFrame
     note: str
-    measures: pd.DataFrame
-    coverage: pd.DataFrame
     tests: pd.DataFrame
 
 
 def fairness_tables(
-    measured: Mapping[str, MeasuredRankers],
+    measured: Mapping[str, dict[str, pd.DataFrame]],
     *,
     families: Mapping[str, str],
     baseline: str,
@@ -46,7 +41,7 @@ def fairness_tables(
 ) -> FairnessTables:
     """Means of effectiveness and fairness on each query set, with the marks of the tests."""
     means = pd.concat(
-        ranker_means(found.values, baseline=baseline, correlated=CORRELATED, level=level).assign(
+        ranker_means(found, baseline=baseline, correlated=CORRELATED, level=level).assign(
             query_set=query_set
         )
         for query_set, found in measured.items()
@@ -54,19 +49,12 @@ def fairness_tables(
     means["family"] = means["row"].map(families)
     means["metric"] = means["metric"].replace(names)
     tests = pd.concat(
-        tests_against(found.values, baseline, level=level).assign(query_set=query_set)
+        tests_against(found, baseline, level=level).assign(query_set=query_set)
         for query_set, found in measured.items()
     ).rename(columns={"system": "row"})
     return FairnessTables(
         means[["row", "family", "query_set", "metric", "value", "marker"]],
         queries_that_count(means),
-        *(
-            pd.concat(
-                getattr(found, part).assign(query_set=query_set)
-                for query_set, found in measured.items()
-            )[["query_set", "row", "metric", "value"]]
-            for part in ("others", "coverage")
-        ),
         tests[["query_set", "row", "measure", "metric", "value"]],
     )
 
