@@ -75,7 +75,13 @@ def _cell(
     row: Mapping[str, str], keys: list[str], one: CellClass, verdicts: Mapping[str, str]
 ) -> JudgedCell:
     key = {name: row[name] for name in keys}
-    judged = one.judged(verdicts[" / ".join(key.values())].split(" ")[0])
+    name = " / ".join(key.values())
+    if name not in verdicts:
+        raise ValueError(
+            f"{EXPECTED}: has no verdict of the cell {name}; run `everycell check-verdicts "
+            f"{EXPECTED} --update` after the results are made."
+        )
+    judged = one.judged(verdicts[name].split(" ")[0])
     told = {name: value or None for name, value in judged._asdict().items()}
     return JudgedCell(key=key, printed=row["value"], rebuilt=None, why=None, **told)
 

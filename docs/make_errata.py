@@ -30,11 +30,11 @@ A finding that two publications share is counted once. Made from the cards in `p
 Each erratum says where the cause is. An *error in print* needs internal evidence that a bad copy
 of the text cannot explain: sums, impossible counts, two places that disagree. A *transcription
 error* is ours: the text that this project worked from is wrong, not the paper. *Method* means that
-the published number is what another computation than the text's gives, or what the software gives
-though the analysis is open to criticism. It is not a misprint. Everywhere else the *cause is
-unknown*: print, transcription, or a rule of counting that the paper does not name. These are
-questions and no errors. For each paper, errors in print come first.
-Where printed numbers alone show it, an audit checks it in each run
+the published number follows from how it was computed: by another rule or on other data than the
+text says, or as the software gives it though the design leaves nothing to test. It is no error in
+print. Everywhere else the *cause is unknown*: print, transcription, or a rule of counting that the
+paper does not name. These are questions and no errors. For each paper, errors in print come first.
+Where published numbers alone show it, an audit checks it in each run
 (`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers are given here. A
 line such as L1110 is a line of our copy of the text.
 """

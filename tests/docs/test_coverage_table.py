@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from collections import Counter
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
@@ -17,10 +18,11 @@ from everycell.engine.counting import (
     claim_lines,
     count_chapters,
     headlines,
+    in_words,
     total,
 )
 from everycell.engine.render.page.cells_file import data_files
-from everycell.engine.render.page.model import build_model
+from everycell.engine.render.page.page_file import pages_of
 from everycell.engine.reports import OUTCOME_NAMES, VERDICTS
 from everycell.engine.results import collect
 
@@ -60,12 +62,11 @@ def readme_filters() -> tuple[str, list[tuple[int, str]]]:
     return code, [(int(number.replace(",", "")), expression) for number, expression in rows]
 
 
-def check_filters(papers, found, results, folder):
+def check_filters(whole, tables, folder):
     """Run the filters of the README on the tables of some results, and compare what they count."""
     code, rows = readme_filters()
-    whole = total(count_chapters(papers, found).values())
-    for name, content in data_files(papers, found, results).items():
-        (folder / name).write_bytes(content)
+    for name in ("cells.csv", "claims.csv"):
+        (folder / name).write_bytes(tables[name])
     names: dict = {}
     exec(code.replace("results/", f"{folder}/"), names)
     filtered = {expression: eval(expression, names) for _, expression in rows}
@@ -87,7 +88,9 @@ def check_filters(papers, found, results, folder):
 
 
 def test_the_filters_of_the_readme_give_its_numbers(maker, papers, expected, tmp_path):
-    check_filters(papers, maker.entries(papers, expected), tmp_path, tmp_path)
+    found = maker.entries(papers, expected)
+    whole = total(count_chapters(papers, found).values())
+    check_filters(whole, data_files(papers, found, tmp_path), tmp_path)
 
 
 def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expected, tmp_path):
@@ -99,9 +102,19 @@ def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expecte
         pytest.skip("needs the results of both tiers")
     own = total(count_chapters(papers, found).values())
     assert (own.cells, own.claims) == (whole.cells, whole.claims)
-    model = build_model(papers, found, results)
-    assert model["headlines"] == headlines(whole) and model["claim_lines"] == claim_lines(whole)
-    check_filters(papers, found, results, tmp_path)
+    pages = pages_of(results, found, papers)
+    check_filters(whole, pages, tmp_path)
+    text = " ".join(re.sub("<[^>]*>", "", unescape(pages["index.html"].decode())).split())
+    verdicts, fails = whole.verdicts(), whole.outcomes("data", "published inputs")["fails"]
+    shown = [f"{one.total():,} {name}: {in_words(one)}" for name, one in headlines(whole).items()]
+    shown += [f"Claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
+    shown += [f"Claims not run: {whole.claims[NOT_RUN]}"]
+    shown += [f"Claims not testable here: {whole.untestable}"]
+    shown += [f"{whole.published:,} published cells", f"({fails} on reproduced values, "]
+    shown += [f"✗ {verdicts['differs']} cells different, cause unknown"]
+    assert [line for line in shown if line not in text] == []
+    [explained] = re.findall(r"! (\d+) cells? different, explained[^,]*(?:, and (\d+) by)?", text)
+    assert sum(int(number or 0) for number in explained) == verdicts["explained"]
 
 
 def test_a_worse_verdict_changes_the_text(maker, papers, expected):

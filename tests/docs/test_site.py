@@ -132,7 +132,8 @@ def test_results_of_a_work_are_told_and_shown_with_all_their_text_escaped(tmp_pa
     results = text.partition("## Errata")[0]
     rows = [line for line in results.splitlines() if line.startswith("| Table 1")]
     assert len(rows) == 2  # its full tier was not run, and two others say more
-    assert any("| rebuilt | 2 equal, 1 close, " in row and "1 differs" in row for row in rows)
+    verdicts = "| reproduced | 2 equal, 1 within tolerance, "
+    assert any(verdicts in row and "1 different" in row for row in rows)
     assert "Scores &lt;b&gt;of&lt;/b&gt; two runs" in text and "<b>" not in text
     assert "ten thousand crowd workers" in text
     assert "![Bars of the two runs](../results/released/toy2026/figure_1.svg)" in text

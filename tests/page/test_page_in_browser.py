@@ -100,7 +100,7 @@ def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path, name, scr
         for cell in page.locator("td.v").all():
             cell.hover()
         page.keyboard.press("Tab")
-        assert page.title() == title and title.endswith(("stand", "everycell"))
+        assert page.title() == title and title.endswith(("reproduced", "everycell"))
         count = "selector => document.querySelectorAll(selector).length"
         assert page.evaluate(count, "script") == scripts
         assert page.evaluate(count, "body svg, iframe, textarea, img:not(figure img)") == 0
@@ -230,8 +230,8 @@ def test_printed_and_rebuilt_stand_side_by_side_when_asked(page):
     equal, stand_in = page.locator("td.v.equal").first, page.locator("td.v.stand_in").first
     assert (equal.inner_text(), stand_in.inner_text()) == ("0.301 ✓", "0.312")
     page.check("#sides")
-    assert equal.inner_text() == "0.301rebuilt 0.3014 ✓"
-    assert stand_in.inner_text() == "0.312printed 0.301"
+    assert equal.inner_text() == "0.301reproduced 0.3014 ✓"
+    assert stand_in.inner_text() == "0.312published 0.301"
 
 
 def test_bibtex_is_there_to_be_copied_whole(page):
@@ -255,7 +255,7 @@ def test_keyboard_reaches_the_cells_and_shows_both_values(page):
     assert focused.inner_text() == "0.301 ✓"
     assert "0.30142" in after(focused)
     page.keyboard.press("ArrowDown")
-    assert page.locator("td.v:focus").inner_text() == "printed 0.250 / rebuilt 0.210 ✗"
+    assert page.locator("td.v:focus").inner_text() == "publ. 0.250 / repr. 0.210 ✗"
     assert "0.21" in after(page.locator("td.v:focus"))
     page.keyboard.press("ArrowRight")
     assert page.locator("td.v:focus").inner_text() == "M –"
@@ -270,13 +270,13 @@ def test_hover_shows_the_rebuilt_value(page):
     assert "0.30142" in after(cell)
     stand_in = page.locator("td.v.stand_in").first
     stand_in.hover()
-    for told in ("stand-in: ", "0.31234", "printed: 0.301; not compared: other data"):
+    for told in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
         assert told in after(stand_in)
     marked = page.locator("td.v.close").first
     aside = marked.locator(".aside").bounding_box()
     assert (aside["width"], aside["height"]) == (1, 1)  # only for those who cannot hover
     marked.hover()
-    assert "0.5007; printed marker: b<; rebuilt marker: none" in after(marked)
+    assert "0.5007; published marker: b<; reproduced marker: none" in after(marked)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -355,7 +355,7 @@ def test_without_scripts_all_is_there(browser, url, overview_url):
     assert page.url == url
     assert [article.is_visible() for article in page.locator("article").all()] == [True] * 4
     assert not page.locator("#find").is_visible()
-    assert "printed 0.250 / rebuilt 0.210 ✗" in page.locator("#toy2026-table_1").inner_text()
+    assert "publ. 0.250 / repr. 0.210 ✗" in page.locator("#toy2026-table_1").inner_text()
     # Cells that do not stand are stops of the Tab key even so.
     assert page.locator("td.differs").get_attribute("tabindex") == "0"
     context.close()
@@ -364,7 +364,7 @@ def test_without_scripts_all_is_there(browser, url, overview_url):
 def test_print_shows_the_markers(page):
     page.emulate_media(media="print")
     aside = page.locator("td.v.close .aside")
-    assert aside.inner_text().strip() == "(printed marker: b<; rebuilt marker: none)"
+    assert aside.inner_text().strip() == "(published marker: b<; reproduced marker: none)"
     assert aside.bounding_box()["height"] > 5
 
 

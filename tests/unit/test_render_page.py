@@ -1,5 +1,7 @@
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,7 +18,7 @@ from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
 from everycell.engine.render.page.tables import companion_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
-from everycell.engine.reports import PLACES, Report
+from everycell.engine.reports import OTHERWISE, PLACES, Report
 
 PUBLISHED = Path(__file__).parents[2] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -119,32 +121,36 @@ def test_all_cells_are_there_as_data(index):
     pd.testing.assert_frame_equal(frame, pd.read_parquet(index.with_name("cells.parquet")),
                                   check_dtype=False)  # fmt: skip
     table = frame[(frame["artefact"] == "table_1") & (frame["tier"] == "released")]
-    assert table[["printed", "verdict"]].values.tolist() == [[c[3], c[5]] for c in toys.CELLS]
+    assert table[["published", "verdict"]].values.tolist() == [[c[3], c[5]] for c in toys.CELLS]
     differs = table[table["verdict"] == "differs"].iloc[0]
     assert json.loads(differs["key"]) == {"run": "b", "set": "x", "metric": "MAP"}
-    assert (differs["work"], differs["state"], differs["rebuilt"]) == ("toy2026", "rebuilt", "0.21")
+    assert (differs["paper"], differs["state"], differs["reproduced"]) == (
+        "toy2026",
+        "reproduced",
+        "0.21",
+    )
     explained = table[table["verdict"] == "explained"].iloc[0]
     assert explained["cause"] == "print" and "swapped" in explained["explanation"]
-    standing = frame[frame["state"] == "stand_in"]
-    assert standing[["printed", "rebuilt", "verdict"]].values.tolist() == [
+    standing = frame[frame["state"] == "surrogate data"]
+    assert standing[["published", "reproduced", "verdict"]].values.tolist() == [
         ["", "0.1", ""], ["0.250", "0.28351", ""], ["0.301", "0.31234", ""],
     ]  # fmt: skip
-    assert set(standing["explanation"]) == {"stand-in, not compared: made-up runs"}
+    assert set(standing["explanation"]) == {"surrogate data, not compared: made-up runs"}
     not_run = frame[frame["artefact"] == "table_2"]
     assert set(not_run["verdict"]) == {"not_run"}
     assert set(not_run["explanation"]) == {"ten thousand crowd workers"}
 
 
 def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
-    grid = page.read_text().split("stand-in, not the paper's data: made-up runs")[1]
+    grid = page.read_text().split("surrogate data, not the paper's: made-up runs")[1]
     grid = grid.split("</table>")[0]
     rows = re.findall(r'<th scope="row">(\w)</th><td class="v stand_in".*?data-v="(.*?)" '
                       r'data-r="(.*?)">([0-9.]+)<', grid)  # fmt: skip
     told = "not compared: other data"
     assert rows == [
-        ("a", f"printed: 0.301; {told}", "0.31234", "0.312"),
-        ("b", f"printed: 0.250; {told}", "0.28351", "0.284"),
-        ("z", f"printed: no such cell; {told}", "0.1", "0.100"),
+        ("a", f"published: 0.301; {told}", "0.31234", "0.312"),
+        ("b", f"published: 0.250; {told}", "0.28351", "0.284"),
+        ("z", f"published: no such cell; {told}", "0.1", "0.100"),
     ]
 
 
@@ -187,12 +193,12 @@ def test_cells_show_value_and_mark(page):
     text = re.sub(r"<(?!td|/td)[^>]+>", "", text)
     cells = re.findall(r'<td class="v (?!stand_in)(\w+)"[^>]*>(.*?)</td>', text)
     assert ("equal", "0.301 ✓") in cells
-    assert ("differs", "printed 0.250 / rebuilt 0.210 ✗") in cells
-    assert ("explained", "printed 0.4 / rebuilt 0.100 !") in cells
-    marked = "(printed marker: b&lt;; rebuilt marker: none)"
-    assert ("close", f"printed 0.5 / rebuilt 0.501 {marked} ≈") in cells
+    assert ("differs", "publ. 0.250 / repr. 0.210 ✗") in cells
+    assert ("explained", "publ. 0.4 / repr. 0.100 !") in cells
+    marked = "(published marker: b&lt;; reproduced marker: none)"
+    assert ("close", f"publ. 0.5 / repr. 0.501 {marked} ≈") in cells
     assert ("consistent", "7 ↔") in cells
-    assert ("inconsistent", "printed 8 / rebuilt 9 ↮") in cells
+    assert ("inconsistent", "publ. 8 / repr. 9 ↮") in cells
     assert {("quoted", "12 q"), ("not_run", "M –")} <= set(cells)
     assert all(shown.endswith(VERDICTS[verdict][0]) for verdict, shown in cells)
     assert len(cells) == len(toys.CELLS)
@@ -235,22 +241,22 @@ def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_ap
     # Their verdicts say that they are not the same: a tolerance of zero, a printed marker.
     values = {("b", "x", "MAP"): 0.25004, ("a", "y", "MAP"): 0.5, ("b", "y", "MAP"): -0.4}
     page, index = changed(tmp_path, values=values)
-    shown = re.findall(r"<small>printed</small> (\S+) <small>/ rebuilt</small> (\S+?)[<\s]", page)
+    shown = re.findall(r"<small>publ.</small> (\S+) <small>/ repr.</small> (\S+?)[<\s]", page)
     assert ("0.250", "0.25004") in shown
     # No digit tells 0.5 from 0.5: its marker differs.
     assert ("0.5", "0.500") in shown and ("0.4", "-0.400") in shown
-    assert "rebuilt <b>0.25004</b>" in index
+    assert "reproduced <b>0.25004</b>" in index
 
 
 def test_markers_are_in_the_details_of_a_cell_and_no_other_has_any(page):
     details = Outline(page.read_text()).values("data-r")
     assert [text for text in details if "marker" in text] == [
-        "0.5007; printed marker: b<; rebuilt marker: none"
+        "0.5007; published marker: b<; reproduced marker: none"
     ]
 
 
 def test_markers_of_a_table_beside_are_raised_and_no_key(page):
-    beside = page.read_text().split("Beside the printed table: Scores by length")[1]
+    beside = page.read_text().split("Supplementary table: Scores by length")[1]
     grid = beside.split("</table>")[0]
     assert "<td>0.1235<sup>b&amp;</sup></td>" in grid and "<td>0.2</td>" in grid
     assert "<td>12553</td>" in grid
@@ -268,14 +274,14 @@ def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
 
 def test_what_does_not_stand_comes_first(index, page):
     top = index.read_text().split('<h2 id="chapters-title"')[0]
-    assert "What does not stand" in top
+    assert "Differences and contradicted claims" in top
     shown = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
-    assert "b / x / MAP: printed 0.250, rebuilt 0.210 ✗" in shown
-    assert "c / y / size: printed 8, rebuilt 9 ↮" in shown
-    assert "! 1 cell differs, explained (1 misprint)" in shown
-    assert "misprint" in shown and "b / y / MAP: printed 0.4, rebuilt 0.100" in shown
+    assert "b / x / MAP: published 0.250, reproduced 0.210 ✗" in shown
+    assert "c / y / size: published 8, reproduced 9 ↮" in shown
+    assert "! 1 cell different, explained (1 in print)" in shown
+    assert "error in print" in shown and "b / y / MAP: published 0.4, reproduced 0.100" in shown
     assert "figure_9.csv: changed since it was made." in shown
-    assert "stand-in “made-up runs”" in shown
+    assert "surrogate data “made-up runs”" in shown
     assert "Receipt does not verify" in page.read_text()
 
 
@@ -329,7 +335,7 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
     text = (path.parent / "pages" / "toy2026_ch1.html").read_text()
     article, apart = text.split('id="toy2026-ch1-untested"')
     assert article.count("Toys are no users.") == apart.count("Toys are no users.") == 1
-    assert "– not testable</span>" in article
+    assert "– not testable here</span>" in article
     # The chapter lists two others.
     assert f"Claims not testable here: {len(claims) + 2}" in path.read_text()
 
@@ -375,8 +381,30 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
     assert shown == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
 
 
+def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):
+    table = toys.found(tmp_path / "published", tmp_path / "results")[1]
+    cells = table.report.model_dump()["cells"]
+    cells[2] |= {"tolerance": 0.00251, "why": "The spread of 5 seeds."}
+    told = toys.report(table.artefact, "released", "rebuilt", cells=cells)
+    papers = load_papers(tmp_path / "published")
+    found = toys.found(tmp_path / "again", tmp_path / "results2")
+    found[1] = replace(table, report=told)
+    files = pages_of(tmp_path / "results2", found, papers)
+    markdown, latex = (files[f"pages/toy2026_ch1.{form}"].decode() for form in ("md", "tex"))
+    names = [line.split(" | ")[0][2:].strip() for line in markdown.splitlines()[4:]]
+    unequal = [c["key"].values() for c in cells if c["verdict"] in OTHERWISE]
+    assert [name for name in names if " / " in name] == [" / ".join(key) for key in unequal]
+    for text in (markdown, latex):
+        assert "within tolerance" in text and "0.00251" in text and "tolerance (1)" in text
+        assert "(1) The spread of 5 seeds." in text
+    if shutil.which("pdflatex"):
+        (tmp_path / "t.tex").write_text(latex)
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("where", ["copy", "method"])
-def test_only_an_error_in_the_print_is_called_a_misprint(tmp_path, where):
+def test_only_an_error_in_print_is_called_one(tmp_path, where):
     results = tmp_path / "results"
     changed = []
     for toy in toys.found(tmp_path / "published", results):
@@ -390,7 +418,7 @@ def test_only_an_error_in_the_print_is_called_a_misprint(tmp_path, where):
     page = (results / "pages/toy2026_ch1.html").read_text()
     assert f'data-v="explained ({where})' in page
     for text in (page, index.read_text()):
-        assert "misprint" not in without_legend(text) and PLACES[where] in text
+        assert "in print" not in without_legend(text) and PLACES[where] in text
 
 
 def without_legend(page):

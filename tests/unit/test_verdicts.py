@@ -641,7 +641,7 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         assert sum(found.verdicts.values()) + checks == len(found.cells) == cells
         assert tuple(found.verdicts) == VERDICTS
         row = summary_row(found)
-        assert sum(row["conclusions"].values()) == len(artefact.card.conclusions)
+        assert sum(row["claims"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
             given = {verdict for verdict, count in found.verdicts.items() if count}
             assert given <= {"equal", "consistent", "quoted", "not_run"}
@@ -658,10 +658,15 @@ def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
     assert summary_row(report(artefact, "embedded", low)) == {
         "id": "toy/table_1",
         "tier": "embedded",
-        "state": "rebuilt",
+        "state": "reproduced",
         "verdicts": dict.fromkeys(VERDICTS, 0) | {"equal": 5, "differs": 1},
         "explained": dict.fromkeys(("print", "copy", "method"), 0),
-        "conclusions": {"hold": 0, "fail": 1, "undecided": 0, "not_testable": 0},
+        "claims": {
+            "supported": 0,
+            "contradicted": 1,
+            "inconclusive": 0,
+            "not testable here": 0,
+        },
     }
 
 

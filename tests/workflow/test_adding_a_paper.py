@@ -163,12 +163,12 @@ def check_each_printed_cell_has_a_verdict(built):
         "id": f"{PAPER}/table_1",
         "kind": "table",
         "tier": "released",
-        "state": "rebuilt",
+        "state": "reproduced",
         "verdicts": none | {"equal": 2},
         "explained": {"print": 0, "copy": 0, "method": 0},
-        "conclusions": {"hold": 1, "fail": 0, "undecided": 0, "not_testable": 0},
+        "claims": {"supported": 1, "contradicted": 0, "inconclusive": 0, "not testable here": 0},
     }
-    assert (figure["id"], figure["state"]) == (f"{PAPER}/figure_1", "rebuilt")
+    assert (figure["id"], figure["state"]) == (f"{PAPER}/figure_1", "reproduced")
 
 
 def check_its_audit_shows_its_erratum(built):

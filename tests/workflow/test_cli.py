@@ -12,10 +12,12 @@ from workflow.project import Project
 from everycell.cli import app
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cell_classes import described
-from everycell.engine.reports import OUTCOMES, VERDICTS
+from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICTS
 from everycell.engine.tiers import TIERS
 
-STATES = {"rebuilt", "stand_in", "quoted", "not_run", "drawing"}
+#: What claims are tested on, and outcomes, in `list`.
+BASES = ("reproduced", "other_cells", "surrogate_data")
+OUTCOMES = [name for key, name in OUTCOME_NAMES.items() if key != "varies"]
 
 
 @pytest.fixture
@@ -51,15 +53,14 @@ def test_list_has_an_entry_for_each_tier_of_each_card(call, tree):
     assert len(entries) == len(cards)
     for entry in entries:
         assert list(entry) == [
-            "id", "kind", "tier", "state", "verdicts", "explained", "conclusions",
+            "id", "kind", "tier", "state", "verdicts", "explained", "claims",
         ]  # fmt: skip
         assert list(entry["verdicts"]) == list(VERDICTS)
-        assert list(entry["conclusions"]) == list(OUTCOMES)
+        assert list(entry["claims"]) == OUTCOMES
         assert all(
-            type(count) is int
-            for count in (*entry["verdicts"].values(), *entry["conclusions"].values())
+            type(count) is int for count in (*entry["verdicts"].values(), *entry["claims"].values())
         )
-        assert entry["state"] in STATES - {"rebuilt", "stand_in"}
+        assert entry["state"] in {*STATES.values()} - {"reproduced", "surrogate data"}
 
 
 def test_every_table_and_figure_of_the_five_papers_is_listed(call, tree):
@@ -78,9 +79,9 @@ def test_list_counts_what_was_rebuilt(call, built):
     entries = {entry["id"]: entry for entry in listed(call, built, "--tier", "embedded")}
     none = dict.fromkeys(VERDICTS, 0)
     votes = entries["lajewska2025/table_C_2"]
-    assert votes["kind"] == "table" and votes["state"] == "rebuilt"
+    assert votes["kind"] == "table" and votes["state"] == "reproduced"
     assert votes["verdicts"] == none | {"equal": 24, "quoted": 24}
-    assert votes["conclusions"] == dict.fromkeys(OUTCOMES, 0) | {"hold": 3}
+    assert votes["claims"] == dict.fromkeys(OUTCOMES, 0) | {"supported": 3}
     assert entries["lajewska2025/table_4_8"]["state"] == "stand_in"
     assert entries["lajewska2025/table_4_8"]["verdicts"] == none
 
@@ -143,7 +144,7 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
 def test_totals_are_the_sums_of_the_entries(call, built):
     printed = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
     totals = printed["totals"]
-    keys = ["chapter", "tier", "state", "artefacts", "verdicts", "explained", "conclusions"]
+    keys = ["chapter", "tier", "state", "artefacts", "verdicts", "explained", "claims"]
     assert all(list(row) == keys for row in totals)
     groups = {(row["chapter"], row["tier"], row["state"]): row for row in totals}
     assert len(groups) == len(totals)
@@ -151,17 +152,17 @@ def test_totals_are_the_sums_of_the_entries(call, built):
     for (chapter, tier, state), row in groups.items():
         entries = listed(call, built, chapter, "--tier", tier, "--state", state)
         assert row["artefacts"] == len(entries) > 0
-        for counts in ("verdicts", "explained", "conclusions"):
+        for counts in ("verdicts", "explained", "claims"):
             for name, total in row[counts].items():
                 assert total == sum(entry[counts][name] for entry in entries)
     claims = {row["chapter"]: row for row in printed["claims"]}
     assert claims.keys() == {"lajewska2025_ch4", "lajewska2025_chC"}
     for row in claims.values():
-        decided = sum(sum(row[state].values()) for state in ("rebuilt", "other_cells", "stand_in"))
+        decided = sum(sum(row[state].values()) for state in BASES)
         assert row["tested"] == decided
         assert row["found"] == decided + row["not_run"] + row["untestable"] > 0
-    assert claims["lajewska2025_chC"]["rebuilt"]["hold"] > 0
-    votes = groups["lajewska2025_chC", "embedded", "rebuilt"]
+    assert claims["lajewska2025_chC"]["reproduced"]["supported"] > 0
+    votes = groups["lajewska2025_chC", "embedded", "reproduced"]
     assert votes["verdicts"]["equal"] == 24
     code, out, _ = call(built, "list", "lajewska2025_chC", "--totals")
     assert code == 0 and "24 equal, 24 quoted" in out
@@ -172,7 +173,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
     [
         (["list", "--tier", "huge"], "--tier is 'huge'; allowed are embedded, released, full."),
         (["list", "--verdict", "good"], "--verdict is 'good'; allowed are equal, close,"),
-        (["list", "--state", "done"], "--state is 'done'; allowed are rebuilt, stand_in,"),
+        (["list", "--state", "done"], "--state is 'done'; allowed are reproduced, surrogate data,"),
         (
             ["list", "sakai2024"],
             "'sakai2024' is not a work, chapter or artefact; did you mean sakai2023",
@@ -196,13 +197,13 @@ def test_show_puts_printed_and_rebuilt_side_by_side(call, built):
     row = next(
         line for line in out.splitlines() if "Bing" in line and "GF" in line and "JSD" in line
     )
-    assert "0.4493" in row and "0.44925" in row and "~ close" in row
-    assert "embedded: rebuilt" in out and "bing" in out.lower()
+    assert "0.4493" in row and "0.44925" in row and "~ within tolerance" in row
+    assert "embedded: reproduced" in out and "bing" in out.lower()
 
 
 def test_show_of_what_was_not_run_says_how_to_run_it(call, tree):
     code, out, _ = call(tree, "show", "lajewska2025/table_4_8", "--tier", "released")
-    assert code == 0 and "released: not_run" in out
+    assert code == 0 and "released: not run" in out
     assert "everycell make results/released/lajewska2025/table_4_8.verdicts.json" in out
 
 
@@ -322,7 +323,7 @@ def test_summary_ends_with_the_page_and_the_headline_counts(call, built):
 
 def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
     code, out, _ = call(built, "summary", "--format", "json")
-    rows = {row["work"]: row for row in json.loads(out)["rows"]}
+    rows = {row["paper"]: row for row in json.loads(out)["rows"]}
     papers = load_papers(built.folder / "published")
     assert code == 0 and list(rows) == list(papers)
     for key, row in rows.items():
@@ -332,7 +333,7 @@ def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
         assert row["cells"] == sum(one.kind != "check" for one in classes)
         assert row["compared"] == row["equal"] + row["close"] + row["differs"] + row["explained"]
         assert row["compared"] + row["consistent"] + row["quoted"] <= row["cells"]
-    assert rows["sakai2023"]["rebuilt"] == 2 and rows["sakai2023"]["compared"] > 80
+    assert rows["sakai2023"]["reproduced"] == 2 and rows["sakai2023"]["compared"] > 80
     code, out, _ = call(built, "summary")
     line = next(line for line in out.splitlines() if "sakai2023" in line)
     assert code == 0 and "2 of 9" in line and " of 146 " in line
@@ -341,7 +342,7 @@ def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
 def test_show_of_a_chapter_is_a_list(call, built):
     code, out, _ = call(built, "show", "Chapter 1 of sakai2023", "--format", "json")
     rows = {row["artefact"]: row for row in json.loads(out)["rows"]}
-    assert code == 0 and rows["sakai2023/table_1"]["embedded"] == "rebuilt"
+    assert code == 0 and rows["sakai2023/table_1"]["embedded"] == "reproduced"
     assert rows["sakai2023/table_1"]["cells"] == "38 equal"
     assert rows["sakai2023/figure_1"]["embedded"] == "drawing"
     assert rows["sakai2023/figure_2"]["embedded"] == "no rule yet"
@@ -353,12 +354,12 @@ def test_show_of_a_chapter_is_a_list(call, built):
 def test_show_prints_the_cells_of_what_is_not_rebuilt(call, tree):
     code, out, _ = call(tree, "show", "Table 1, sakai2023")
     artefact = load_papers(tree.folder / "published")["sakai2023"].artefacts["table_1"]
-    below = out.rpartition("printed")[2].splitlines()
+    below = out.rpartition("published")[2].splitlines()
     assert code == 0 and all(value in out for value in artefact.cells["value"])
     assert len(below) >= len(artefact.cells)
     code, out, _ = call(tree, "show", "sakai2023/table_1", "--tier", "embedded", "--format", "csv")
     rows = list(csv.DictReader(out.splitlines()))
-    assert [row["printed"] for row in rows] == list(artefact.cells["value"])
+    assert [row["published"] for row in rows] == list(artefact.cells["value"])
     assert {row["verdict"] for row in rows} == {"not_run"}
 
 

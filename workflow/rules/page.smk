@@ -5,8 +5,8 @@ localrules:
     page,
 
 
-# An overview with what does not stand, a static page for each chapter with its artefacts and
-# their verdicts, all cells and claims as data; and the jobs behind all results.
+# An overview with differences and contradicted claims, a static page for each chapter with its
+# artefacts and their verdicts, all cells and claims as data; and the jobs behind all results.
 use rule step as page with:
     input:
         verdicts=shown_verdicts,

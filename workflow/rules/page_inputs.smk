@@ -3,11 +3,12 @@ import hashlib
 
 
 def pages_of_chapters():
-    """Page of each chapter, named as its target."""
+    """Page of each chapter, named as its target, and its values that are not equal."""
     return [
-        f"results/pages/{paper.key}_ch{chapter}.html"
+        f"results/pages/{paper.key}_ch{chapter}.{form}"
         for paper in PAPERS.values()
         for chapter in paper.chapters
+        for form in ("html", "md", "tex")
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -22,14 +22,8 @@ from everycell.cli.project import (
 )
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts
-from everycell.engine.cards import State
-from everycell.engine.counting import BASES, TESTED, Counts, count_chapters
-from everycell.engine.reports import (
-    OUTCOMES,
-    VERDICTS,
-    counted,
-    summary_row,
-)
+from everycell.engine.counting import BASES, NOT_RUN, TESTED, Counts, count_chapters
+from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICTS, counted, summary_row
 from everycell.engine.results import collect
 from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
@@ -41,7 +35,7 @@ def list_(
         typer.Argument(help="Works, chapters or artefacts, however spelled; all by default."),
     ] = None,
     tier: TierOption = None,
-    state: Annotated[str | None, typer.Option(help="Only this state, e.g. rebuilt.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only this state, e.g. reproduced.")] = None,
     verdict: Annotated[
         str | None, typer.Option(help="Only artefacts with such a cell, e.g. differs.")
     ] = None,
@@ -53,11 +47,12 @@ def list_(
     ] = False,
     form: Format = "table",
 ) -> None:
-    """List every artefact and tier with its state, verdicts and conclusions."""
+    """List every artefact and tier with its state, verdicts and claims."""
     with errors_as_sentences():
         papers = project.papers()
         check_choice("tier", tier, TIERS)
-        check_choice("state", state, get_args(State))
+        state = state and state.replace("-", " ")
+        check_choice("state", state, tuple(STATES.values()))
         check_choice("verdict", verdict, VERDICTS)
         known = Names(papers)
         wanted = [known.find(name) for name in names or ["all"]]
@@ -99,7 +94,7 @@ def list_(
     names_of_rows = ["chapter", "tier", "state", "artefacts"] if totals else ["id", "tier", "state"]
     if form != "table":
         first = names_of_rows if totals else ["id", "kind", "tier", "state"]
-        keys = [*first, "verdicts", "explained", "conclusions"]
+        keys = [*first, "verdicts", "explained", "claims"]
         listed = {"totals" if totals else "rows": [{key: row[key] for key in keys} for row in rows]}
         if totals:
             listed["claims"] = [_claims(name, counts) for name, counts in claims.items()]
@@ -110,11 +105,11 @@ def list_(
             print_for_programs(flat if totals else flat["rows"], form)
         return
     table = Table(box=None)
-    for column in (*names_of_rows, "verdicts", "conclusions"):
+    for column in (*names_of_rows, "verdicts", "claims"):
         table.add_column("artefact" if column == "id" else column)
     for row in rows:
         verdicts = counted(row["verdicts"], row["explained"])
-        outcomes = ", ".join(f"{n} {name}" for name, n in row["conclusions"].items() if n)
+        outcomes = ", ".join(f"{n} {name}" for name, n in row["claims"].items() if n)
         table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
     if rows:
         output_console().print(table)
@@ -132,20 +127,19 @@ def _chapter_of(artefact: Artefact) -> str:
 def _claims(name: str, counts: Counts) -> dict[str, Any]:
     """Claims of a chapter by outcome and by what they were tested on."""
     of_base = {
-        "rebuilt": ("data", "published inputs"),
+        "reproduced": ("data", "published inputs"),
         "other_cells": ("other cells",),
-        "stand_in": ("surrogate data",),
+        "surrogate_data": ("surrogate data",),
     }
-    short = {long: short for short, long in OUTCOMES.items()}
     return {
         "chapter": name,
         "found": counts.claimed,
         "tested": counts.tested,
         **{
-            base: {short.get(key, key): number for key, number in counts.outcomes(*bases).items()}
+            base: {OUTCOME_NAMES[key]: number for key, number in counts.outcomes(*bases).items()}
             for base, bases in of_base.items()
         },
-        "not_run": counts.claims["not run", ""],
+        "not_run": counts.claims[NOT_RUN],
         "untestable": counts.untestable,
     }
 
@@ -153,7 +147,7 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
 def _claims_table(claims: Mapping[str, Counts]) -> Table:
     """Claims of each chapter, and their outcomes."""
     table = Table(box=None)
-    shown = ("supported", "contradicted", "inconclusive", "varies")
+    shown = [OUTCOME_NAMES[outcome] for outcome in TESTED]
     for column in ("chapter", "claims", "tested", *shown, "not run", "untestable"):
         table.add_column(column, justify="left" if column == "chapter" else "right")
     for name, counts in claims.items():
@@ -165,7 +159,7 @@ def _claims_table(claims: Mapping[str, Counts]) -> Table:
 
 
 def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sums of verdicts and conclusions over the artefacts of a chapter, tier and state."""
+    """Sums of verdicts and claims over the artefacts of a chapter, tier and state."""
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["chapter"], row["tier"], row["state"]), []).append(row)
@@ -176,7 +170,7 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             counts: {
                 name: sum(member[counts][name] for member in members) for name in members[0][counts]
             }
-            for counts in ("verdicts", "explained", "conclusions")
+            for counts in ("verdicts", "explained", "claims")
         }
         for key, members in groups.items()
     ]

@@ -27,7 +27,9 @@ from everycell.engine.printed_cells import CardError
 from everycell.engine.render.tables.digits import tell_apart
 from everycell.engine.reports import (
     OTHERWISE,
+    OUTCOME_NAMES,
     PLACES,
+    STATES,
     JudgedCell,
     counted,
     explained_by_source,
@@ -60,7 +62,7 @@ def show(
     tier: TierOption = None,
     form: Format = "table",
 ) -> None:
-    """Show an artefact's printed and rebuilt cells side by side; a chapter or a work as a list."""
+    """Show an artefact's published and reproduced cells; a chapter or a work as a list."""
     with errors_as_sentences():
         papers = project.papers()
         check_choice("tier", tier, TIERS)
@@ -147,7 +149,7 @@ def _state(result: Result) -> str:
     declared = result.artefact.card.tiers[result.tier].state
     if result.report.state == "not_run":
         return "no rule yet" if declared == "not_run" else "not run"
-    return result.report.state.replace("_", "-")
+    return STATES[result.report.state]
 
 
 def _show_artefact(artefact: Artefact, found: Sequence[Result]) -> None:
@@ -159,9 +161,9 @@ def _show_artefact(artefact: Artefact, found: Sequence[Result]) -> None:
         _print_result(console, artefact, result)
     if not any(_is_rebuilt(result) for result in found) and not artefact.cells.empty:
         console.print()
-        console.print(Text("printed", style="bold"))
+        console.print(Text("published", style="bold"))
         columns = [*artefact.key_columns, "value"]
-        table = Table(*columns[:-1], "printed", box=None)
+        table = Table(*columns[:-1], "published", box=None)
         for row in artefact.cells[columns].itertuples(index=False, name=None):
             table.add_row(*row)
         console.print(table)
@@ -170,22 +172,23 @@ def _show_artefact(artefact: Artefact, found: Sequence[Result]) -> None:
 
 
 def _is_rebuilt(result: Result) -> bool:
-    """Whether a cell was rebuilt, so that it has a printed and a rebuilt value."""
+    """Whether a cell has a reproduced value."""
     return any(cell.rebuilt is not None for cell in result.report.cells)
 
 
 def _cells_frame(artefact: Artefact, found: Sequence[Result]) -> pd.DataFrame:
-    """Cells of all tiers, one row each; for a stand-in, which is not compared, the printed ones."""
+    """Cells of all tiers, one row each; the published ones on surrogate data, not compared."""
     rows: list[dict[str, Any]] = []
     for result in found:
         for cell in result.report.cells:
-            judged = {"printed": cell.printed, "rebuilt": cell.rebuilt, "verdict": cell.verdict}
+            judged = {"published": cell.printed, "reproduced": cell.rebuilt}
+            judged |= {"verdict": cell.verdict}
             names = ("kind", "origin", "difference", "tolerance")
             judged |= {name: getattr(cell, name) for name in names}
             rows.append({"tier": result.tier, **cell.key, **judged, "cause": cell.cause or None})
         if not result.report.cells and not artefact.cells.empty:
             printed = artefact.cells[[*artefact.key_columns, "value"]].rename(
-                columns={"value": "printed"}
+                columns={"value": "published"}
             )
             rows += printed.assign(tier=result.tier, verdict=result.report.state).to_dict("records")
     return pd.DataFrame(
@@ -193,7 +196,7 @@ def _cells_frame(artefact: Artefact, found: Sequence[Result]) -> pd.DataFrame:
         columns=[
             "tier",
             *artefact.key_columns,
-            *("printed", "rebuilt", "verdict", "kind", "origin", "difference", "tolerance"),
+            *("published", "reproduced", "verdict", "kind", "origin", "difference", "tolerance"),
             "cause",
         ],
     )
@@ -203,15 +206,17 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
     found = result.report
     card = artefact.card.tiers[result.tier]
     console.print()
-    console.print(Text(f"{result.tier}: {found.state}", style="bold"), f"(needs {card.needs})")
+    console.print(
+        Text(f"{result.tier}: {STATES[found.state]}", style="bold"), f"(needs {card.needs})"
+    )
     if found.state == "stand_in":
         run_on = found.foreign or card.name
-        console.print(f"A stand-in, run on: {run_on}. Its cells are not compared.", markup=False)
+        console.print(f"Surrogate data: {run_on}. Cells are not compared.", markup=False)
     for note in found.notes:
         console.print(f"{note}.", markup=False)
     if found.state == "not_run" and card.state != "not_run":
         console.print(
-            f"Rebuild it: everycell make results/{result.tier}/{artefact.id}.verdicts.json"
+            f"Reproduce it: everycell make results/{result.tier}/{artefact.id}.verdicts.json"
         )
     if _is_rebuilt(result):
         table = Table(box=None)
@@ -225,7 +230,7 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
                 *cell.key.values(),
                 cell.printed,
                 shown,
-                Text(f"{sign} {cell.verdict_and_source}", style=style),
+                Text(f"{sign} {cell.verdict_in_words}", style=style),
             )
         console.print(table)
     for cell in found.cells:
@@ -238,8 +243,8 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
         return
     for conclusion in found.conclusions:
         console.print(
-            f"[printed {conclusion.on_printed}, "
-            f"rebuilt {conclusion.on_rebuilt.replace('_', ' ')}] "
+            f"[published: {OUTCOME_NAMES[conclusion.on_printed]}, "
+            f"reproduced: {OUTCOME_NAMES[conclusion.on_rebuilt]}] "
             f"{conclusion.claim} ({conclusion.source})",
             markup=False,
         )

@@ -13,6 +13,7 @@ from everycell.cli.printing import print_for_programs, with_noun
 from everycell.cli.project import Format, can_be_run, errors_as_sentences, warn_of_faults
 from everycell.engine.artefacts import Paper
 from everycell.engine.counting import (
+    NOT_RUN,
     Counts,
     claim_lines,
     count_chapters,
@@ -20,7 +21,7 @@ from everycell.engine.counting import (
     in_words,
     total,
 )
-from everycell.engine.reports import OUTCOMES, VERDICTS
+from everycell.engine.reports import OUTCOME_NAMES, VERDICTS
 from everycell.engine.results import collect
 
 
@@ -44,7 +45,7 @@ def print_summary(
         for key in chosen
     }
     if form != "table":
-        rows = [{"work": key, **_row(counts)} for key, counts in by_paper.items()]
+        rows = [{"paper": key, **_row(counts)} for key, counts in by_paper.items()]
         print_for_programs(pd.DataFrame(rows), form)
         return
     for key, counts in by_paper.items():
@@ -56,6 +57,7 @@ def print_summary(
         typer.echo(f"{verdicts.total():,} {name}: {in_words(verdicts)}.")
     for name, outcomes in claim_lines(whole).items():
         typer.echo(f"Claims tested on {name}: {outcomes}.")
+    typer.echo(f"Claims not run: {whole.claims[NOT_RUN]}.")
     typer.echo(f"Claims not testable here: {whole.untestable}.")
 
 
@@ -64,14 +66,14 @@ def _row(counts: Counts) -> dict[str, Any]:
     verdicts, outcomes = counts.verdicts(), counts.outcomes("data", "published inputs")
     return {
         "artefacts": counts.artefacts,
-        "rebuilt": counts.states["rebuilt"],
-        "without_rebuilt_cell": counts.hollow,
-        "stand_ins": counts.states["stand_in"],
+        "reproduced": counts.states["rebuilt"],
+        "from_other_cells": counts.hollow,
+        "on_surrogate_data": counts.states["stand_in"],
         "cells": counts.published,
         "compared": counts.reproduced,
         **{verdict: verdicts[verdict] for verdict in VERDICTS if verdict != "not_run"},
-        "conclusions": counts.claimed - counts.untestable,
-        **{short: outcomes[long] for short, long in OUTCOMES.items() if long in outcomes},
+        "claims": counts.claimed - counts.untestable,
+        **{OUTCOME_NAMES[one]: outcomes[one] for one in ("holds", "fails", "undecided")},
     }
 
 

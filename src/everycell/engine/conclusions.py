@@ -107,9 +107,9 @@ def evaluate(
 
 
 _TABLES: Mapping[Kind, str] = {
-    "printed": "the print",
-    "rebuilt": "rebuilt tables",
-    "stand_in": "stand-ins",
+    "printed": "published values",
+    "rebuilt": "reproduced tables",
+    "stand_in": "surrogate data",
 }
 
 
@@ -150,7 +150,7 @@ def _evaluate(
     silent: Sequence[SpeaksIf],
 ) -> Decision:
     if cells is None:
-        return Decision("undecided", f"there is no table {predicate.beside!r} beside")
+        return Decision("undecided", f"the supplementary table {predicate.beside!r} is missing")
     wanted, without = {}, ""
     for column, value in predicate.cells.items():
         named = [value] if isinstance(value, str) else value

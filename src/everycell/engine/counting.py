@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.cell_classes import CellClass, described
-from everycell.engine.reports import ON_REBUILT, OUTCOME_NAMES, VERDICTS, Verdict
+from everycell.engine.reports import ON_REBUILT, OUTCOME_NAMES, VERDICT_NAMES, VERDICTS, Verdict
 from everycell.engine.tiers import TIERS
 
 #: What a claim was tested on.
@@ -273,7 +273,5 @@ def in_words(verdicts: Mapping[Verdict, int]) -> str:
     >>> in_words({"equal": 3, "close": 0, "differs": 2})
     '3 equal, 2 different'
     """
-    names = {"close": "within tolerance", "differs": "different", "not_run": "not run"}
-    return (
-        ", ".join(f"{n:,} {names.get(v, v)}" for v in VERDICTS if (n := verdicts.get(v))) or "none"
-    )
+    counts = ((verdict, verdicts.get(verdict)) for verdict in VERDICTS)
+    return ", ".join(f"{n:,} {VERDICT_NAMES[verdict]}" for verdict, n in counts if n) or "none"

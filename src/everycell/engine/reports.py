@@ -26,22 +26,30 @@ Verdict = Literal[
     "equal", "close", "differs", "explained", "consistent", "inconsistent", "quoted", "not_run"
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+#: Verdict, as a reader sees it.
+VERDICT_NAMES: dict[Verdict, str] = {verdict: verdict for verdict in VERDICTS} | {
+    "close": "within tolerance",
+    "differs": "different",
+    "not_run": "not run",
+}
 #: Verdicts on a rebuilt value.
 ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
 #: Verdicts on a value that differs from the printed one.
 OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
 #: Place of an erratum's cause -> its name. Only the first is an error of the paper.
 PLACES: dict[Where, str] = {
-    "print": "misprint",
-    "copy": "error of our copy, not of the paper",
-    "method": "criticism of the method: the print is what the software gives",
+    "print": "error in print",
+    "copy": "transcription error of ours, not of the paper",
+    "method": "method: the number follows from how it was computed",
     "undecided": "cause unknown",
 }
-OUTCOMES: dict[str, Outcome] = {
-    "hold": "holds",
-    "fail": "fails",
-    "undecided": "undecided",
-    "not_testable": "not_testable",
+#: State of an artefact in a tier, as a reader sees it.
+STATES: dict[State, str] = {
+    "rebuilt": "reproduced",
+    "stand_in": "surrogate data",
+    "quoted": "quoted",
+    "not_run": "not run",
+    "drawing": "drawing",
 }
 #: Outcome of a claim, as a reader sees it.
 OUTCOME_NAMES: dict[str, str] = {
@@ -88,6 +96,11 @@ class JudgedCell(_Part):
         """``explained (copy)``, or the verdict alone."""
         known = self.source if self.source != "undecided" else None
         return f"{self.verdict} ({known})" if known else self.verdict
+
+    @property
+    def verdict_in_words(self) -> str:
+        """The same for a reader."""
+        return self.verdict_and_source.replace(self.verdict, VERDICT_NAMES[self.verdict])
 
     @property
     def difference(self) -> float | None:
@@ -226,7 +239,7 @@ def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> 
     parts = []
     for verdict, number in verdicts.items():
         if number:
-            parts.append(f"{number} {verdict}")
+            parts.append(f"{number} {VERDICT_NAMES[verdict]}")
         if number and verdict == "explained":
             places = ", ".join(f"{count} {place}" for place, count in explained.items() if count)
             parts[-1] += f" ({places})"
@@ -237,14 +250,14 @@ def summary_row(found: Report) -> dict[str, Any]:
     """Report as ``everycell list --format json`` prints it: counts, without cells.
 
     Conclusions are counted on the rebuilt values; those of an artefact that was not run are
-    undecided.
+    inconclusive.
     """
     outcomes = Counter(conclusion.on_rebuilt for conclusion in found.conclusions)
     return {
         "id": found.artefact,
         "tier": found.tier,
-        "state": found.state,
+        "state": STATES[found.state],
         "verdicts": found.verdicts,
         "explained": explained_by_source(found.cells),
-        "conclusions": {short: outcomes[long] for short, long in OUTCOMES.items()},
+        "claims": {OUTCOME_NAMES[one]: outcomes[one] for one in get_args(Outcome)},
     }

@@ -273,7 +273,7 @@ def _conclusions(
     tested = []
     for conclusion in artefact.card.conclusions:
         on_printed = (
-            Decision("undecided", "the paper prints no number of it")
+            Decision("undecided", "the paper publishes no number of it")
             if printed is None
             else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, printed))
         )
@@ -300,7 +300,7 @@ def _conclusions(
                 test=conclusion.test,
                 on_printed=on_printed.outcome,
                 on_rebuilt=on_rebuilt.outcome if on_rebuilt else "undecided",
-                detail=on_rebuilt.detail if on_rebuilt else f"printed: {on_printed.detail}",
+                detail=on_rebuilt.detail if on_rebuilt else f"published: {on_printed.detail}",
             )
         )
     return tested

@@ -16,8 +16,8 @@ from typing import Any
 
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.render.page.vocabulary import STATES, Found, label
-from everycell.engine.reports import PLACES, counted, explained_by_source
+from everycell.engine.render.page.vocabulary import Found, label
+from everycell.engine.reports import OUTCOME_NAMES, PLACES, STATES, counted, explained_by_source
 
 
 def escaped(text: str) -> str:
@@ -107,7 +107,7 @@ def paper_results(paper: Paper, found: Iterable[Found], results: Path, assets: s
         parts.append(f"### Results of {kind} {chapter}: {escaped(paper.chapters[chapter])}\n")
         parts.append(
             table(
-                ["artefact", "title", "tier", "state", "verdicts", "conclusions, or what it needs"],
+                ["artefact", "title", "tier", "state", "verdicts", "claims, or what it needs"],
                 rows,
             )
             + "\n"
@@ -152,7 +152,7 @@ def _row(entry: Found) -> list[str]:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+    return ", ".join(f"{count} {OUTCOME_NAMES[name]}" for name, count in counts.items() if count)
 
 
 def _folded_result(entry: Found, results: Path, assets: str) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""The reproduction page: one static file that shows every artefact and what does not stand."""
+"""The reproduction page: one static file that shows every artefact and what differs."""

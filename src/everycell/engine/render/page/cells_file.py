@@ -14,17 +14,17 @@ from everycell.engine.cards import RUNNABLE
 from everycell.engine.counting import UNTESTABLE, best_entries, cells_of, claims_of
 from everycell.engine.render.page.vocabulary import Found
 from everycell.engine.render.tables.layout import NO_KEYS
-from everycell.engine.reports import OUTCOME_NAMES
+from everycell.engine.reports import OUTCOME_NAMES, STATES
 
 CELL_COLUMNS = [
-    "work",
+    "paper",
     "artefact",
     "tier",
     "state",
     "counts",
     "key",
-    "printed",
-    "rebuilt",
+    "published",
+    "reproduced",
     "verdict",
     "kind",
     "origin",
@@ -35,7 +35,7 @@ CELL_COLUMNS = [
     "explanation",
 ]
 CLAIM_COLUMNS = [
-    "work",
+    "paper",
     "chapter",
     "artefact",
     "claim",
@@ -131,7 +131,14 @@ def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[s
     classes = cells_of(artefact, counting)
     for (key, printed), one in zip(_printed(artefact).items(), classes, strict=True):
         if one.kind != "check":
-            about = [artefact.paper, artefact.name, tier, one.verdict, "yes", _json(dict(key))]
+            about = [
+                artefact.paper,
+                artefact.name,
+                tier,
+                STATES[one.verdict],
+                "yes",
+                _json(dict(key)),
+            ]
             about += [printed, "", one.verdict, one.kind, one.origin, one.flag]
             yield [*about, *[""] * 3, declared.needs]
 
@@ -139,10 +146,10 @@ def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[s
 def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     artefact, report = entry.artefact, entry.report
     counted = "yes" if counts and report.state == "rebuilt" else ""
-    about = [artefact.paper, artefact.name, entry.tier, report.state, counted]
+    about = [artefact.paper, artefact.name, entry.tier, STATES[report.state], counted]
     if report.state == "stand_in":
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
-        name = f"stand-in, not compared: {run_on}"
+        name = f"surrogate data, not compared: {run_on}"
         for key, printed, value in _stand_in(entry, folder):
             yield [*about, _json(key), printed, value, *[""] * 7, name]
         return

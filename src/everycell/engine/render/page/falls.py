@@ -1,4 +1,4 @@
-"""What does not stand: cells, conclusions and results that a reviewer looks for first."""
+"""What a reviewer looks for first: different cells, contradicted claims, untrusted results."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import Any
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Untested
 from everycell.engine.counting import (
+    NOT_RUN,
     Counts,
     claim_lines,
     count_chapters,
@@ -32,16 +33,21 @@ from everycell.engine.render.page.tables import (
 from everycell.engine.render.page.vocabulary import (
     FORMS,
     OUTCOMES,
-    STATES,
     VERDICTS,
     Found,
     label,
     page_of_chapter,
 )
-from everycell.engine.reports import PLACES, explained_by_source, without_rebuilt_cell
+from everycell.engine.reports import (
+    OUTCOME_NAMES,
+    PLACES,
+    STATES,
+    explained_by_source,
+    without_rebuilt_cell,
+)
 from everycell.engine.tiers import TIERS
 
-#: Lists of what does not stand are folded where they are longer.
+#: Lists of differences are folded where they are longer.
 _FOLDED = 12
 
 
@@ -101,6 +107,7 @@ def build_model(
             "verdicts": VERDICTS,
             "states": STATES,
             "outcomes": OUTCOMES,
+            "outcome_names": OUTCOME_NAMES,
             "places": PLACES,
             "tiers": TIERS,
             "folded": _FOLDED,
@@ -158,6 +165,7 @@ def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str
         "cells": {verdict: verdicts[verdict] for verdict in VERDICTS},
         "headlines": headlines(counts),
         "claim_lines": claim_lines(counts),
+        "not_run": counts.claims[NOT_RUN],
         "untestable": counts.untestable,
         "conclusions": {name: outcomes[name] for name in OUTCOMES if name in outcomes},
     }
@@ -185,6 +193,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "key": artefact.id,
         "label": label(artefact.name),
         "page": page_of_chapter(artefact.paper, artefact.chapter),
+        "differences": page_of_chapter(artefact.paper, artefact.chapter).removesuffix(".html"),
         "chapter": artefact.chapter,
         "card": artefact.card,
         "state": state,
@@ -315,7 +324,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 # A report of an artefact that was not run says how its printed values fare.
                 "detail": next(
                     (
-                        found[conclusion.id].detail.removeprefix("printed: ")
+                        found[conclusion.id].detail.removeprefix("published: ")
                         for tier, found in by_tier
                         if tier["state"] not in RUNNABLE
                     ),

@@ -12,6 +12,7 @@ from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.page.cells_file import data_files
+from everycell.engine.render.page.difference_tables import difference_files
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.vocabulary import Found
 
@@ -63,6 +64,9 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
             strict=False,
         )
     }
+    for paper in model["papers"]:
+        for chapter in paper["chapters"]:
+            pages |= difference_files(chapter)
     index = _filled("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
     return pages | data_files(papers, found, folder) | {INDEX: index}
 

@@ -39,11 +39,12 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
+                "judged": cell,
                 "kind": cell.kind,
                 "source": cell.source,
-                "said": f"{cell.verdict_and_source}: {cell.distance_in_words}"
+                "said": f"{cell.verdict_in_words}: {cell.distance_in_words}"
                 if both and cell.distance_in_words
-                else cell.verdict_and_source,
+                else cell.verdict_in_words,
                 "why": cell.why,
                 "distance": cell.distance_in_words if both else None,
                 "markers": _markers(cell.markers),
@@ -71,7 +72,8 @@ def _markers(markers: Markers | None) -> str | None:
     if markers is None:
         return None
     return (
-        f"printed marker: {markers.printed or 'none'}; rebuilt marker: {markers.rebuilt or 'none'}"
+        f"published marker: {markers.printed or 'none'}; "
+        f"reproduced marker: {markers.rebuilt or 'none'}"
     )
 
 
@@ -101,8 +103,8 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
                 else show_value(float(number), decimals),
                 "exact": row["value"] if pd.isna(number) else f"{number:.6g}",
                 "verdict": "stand_in",
-                "said": f"printed: {printed.get(key, 'no such cell')}; not compared: other data",
-                "markers": f"marker of the stand-in: {marker}" if marker else None,
+                "said": f"published: {printed.get(key, 'no such cell')}; not compared: other data",
+                "markers": f"marker on surrogate data: {marker}" if marker else None,
                 "id": None,
             }
         )

@@ -11,36 +11,29 @@ from everycell.engine.tiers import Tier
 
 #: Verdict -> its mark beside a cell, its name, and what it says.
 VERDICTS = {
-    "equal": ("✓", "equal", "the rebuilt value rounds to the printed one"),
+    "equal": ("✓", "equal", "the reproduced value rounds to the published one"),
     "close": (
         "≈",
         "within tolerance",
         "one unit of the last digit away, or within a tolerance with a cause",
     ),
-    "differs": ("✗", "differs", "the rebuilt value is different, and nothing explains it yet"),
+    "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
     "explained": (
         "!",
         "explained",
-        "differs, and an erratum says why: a misprint, an error of our copy, or a criticism of the "
-        "method",
+        "different, and an erratum says why: an error in print, a transcription error of ours, or "
+        "how the number was computed",
     ),
     "consistent": (
         "↔",
         "consistent",
-        "follows from other printed cells: the print agrees with itself, nothing was rebuilt",
+        "follows from other published cells; nothing was computed from data",
     ),
-    "inconsistent": ("↮", "inconsistent", "does not follow from the printed cells it rests on"),
-    "quoted": ("q", "quoted", "an input, or taken from elsewhere: never compared"),
-    "not_run": ("–", "not run", "no rebuilt value here; each artefact says what a run needs"),
+    "inconsistent": ("↮", "inconsistent", "does not follow from the published cells it rests on"),
+    "quoted": ("q", "quoted", "an input, or taken from elsewhere: not compared"),
+    "not_run": ("–", "not run", "not reproduced here; each artefact says what a run needs"),
 }
 OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?", "not_testable": "–"}
-STATES = {
-    "rebuilt": "rebuilt",
-    "stand_in": "stand-in",
-    "quoted": "quoted",
-    "not_run": "not run",
-    "drawing": "drawing",
-}
 #: Ending of a file -> its form, as a reader may want to have it.
 FORMS = {
     "csv": "CSV",

@@ -95,7 +95,12 @@ def escape_tex(text: str) -> str:
     return known.translate(_TEX)
 
 
-def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
+def latex_document(body: str) -> str:
+    """Content that can be read into a document or be compiled by itself."""
+    return _TEX_HEAD + body + _TEX_TAIL
+
+
+def latex_table(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
     """Return a laid out table, with raised `marks` after its values; `label` is for references.
 
     A table that is wider than the text is scaled to its width. One that is longer than a page is
@@ -112,7 +117,7 @@ def table_as_latex(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: s
             head=head,
             rows="\n".join(_rows(laid.iloc[part], marks.iloc[part])),
         )
-    return _TEX_HEAD + body + _TEX_TAIL
+    return body
 
 
 def _rows(laid: pd.DataFrame, marks: pd.DataFrame) -> list[str]:

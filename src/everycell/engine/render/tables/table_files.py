@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
-from everycell.engine.render.tables.latex import table_as_latex
+from everycell.engine.render.tables.latex import latex_document, latex_table
 from everycell.engine.render.tables.layout import Decimals, head_rows, lay_out, show_value
 from everycell.engine.render.tables.markdown import table_as_markdown
 from everycell.engine.render.tables.names import with_shown_names
@@ -70,7 +70,7 @@ def write_table(
     texts = {
         ".csv": frame.to_csv(index=False, lineterminator="\n"),
         ".md": table_as_markdown(laid, marks, title),
-        ".tex": table_as_latex(laid, marks, title, label),
+        ".tex": latex_document(latex_table(laid, marks, title, label)),
         ".html": _table_as_html(laid, marks, title),
     }
     return [
