@@ -56,7 +56,6 @@ use rule step as abolghasemi2026_ch5_planted with:
     output:
         answers="work/attribution/embedded/answers.parquet",
         strengths="work/attribution/embedded/strengths.parquet",
-        questions="work/attribution/embedded/asked.parquet",
     pathvars:
         job="attribution/planted",
     resources:
@@ -80,7 +79,6 @@ use rule table as abolghasemi2026_ch5_tables with:
         answers=["work/attribution/embedded/answers.parquet"],
         provenance=[],
         strengths="work/attribution/embedded/strengths.parquet",
-        questions="work/attribution/embedded/asked.parquet",
     output:
         **attribution_outputs("embedded"),
     pathvars:

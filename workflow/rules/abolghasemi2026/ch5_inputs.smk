@@ -174,7 +174,6 @@ ATTRIBUTION_BESIDE = {
         "answers": False,
         "truth": False,
         "bias": False,
-        "questions": False,
         "planted": True,
         "cited": True,
     },

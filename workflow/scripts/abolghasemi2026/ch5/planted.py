@@ -34,7 +34,8 @@ with Job(snakemake) as job:
         chosen = controls(preferences, params.odds, job.seed)
         return [answers_of(control, asked, benchmark) for control in chosen.values()]
 
-    questions, faults = pick_questions(run, gold, k=params.k)
+    questions, left_out = pick_questions(run, gold, k=params.k)
+    job.log.write(f"{len(questions)} questions are asked; left out: {dict(left_out)}.\n")
     main, _, *depths = study_settings(params.k, params.depths)
     frames = told(params.shown, questions, main)
     others = [each for each in params.strengths if each not in params.shown]
@@ -46,6 +47,3 @@ with Job(snakemake) as job:
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")
     empty = frames[0][:0]
     job.write_frame(pd.concat([empty, *further], ignore_index=True), "strengths")
-    counts = [("asked", len(questions)), *((f"left out: {name}", faults[name]) for name in faults)]
-    rows = [(what, "questions", number) for what, number in counts]
-    job.write_frame(pd.DataFrame(rows, columns=["row", "metric", "value"]), "questions")

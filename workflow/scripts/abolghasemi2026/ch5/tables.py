@@ -84,5 +84,3 @@ with ResultJob(snakemake) as job:
         job.write_beside(one_number_a_row(bias, BIAS_KEYS), "bias", KNOWN)
         if "planted" in written:
             job.write_figure(*bias_lines(bias), "planted")
-            asked = pd.read_parquet(snakemake.input.questions)
-            job.write_beside(asked, "questions", {"questions": 0})
