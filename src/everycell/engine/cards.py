@@ -348,8 +348,8 @@ class Card(CardFileModel):
     source: str = Field(min_length=2)
     tiers: Annotated[dict[Tier, TierCard], Field(min_length=1)]
     layout: Layout | None = None
-    #: #: Column that only the rebuilt table has: results for several settings, with one of which the
-    #: print is compared (`everycell.engine.readings`).
+    #: Column that only our table has: results for several settings, of which one is compared with
+    #: the published values (`everycell.engine.readings`).
     readings: str | None = None
     #: Display names of key columns, metrics and other labels.
     names: dict[str, Annotated[str, Field(min_length=1)]] = {}
