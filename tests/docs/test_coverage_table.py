@@ -113,7 +113,9 @@ def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expecte
     shown += [f"{whole.published:,} published cells", f"({fails} on reproduced values, "]
     shown += [f"✗ {verdicts['differs']} cells different, cause unknown"]
     assert [line for line in shown if line not in text] == []
-    [explained] = re.findall(r"! (\d+) cells? different, explained[^,]*(?:, and (\d+) by)?", text)
+    [explained] = re.findall(
+        r"! (\d+) cells? different, explained(?: \([^)]*\))?(?:, and (\d+) by)?", text
+    )
     assert sum(int(number or 0) for number in explained) == verdicts["explained"]
 
 
