@@ -17,6 +17,14 @@ from everycell.engine.comparisons import Cells, Key, compare
 from everycell.engine.printed_cells import key_columns
 
 Outcome = Literal["holds", "fails", "undecided", "not_testable"]
+#: Outcome of a claim, as a reader sees it.
+OUTCOME_NAMES: dict[str, str] = {
+    "holds": "supported",
+    "fails": "contradicted",
+    "undecided": "inconclusive",
+    "varies": "dependent on the machine",
+    "not_testable": "not testable here",
+}
 
 #: Our reading of "almost all", for which papers give no share: supported from nine tenths of the
 #: comparisons on, contradicted at half or less (then not even most are true), inconclusive in
@@ -91,7 +99,7 @@ def evaluate(
         return Decision("undecided", f"{conclusion.inconclusive} ({details})")
     if conclusion.tests_must_agree and len({result.outcome for result in results}) > 1:
         details = "; ".join(
-            f"{dict(part.cells)}: {result.outcome}"
+            f"{dict(part.cells)}: {OUTCOME_NAMES[result.outcome]}"
             for part, result in zip(parts, results, strict=True)
         )
         return Decision("undecided", f"the paper names no test, and tests disagree ({details})")
@@ -182,7 +190,7 @@ def _evaluate(
     if predicate.quantifier == "almost all":
         detail += f"; we read 'almost all' as {ALMOST_ALL:.0%} or more, and half or less as not"
     if unknown:
-        detail += f", {len(unknown)} undecided"
+        detail += f", {len(unknown)} inconclusive"
     if outcome == "fails":
         against = true if predicate.quantifier == "none" else false
         detail += f"; against it: {_name(against[0])}" if against else ""

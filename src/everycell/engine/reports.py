@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from everycell.engine.cards import Card, State, Where
-from everycell.engine.conclusions import Outcome
+from everycell.engine.conclusions import OUTCOME_NAMES, Outcome
 from everycell.engine.printed_cells import is_number
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
@@ -50,14 +50,6 @@ STATES: dict[State, str] = {
     "quoted": "quoted",
     "not_run": "not run",
     "drawing": "drawing",
-}
-#: Outcome of a claim, as a reader sees it.
-OUTCOME_NAMES: dict[str, str] = {
-    "holds": "supported",
-    "fails": "contradicted",
-    "undecided": "inconclusive",
-    "varies": "dependent on the machine",
-    "not_testable": "not testable here",
 }
 
 
