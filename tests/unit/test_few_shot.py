@@ -113,7 +113,15 @@ def test_no_pair_is_refused(size, others):
 
 
 @pytest.mark.fault("endpoint")
-@pytest.mark.parametrize("tokens", [(), (Token(text="Dis", logprob=-0.1),)])
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        (),
+        (Token(text="Dis", logprob=-0.1),),
+        # A record that was thinned for others.
+        (Token(text="Dissatisfied", logprob=None),),
+    ],
+)
 def test_a_label_without_all_of_its_tokens_is_not_certain(tokens):
     with pytest.raises(NotOfferedError):
         dissatisfaction(Answer(text="Dissatisfied", finish="stop", tokens=tokens))

@@ -102,18 +102,18 @@ def dissatisfaction(answer: Answer) -> float:
     >>> dissatisfaction(Answer(text="Satisfied", finish="stop"))
     0.0
     """
-    label = parse_label(answer.text)
-    if label is None:
+    label, match = parse_label(answer.text), _LABEL.search(answer.text)
+    if label is None or match is None:
         return math.nan
     sure = 1.0
     if answer.tokens is not None:
-        end, written, total = _LABEL.search(answer.text).end(), 0, 0.0
+        written, total = 0, 0.0
         for token in answer.tokens:
-            if written >= end:
+            if written >= match.end() or token.logprob is None:
                 break
             written += len(token.text)
             total += token.logprob
-        if written < end:
+        if written < match.end():
             raise NotOfferedError(
                 "An answer has no log-probabilities for all of its label: ask again, with a record "
                 "that does not have it."

@@ -84,10 +84,8 @@ def confusion(satisfied: Sequence[bool], predicted: Sequence[bool]) -> Confusion
                 "for dissatisfied."
             )
     right = truth == answers
-    return Confusion(
-        *(int(np.sum(part)) for part in (truth & right, truth & ~right, ~truth & right)),
-        int(np.sum(~truth & ~right)),
-    )
+    parts = (truth & right, truth & ~right, ~truth & right, ~truth & ~right)
+    return Confusion._make(int(np.sum(part)) for part in parts)
 
 
 def scores(counts: Confusion) -> Scores:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from everycell.engine.text_files import whole_text
 from everycell.explain.forest_texts import sanitised_forest
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 

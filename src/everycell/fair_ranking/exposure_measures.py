@@ -149,7 +149,7 @@ def holds_outlier(
 
     def test(rankings: IntArray) -> npt.NDArray[np.bool_]:
         seen = rankings if shown is None else rankings[:, :shown]
-        return (np.abs(z_scores(values[seen])) > threshold).any(axis=1)
+        return np.any(np.abs(z_scores(values[seen])) > threshold, axis=1)
 
     return test
 

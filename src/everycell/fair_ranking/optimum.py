@@ -231,7 +231,7 @@ def generate_rankings(
     costs = avoided(rankings).astype(float)
     right = np.append(wanted, 1.0)
     number, new = 0, rankings
-    while number < rounds and len(new):
+    while True:
         number += 1
         columns = np.zeros((n + 1, len(rankings)))
         columns[rankings.T, np.arange(len(rankings))] = weights[:, None]
@@ -261,6 +261,8 @@ def generate_rankings(
             new = np.concatenate([new, top])
         rankings = np.concatenate([rankings, new])
         costs = np.append(costs, avoided(new).astype(float))
+        if number >= rounds or not len(new):
+            break
     used = share > 0
     done = value <= GAIN or (known is not None and not len(new))
     policy = Policy(rankings[used], share[used] / share.sum())

@@ -32,7 +32,9 @@ class Policy(NamedTuple):
         ranks = self.rankings.shape[1]
         places = (self.rankings * ranks + np.arange(ranks)).ravel()
         weights = np.repeat(self.weights, ranks)
-        return np.bincount(places, weights, items * ranks).reshape(items, ranks)
+        found = np.bincount(places, weights, items * ranks).reshape(items, ranks)
+        # pyrefly: ignore[bad-return]  numpy's stub has whole numbers, whatever the weights are
+        return found
 
     def exposures(self, items: int, rank_weights: npt.ArrayLike) -> FloatArray:
         """Mean weight of the ranks of each item, shape (items,).

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +48,7 @@ class _Seen(NamedTuple):
     """
 
     overlap: Array
-    size: Array
+    size: npt.NDArray[np.number]
     unseen: Array
     short: npt.NDArray[np.int64]
     long: npt.NDArray[np.int64]
@@ -360,8 +360,8 @@ def _by_query(run: pd.DataFrame, name: str) -> _Grouped:
     return _Grouped(pd.Index(queries), starts, documents, ranks)
 
 
-def _refuse_doubles(runs: list[pd.DataFrame]) -> NoReturn:
-    """Name the first row that has a document of its query again."""
+def _refuse_doubles(runs: list[pd.DataFrame]) -> None:
+    """Refuse runs with a document twice for a query, and name the first such row."""
     for run, name in zip(runs, ("original", "counterfactual"), strict=True):
         twice = run.duplicated(["query", "document"]).to_numpy()
         if twice.any():

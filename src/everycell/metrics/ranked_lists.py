@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+Array = npt.NDArray[np.floating]
 Mask = npt.NDArray[np.bool_]
 #: How far the sum of a target may be from 1: published ones have six digits or more.
 _ROUNDING = 1e-5

@@ -116,15 +116,17 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]
     return list(found.values())
 
 
-def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
-    # Names of the documents in the order of their numbers; a range takes no memory.
-    named: Sequence[str | int]
+def _document_names(line: _Line, where: str) -> Sequence[str | int]:
+    """Names of the documents in the order of their numbers; a range takes no memory."""
     if isinstance(line.documents, int):
-        named = range(1, line.documents + 1)
-    else:
-        named = line.documents
-        if len(set(named)) < len(named):
-            raise ValueError(f"{where} has a document twice: give each once.")
+        return range(1, line.documents + 1)
+    if len(set(line.documents)) < len(line.documents):
+        raise ValueError(f"{where} has a document twice: give each once.")
+    return line.documents
+
+
+def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
+    named = _document_names(line, where)
     k = len(named)
     unknown = [each for each in line.relevant if each not in named]
     if unknown:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from everycell.engine.files import sha256
 from everycell.engine.registry_entries import Form, SourceError
@@ -46,7 +47,7 @@ class _Bounded(io.BufferedWriter):
             f"nothing was kept, {_NETWORK_ADVICE}."
         )
 
-    def write(self, chunk: bytes) -> int:
+    def write(self, chunk: Any, /) -> int:
         if self.given_up:
             raise TimeoutError
         if self.tell() + len(chunk) > self._most:
@@ -65,6 +66,7 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
     )
     limit = 2 * timeout + origin.size / SLOWEST
+    what, cause = "was not asked", None
     for attempt, pause in enumerate((*_PAUSES, None), start=1):
         again = f", attempt {attempt} of {len(_PAUSES) + 1}" if attempt > 1 else ""
         logger.info("Fetching %s from %s (%d bytes%s).", key, url, origin.size, again)
@@ -73,7 +75,7 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
                 if in_time(lambda file=file: get(url, file, None), lambda: limit):
                     return
                 file.given_up = True
-            what, cause = f"was not done after {limit:.0f} s, and is given up", None
+            what = f"was not done after {limit:.0f} s, and is given up"
             break
         except requests.HTTPError as error:
             status = error.response.status_code
@@ -94,7 +96,7 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
     ) from cause
 
 
-def in_time(download: Callable[[], None], limit: Callable[[], float]) -> bool:
+def in_time(download: Callable[[], object], limit: Callable[[], float]) -> bool:
     """Run a download for a limited number of seconds, which may grow; return whether it ended.
 
     The library bounds the wait for the next byte: headers and bodies that trickle in have no limit.

@@ -274,6 +274,7 @@ def _wait_for(lock: FileLock, files: str) -> None:
 def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
     """Download the author's file, check it, unpack it into `part`; return its content's hash."""
     origin, url = registry.entry(key).origin, registry.url(key)
+    assert origin is not None and url is not None, "_require_network has refused the file"
     download = _downloaded(part)
     with _cache_errors(key, cache):
         download_file(key, url, download, origin, timeout)

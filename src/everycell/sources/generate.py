@@ -153,7 +153,7 @@ def _wheel_files(set_name: str, wheel: dict[str, Any]) -> dict[str, Any]:
     entries = {}
     for file in wheel["files"]:
         path = f"{wheel['folder']}/{file}"
-        raw = Path(package.locate_file(path)).read_bytes()
+        raw = Path(str(package.locate_file(path))).read_bytes()
         entries[f"{set_name}/{file}"] = {
             "wheel": {
                 "distribution": name,

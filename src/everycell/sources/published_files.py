@@ -22,13 +22,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.engine.files import atomic_path
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import has_secret, parse_json, text_of
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 logger = logging.getLogger(__name__)
 
@@ -201,9 +204,9 @@ def _download(published: Published, place: Path) -> None:
     class Download(RequestsDownload):
         """Refuses an error page, which ir_datasets would take for the file."""
 
-        def _iter_response_data(self, response: Any, *rest: Any) -> Iterator[bytes]:
+        def _iter_response_data(self, response: Any, http_args: Any, skip: Any) -> Any:
             response.raise_for_status()
-            yield from super()._iter_response_data(response, *rest)
+            yield from super()._iter_response_data(response, http_args, skip)
 
     url, digest, size, said = published.url, _md5(), 0, time.monotonic()
     # Without "identity" a server may compress on the way, and a broken download could not go on.
@@ -259,7 +262,7 @@ def unpack(path: Path, member: str | None, target: Path) -> None:
         ) from error
 
 
-def _member(path: Path, member: str | None, open_files: ExitStack) -> IO[bytes]:
+def _member(path: Path, member: str | None, open_files: ExitStack) -> SupportsRead[bytes]:
     if member is None:
         source = open_files.enter_context(path.open("rb"))
         is_gzip = source.read(2) == b"\x1f\x8b"
@@ -272,8 +275,9 @@ def _member(path: Path, member: str | None, open_files: ExitStack) -> IO[bytes]:
     else:
         packed = open_files.enter_context(tarfile.open(path, "r|*"))
         for each in packed:
-            if each.isfile() and each.name.removeprefix("./") == member:
-                return packed.extractfile(each)
+            is_member = each.isfile() and each.name.removeprefix("./") == member
+            if is_member and (file := packed.extractfile(each)) is not None:
+                return file
     raise CorpusError(
         f"{path} has no file {member!r}: it is another archive than the published one; remove it "
         "and start again."

@@ -104,7 +104,7 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
     try:
         table = np.asarray(labels)
     except ValueError:
-        table = np.empty(0)
+        table = np.empty((0, 0))
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
         raise ValueError(
             "The labels are not a table of cases by people; give every case as many labels as the "

@@ -55,7 +55,7 @@ def anova_cells(
     'L'
     """
     _check_contained(containing, factors)
-    cells = []
+    cells: list[tuple[str, str, str, float | str]] = []
     for response in responses:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankDeficientDesignWarning)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import patsy
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.floating]
 
 Interactions = Literal["full"] | int
 

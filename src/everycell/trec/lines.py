@@ -255,7 +255,10 @@ def checked_lines(
             f"{in_quotes(frame['query'].iloc[row])} for the second time: a document occurs once in "
             "a query's list; keep one of the two."
         )
-    return frame if kind.number is None else _checked_number(frame, kind, place)
+    if kind.number is None or kind.type is None:
+        return frame
+    values = _checked_number(frame, kind, place)
+    return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
 def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int | None:
@@ -277,7 +280,9 @@ def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int
     return int(np.argmax(twice)) if twice.any() else None
 
 
-def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]) -> pd.DataFrame:
+def _checked_number(
+    frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
+) -> npt.NDArray[np.float64]:
     column = frame[kind.number]
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if not number or column.hasnans and kind is QRELS:
@@ -300,7 +305,7 @@ def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
             f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
             f"must be {allowed}; find out where it comes from."
         )
-    return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
+    return values
 
 
 def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[int], str]) -> None:
