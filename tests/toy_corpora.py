@@ -169,4 +169,6 @@ def scidocs_files(queries: int = 20) -> dict[str, bytes]:
                     f"{key} 0 paper{(n + step) % 30:02} {int(step % 3 == 0)}\n" for step in range(5)
                 ]
             files[f"{folder}/{part}.qrel"] = "".join(rows).encode()
+    # One id without metadata, which must stop no run.
+    files["cite/test.qrel"] += b"citetest00 0 gone 0\n"
     return {"paper_metadata_view_cite_read.json": json.dumps(papers).encode(), **files}

@@ -66,7 +66,10 @@ def write_language_model(folder: Path) -> None:
 
 
 def satisfaction(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 3: an encoder and two language models, all on the hub."""
+    """abolghasemi2026, chapter 3: an encoder and two language models, all on the hub.
+
+    In published form: the dialogues, which are the released ones. Invented: models and their names.
+    """
     few = {"steps": 4, "batch": 4, "validations": 1, "samples": 8}
     small = {"turns": 2, "utterance": 16, "size": 8, "heads": 2, "layers": 1, "hawkes_layers": 1}
     models = {
@@ -93,7 +96,11 @@ def satisfaction(stage: Stage) -> Settings:
 
 
 def attribution(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 5: questions, passages, three runs and a file of MS MARCO QA."""
+    """abolghasemi2026, chapter 5: questions, passages, three runs and a file of MS MARCO QA.
+
+    In published form: the file of MS MARCO QA, with a passage without a text. Natural Questions
+    are in the form of a user's folder. Invented: all texts, and the models' answers.
+    """
     data = stage.folder / "data/nq"
     write_lines(data / "passages.jsonl", [{"id": each, "text": founded(each)} for each in PLACES])
     questions = [
@@ -119,6 +126,7 @@ def attribution(stage: Stage) -> Settings:
          for each in PLACES]
         for place in PLACES
     ]  # fmt: skip
+    listed[0].append({"is_selected": 0, "passage_text": ""})
     qa = {
         "query": dict(zip(ids, (f"how old is {place}" for place in PLACES), strict=True)),
         "query_id": {name: int(name) for name in ids},
@@ -157,7 +165,11 @@ def attribution(stage: Stage) -> Settings:
 
 
 def fair_reranking(stage: Stage) -> Settings:
-    """heuss2025, chapter 3: passages with judgements, and the authors' file of scores."""
+    """heuss2025, chapter 3: passages with judgements, and the authors' file of scores.
+
+    In published form: the files of MS MARCO, the queries, name and columns of the file of scores.
+    Invented: passages, judgements, scores.
+    """
     data = stage.folder / "data/msmarco"
     data.mkdir(parents=True)
     key = QUERY_SETS["qs2"]
@@ -194,7 +206,11 @@ def fair_reranking(stage: Stage) -> Settings:
 
 
 def list_explanations(stage: Stage) -> Settings:
-    """heuss2025, chapter 4: folds in the form of LETOR, whose labels one feature decides."""
+    """heuss2025, chapter 4: folds in the form of LETOR, whose labels one feature decides.
+
+    In published form: names and lines of the files, numbers of features. Invented: values and
+    labels.
+    """
     for name, features, deciding in (("mq2008", 46, 7), ("mslr_web10k", 136, 100)):
         folder = stage.folder / "data" / name
         folder.mkdir(parents=True)
@@ -303,7 +319,10 @@ def runs_of_two_years(stage: Stage) -> Settings:
 
 
 def answerability(stage: Stage) -> Settings:
-    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, and an encoder on the hub."""
+    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, and an encoder on the hub.
+
+    In published form: names and fields of the files. Invented: questions, encoder.
+    """
     for part in ("train", "dev"):
         answered = {"question": "who?", "answers": [{"text": "Ann"}]}
         paragraphs = [
@@ -328,7 +347,11 @@ def answerability(stage: Stage) -> Settings:
 
 
 def responses(stage: Stage) -> Settings:
-    """lajewska2025, chapter 6 and appendix C: a model that marks, writes and judges."""
+    """lajewska2025, chapter 6 and appendix C: a model that marks, writes and judges.
+
+    In published form: topics, nuggets and responses, which are the released ones; requests and
+    replies of OpenAI's protocol. Invented: answers of the models, duoT5, the model of inference.
+    """
 
     def write(handler: object, body: dict) -> dict:
         prompt = body["messages"][-1]["content"]

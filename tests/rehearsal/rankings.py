@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import faiss
 import numpy as np
+import torch
 from rehearsal.stage import Settings, Stage
+from safetensors.torch import load_file
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from transformers import (
     BertForMaskedLM,
     BertForSequenceClassification,
     BertModel,
+    DistilBertConfig,
+    DistilBertModel,
     PreTrainedModel,
     RobertaConfig,
 )
+from workflow.project import Project
 from workflow.test_msmarco_path import index_impacts, words_of
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.config import Config
+from everycell.learning.models import one_thread
 from everycell.learning.query_encoders import Ance, encode_queries, load_encoder
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.prebuilt import index_texts
 from everycell.sources import fetch
 
+#: Query encoders that the hub has only as pickles.
+PICKLED = ("unicoil", "ance", "distilbert_kd", "distilbert_tasb", "tct_colbert")
+
 
 def query_by_example(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 2: SciDocs fetched, and four models on the hub, one at a commit."""
+    """abolghasemi2026, chapter 2: SciDocs fetched, and four models on the hub, one at a commit.
+
+    In published form: names and lines of the nine files, a paper without metadata among them, and
+    SciBERT's files. Invented: papers, weights and the other names of models.
+    """
     # TILDE takes the layout of BERT's own vocabulary.
     words = ["[PAD]", "[unused0]", "[unused1]", *SPECIAL[1:], "the", "##s"]
     words += ["all", "about", "study", "part", "bees", "rivers", "bridges"]
@@ -48,6 +62,10 @@ def query_by_example(stage: Stage) -> Settings:
             ("tildev2_msmarco", TildeV2),
         )
     }
+    # Its repository has a vocabulary alone.
+    scibert = stage.folder / "made" / encoders["scibert"].replace("/", "--")
+    (scibert / "tokenizer_config.json").unlink()
+    stage.hub.add_repository(encoders["scibert"], scibert)
     encoders["scibert"] += f"@{stage.hub.repositories[encoders['scibert']][0]}"
     lengths = ("training", "text", "query", "expanded", "zero_shot", "pair")
     few = {"epochs": 1, "batch": 16}
@@ -68,7 +86,12 @@ def query_by_example(stage: Stage) -> Settings:
 
 
 def group_fairness(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 4: MS MARCO, its indexes and models, under their own names."""
+    """abolghasemi2026, chapter 4: MS MARCO, its indexes and models, under their own names.
+
+    In published form: names and archives of the corpus, names and kinds of indexes with a stray
+    entry in their archives, names, files and architectures of the query encoders, five of them
+    pickles, texts and ids of the queries. Invented: passages, weights.
+    """
     sets = {
         name: read_query_set(
             name, fetch(key, stage.folder / "made", mirror=stage.mirror, network=False)
@@ -89,6 +112,7 @@ def group_fairness(stage: Stage) -> Settings:
     for name in known.rerankers.model_dump().values():
         stage.put_on_hub(name, lambda folder: _write(folder, BertForSequenceClassification, words))
     kinds = {"ance": "ance", "tct_colbert": "tct_colbert", "sbert": "mean"}
+    stage.put_on_hub(known.encoders.unicoil, lambda folder: _write(folder, TildeV2, words))
     for ranker, index in known.indexes.model_dump().items():
         place = stage.folder / "made/indexes" / index
         place.mkdir(parents=True)
@@ -99,24 +123,69 @@ def group_fairness(stage: Stage) -> Settings:
             shutil.rmtree(place / "vectors")
         else:
             model = getattr(known.encoders, ranker)
-            stage.put_on_hub(model, _write_ance if ranker == "ance" else _writer(words))
+            stage.put_on_hub(model, _writer(ranker, words))
             folder = stage.folder / "made" / model.replace("/", "--")
             _index_vectors(texts, folder, kinds.get(ranker, "first"), place / "index")
-        archive = shutil.make_archive(str(place), "gztar", place, "index")
-        stage.hub.add_file(f"/indexes/{index}", Path(archive).read_bytes(), ("pyserini", index))
-    stage.put_on_hub(known.encoders.unicoil, lambda folder: _write(folder, TildeV2, words))
+        archive = place / "packed.tar.gz"
+        with tarfile.open(archive, "w:gz") as packed:
+            packed.add(place / "index", "index")
+            packed.addfile(tarfile.TarInfo("._index"))
+        stage.hub.add_file(f"/indexes/{index}", archive.read_bytes(), ("pyserini", index))
     downloads = stage.hub.write_downloads(stage.folder / "downloads.json")
     return {
         "term_fairness": {
             "cutoffs": 10,
-            "msmarco": {"folder": "fetch", "passages": len(texts), "hits": 10, "pair": 48},
+            "msmarco": {
+                "folder": "fetch",
+                "passages": len(texts),
+                "hits": 10,
+                "pair": 48,
+                "encoders": {
+                    ranker: _converted(stage, getattr(known.encoders, ranker), f"models/{ranker}")
+                    for ranker in PICKLED
+                },
+            },
         },
         "corpora": {"downloads": str(downloads)},
     }
 
 
-def _writer(words: list[str]) -> Callable[[Path], None]:
-    return lambda folder: _write(folder, BertModel, words)
+def _converted(stage: Stage, name: str, target: str) -> str:
+    """Serve a model as a pickle, as the hub has it, and convert it as a user does."""
+    folder = stage.folder / "made" / name.replace("/", "--")
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    stage.hub.add_repository(name, folder)
+    done = Project(stage.folder, stage.mirror).everycell(
+        "convert-weights", name, target, env=stage.hub.environment(stage.folder / "home")
+    )
+    assert done.returncode == 0, done.stdout
+    return target
+
+
+def _writer(ranker: str, words: list[str]) -> Callable[[Path], None]:
+    """Write an encoder of vectors with the files that its repository has."""
+    if ranker == "ance":
+        return _write_ance
+    if ranker != "tct_colbert":
+        return lambda folder: _write_distilbert(folder, words)
+
+    def write(folder: Path) -> None:
+        _write(folder, BertModel, words)
+        (folder / "tokenizer_config.json").unlink()
+        config = json.loads((folder / "config.json").read_text())
+        del config["model_type"]
+        (folder / "config.json").write_text(json.dumps(config))
+
+    return write
+
+
+def _write_distilbert(folder: Path, words: list[str]) -> None:
+    vocabulary = [*SPECIAL, *words]
+    sizes = {"dim": 8, "hidden_dim": 8, "n_heads": 1, "n_layers": 1, "initializer_range": 0.5}
+    torch.manual_seed(0)
+    model = DistilBertModel(DistilBertConfig(vocab_size=len(vocabulary), **sizes))
+    write_bert(folder, model, vocabulary)
 
 
 def _write(folder: Path, kind: type[PreTrainedModel], words: list[str]) -> None:
@@ -144,6 +213,8 @@ def _write_ance(folder: Path) -> None:
 
 def _index_vectors(texts: list[str], encoder: Path, kind: str, folder: Path) -> None:
     """A flat index of faiss as pyserini publishes one, of passages read by the query encoder."""
+    # Threads of tiny models wait for each other longer than they compute.
+    one_thread()
     vectors = list(encode_queries(*load_encoder(encoder, kind), kind, texts))
     folder.mkdir()
     index = faiss.IndexFlatIP(len(vectors[0]))

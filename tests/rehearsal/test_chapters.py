@@ -28,7 +28,9 @@ REHEARSED = [
 @pytest.mark.parametrize("targets", REHEARSED, ids="+".join)
 def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, ...]) -> None:
     module, function = CHAPTERS[targets]
-    settings = getattr(import_module(f"rehearsal.{module}"), function)(stage)
+    write_material = getattr(import_module(f"rehearsal.{module}"), function)
+    assert "In published form: " in write_material.__doc__
+    settings = write_material(stage)
     (stage.folder / "mine.yaml").write_text(json.dumps(settings))
     stage.believe()
     project = Project(stage.folder, stage.mirror)
