@@ -55,6 +55,10 @@ SMALL = {
         "{training: 16, text: 16, query: null, expanded: 24, zero_shot: 16, pair: 16}"
     ),
     "pairs: 6000": "pairs: 16",
+    "    test: 100\n    validation: 60\n    train: 440\n": (
+        "    test: 6\n    validation: 4\n    train: 50\n"
+    ),
+    "pairs: 16000": "pairs: 16",
     "{dialogues: 120, test_dialogues: 40, dissatisfied: 0.06, noise: 0.03, steps: 60, pairs: 20}": (
         "{dialogues: 60, test_dialogues: 15, dissatisfied: 0.06, noise: 0.03, steps: 4, pairs: 2}"
     ),

@@ -7,7 +7,7 @@ from unit.test_learning_rankers import TOY
 from workflow.project import Project
 
 RULES = "workflow/rules/abolghasemi2026/ch2.smk"
-LINE = '        ("b", "BM25", pieces, f"bm25.{pieces}"),\n'
+LINE = '        ("e", "TILDE", encoder, f"tilde.{encoder}.all"),\n'
 TABLE = "results/embedded/abolghasemi2026/table_2_1.csv"
 RANKERS = "src/everycell/learning/rankers"
 
@@ -16,7 +16,7 @@ RANKERS = "src/everycell/learning/rankers"
 def added(clean: Project) -> Project:
     """Return a project with one more ranker."""
     (clean.folder / RANKERS / "toy.py").write_text(TOY, encoding="utf-8")
-    clean.edit(RULES, LINE, f'{LINE}        ("p", "Toy", ENCODER, f"toy.{{ENCODER}}.all"),\n')
+    clean.edit(RULES, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
     return clean
 
 
@@ -30,21 +30,21 @@ def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
         "encode": 1,
         "rerank": 1,
     }
-    model = "work/pydocs/models/toy.splade-tiny.all"
+    model = "work/concepts/models/toy.untrained.all"
     plan = added.snakemake("-n", model)
-    assert plan.returncode == 0 and "Training toy on pydocs (all)" in plan.stdout
+    assert plan.returncode == 0 and "Training toy on concepts (all)" in plan.stdout
 
 
 @pytest.mark.slow
 def test_an_unknown_ranker_has_no_file(clean):
-    clean.edit(RULES, LINE, f'{LINE}        ("p", "Toy", ENCODER, f"toy.{{ENCODER}}.all"),\n')
+    clean.edit(RULES, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
     done = clean.snakemake("-n", TABLE)
-    assert done.returncode != 0 and "work/pydocs/runs/toy.splade-tiny.all.run" in done.stdout
+    assert done.returncode != 0 and "work/concepts/runs/toy.untrained.all.run" in done.stdout
 
 
 @pytest.mark.slow
 def test_it_is_trained_and_ranks(added):
-    run = "work/pydocs/runs/toy.splade-tiny.all.run"
+    run = "work/concepts/runs/toy.untrained.all.run"
     added.build("--cores", "1", "--", run)
     assert (added.folder / run).read_text(encoding="utf-8").strip()
     # Its code is hashed into its own jobs alone.

@@ -16,7 +16,12 @@ REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from, and that nobody runs.
 PARENTS = {"step", "cached_step", "table", "figure"}
 #: Stand-ins of the embedded tier, of which no other tier has any.
-PLANTED = {"collection_planted", "collection_pydocs", "lajewska2025_ch7_simulation"}
+PLANTED = {
+    "collection_concepts",
+    "collection_planted",
+    "collection_pydocs",
+    "lajewska2025_ch7_simulation",
+}
 #: Conda files that rules name.
 ENVIRONMENTS = {"base", "corpora", "docs", "lucene", "torch"}
 

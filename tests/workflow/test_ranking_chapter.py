@@ -3,10 +3,12 @@
 import pandas as pd
 import pytest
 
+from everycell.collections.planted_concepts import TASKS
+
 CHAPTER = "results/embedded/abolghasemi2026"
 ARTEFACTS = ("table_2_1", "table_2_2", "table_2_3", "table_2_4", "figure_2_3")
-TUNED = "work/pydocs/runs/tildev2.splade-tiny.all.run"
-MODEL = "work/pydocs/models/tildev2.splade-tiny.all/model.safetensors"
+TUNED = "work/concepts/runs/tildev2.untrained.all.run"
+MODEL = "work/concepts/models/tildev2.untrained.all/model.safetensors"
 
 
 @pytest.mark.parametrize("name", ARTEFACTS)
@@ -20,31 +22,33 @@ def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
 
 def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
     table = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.csv", dtype={"marker": "str"})
-    assert table["row"].drop_duplicates().tolist() == list("abeghijklmn")
-    assert set(table["task"]) == {"cite", "co-cite", "coupling"}
+    assert table["row"].drop_duplicates().tolist() == list("aehijklpqr")
+    assert set(table["task"]) == set(TASKS)
     shown = (built.folder / f"{CHAPTER}/table_2_1.md").read_text()
     assert shown.startswith("STAND-IN, not the paper's data")
 
 
 def test_every_system_scores_every_candidate(built):
-    folder = built.folder / "work/pydocs"
+    folder = built.folder / "work/concepts"
     lists = pd.read_parquet(folder / "candidates.parquet")
     scored = {path.name: len(path.read_text().splitlines()) for path in folder.glob("runs/*.run")}
-    listed = lists[lists["split"] != "train"].drop_duplicates(["query_id", "document_id"])
-    main = listed[listed["setting"] == "package"]
-    # A cross-encoder scores what it was trained for; the short queries are not.
-    main = main[main["task"] != "known-item"]
-    for name, lines in scored.items():
-        reads_pairs = name.startswith(("cross-encoder", "mtft"))
-        assert lines == len(main if reads_pairs else listed), name
-    assert len(scored) == 19
+    listed = lists[lists["split"] != "train"]
+    assert scored == dict.fromkeys(scored, len(listed))
+    assert len(scored) == 11
+
+
+def test_what_was_planted_stands_beside_what_was_found(built):
+    checks = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.checks.csv")
+    assert checks["value"].notna().all()
+    # Each check is made where the effect is, and where it is not.
+    assert (checks.groupby("check")["task"].nunique() > 1).all()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "made"),
     [
         ("noise_seeds: 2", "noise_seeds: 3", {"oracle", "curves"}),
-        ("scaling: query", "scaling: run", {"interpolation", "oracle", "curves"}),
+        ("scaling: query", "scaling: run", {"quality", "interpolation", "oracle", "curves"}),
     ],
 )
 def test_a_choice_of_the_evaluation_trains_and_encodes_nothing(rebuilt, old, new, made):

@@ -15,7 +15,7 @@ from workflow.project import Project, counts
 from everycell.engine.artefacts import load_papers
 
 #: A lexical system and one that reads pairs; for one that encodes, test_ranking_chapter.py does so.
-RUNS = ("bm25.STM2", "mtft.splade-tiny.all")
+RUNS = ("bm25.STM2", "mtft.tilde.all")
 SIMULATED = "results/embedded/lajewska2025/table_4_8"
 
 
@@ -78,7 +78,7 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
         and "/heuss2025/figure_4_4." not in name
         and f"results/{name}".replace(".verdicts.json", ".receipt.json") not in elsewhere
     ]
-    runs = [f"work/pydocs/runs/{name}.run" for name in RUNS]
+    runs = [f"work/concepts/runs/{name}.run" for name in RUNS]
     assert len(results) >= 3
     # A process of its own for each job of the runs, which hashes texts in an order of its own; for
     # those of the other results, which are many, forks that have another order than the first.

@@ -119,8 +119,9 @@ def training_tasks_of(wildcards):
 
 
 def encoder_files(wildcards):
-    """Files of the wildcard's encoder, from the registry."""
-    return registered_encoder(wildcards.encoder)
+    """The wildcard's encoder: made for its collection, or from the registry."""
+    made = collection_of(wildcards).encoders.get(wildcards.encoder)
+    return made or registered_encoder(wildcards.encoder)
 
 
 def model_files(wildcards):

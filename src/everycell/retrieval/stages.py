@@ -56,6 +56,9 @@ class Collection:
         ``pair``.
     proposals : int
         Number of likely terms to find for each document: the largest that any expansion uses.
+    encoders : mapping of str to str
+        Encoder -> folder that a rule of the collection makes, for those that are not in the
+        registry.
     training : callable, optional
         Ranker (an object that can be trained) -> `pairs`, `negatives`, `reading` and `options` of
         its training.
@@ -73,6 +76,7 @@ class Collection:
     lexical: Lexical | None = None
     lengths: Mapping[str, int | None] = field(default_factory=dict)
     proposals: int = 0
+    encoders: Mapping[str, str] = field(default_factory=dict)
     training: Callable[[Any], Mapping[str, Any]] | None = None
 
     @property

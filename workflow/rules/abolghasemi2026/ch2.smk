@@ -1,5 +1,7 @@
 # abolghasemi2026, chapter 2: term-based ranking with contextual weights, query by example.
-# Each tier has its collection; embedded and released are stand-ins for SciDocs.
+# Each tier has its collection; embedded and released are stand-ins for SciDocs. The embedded one,
+# `concepts`, is made up, so that it is known what each method has to find; what needs real text
+# (ways to cut it, queries of two lengths) is on pydocs.
 
 
 include: "ch2_inputs.smk"
@@ -21,6 +23,29 @@ use rule step as collection_pydocs with:
         versions=package_versions(CH2.pydocs.packages),
     message:
         "Collection pydocs, from the installed packages"
+
+
+use rule step as collection_concepts with:
+    output:
+        documents="work/concepts/documents.parquet",
+        queries="work/concepts/queries.parquet",
+        candidates="work/concepts/candidates.parquet",
+        mentions="work/concepts/mentions.parquet",
+        scores=[f"work/concepts/runs/planted.{name}.run" for name in PLANTED_SCORES],
+        encoder=directory(f"work/concepts/{NEW_ENCODER}"),
+    pathvars:
+        job="retrieval/concepts/collection",
+    conda:
+        environment("torch")
+    resources:
+        **needs(1500, 10),
+    params:
+        **runs("abolghasemi2026/ch2/collection_concepts"),
+        seed=SETTINGS.seed,
+        sizes=CH2.concepts.sizes,
+        positions=CH2.concepts.lengths.expanded,
+    message:
+        "Collection concepts, with planted relevance, and an encoder to train on it"
 
 
 use rule step as collection_cacm with:
@@ -63,34 +88,47 @@ use rule step as collection_ad_hoc with:
 
 
 # The systems of each tier by row of Table 2.1. A letter is the thesis' where the system stands in
-# for that row: the tiny encoder for SciBERT, and the weights that it starts from, which are those
-# of a SPLADE, for the zero-shot TILDEv2. Rows from m on are ours.
-ENCODER = "splade-tiny"
-PIECES = {"embedded": "BERT-Token", "released": "SciBERT-Token"}
+# for that row: a small encoder for SciBERT, and the weights that the one of CACM starts from, which
+# are those of a SPLADE, for the zero-shot TILDEv2. Rows from m on are ours.
+ENCODERS = {"embedded": NEW_ENCODER, "released": "splade-tiny"}
+EXPANSION = {"embedded": CH2.concepts.expansion, "released": CH2.expansion}
 SYSTEMS = {
     tier: [
         ("a", "BM25", "STM2", "bm25.STM2"),
-        ("b", "BM25", pieces, f"bm25.{pieces}"),
-        ("e", "TILDE", ENCODER, f"tilde.{ENCODER}.all"),
-        ("g", "SPLADE", f"{ENCODER} zero-shot", f"splade.{ENCODER}.zero-shot"),
-        ("h", "TILDEv2", ENCODER, f"tildev2.{ENCODER}.all"),
+        ("e", "TILDE", encoder, f"tilde.{encoder}.all"),
+        ("h", "TILDEv2", encoder, f"tildev2.{encoder}.all"),
         *[
             (
                 row,
                 "TILDEv2",
-                f"{ENCODER} expansion m={m}",
-                f"tildev2-expanded-{m}.{ENCODER}.all",
+                f"{encoder} expansion m={m}",
+                f"tildev2-expanded-{m}.{encoder}.all",
             )
-            for row, m in zip("ij", CH2.expansion)
+            for row, m in zip("ij", EXPANSION[tier])
         ],
-        ("k", "Cross-Encoder", ENCODER, f"cross-encoder.{ENCODER}.all"),
-        ("l", "Cross-Encoder", f"MTFT-{ENCODER}", f"mtft.{ENCODER}.all"),
-        ("m", "BM25", "STM2, tuned on validation", "bm25-tuned.STM2"),
-        ("n", "BM25", "BERT-Token, cut as for the encoders", "bm25.BERT-Token-cut"),
+        ("k", "Cross-Encoder", start, f"cross-encoder.{start}.all"),
+        ("l", "Cross-Encoder", f"MTFT-{start}", f"mtft.{start}.all"),
     ]
-    for tier, pieces in PIECES.items()
+    for tier, encoder in ENCODERS.items()
+    for start in ["tilde" if tier == "embedded" else encoder]
 }
-SYSTEMS["released"].append(("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"))
+SYSTEMS["embedded"] += [
+    (row, "Planted", detail, f"planted.{name}")
+    for row, (name, detail) in zip("pqr", PLANTED_SCORES.items())
+]
+SYSTEMS["released"] += [
+    ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
+    ("g", "SPLADE", "splade-tiny zero-shot", "splade.splade-tiny.zero-shot"),
+    ("m", "BM25", "STM2, tuned on validation", "bm25-tuned.STM2"),
+    ("n", "BM25", "BERT-Token, cut as for the encoders", "bm25.BERT-Token-cut"),
+    ("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"),
+]
+SYSTEMS["released"].sort()
+# On pydocs: short and long queries for the same documents, BM25 first.
+SHORT_AND_LONG = {
+    "BM25": "bm25.STM2",
+    "SPLADE, zero-shot": "splade.splade-tiny.zero-shot",
+}
 # The thesis' own rows; two of them only where the user has the models.
 SYSTEMS["full"] = [
     ("a", "BM25", "STM2", "bm25.STM2"),
@@ -116,19 +154,24 @@ SYSTEMS["full"] = [
 for row, model in (("d", "tilde_msmarco"), ("g", "tildev2_msmarco")):
     if getattr(CH2.encoders, model) is None:
         SYSTEMS["full"] = [system for system in SYSTEMS["full"] if system[0] != row]
-COLLECTION = {"embedded": "pydocs", "released": "cacm", "full": "scidocs"}
+COLLECTION = {"embedded": "concepts", "released": "cacm", "full": "scidocs"}
 
 
 use rule table as abolghasemi2026_ch2_quality with:
     input:
-        candidates="work/pydocs/candidates.parquet",
-        runs=[f"work/pydocs/runs/{system[3]}.run" for system in SYSTEMS["embedded"]],
-        new_terms=expansion_files("pydocs"),
+        candidates="work/concepts/candidates.parquet",
+        runs=[f"work/concepts/runs/{system[3]}.run" for system in SYSTEMS["embedded"]],
+        new_terms=expansion_files("embedded"),
+        mentions="work/concepts/mentions.parquet",
+        tilde=f"work/concepts/encoded/tilde.{ENCODERS['embedded']}.all.npz",
+        tildev2=f"work/concepts/encoded/tildev2.{ENCODERS['embedded']}.all.npz",
+        pydocs_candidates="work/pydocs/candidates.parquet",
+        pydocs_runs=[f"work/pydocs/runs/{run}.run" for run in SHORT_AND_LONG.values()],
     output:
         **table_files("<result>"),
+        **companion(table_files, "<result>", "checks"),
         **companion(figure_files, "<result>", "lengths"),
         **companion(table_files, "<result>", "expansion"),
-        **companion(table_files, "<result>", "validation"),
         comparison_md="results/embedded/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/embedded/abolghasemi2026/table_2_1.ranx.tex",
     pathvars:
@@ -138,32 +181,25 @@ use rule table as abolghasemi2026_ch2_quality with:
     params:
         **runs("abolghasemi2026/ch2/quality"),
         systems=SYSTEMS["embedded"],
-        expansion=CH2.expansion,
+        expansion=EXPANSION["embedded"],
         seeds=[],
-        lists={"pydocs": COLLECTIONS["pydocs"].lists},
+        lists={"concepts": COLLECTIONS["concepts"].lists},
         alpha=CH2.alpha,
-        # What a ranker trained here must beat on validation queries before it counts: the first
-        # stage for the cross-encoders and TILDE, its initial weights for TILDEv2.
-        must_beat={"e": "a", "h": "g", "k": "a", "l": "a"},
         seed=SETTINGS.seed,
-        # Rows whose quality on short and on long queries is compared, BM25 first.
-        length_rows={
-            "a": "BM25",
-            "e": "TILDE",
-            "g": "SPLADE, zero-shot",
-            "h": "TILDEv2",
-        },
+        scaling=CH2.scaling,
+        short_and_long=SHORT_AND_LONG,
+        pydocs_setting=COLLECTIONS["pydocs"].setting,
         query_kinds={task: "long: a document" for task in COLLECTIONS["pydocs"].tasks}
         | {"known-item": "short: one line"},
     message:
-        "Quality of all rankers on pydocs (Table 2.1)"
+        "Quality of all rankers on planted concepts (Table 2.1)"
 
 
 use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
     input:
         candidates="work/cacm/candidates.parquet",
         runs=[f"work/cacm/runs/{system[3]}.run" for system in SYSTEMS["released"]],
-        new_terms=expansion_files("cacm"),
+        new_terms=expansion_files("released"),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "expansion"),
@@ -175,9 +211,13 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
     params:
         **runs("abolghasemi2026/ch2/quality"),
         systems=SYSTEMS["released"],
+        expansion=EXPANSION["released"],
         seeds=[],
         lists={"cacm": COLLECTIONS["cacm"].lists},
         alpha=CH2.alpha,
+        # What a ranker trained here must beat on validation queries before it counts: the first
+        # stage for TILDE, its initial weights for TILDEv2.
+        must_beat={"e": "a", "h": "g"},
     message:
         "Quality of all rankers on CACM (Table 2.1)"
 
@@ -203,6 +243,7 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_scidocs with
 
 # Table 2.2: the same two rankers on five ways of cutting text into terms; row k, with the other
 # smoothing, is ours. Classic collections with topics of their own stand beside CACM, their whole collection searched.
+TOKENISED_COLLECTION = COLLECTION | {"embedded": "pydocs"}
 TOKENISED = {
     tier: [
         (row, model, tokens, f"{ranker}.{tokens}")
@@ -220,20 +261,22 @@ TOKENISED = {
         if not (tier == "embedded" and tokens == "SciBERT-Token")
         and not (tier == "full" and row == "k")
     ]
-    for tier in COLLECTION
+    for tier in TOKENISED_COLLECTION
 }
 AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"], "full": []}
-LISTS = {
+TOKENISED_LISTS = {
     tier: {collection: COLLECTIONS[collection].lists}
     | {collection: None for collection in AD_HOC[tier]}
-    for tier, collection in COLLECTION.items()
+    for tier, collection in TOKENISED_COLLECTION.items()
 }
 
 
 use rule table as abolghasemi2026_ch2_tokenisation with:
     input:
-        candidates=candidates_of,
-        runs=runs_of(TOKENISED),
+        candidates=lambda wildcards: candidates_in(TOKENISED_COLLECTION[wildcards.tier]),
+        runs=lambda wildcards: run_files(
+            TOKENISED_COLLECTION[wildcards.tier], TOKENISED[wildcards.tier]
+        ),
         ad_hoc=ad_hoc_runs,
     pathvars:
         result="{tier}/abolghasemi2026/table_2_2",
@@ -245,27 +288,30 @@ use rule table as abolghasemi2026_ch2_tokenisation with:
         **runs("abolghasemi2026/ch2/quality"),
         systems=of_tier(TOKENISED),
         seeds=[],
-        lists=of_tier(LISTS),
+        lists=of_tier(TOKENISED_LISTS),
         alpha=CH2.alpha,
     message:
         "Tokenisations (Table 2.2, {wildcards.tier})"
 
 
 # Tables 2.3 and 2.4 and Figure 2.3: BM25 with TILDE and with TILDEv2.
+LISTS = {
+    tier: {collection: COLLECTIONS[collection].lists}
+    for tier, collection in COLLECTION.items()
+}
 COMBINED = {
     tier: [
         ("a", "BM25", "STM2", "bm25.STM2"),
-        ("b", "TILDE", ENCODER, f"tilde.{ENCODER}.all"),
-        ("c", "TILDEv2", ENCODER, f"tildev2.{ENCODER}.all"),
+        ("b", "TILDE", encoder, f"tilde.{encoder}.all"),
+        ("c", "TILDEv2", encoder, f"tildev2.{encoder}.all"),
     ]
-    for tier in PIECES
+    for tier, encoder in ENCODERS.items()
 }
 COMBINED["full"] = [
     ("a", "BM25", "STM2", "bm25.STM2"),
     ("b", "TILDE", "SciBERT", f"tilde.scibert.{{task}}.{FIRST}"),
     ("c", "TILDEv2", "SciBERT", f"tildev2.scibert.{{task}}.{FIRST}"),
 ]
-OTHER_SETTING = {"embedded": "mixed", "released": "random"}
 
 
 use rule table as abolghasemi2026_ch2_interpolation with:
@@ -275,40 +321,39 @@ use rule table as abolghasemi2026_ch2_interpolation with:
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "weights"),
-        **companion(table_files, "<result>", "other_negatives"),
     pathvars:
         result="{tier}/abolghasemi2026/table_2_3",
     wildcard_constraints:
-        tier="embedded|released",
+        tier="embedded|full",
     resources:
         **needs(1500, 10),
     params:
         **runs("abolghasemi2026/ch2/interpolation"),
         systems=of_tier(COMBINED),
         lists=of_tier(LISTS),
-        other_setting=of_tier(OTHER_SETTING),
         scaling=CH2.scaling,
         alpha=CH2.alpha,
     message:
         "Tuned interpolation (Table 2.3, {wildcards.tier})"
 
 
-# SciDocs has only its published negatives.
-use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_scidocs with:
+# Lists with other negatives can be drawn from CACM alone.
+use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_cacm with:
     input:
-        candidates="work/scidocs/candidates.parquet",
-        runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
+        candidates="work/cacm/candidates.parquet",
+        runs=run_files("cacm", COMBINED["released"]),
     output:
         **table_files("<result>"),
         **companion(table_files, "<result>", "weights"),
+        **companion(table_files, "<result>", "other_negatives"),
     pathvars:
-        result="full/abolghasemi2026/table_2_3",
+        result="released/abolghasemi2026/table_2_3",
     params:
-        systems=COMBINED["full"],
-        lists=LISTS["full"],
-        other_setting=None,
+        systems=COMBINED["released"],
+        lists=LISTS["released"],
+        other_setting="random",
     message:
-        "Tuned interpolation on SciDocs (Table 2.3)"
+        "Tuned interpolation on CACM (Table 2.3)"
 
 
 use rule table as abolghasemi2026_ch2_oracle with:

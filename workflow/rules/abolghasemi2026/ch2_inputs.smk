@@ -1,5 +1,7 @@
 # Input functions and names of the rules of abolghasemi2026, chapter 2.
+from functools import partial
 from importlib.metadata import version
+from everycell.collections.planted_concepts import SETTING, TASKS
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
@@ -7,6 +9,14 @@ from everycell.studies.abolghasemi2026.ch2.stated_sizes import EXPANSIONS
 
 CH2 = SETTINGS.query_by_example
 FULL = CH2.full
+#: Encoder without training, for the collection of planted concepts.
+NEW_ENCODER = "untrained"
+#: Planted scores of that collection, and what they are.
+PLANTED_SCORES = {
+    "words": "weights of shared words, and names",
+    "no-names": "weights of shared concepts",
+    "concepts": "weights of shared concepts, and names",
+}
 #: More than any task has.
 ALL_PAIRS = 1_000_000
 #: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
@@ -19,18 +29,20 @@ A_SEED_OR_NONE = rf"({A_SEED})?"
 FULL_EXPANSION = (200, 300)
 
 
-def training_on_stand_ins(ranker):
-    """How a ranker is trained with the tiny encoder, in few steps.
+def training_on_stand_ins(ranker, settings=CH2):
+    """How a ranker is trained with a small encoder, in few steps.
 
     A ranker without settings of its own in config.yaml has those of its class.
     """
     names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
-    chosen = getattr(CH2.models, names.get(ranker.name, ranker.name), None)
+    chosen = getattr(settings.models, names.get(ranker.name, ranker.name), None)
     chosen = ranker.training if chosen is None else chosen.model_dump()
     return {
-        "pairs": CH2.models.pairs,
+        "pairs": settings.models.pairs,
         "negatives": ranker.negatives,
-        "reading": ranker.training_reading(CH2.lengths.model_dump(), few_steps=True),
+        "reading": ranker.training_reading(
+            settings.lengths.model_dump(), few_steps=True
+        ),
         "options": {
             "epochs": chosen["epochs"],
             "batch_size": chosen["batch"],
@@ -70,22 +82,38 @@ LEXICAL = Lexical(
     dirichlet=CH2.dirichlet,
     tuning=CH2.tuning,
 )
-#: Both stand-ins for SciDocs are trained and encoded alike.
-STAND_IN = {
+#: Both stand-ins with links for those of SciDocs.
+LINKED = {
     "tasks": ["cite", "co-cite", "coupling"],
     "lexical": LEXICAL,
     "lengths": CH2.lengths.model_dump(),
-    "proposals": max(CH2.expansion),
-    "training": training_on_stand_ins,
 }
 COLLECTIONS |= {
+    "concepts": Collection(
+        tasks=list(TASKS),
+        setting=SETTING,
+        lexical=LEXICAL,
+        lengths=CH2.concepts.lengths.model_dump(),
+        proposals=max(CH2.concepts.expansion),
+        encoders={
+            NEW_ENCODER: f"work/concepts/{NEW_ENCODER}",
+            # What TILDE has learned of the terms is what cross-encoders start from.
+            "tilde": f"work/concepts/models/tilde.{NEW_ENCODER}.all",
+        },
+        training=partial(training_on_stand_ins, settings=CH2.concepts),
+    ),
     "pydocs": Collection(
         setting="package",
         # The embedded tier can fetch nothing: this one comes with the wheel of a model.
         vocabularies={"BERT-Token": "minilm/vocab.txt"},
-        **STAND_IN,
+        **LINKED,
     ),
-    "cacm": Collection(setting="mixed", **STAND_IN),
+    "cacm": Collection(
+        setting="mixed",
+        proposals=max(CH2.expansion),
+        training=training_on_stand_ins,
+        **LINKED,
+    ),
     "cisi": Collection(searched=True, lexical=LEXICAL),
     "cranfield": Collection(searched=True, lexical=LEXICAL),
     "scidocs": Collection(
@@ -201,11 +229,11 @@ def check_named(systems):
                 files_of_named_encoder(key)
 
 
-def expansion_files(collection):
+def expansion_files(tier):
     """New terms that each expansion of chapter 2 of abolghasemi2026 brought each document."""
     return [
-        f"work/{collection}/encoded/tildev2-expanded-{m}.{ENCODER}.all.csv"
-        for m in CH2.expansion
+        f"work/{COLLECTION[tier]}/encoded/tildev2-expanded-{m}.{ENCODERS[tier]}.all.csv"
+        for m in EXPANSION[tier]
     ]
 
 
@@ -236,7 +264,12 @@ def runs_of(table):
 
 def candidates_of(wildcards):
     """Candidate lists of the wildcard's tier."""
-    return f"work/{COLLECTION[wildcards.tier]}/candidates.parquet"
+    return candidates_in(COLLECTION[wildcards.tier])
+
+
+def candidates_in(collection):
+    """Candidate lists of a collection."""
+    return f"work/{collection}/candidates.parquet"
 
 
 def ad_hoc_runs(wildcards):

@@ -39,8 +39,6 @@ RUNS_OF_FEATURES = {
     "BM25, word pieces": "bm25.BERT-Token",
     "JM language model, stems": "lm.STM2",
     "Dirichlet language model, stems": "lm-dirichlet.STM2",
-    "TILDE": "tilde.splade-tiny.all",
-    "TILDEv2": "tildev2.splade-tiny.all",
     "SPLADE": "splade.splade-tiny.zero-shot",
 }
 

@@ -6,9 +6,15 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.engine.spread import SEEDS, summarised
+from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
 from everycell.studies.abolghasemi2026.ch2.learned import learned
+from everycell.studies.abolghasemi2026.ch2.planted_checks import (
+    combination_checks,
+    gain_checks,
+    weight_checks,
+)
 from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.quality import (
     expansion_means,
@@ -76,8 +82,23 @@ with ResultJob(snakemake) as job:
         gains = learned(by_task, must_beat, level=settings.alpha)
         digits = {"gain in nDCG": 4, "low": 4, "high": 4, "p": 4, "topics": 0}
         job.write_beside(gains, "validation", digits)
+    if "checks_csv" in snakemake.output.keys():
+        encoded = {
+            name: read_encoded(Path(snakemake.input[name.lower()])) for name in ("TILDE", "TILDEv2")
+        }
+        checks = [
+            weight_checks(encoded, pd.read_parquet(snakemake.input.mentions)),
+            gain_checks(values, settings.expansion, job.seed),
+            combination_checks(found, settings.scaling, job.seed),
+        ]
+        digits = dict.fromkeys(("value", "low", "high", "share of the planted gap"), 3)
+        job.write_beside(pd.concat(checks, ignore_index=True), "checks", digits)
     if "lengths_csv" in snakemake.output.keys():
-        found.runs = {name: found.runs[row] for row, name in settings.length_rows.items()}
-        by_task = {task: found.values(task) for task in settings.query_kinds}
+        files = dict(zip(settings.short_and_long, snakemake.input.pydocs_runs, strict=True))
+        tasks = list(settings.query_kinds)
+        pydocs = RankingRuns(
+            snakemake.input.pydocs_candidates, files, setting=settings.pydocs_setting, tasks=tasks
+        )
+        by_task = {task: pydocs.values(task) for task in tasks}
         marks = short_and_long(by_task, settings.query_kinds, job.seed)
         job.write_figure(marks, short_against_long(marks), "lengths")

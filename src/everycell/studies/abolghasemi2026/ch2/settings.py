@@ -56,6 +56,30 @@ class Models(Settings):
     multi_task: Training = Training(epochs=1, batch=16, learning_rate=1e-3)
 
 
+class Concepts(Sizes):
+    """The made-up collection with planted relevance, and rankers that are trained on it."""
+
+    test: int = Field(100, ge=2, description="Test queries of each task.")
+    validation: int = Field(60, ge=2, description="Validation queries of each task.")
+    train: int = Field(440, ge=30, description="Training queries of each task.")
+    expansion: list[Annotated[int, Field(ge=1, le=100)]] = Field(
+        [65, 80], description="Terms that TILDE proposes to append to a document."
+    )
+    lengths: Lengths = Lengths(training=16, text=16, query=16, zero_shot=16, expanded=40, pair=32)
+    models: Models = Models(
+        pairs=16000,
+        tilde=Training(epochs=5, batch=32, learning_rate=3e-3),
+        tildev2=Training(epochs=1, batch=16, learning_rate=2e-3),
+        cross_encoder=Training(epochs=3, batch=32, learning_rate=2e-3),
+        multi_task=Training(epochs=3, batch=32, learning_rate=2e-3),
+    )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Queries of each task by split."""
+        return {"test": self.test, "validation": self.validation, "train": self.train}
+
+
 class SciDocs(Settings):
     """Where the published files of SciDocs are, and how they are read."""
 
@@ -131,6 +155,7 @@ class Full(Settings):
 class QueryByExample(Settings):
     """Chapter 2 of abolghasemi2026."""
 
+    concepts: Concepts = Concepts()
     pydocs: PyDocsSizes = PyDocsSizes()
     cacm: Sizes = Sizes()
     scidocs: SciDocs = SciDocs()

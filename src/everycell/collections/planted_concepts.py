@@ -1,0 +1,255 @@
+r"""Made-up documents and queries whose relevance follows from planted concepts.
+
+A document is about a few concepts. It writes each as one of the concept's terms behind a cue, a
+stop word that says how much the document is about the concept: its weight. It also has a name, a
+word that no encoder knows. A query is a document, or a few words. How well a document answers a
+query is planted, and the best of a list, after noise, are relevant:
+
+.. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
+
+with the concepts c and names n that query and document share, and W = `NAME_WEIGHT`. So it is known
+what a ranker can reach. One that matches words misses a share 1 - 1 / `TERMS` of the shared
+concepts; one that reads no cues takes all weights as equal; one that knows no names misses names.
+Each task of `CONTROLS` takes one of these away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from everycell.collections.benchmark import Benchmark
+
+#: The task with all effects, its queries in few words, and the controls, each without one effect.
+EFFECTS, SHORT = "all effects", "short queries"
+CONTROLS: Mapping[str, str] = {
+    "names": "no names",
+    "mismatch": "no mismatch",
+    "weights": "equal weights",
+}
+TASKS = (EFFECTS, SHORT, *CONTROLS.values())
+PROBES = "single terms"
+#: Tasks with documents of their own; those of the others are those of the first.
+_COLLECTIONS = (EFFECTS, CONTROLS["mismatch"], CONTROLS["weights"])
+#: Terms of a concept; concepts and cues of a collection; concepts of a document and a short query.
+TERMS, CONCEPTS, CUES, IN_DOCUMENT, IN_SHORT = 2, 30, 16, 5, 3
+#: Documents of a name on average, its weight, and standard deviation of the noise of relevance.
+DOCUMENTS_OF_NAME = 8
+NAME_WEIGHT, NOISE = 1.0, 0.1
+#: Documents of a list; how many of them are the best of all; how many are relevant.
+LISTED, BEST, RELEVANT = 30, 10, 5
+SETTING = "planted"
+
+
+@dataclass(frozen=True)
+class PlantedConcepts:
+    """A collection, what was planted in it, and the best that rankers can do.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        Columns `document_id`, `text`.
+    benchmark : Benchmark
+        Queries and lists of `TASKS`; the setting is `SETTING`. Each term is a query as well, of the
+        task `PROBES`, which has no lists: a ranker's score of it is the term's weight.
+    mentions : pandas.DataFrame
+        Columns `task`, `document_id`, `concept`, `term`, `cue`, `weight`: the concepts of each
+        document. The weight is the cue's, also where relevance takes all weights as equal.
+    terms : pandas.DataFrame
+        Columns `concept`, `term`.
+    scores : dict of str to pandas.DataFrame
+        Planted scores of the pairs of the test and validation lists, columns `query`, `document`,
+        `score`: "concepts" as above; "words" where query and document must share the term;
+        "no-names" without names.
+    """
+
+    documents: pd.DataFrame
+    benchmark: Benchmark
+    mentions: pd.DataFrame
+    terms: pd.DataFrame
+    scores: dict[str, pd.DataFrame]
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """Words that an encoder knows: all but the names."""
+        return [*self.terms["term"], *self.mentions["cue"].drop_duplicates().sort_values()]
+
+
+def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
+    """Draw the collection, with as many queries of each task as `sizes` says by split.
+
+    There are three sets of documents, each as large as a task, so `sizes` must add up to more than
+    `LISTED`.
+
+    Examples
+    --------
+    >>> found = planted_concepts({"test": 20, "validation": 20, "train": 200}, seed=0)
+    >>> found.benchmark.candidates["task"].unique().tolist()
+    ['all effects', 'short queries', 'no names', 'no mismatch', 'equal weights']
+    >>> len(found.documents), len(found.vocabulary)
+    (720, 198)
+    """
+    rng = np.random.default_rng(seed)
+    words, cues = _words(rng), _cues(rng)
+    parts = [_Part(task, sizes, words, cues, rng) for task in _COLLECTIONS]
+    lists = pd.concat([part.lists(rng) for part in parts], ignore_index=True)
+    keys, tested = ["query_id", "document_id"], lists[lists["split"] != "train"]
+    scores = {
+        name: tested[[*keys, name]].set_axis(["query", "document", "score"], axis="columns")
+        for name in ("concepts", "words", "no-names")
+    }
+    terms = pd.concat([part.terms for part in parts], ignore_index=True)
+    probes = pd.DataFrame(
+        {"task": PROBES, "query_id": terms["term"], "split": "test", "text": terms["term"]}
+    )
+    queries = pd.concat([*(part.queries() for part in parts), probes], ignore_index=True)
+    return PlantedConcepts(
+        pd.concat([part.documents for part in parts], ignore_index=True),
+        Benchmark(queries, lists.drop(columns=list(scores))),
+        pd.concat([part.mentions for part in parts], ignore_index=True),
+        terms,
+        scores,
+    )
+
+
+def _words(rng: np.random.Generator) -> Iterator[str]:
+    """Words without a meaning, in random order, that no stemmer changes."""
+    consonants, vowels, ends = "bdfgklmnprtvz", "aeiou", "bfgkp"
+    drawn = rng.permutation(len(consonants) ** 2 * len(vowels) ** 2 * len(ends))
+    letters = [consonants, vowels, consonants, vowels, ends]
+    for places in zip(*np.unravel_index(drawn, [len(each) for each in letters]), strict=True):
+        yield "".join(each[place] for each, place in zip(letters, places, strict=True))
+
+
+def _cues(rng: np.random.Generator) -> Iterator[str]:
+    """Stop words, which count in no query of TILDE; in random order."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    kept = sorted(word for word in ENGLISH_STOP_WORDS if len(word) > 4 and word[:2] != "wh")
+    yield from rng.permutation(kept)
+
+
+class _Part:
+    """Documents with words of their own, and the tasks on them."""
+
+    def __init__(
+        self,
+        task: str,
+        sizes: Mapping[str, int],
+        words: Iterator[str],
+        cues: Iterator[str],
+        rng: np.random.Generator,
+    ) -> None:
+        self.task, self.size = task, sum(sizes.values())
+        self.splits = np.repeat(list(sizes), list(sizes.values()))
+        forms = 1 if task == CONTROLS["mismatch"] else TERMS
+        terms = np.array([[next(words) for _ in range(forms)] for _ in range(CONCEPTS)])
+        names = np.array([next(words) for _ in range(self.size // DOCUMENTS_OF_NAME)])
+        cue_words = np.array([next(cues) for _ in range(CUES)])
+        said = rng.permutation(np.linspace(0.05, 1, CUES))
+
+        concepts = np.array([rng.permutation(CONCEPTS)[:IN_DOCUMENT] for _ in range(self.size)])
+        form, cue = (rng.integers(most, size=concepts.shape) for most in (forms, CUES))
+        self.name = rng.integers(len(names), size=self.size)
+        rows = np.arange(self.size)[:, None]
+        #: Term of each concept in a document (-1: none), and its weight.
+        self.form = np.full((self.size, CONCEPTS), -1)
+        self.form[rows, concepts] = form
+        self.weight = np.zeros(self.form.shape)
+        equal = task == CONTROLS["weights"]
+        self.weight[rows, concepts] = said.mean() if equal else said[cue]
+
+        self.ids = np.array([f"{task.replace(' ', '-')}-{row:04}" for row in range(self.size)])
+        written = np.stack([cue_words[cue], terms[concepts, form]], axis=2)
+        self.words = [" ".join(row) for row in written.reshape(self.size, -1)]
+        self.texts = [f"{a} {b}" for a, b in zip(self.words, names[self.name], strict=True)]
+        few = zip(terms[concepts, form][:, :IN_SHORT], names[self.name], strict=True)
+        self.short = [" ".join([*row, name]) for row, name in few]
+        self.few = np.full(self.form.shape, -1)
+        self.few[rows, concepts[:, :IN_SHORT]] = form[:, :IN_SHORT]
+
+        concept = np.array([f"{task}-{number}" for number in range(CONCEPTS)])
+        self.documents = pd.DataFrame({"document_id": self.ids, "text": self.texts})
+        self.terms = pd.DataFrame({"concept": concept.repeat(forms), "term": terms.ravel()})
+        self.mentions = pd.DataFrame(
+            {
+                "task": task,
+                "document_id": self.ids.repeat(IN_DOCUMENT),
+                "concept": concept[concepts].ravel(),
+                "term": terms[concepts, form].ravel(),
+                "cue": cue_words[cue].ravel(),
+                "weight": said[cue].ravel(),
+            }
+        )
+
+    def tasks(self) -> Mapping[str, tuple[list[str], np.ndarray, bool]]:
+        """Task -> texts of its queries, term of each concept in them, and whether names count."""
+        own = {self.task: (self.texts, self.form, True)}
+        if self.task != EFFECTS:
+            return own
+        few = {SHORT: (self.short, self.few, True)}
+        return own | few | {CONTROLS["names"]: (self.words, self.form, False)}
+
+    def query_ids(self, task: str) -> list[str]:
+        """Ids of the queries of a task."""
+        return [f"{task.replace(' ', '-')}-query-{row:04}" for row in range(self.size)]
+
+    def queries(self) -> pd.DataFrame:
+        """Queries of all tasks."""
+        return pd.concat(
+            pd.DataFrame(
+                {
+                    "task": task,
+                    "query_id": self.query_ids(task),
+                    "split": self.splits,
+                    "text": texts,
+                }
+            )
+            for task, (texts, *_) in self.tasks().items()
+        )
+
+    def lists(self, rng: np.random.Generator) -> pd.DataFrame:
+        """Lists of all tasks, with the planted scores."""
+        return pd.concat(
+            self._list(task, form, names, row, query, rng)
+            for task, (_, form, names) in self.tasks().items()
+            for row, query in enumerate(self.query_ids(task))
+        )
+
+    def _list(
+        self,
+        task: str,
+        form: np.ndarray,
+        names: bool,
+        row: int,
+        query: str,
+        rng: np.random.Generator,
+    ) -> pd.DataFrame:
+        """The best documents of a query and others that share something with it."""
+        asked = form[row]
+        # Rounded, so that equal sums tie.
+        concepts = (self.weight @ (asked >= 0)).round(6)
+        words = (np.where(self.form == asked, self.weight, 0) @ (asked >= 0)).round(6)
+        same = NAME_WEIGHT * (self.name == self.name[row]) * names
+        others = (np.arange(self.size) != row) & (concepts + same > 0)
+        pool = np.flatnonzero(others)
+        best = pool[np.argsort(-(concepts + same)[pool], kind="stable")][:BEST]
+        further = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
+        listed = np.sort(np.concatenate([best, further]))
+        noisy = (concepts + same)[listed] + NOISE * rng.normal(size=len(listed))
+        return pd.DataFrame(
+            {
+                "setting": SETTING,
+                "task": task,
+                "split": self.splits[row],
+                "query_id": query,
+                "document_id": self.ids[listed],
+                "relevance": (np.argsort(np.argsort(-noisy)) < RELEVANT).astype(int),
+                "concepts": (concepts + same)[listed],
+                "words": (words + same)[listed],
+                "no-names": concepts[listed],
+            }
+        )

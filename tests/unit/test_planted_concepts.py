@@ -1,0 +1,124 @@
+"""Planted concepts: what rankers can reach follows from the plan; checks see what was planted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from everycell.collections.benchmark import judgements
+from everycell.collections.planted_concepts import (
+    CONTROLS,
+    EFFECTS,
+    NAME_WEIGHT,
+    SETTING,
+    TASKS,
+    TERMS,
+    planted_concepts,
+)
+from everycell.retrieval.encoded import Encoded
+from everycell.retrieval.evaluation import evaluate
+from everycell.studies.abolghasemi2026.ch2.planted_checks import gain_checks, weight_checks
+from everycell.text.tokenise import tokeniser
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return planted_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
+
+
+@pytest.fixture(scope="module")
+def values(planted):
+    """Values of the planted scores as rows p, q and r of Table 2.1."""
+    found = {}
+    for task in TASKS:
+        qrels = judgements(planted.benchmark.candidates, setting=SETTING, task=task, split="test")
+        pairs = qrels[["query", "document"]]
+        found[task] = {
+            row: evaluate(pairs.merge(planted.scores[name]), qrels, ["MAP", "nDCG"])
+            for row, name in zip("pqr", ("words", "no-names", "concepts"), strict=True)
+        }
+    return found
+
+
+def test_the_same_seed_gives_the_same_collection(planted):
+    again = planted_concepts({"test": 60, "validation": 20, "train": 120}, seed=1)
+    pd.testing.assert_frame_equal(again.documents, planted.documents)
+    pd.testing.assert_frame_equal(again.benchmark.candidates, planted.benchmark.candidates)
+
+
+def test_words_miss_the_planted_share_of_concepts(planted):
+    of_document = dict(tuple(planted.mentions.groupby("document_id")[["concept", "term"]]))
+    first = planted.mentions.groupby("task", sort=False)["document_id"].unique()
+    for task, ids in first.items():
+        shared = same = 0
+        for one, other in zip(ids[::2], ids[1::2], strict=False):
+            both = of_document[one].merge(of_document[other], on="concept")
+            shared += len(both)
+            same += int((both["term_x"] == both["term_y"]).sum())
+        expected = 1.0 if task == CONTROLS["mismatch"] else 1 / TERMS
+        assert same / shared == pytest.approx(expected, abs=3 * 0.5 / np.sqrt(shared))
+
+
+def test_each_control_lacks_one_effect(planted, values):
+    means = {
+        task: {row: frame["nDCG"].mean() for row, frame in by_row.items()}
+        for task, by_row in values.items()
+    }
+    # Words reach what concepts do where each has one term, and less elsewhere; names add nothing
+    # where no query has one.
+    for task, of in means.items():
+        assert (of["p"] == of["r"]) == (task == CONTROLS["mismatch"])
+        assert (of["q"] == of["r"]) == (task == CONTROLS["names"])
+        assert of["r"] > 0.85 and of["r"] >= max(of["p"], of["q"])
+    # Where all weights are equal, a planted score counts concepts and names.
+    scores = planted.scores["concepts"]
+    equal = scores[scores["query"].str.startswith("equal")]["score"].unique()
+    assert len(equal) <= 12 < scores["score"].nunique()
+    assert NAME_WEIGHT in equal.round(9)
+
+
+def test_words_are_whole_under_stemming_and_names_are_unknown(planted):
+    stems = tokeniser("STM2")(planted.vocabulary[:60] + planted.documents["text"].tolist()[:5])
+    assert stems[:60] == [[word] for word in planted.vocabulary[:60]]
+    names = planted.documents["text"].str.split().str[-1]
+    assert not set(names) & set(planted.vocabulary)
+    short = planted.benchmark.queries.query("task == 'short queries'")["text"].str.split()
+    assert set(short.str.len()) == {4} and short.str[-1].isin(names).all()
+
+
+def encoded(planted, score):
+    """A ranker whose score of a term in a document is given per mention."""
+    rows, columns = planted.documents["document_id"], planted.terms["term"]
+    weights = np.zeros((len(rows), len(columns)))
+    places = [pd.Index(rows).get_indexer(planted.mentions["document_id"])]
+    places.append(pd.Index(columns).get_indexer(planted.mentions["term"]))
+    weights[tuple(places)] = score
+    queries = sparse.csr_array(np.eye(len(columns)))
+    return Encoded("term_weights", sparse.csr_array(weights), queries, list(rows), list(columns))
+
+
+def test_a_ranker_that_reads_cues_is_told_from_one_that_does_not(planted):
+    noise = np.random.default_rng(0).random(len(planted.mentions))
+    # Knows all cues but those that count for nothing.
+    effect = planted.mentions["weight"].where(planted.mentions["task"] == EFFECTS, noise)
+    found = weight_checks(
+        {"reads": encoded(planted, effect), "guesses": encoded(planted, noise)}, planted.mentions
+    )
+    table = found.pivot_table(index=["check", "task"], columns="metric", values="value")
+    reads = table.xs("reads: rank correlation with planted weights")
+    guesses = table.xs("guesses: rank correlation with planted weights")
+    assert reads.loc[EFFECTS, "low"] > 0.9
+    assert (guesses["low"] < 0).all() and (guesses["high"] > 0).all()
+    assert reads.loc[CONTROLS["weights"], "low"] < 0 < reads.loc[CONTROLS["weights"], "high"]
+
+
+def test_an_expansion_that_finds_all_concepts_closes_the_gap_and_adds_nothing_without_one(values):
+    rows = {
+        task: of | dict.fromkeys("ijkle", of["r"]) | dict.fromkeys("ah", of["p"])
+        for task, of in values.items()
+    }
+    found = gain_checks(rows, [65, 80], seed=0)
+    gain = found[found["check"].str.contains("expansion")].set_index(["task", "metric"])["value"]
+    assert gain[EFFECTS, "share of the planted gap"].tolist() == pytest.approx([1, 1])
+    assert (gain[EFFECTS, "low"] > 0).all()
+    assert (gain[CONTROLS["mismatch"], "value"] == 0).all()
