@@ -61,11 +61,6 @@ CAST_RERANKED = (
         for rewriter in ("canard-org", "canard")
     }
     | {
-        f"{first}.{fused}.mono": (f"{first}.{fused}", first, None)
-        for first in ("canard", "qrecc")
-        for fused in ("fused", "fused-rm3")
-    }
-    | {
         f"{first}.{fused}.duo": (f"{first}.{fused}", first, CAST_SUM)
         for first in ("canard", "qrecc")
         for fused in ("fused", "fused-rm3")
