@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 from pydantic import Field, create_model
@@ -65,13 +65,22 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
     return found
 
 
-Config = create_model(
-    "Config",
-    __base__=General,
-    __module__=__name__,
-    __doc__="All that ``config.yaml`` may hold.",
-    **{key: (model, model()) for key, model in blocks_of_studies().items()},
-)
+if TYPE_CHECKING:
+
+    class Config(General):
+        """Has a block of each study, which only the program itself finds."""
+
+        def __getattr__(self, key: str) -> Any:  # noqa: D105
+            ...
+
+else:
+    Config = create_model(
+        "Config",
+        __base__=General,
+        __module__=__name__,
+        __doc__="All that ``config.yaml`` may hold.",
+        **{key: (model, model()) for key, model in blocks_of_studies().items()},
+    )
 
 
 def parse_config(content: Any, *, name: str = "config.yaml") -> Config:

@@ -73,6 +73,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
     scores = []
     for number, value in enumerate(raw[column], start=1):
         pairs = literal(value, list, f"{path}, row {number}: {column}")
+        sound, of_passage = False, ()
         try:
             sound = bool(pairs) and all(
                 min(pair) >= 0 and math.isclose(sum(pair), 1, abs_tol=SUM_TOLERANCE)
@@ -80,7 +81,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
             )
             of_passage = tuple(float(answers) for _, answers in pairs)
         except (TypeError, ValueError):
-            sound = False
+            pass
         if not sound:
             raise AnnotationError(
                 f"{path}, row {number}: {column} is {value[:40]!r}; allowed is a list with a pair "

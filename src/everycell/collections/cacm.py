@@ -135,13 +135,15 @@ def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
             for member in archive:
                 page = _PAGE.fullmatch(member.name)
                 # A sparse member of a few bytes may claim to hold terabytes of zeros.
-                if not page or not member.isfile() or member.issparse():
+                regular = member.isfile() and not member.issparse()
+                file = archive.extractfile(member) if page and regular else None
+                if page is None or file is None:
                     raise CollectionError(
                         f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
                         "and so on: use the registry's file."
                     )
                 place = f"{path}, {member.name}"
-                yield place, page[1], decoded_lines(archive.extractfile(member).read(), place)
+                yield place, page[1], decoded_lines(file.read(), place)
     # A ValueError comes from `unpack`, or from a header without a number where one must be.
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -28,17 +29,22 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, str_strip_whitespace=True)
 
 
-class _Question(_Strict):
+class _Identified(_Strict):
     id: str = Field(min_length=1)
+
+
+class _Question(_Identified):
     question: str = Field(min_length=1)
     answers: list[str] = []
     relevant: list[str]
 
 
-class _Passage(_Strict):
-    id: str = Field(min_length=1)
+class _Passage(_Identified):
     title: str = ""
     text: str = Field(min_length=1)
+
+
+_Item = TypeVar("_Item", bound=_Identified)
 
 
 class _Listed(_Strict):
@@ -207,7 +213,7 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _lines(path: Path, kind: type[_Strict]) -> list:
+def _lines(path: Path, kind: type[_Item]) -> list[_Item]:
     """Objects of a file of JSON lines, each with an id of its own."""
     found, seen = [], set()
     for number, line in enumerate(_text(path).split("\n"), start=1):

@@ -100,7 +100,7 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
             if passage.isgold:
                 gold.append((query, document))
     found = (len(rows), len(passages))
-    if found != (counts or found):
+    if counts is not None and found != counts:
         raise CollectionError(
             f"{path}: has {found[0]} questions and {found[1]} different passages, and the released "
             f"file {counts[0]} and {counts[1]}; fetch it again (delete it first)."

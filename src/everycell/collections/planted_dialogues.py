@@ -350,9 +350,8 @@ def _wrong(
     fault = _pick([name for name in FAULTS if name != "contradiction" or repeated], draw)
     if fault == "contradiction":
         slot = _pick(repeated, draw)
-        return right.format(
-            **wanted | {slot: _other(domain.values[slot], wanted[slot], draw)}
-        ), fault
+        changed = {**wanted, slot: _other(domain.values[slot], wanted[slot], draw)}
+        return right.format(**changed), fault
     if fault == "asked again":
         return domain.again[_pick(known, draw)], fault
     return _pick(_NO_ANSWER if fault == "no answer" else _BESIDE, draw), fault

@@ -299,7 +299,9 @@ def expected() -> tuple[dict[str, int], dict[str, str], str]:
     >>> counts["documents"], versions["numpy"], len(sha256)
     (6549, '2.4.6', 64)
     """
-    text = resources.files(__package__).joinpath("pydocs.yaml").read_text(encoding="utf-8")
+    text = (
+        resources.files("everycell.collections").joinpath("pydocs.yaml").read_text(encoding="utf-8")
+    )
     card = yaml.safe_load(text)
     return card["counts"], card["versions"], card["sha256"]
 

@@ -275,12 +275,13 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
     texts = {}
     for paper_id, paper in papers.items():
         fields = [paper.get(key, 0) if isinstance(paper, dict) else 0 for key in _TEXT]
-        if not all(field is None or isinstance(field, str) for field in fields):
+        texts_or_null = [field for field in fields if field is None or isinstance(field, str)]
+        if len(texts_or_null) < len(fields):
             raise SciDocsError(
                 f"{path}: paper {paper_id} has no title and abstract that are text or null; use "
                 f"the {METADATA} of SciDocs."
             )
-        texts[paper_id] = paper_text(*fields, cleaning=cleaning)
+        texts[paper_id] = paper_text(*texts_or_null, cleaning=cleaning)
     return pd.Series(texts, dtype="str")
 
 

@@ -42,19 +42,19 @@ def smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str
 def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str, str]]:
     """Place, id and text of each block, whose first line has the id; other tags are taken out."""
     first = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
-    block_id, text = None, None
-    place = ""
+    block_id = place = ""
+    text: list[str] | None = None
     for number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {number}"
         stripped = line.strip()
         if text is None and stripped == f"<{block}>":
-            block_id, text, place = None, [], where
-        elif text is not None and block_id is None and (found := first.fullmatch(stripped)):
+            block_id, text, place = "", [], where
+        elif text is not None and not block_id and (found := first.fullmatch(stripped)):
             block_id, text = found[1], [found[2]]
-        elif block_id is not None and stripped == f"</{block}>":
+        elif text is not None and block_id and stripped == f"</{block}>":
             yield place, block_id, single_blanks(re.sub(r"</?title>", " ", "\n".join(text)))
-            block_id, text = None, None
-        elif block_id is not None and stripped != f"<{block}>":
+            text = None
+        elif text is not None and block_id and stripped != f"<{block}>":
             text.append(line)
         elif stripped:
             raise CollectionError(

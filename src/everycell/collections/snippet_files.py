@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
 from everycell.collections.rating_files import read_table
 from everycell.collections.snippets import AnnotationError, Span, span_fault
 from everycell.engine.untrusted import in_quotes, parse_literal
+
+_Literal = TypeVar("_Literal", bound=Collection)
 
 #: Levels of the annotators' confidence, the lowest first.
 CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
@@ -219,7 +222,7 @@ def _ascii(text: str) -> str:
     return text.encode("ascii", "ignore").decode()
 
 
-def literal(value: str, kind: type[Collection], where: str) -> Collection:
+def literal(value: str, kind: type[_Literal], where: str) -> _Literal:
     """Parse a list or set that a file holds in Python's notation.
 
     Examples

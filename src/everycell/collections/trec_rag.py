@@ -14,8 +14,8 @@ import gzip
 import re
 import zlib
 from collections.abc import Collection, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import pandas as pd
 
@@ -32,6 +32,7 @@ _FILE = re.compile(r"(?:_(?P<part>[0-9]{2}))?\.jsonl?(?P<packed>\.gz)?$")
 _PLACE = re.compile(r"_(?P<part>[0-9]{2})_[0-9]+#[0-9]+_(?P<byte>[0-9]{1,15})$")
 # A quote within a JSON text has a backslash before it, so this occurs in no text.
 _DOCID = re.compile(rb'"docid"\s*:\s*"([^"]*)"')
+_Opened = BufferedReader | gzip.GzipFile
 _WHAT = "docs/grounded-responses.md says what the folder holds"
 
 
@@ -149,7 +150,7 @@ def _part(path: Path) -> str | None:
     return match["part"] if match else None
 
 
-def _at_their_places(file: BinaryIO, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
+def _at_their_places(file: _Opened, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
     """Segments found at the byte that their id gives; others are left out."""
     for docid in sorted(wanted):
         place = _PLACE.search(docid)
@@ -163,7 +164,7 @@ def _at_their_places(file: BinaryIO, wanted: Collection[str]) -> Iterator[tuple[
 
 
 def _looked_through(
-    file: BinaryIO, path: Path, wanted: Collection[str]
+    file: _Opened, path: Path, wanted: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     missing = {docid.encode(): docid for docid in wanted}
     for number, line in enumerate(file, 1):

@@ -7,10 +7,13 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from everycell.engine.files import open_regular
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 #: Largest number of characters in a Python literal; its parser takes some hundred bytes for
 #: each. The longest value in the released files is far below.
@@ -173,7 +176,7 @@ def parse_literal(text: str) -> Any:
         raise ValueError("it has too many levels") from None
 
 
-def unpack(packed: BinaryIO, path: Path) -> bytes:
+def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
     """Unpack a file, as long as its content is within bounds.
 
     Examples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -98,7 +98,7 @@ def fairness(
     >>> found.means[["k", "TExFAIR", "AWRF"]].round(3).values.tolist()
     [[2.0, 0.884, 0.226]]
     """
-    cutoffs = [int(k)] if isinstance(k, Integral) else [*k]
+    cutoffs = [*k] if isinstance(k, Iterable) else [index(k)]
     return fairness_report(as_run(run), counts, cutoffs, **choices)
 
 

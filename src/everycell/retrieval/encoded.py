@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -161,7 +161,7 @@ def read_encoded(path: Path) -> Encoded:
         if size > most_unpacked(path):
             raise ValueError(f"it unpacks to {size} bytes, which no encoded collection does")
         with np.load(path, allow_pickle=False) as arrays:
-            kind = str(arrays["kind"])
+            kind = cast(Kind, str(arrays["kind"]))
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
             proposed = arrays["proposed"] if "proposed" in arrays else None

@@ -98,7 +98,7 @@ def fuse(
 
 def _parameters(
     method: str, given: Mapping[str, float | Sequence[float]], n_runs: int
-) -> dict[str, object]:
+) -> dict[str, float | Sequence[float]]:
     """Parameters for ranx, checked, with the defaults."""
     known = {**_BY_RANK, **_BY_SCORE}
     if method not in known:
@@ -109,8 +109,8 @@ def _parameters(
             f"The fusion method {method!r} has no parameter {unknown[0]!r}: it takes "
             f"{list(known[method]) or 'none'}."
         )
-    chosen = {**known[method], **given}
-    for name, value in chosen.items():
+    chosen: dict[str, float | Sequence[float]] = {}
+    for name, value in {**known[method], **given}.items():
         if value is None:
             raise ValueError(f"The fusion method {method!r} needs {name}: give {name}=.")
         if name == "weights":
@@ -120,9 +120,11 @@ def _parameters(
                     f"The weights are {value!r} for {n_runs} runs: give one number per run."
                 )
             chosen[name] = weights.tolist()
-        elif not (value > 0 if name == "k" else 0 <= value <= 1):
+        elif isinstance(value, Sequence) or not (value > 0 if name == "k" else 0 <= value <= 1):
             allowed = "a number above 0" if name == "k" else "a number from 0 to 1"
             raise ValueError(f"{name} is {value!r}: give {allowed}.")
+        else:
+            chosen[name] = value
     return chosen
 
 

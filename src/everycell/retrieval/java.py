@@ -130,7 +130,7 @@ def _missing(package: str) -> LuceneError:
 def jar() -> str:
     """Path of the jar with Lucene. Importing pyserini for it would take seconds, and torch."""
     spec = find_spec("pyserini")
-    if spec is None:
+    if spec is None or not spec.submodule_search_locations:
         raise _missing("pyserini")
     folder = Path(spec.submodule_search_locations[0], "resources", "jars")
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))

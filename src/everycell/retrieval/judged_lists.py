@@ -264,4 +264,4 @@ def _value(
     if name == "RR":
         first = relevant[..., :depth].argmax(axis=-1)
         return np.where(relevant[..., :depth].any(axis=-1), 1 / (first + 1), 0.0)
-    return found[..., depth - 1] / (cutoff if name == "P" else n_relevant)
+    return found[..., depth - 1] / (n_relevant if name == "R" or cutoff is None else cutoff)

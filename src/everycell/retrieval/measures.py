@@ -105,7 +105,7 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     register_measures()
     check_level(relevance_level)
     try:
-        found = ir_measures.parse_measure(measure)
+        found = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  it takes both
         if "rel" in found.SUPPORTED_PARAMS and "rel" not in found.params:
             if found.NAME == "RBP" or (relevance_level > 1 and found.NAME != "NumRet"):
                 found = found(rel=relevance_level)
@@ -134,7 +134,7 @@ def array_measure(measure: str | Measure, *, relevance_level: int = 1) -> str:
     """
     found = parse_measure(measure, relevance_level=relevance_level)
     more = {key for key, value in found.params.items() if key not in ("cutoff", "rel")}
-    name = {"AP": "MAP"}.get(found.NAME, found.NAME)
+    name = "MAP" if found.NAME == "AP" else str(found.NAME)
     if name not in ("MAP", "nDCG", "RR", "P", "R") or more:
         raise ValueError(
             f"The measure {str(measure)!r} is not computed for many rankings at once: give AP, "

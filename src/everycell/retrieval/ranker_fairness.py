@@ -168,11 +168,11 @@ def counterfactual_overlap(
     >>> counterfactual_overlap(run, run.assign(score=[1.0, 2.0])).round(2).tolist()
     [0.9]
     """
-    ranked = []
-    for run in (original, counterfactual):
-        ordered = trec_order(run)
-        ranked.append(ordered.assign(rank=ordered.groupby("query", sort=False).cumcount() + 1))
-    return crbo(*ranked, p, depth=depth)
+    before, after = (
+        ordered.assign(rank=ordered.groupby("query", sort=False).cumcount() + 1)
+        for ordered in (trec_order(original), trec_order(counterfactual))
+    )
+    return crbo(before, after, p, depth=depth)
 
 
 def overlap_by_query(

@@ -128,7 +128,7 @@ def measure_ranks(
         first = so_far == 1
         values[topic[first]] = 1 / rank[first]
         return values
-    if name == "P":
+    if name == "P" and cutoff is not None:
         return np.bincount(topic, minlength=number) / cutoff
     relevant = judged_topic[(judged >= relevance_level) & (judged_topic >= 0)]
     counts = np.bincount(relevant, minlength=number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,9 @@ from everycell.retrieval.reproduction_measures import (
 )
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import check_run
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def compare_runs(
     original: pd.DataFrame,
     reproduced: pd.DataFrame,
     qrels: pd.DataFrame,
-    measures: Sequence[str] = ("MAP", "nDCG"),
+    measures: Sequence[str | Measure] = ("MAP", "nDCG"),
     *,
     baselines: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     relevance_level: int = 1,

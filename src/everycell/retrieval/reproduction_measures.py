@@ -77,7 +77,7 @@ def ranking_agreement(
         raise ValueError(f"union is {union!r}: give 'original' or 'ids'.")
     runs = {"original": _ranked(original), "reproduced": _ranked(reproduced)}
     _check_same({name: pd.Index(run["query"].unique()) for name, run in runs.items()}, "topic")
-    overlap = crbo(*runs.values(), p, depth=depth, variant=variant)
+    overlap = crbo(runs["original"], runs["reproduced"], p, depth=depth, variant=variant)
     lists = [
         run[run["rank"] <= depth].groupby("query")["document"].agg(list) for run in runs.values()
     ]
