@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.studies.heuss2025.ch2.list_counts import list_statistics, numbers_of_lists
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PRINTED,
     ROWS,
+    in_readings,
     marked,
     mean_cells,
     significance_cells,
@@ -48,6 +50,24 @@ def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairnes
     assert often["P(u|pi)@10"] < once["P(u|pi)@10"] - 0.05
     assert often["EE-L"] == pytest.approx(once["EE-L"], abs=1e-6)
     assert often["NDCG@10"] == pytest.approx(once["NDCG@10"], abs=1e-6)
+
+
+def test_felix_keeps_what_the_first_decomposition_may_show():
+    # As in the authors' code, it is the one of FELIX_iter=1, in the order of scores.
+    items = a_list(1)
+    made = dict(policies(items, Setup(ranks=10), np.random.default_rng(1)))
+    once, often = made["FELIX_iter=1"], made["FELIX_iter=20"]
+    good = ~holds_outlier(items.outlying)(once.rankings)
+    assert 0 < good.sum() < len(good)
+    kept = often.rankings[: good.sum()], often.weights[: good.sum()]
+    np.testing.assert_array_equal(kept[0], once.rankings[good])
+    np.testing.assert_allclose(kept[1], once.weights[good])
+
+
+def test_a_single_reading_is_not_named():
+    cells = pd.DataFrame({"epochs": ["up to 30", "10"], "value": [1.0, 2.0]})
+    assert in_readings(cells, ["10"]).to_dict("list") == {"value": [2.0]}
+    assert in_readings(cells, ["up to 30", "10"]).equals(cells)
 
 
 def test_best_items_keep_their_facts_and_leave_out_the_rest():
