@@ -6,12 +6,14 @@ import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import psutil
 import pytest
 
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.job import Job
 from everycell.engine.orphans import end_with_snakemake, snakemakes
+from everycell.engine.result_job import ResultJob
 
 
 class _Named(list):
@@ -133,3 +135,15 @@ def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
     started.wait()
     psutil.wait_procs([child], timeout=20)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_readings_that_a_layout_does_not_name_stand_side_by_side(tmp_path):
+    face = {"title": "A toy", "names": {}, "decimals": {"AP": 1}}
+    face["layout"] = {"rows": ["row"], "columns": ["metric"]}
+    job = ResultJob.__new__(ResultJob)
+    job.snakemake = SimpleNamespace(
+        output={"csv": tmp_path / "table_1.csv"}, params=SimpleNamespace(faces={"table_1": face})
+    )
+    readings = {"epochs": ["30", "10"], "value": [0.1, 0.2]}
+    job.write_table(pd.DataFrame({"row": "a", "metric": "AP"} | readings))
+    assert "AP · 30" in (tmp_path / "table_1.md").read_text()
