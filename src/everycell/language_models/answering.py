@@ -54,11 +54,11 @@ claude-haiku, gemini-flash.
     prompts = kept / f"{record}.prompts.jsonl" if settings.keep_prompts else None
     with Record(kept / f"{record}.jsonl", prompts=prompts, also=also) as opened:
         endpoint = settings.endpoints.get(name)
-        options = {}
+        workers, batch, budget = 1, 1, None
         if endpoint is not None:
             identity = endpoint_identity(endpoint)
             budget = Budget(endpoint.prices, money=endpoint.budget, tokens=endpoint.token_budget)
-            options = {"workers": endpoint.workers, "budget": budget}
+            workers = endpoint.workers
 
             def load() -> LanguageModel:
                 return Endpoint(endpoint, budget)
@@ -66,8 +66,15 @@ claude-haiku, gemini-flash.
             identity, load = opened.identity_of(name), None
         else:
             identity, load = _local(name, settings, folder, network)
-            options = {"batch": settings.local[name].batch}
-        model = Recorded(opened, identity, load if settings.ask else None, **options)
+            batch = settings.local[name].batch
+        model = Recorded(
+            opened,
+            identity,
+            load if settings.ask else None,
+            workers=workers,
+            batch=batch,
+            budget=budget,
+        )
         try:
             yield model
         finally:
@@ -90,7 +97,7 @@ def _local(
 ) -> tuple[Identity, Callable[[], LanguageModel]]:
     chosen = settings.local[name]
     source: Path | str = folder or Path(chosen.source)
-    if folder is None and not source.exists():
+    if folder is None and not Path(source).exists():
         # A name on the hub, whose folder only its library knows.
         from everycell.learning.models import model_folder
 

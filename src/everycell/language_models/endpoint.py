@@ -99,19 +99,20 @@ class Endpoint:
         )
 
         def wait(state: RetryCallState) -> float:
-            asked = state.outcome.exception().wait
+            fault = _fault(state)
+            asked = fault.wait if isinstance(fault, _PassingError) else None
             return doubling(state) if asked is None else min(asked, _LONGEST_WAIT)
 
         attempts = Retrying(
             stop=stop_after_attempt(self._settings.retries + 1),
             wait=wait,
             retry=retry_if_exception_type(_PassingError),
-            before_sleep=lambda state: self._charge_again(request, state.outcome.exception()),
+            before_sleep=lambda state: self._charge_again(request, _fault(state)),
             reraise=True,
         )
         return attempts(self._ask, path, body, request)
 
-    def _charge_again(self, request: Request, fault: BaseException) -> None:
+    def _charge_again(self, request: Request, fault: BaseException | None) -> None:
         """Count a request that is sent once more: the failed one may be charged as well."""
         if self._budget is None:
             return
@@ -122,8 +123,7 @@ class Endpoint:
 
     def _body(self, request: Request) -> tuple[str, dict[str, Any]]:
         body: dict[str, Any] = {"model": self._settings.model}
-        chosen = request.decoding
-        if chosen is None:
+        if request.continuation is not None:
             if not isinstance(request.prompt, str):
                 raise NotOfferedError(
                     f"The endpoint {self.identity.host} cannot score a continuation of messages, "
@@ -133,6 +133,7 @@ class Endpoint:
             # The prompt comes back with the probability of each of its tokens.
             body |= {"prompt": request.prompt + request.continuation, "echo": True}
             return "/completions", body | {"max_tokens": 0, "temperature": 0, "logprobs": 1}
+        chosen = request.generation
         body |= {
             self._settings.length_parameter: chosen.max_tokens,
             "temperature": chosen.temperature,
@@ -371,6 +372,10 @@ def endpoint_identity(settings: EndpointSettings) -> Identity:
     return Identity(name=settings.model, revision=revision, host=url.host, url=str(url))
 
 
+def _fault(state: RetryCallState) -> BaseException | None:
+    return None if state.outcome is None else state.outcome.exception()
+
+
 def _retry_after(value: str | None) -> float | None:
     """Seconds that a server asks to wait for: a number, or a date; None if neither.
 
@@ -379,9 +384,11 @@ def _retry_after(value: str | None) -> float | None:
     >>> _retry_after("1.5"), _retry_after("soon"), _retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
     (1.5, None, 0.0)
     """
+    if value is None:
+        return None
     try:
         seconds = float(value)
-    except (TypeError, ValueError):
+    except ValueError:
         try:
             until = parsedate_to_datetime(value)
             seconds = (

@@ -134,6 +134,13 @@ class Request(_Model):
         return self
 
     @property
+    def generation(self) -> Decoding:
+        """Decoding of a request that has no text to score."""
+        if self.decoding is None:
+            raise TypeError("this request scores a continuation: nothing is generated")
+        return self.decoding
+
+    @property
     def documents(self) -> tuple[str, ...]:
         """Documents that come with the prompt, for the model's own template; most have none."""
         if isinstance(self.prompt, str):
@@ -210,8 +217,8 @@ class Answer(_Model):
                 "An answer has no log-probabilities: ask with `logprobs: true`, of a model that "
                 "offers them."
             )
-        values = [token.logprob for token in self.tokens]
-        if None in values:
+        values = [token.logprob for token in self.tokens if token.logprob is not None]
+        if len(values) < len(self.tokens):
             raise NotOfferedError(
                 "An answer was kept without some of its log-probabilities: ask again, with a "
                 "record that does not have it."

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import gguf
@@ -37,7 +38,9 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     """
     # transformers takes the file apart anew for settings, tokenizer and weights, and makes a table
     # of names for each module: without this, converting takes more than twice as long.
-    once = {name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")}
+    once: dict[str, Any] = {
+        name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")
+    }
     try:
         with quiet(), patch.multiple(gguf, **once):
             tokenizer = AutoTokenizer.from_pretrained(

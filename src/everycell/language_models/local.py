@@ -181,14 +181,14 @@ class LocalModel:
         return answers
 
     def _generate(self, requests: Sequence[Request], rows: Sequence[list[int]]) -> list[Answer]:
-        chosen = requests[0].decoding
+        chosen = requests[0].generation
         ids, mask = self._padded(rows)
         start = ids.shape[1]
         kept, hooks = ChosenLogprobs(), LogitsProcessorList()
         if chosen.logprobs:
             hooks.append(kept)
         if chosen.temperature > 0:
-            seeds = [request.decoding.seed for request in requests]
+            seeds = [request.generation.seed for request in requests]
             hooks.append(
                 DrawnTokens(
                     seeds,
@@ -232,7 +232,7 @@ class LocalModel:
         written = new[:ended]
         tokens = self._tokens(written, (logprobs or [0.0] * len(new))[: len(written)])
         text = "".join(token.text for token in tokens)
-        stop = request.decoding.stop
+        stop = request.generation.stop
         cut = min((text.find(each) for each in stop if each in text), default=len(text))
         stopped = ended is not None or cut < len(text)
         return Answer(

@@ -40,7 +40,7 @@ class PromptTokens:
         if not ids:
             raise LanguageModelError("The prompt has no token: write one that has a word.")
         if request.continuation is None:
-            self._check_length(len(ids), request.decoding.max_tokens, "answer")
+            self._check_length(len(ids), request.generation.max_tokens, "answer")
             return ids, []
         whole = self._token_ids(prompt + request.continuation, special)
         if whole[: len(ids)] != ids or len(whole) == len(ids):

@@ -12,9 +12,9 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
+from typing import Any, cast
 
-from everycell.language_models.batches import answer_in_batches
+from everycell.language_models.batches import BatchModel, answer_in_batches
 from everycell.language_models.costs import Budget, Estimate, estimate
 from everycell.language_models.generation import (
     Answer,
@@ -168,7 +168,8 @@ class Recorded:
         if self._workers > 1:
             self._ask_side_by_side(requests, progress)
         elif self._batch > 1 and requests:
-            model = self._ready(progress)
+            # Only models that answer batches have settings with more than one request a batch.
+            model = cast(BatchModel, self._ready(progress))
             for answered in answer_in_batches(model, requests, self._batch):
                 for request, answer in answered:
                     self._keep(request, answer, progress)
@@ -191,6 +192,7 @@ class Recorded:
     def _ready(self, progress: Progress) -> LanguageModel:
         """Return the model, which is loaded when it is first needed."""
         if self._model is None:
+            assert self._load is not None, "answer_all has refused requests without an answer"
             self._model = self._load()
             if self._model.identity != self.identity:
                 raise RecordError(

@@ -212,7 +212,7 @@ class Record:
     def find(self, identity: Identity, request: Request) -> Answer | None:
         """Answer that a model gave to a request; None where it was not asked."""
         entry = self.entries.get(key_of(identity, request))
-        return entry and entry.answer
+        return None if entry is None else entry.answer
 
     def identity_of(self, name: str) -> Identity:
         """The one model of this name in the record: for a replay where the model is not."""

@@ -60,18 +60,21 @@ class _MessageOfChat(_Reply):
     refusal: str | None = None
 
 
-class _Choice(_Reply):
+class _AnyChoice(_Reply):
     finish_reason: str | None = None
 
 
-class _ChoiceOfChat(_Choice):
+class _ChoiceOfChat(_AnyChoice):
     message: _MessageOfChat
     logprobs: _TokensOfChat | None = None
 
 
-class _ChoiceOfText(_Choice):
+class _ChoiceOfText(_AnyChoice):
     text: str
     logprobs: _TokensOfText | None = None
+
+
+_Choice = _ChoiceOfChat | _ChoiceOfText
 
 
 class _Usage(_Reply):
@@ -124,8 +127,9 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
     if reply.usage is not None:
         facts["prompt_tokens"] = reply.usage.prompt_tokens
         facts["answer_tokens"] = reply.usage.completion_tokens
-    if request.continuation is not None:
-        tokens = _scored(choice, request, identity)
+    # Only a prompt that is one text is sent to be scored.
+    if request.continuation is not None and isinstance(choice, _ChoiceOfText):
+        tokens = _scored(choice, request.text, request.continuation, identity)
         return Answer(
             text=request.continuation,
             finish="scored",
@@ -134,8 +138,8 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
         )
     text, finish = _text(choice)
     tokens = None
-    if request.decoding.logprobs:
-        tokens = _tokens(choice, text, request.decoding.stop, identity)
+    if request.generation.logprobs:
+        tokens = _tokens(choice, text, request.generation.stop, identity)
     return Answer(text=text, finish=finish, tokens=tokens, **facts)
 
 
@@ -181,17 +185,18 @@ def _tokens(
         spellings = [[token.token for token in given.content or ()], _from_bytes(given)]
     else:
         values, spellings = (given.token_logprobs, [given.tokens]) if given else ([], [])
-    if not values or None in values:
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
         raise _without_logprobs(identity)
     for pieces in spellings:
         whole = "".join(pieces)
         cut = whole[len(text) :]
         if (
-            len(pieces) == len(values)
+            len(pieces) == len(known)
             and whole.startswith(text)
             and (not cut or cut.startswith(stop) or _SPECIAL.fullmatch(cut))
         ):
-            pairs = zip(pieces, values, strict=True)
+            pairs = zip(pieces, known, strict=True)
             return tuple(Token(text=piece, logprob=min(0.0, value)) for piece, value in pairs)
     raise NotOfferedError(
         f"The endpoint {identity.host} sent log-probabilities of {identity.name} for tokens that "
@@ -201,28 +206,30 @@ def _tokens(
 
 def _from_bytes(given: _TokensOfChat) -> list[str]:
     """Texts of tokens by their bytes; a character that is split belongs to its last token."""
-    if any(token.bytes is None for token in given.content or ()):
-        return []
+    tokens = given.content or []
+    pieces = [bytes(token.bytes) for token in tokens if token.bytes is not None]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    return [decoder.decode(bytes(token.bytes)) for token in given.content or ()]
+    return [decoder.decode(each) for each in pieces] if len(pieces) == len(tokens) else []
 
 
-def _scored(choice: _ChoiceOfText, request: Request, identity: Identity) -> tuple[Token, ...]:
+def _scored(
+    choice: _ChoiceOfText, prompt: str, continuation: str, identity: Identity
+) -> tuple[Token, ...]:
     """Tokens of the continuation, which stand at the end of the prompt that came back."""
-    border, offsets = len(request.prompt), choice.logprobs and choice.logprobs.text_offset
-    if not offsets or not choice.text.startswith(request.prompt):
+    border, given = len(prompt), choice.logprobs
+    if given is None or not given.text_offset or not choice.text.startswith(prompt):
         raise _without_logprobs(identity)
-    if border not in offsets:
+    if border not in given.text_offset:
         raise LanguageModelError(
             f"{identity.name} has a token across the border between the prompt and the "
-            f"continuation {request.continuation[:40]!r}: end the prompt elsewhere, such as "
+            f"continuation {continuation[:40]!r}: end the prompt elsewhere, such as "
             "before a space."
         )
-    part = slice(offsets.index(border), None)
-    tokens, values = choice.logprobs.tokens[part], choice.logprobs.token_logprobs[part]
+    part = slice(given.text_offset.index(border), None)
+    tokens, values = given.tokens[part], given.token_logprobs[part]
     scored = _TokensOfText(tokens=tokens, token_logprobs=values)
     choice = choice.model_copy(update={"logprobs": scored})
-    return _tokens(choice, request.continuation, (), identity)
+    return _tokens(choice, continuation, (), identity)
 
 
 def _without_logprobs(identity: Identity) -> NotOfferedError:

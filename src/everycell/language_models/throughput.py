@@ -89,13 +89,13 @@ class Progress:
 
     def __init__(self, name: str, total: int, together: int) -> None:
         self._name, self._total, self._first = name, total, together
-        self._began: float | None = None
+        self._began = math.nan
         self._next = -math.inf
         self.speed = Throughput()
 
     def begin(self) -> None:
         """Start the clock, once, when the model is there; one thread at a time."""
-        if self._began is None:
+        if math.isnan(self._began):
             self._began = time.monotonic()
 
     def step(self, answer: Answer) -> None:

@@ -72,7 +72,7 @@ class Checkpoints:
             try:
                 state = _read_state(folder)
                 record = TrainingRecord.model_validate(state["record"])
-                if record.best_step not in (None, step):
+                if record.best_step is not None and record.best_step != step:
                     _read_state(self.folder / _name(record.best_step))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 _LOG.warning("%s cannot be taken up (%s): it is left out.", folder, error)

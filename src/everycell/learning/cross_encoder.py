@@ -32,8 +32,8 @@ from everycell.learning.token_cache import each_text_once
 def score_pairs(
     model: BertForSequenceClassification,
     tokenizer: PreTrainedTokenizerBase,
-    queries: Mapping[Hashable, str],
-    documents: Mapping[Hashable, str],
+    queries: Mapping[Any, str],
+    documents: Mapping[Any, str],
     pairs: Sequence[tuple[Hashable, Hashable]],
     length: PairLength,
     *,
@@ -96,7 +96,7 @@ def _check(model: BertForSequenceClassification, length: PairLength) -> None:
 
 def _tokenised(
     tokenizer: PreTrainedTokenizerBase,
-    texts: Mapping[Hashable, str],
+    texts: Mapping[Any, str],
     wanted: Sequence[Hashable],
     kind: str,
 ) -> dict[Hashable, npt.NDArray[np.int32]]:

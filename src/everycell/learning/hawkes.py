@@ -117,9 +117,8 @@ class Asap(PreTrainedModel):
     def __init__(self, config: AsapConfig) -> None:
         super().__init__(config)
         size, dropout = config.size, config.dropout
-        if config.encoder is None:
-            self.encoder = None
-        else:
+        self.encoder: Any = None
+        if config.encoder is not None:
             self.encoder = BertModel(BertConfig(**config.encoder), add_pooling_layer=False)
         self.reduce = nn.Linear(2 * config.vector, size)
         self.dialogue = _transformer(size, config.heads, config.layers, dropout)
@@ -141,6 +140,7 @@ class Asap(PreTrainedModel):
     def last(self, turns: torch.Tensor, lengths: Sequence[int]) -> tuple[torch.Tensor, ...]:
         """The same at the last turn of each dialogue only."""
         places = torch.arange(len(lengths)), torch.tensor(lengths) - 1
+        # pyrefly: ignore[not-callable]  its base class is unknown to the checker
         return tuple(values[places] for values in self(turns))
 
 

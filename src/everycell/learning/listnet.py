@@ -114,11 +114,6 @@ def train_and_score(
                 held_out_loss = float(_loss(model, *held_out))
             if held_out_loss < lowest:
                 lowest, found[None] = held_out_loss, score(model, others)
-        if held_out is not None:
-            with torch.no_grad():
-                held_out_loss = float(_loss(model, *held_out))
-            if held_out_loss < lowest:
-                lowest, found[None] = held_out_loss, score(model, others)
     return found
 
 
@@ -186,16 +181,16 @@ def _check(
             "one of each for every list, and at least one list."
         )
     width = np.shape(features[0])[-1]
-    for number, part in enumerate([*features, *others]):
-        if np.ndim(part) != 2 or not len(part) or np.shape(part)[1] != width:
+    for number, shape in enumerate(map(np.shape, [*features, *others])):
+        if len(shape) != 2 or not shape[0] or shape[1] != width:
             raise ValueError(
-                f"List {number} has features of the shape {np.shape(part)}: it must have a row an "
+                f"List {number} has features of the shape {shape}: it must have a row an "
                 f"item and {width} columns."
             )
     for number, (part, grades) in enumerate(zip(features, relevance, strict=True)):
-        grades = np.asarray(grades)
-        if grades.shape != (len(part),) or (grades < 0).any() or not (grades > 0).any():
+        grades, items = np.asarray(grades), np.shape(part)[0]
+        if grades.shape != (items,) or (grades < 0).any() or not (grades > 0).any():
             raise ValueError(
-                f"List {number} of {len(part)} items has the relevance {grades.tolist()}: it must "
+                f"List {number} of {items} items has the relevance {grades.tolist()}: it must "
                 "have a number of 0 or more an item, and one above 0; leave the list out."
             )

@@ -16,7 +16,7 @@ Source: the modules of `pyserini.encode` in pyserini 1.6.0.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -151,7 +151,7 @@ def encode_queries(
         "tct_colbert": lambda out: out.last_hidden_state[:, 4:].mean(dim=1),
     }[kind]
     for query in queries:
-        text = f"[CLS] [Q] {query}" + "[MASK]" * length if kind == "tct_colbert" else query
+        text = f"[CLS] [Q] {query}" + "[MASK]" * (length or 0) if kind == "tct_colbert" else query
         ids = tokenizer(
             text,
             truncation=True,
@@ -170,7 +170,7 @@ def encode_queries(
 
 def _weights(pieces: Sequence[str], weights: Sequence[float]) -> dict[str, int]:
     """Sum of the weights of each piece, as a whole number."""
-    sums: Counter[str] = Counter()
+    sums: defaultdict[str, float] = defaultdict(float)
     for piece, weight in zip(pieces, weights, strict=True):
         if piece != "[CLS]":
             sums[piece] += weight

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pandas as pd
-    from pydantic import JsonValue
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from everycell.retrieval.encoded import Encoded
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 #: Word pieces by what is read: ``training``, ``text``, ``query``, ``zero_shot``, ``expanded``,
 #: ``pair``. A None keeps all of it.
 Lengths = Mapping[str, int | None]
-#: What a ranker reads, by name: what `Ranker.encode` and its like are given.
-Reading = Mapping[str, "JsonValue"]
+#: What a ranker reads, by name, as JSON: what `Ranker.encode` and its like are given.
+Reading = Mapping[str, Any]
 #: Texts by id.
 Texts = Mapping[str, str]
 

@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline
 from torch.nn import functional
 from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
-from everycell.learning.batching import map_batches, pad
+from everycell.learning.batching import Ids, map_batches, pad
 from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import tokenise
 
@@ -212,7 +212,7 @@ def classifier_loss(
 
 
 def classifier_probabilities(
-    model: BertForSequenceClassification, ids: Sequence[npt.ArrayLike], pad_id: int
+    model: BertForSequenceClassification, ids: Sequence[Ids], pad_id: int
 ) -> npt.NDArray[np.float32]:
     """Probability of dissatisfaction by a BERT with one output."""
     rows = map_batches(

@@ -25,6 +25,7 @@ from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from everycell.learning.batching import Batch, map_batches, pad
+from everycell.learning.batching import Ids as TokenIds
 from everycell.learning.last_layer import first_state, in_float32
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
@@ -135,7 +136,7 @@ def query_terms(
     return count_terms(sequences, len(tokenizer), stop)
 
 
-def count_terms(sequences: Sequence[Sequence[int]], size: int, stop: Ids) -> sparse.csr_array:
+def count_terms(sequences: Sequence[TokenIds], size: int, stop: Ids) -> sparse.csr_array:
     """Counts of vocabulary entries in token sequences, without the stop ids.
 
     Examples
@@ -229,7 +230,7 @@ def two_way_loss(
     the query.
     """
 
-    def marked(marker: int) -> Callable[[Sequence[str]], list[Sequence[int]]]:
+    def marked(marker: int) -> Callable[[Sequence[str]], list[TokenIds]]:
         return each_text_once(lambda texts: token_ids(tokenizer, texts, length, marker))
 
     document_ids, query_ids = marked(DOCUMENT_MARKER), marked(QUERY_MARKER)

@@ -88,16 +88,15 @@ def encode(
 ) -> sparse.csr_array:
     """Weights of documents' vocabulary entries, the max of equation 2.2."""
     check_length(model, length)
-    if documents and not isinstance(documents[0], str):
-        sequences = [list(ids) for ids in documents]
-        longest = max(len(ids) for ids in sequences)
-        if longest > length:
-            raise ValueError(
-                f"A document has {longest} token ids, more than the length of {length}: expand to "
-                "the length that is encoded."
-            )
-    else:
-        sequences = token_ids(tokenizer, documents, length)
+    texts = [text for text in documents if isinstance(text, str)]
+    sequences = [list(ids) for ids in documents if not isinstance(ids, str)]
+    longest = max(map(len, sequences), default=0)
+    if longest > length:
+        raise ValueError(
+            f"A document has {longest} token ids, more than the length of {length}: expand to "
+            "the length that is encoded."
+        )
+    sequences = sequences or token_ids(tokenizer, texts, length)
     rows = map_batches(
         lambda batch: model(**batch),
         sequences,

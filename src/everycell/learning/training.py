@@ -185,13 +185,14 @@ class _Run:
                     self.record.losses[-1],
                     (now - begun) / (done - first) * (self.total - done) / 60,
                 )
-            validated = validate is not None and (done % every == 0 or done == self.total)
-            if validated:
+            due = validate is not None and (done % every == 0 or done == self.total)
+            if validate is not None and due:
                 self.judge(validate)
-            if done < self.total and (validated or done % self.options.checkpoint_steps == 0):
+            if done < self.total and (due or done % self.options.checkpoint_steps == 0):
                 self.checkpoints.save(self.record)
-        if self.record.best_step not in (None, self.record.steps):
-            self.checkpoints.load_weights(self.record.best_step)
+        best = self.record.best_step
+        if best is not None and best != self.record.steps:
+            self.checkpoints.load_weights(best)
         self.model.eval()
 
     def step(self) -> None:
@@ -271,6 +272,7 @@ class _Run:
         record.validations.append(Validation(step=record.steps, value=value))
         if value > best:
             record.best_step = record.steps
+        assert record.best_step is not None, "a finite value is above none at all"
         since = [each.step for each in record.validations].index(record.best_step)
         worse = len(record.validations) - since - 1
         record.stopped_early = self.options.patience is not None and worse >= self.options.patience
