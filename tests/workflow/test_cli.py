@@ -82,7 +82,7 @@ def test_list_counts_what_was_rebuilt(call, built):
     assert votes["kind"] == "table" and votes["state"] == "reproduced"
     assert votes["verdicts"] == none | {"equal": 24, "quoted": 24}
     assert votes["claims"] == dict.fromkeys(OUTCOMES, 0) | {"supported": 3}
-    assert entries["lajewska2025/table_4_8"]["state"] == "stand_in"
+    assert entries["lajewska2025/table_4_8"]["state"] == "surrogate data"
     assert entries["lajewska2025/table_4_8"]["verdicts"] == none
 
 
@@ -100,7 +100,7 @@ def test_list_filters(call, built):
         "heuss2025/text_5_5",
     }
     assert not listed(call, built, "--verdict", "inconsistent")
-    stand_ins = listed(call, built, "--state", "stand_in")
+    stand_ins = listed(call, built, "--state", "surrogate-data")
     assert {entry["id"] for entry in stand_ins} == {
         "lajewska2025/table_4_8",
         "lajewska2025/table_7_4",
@@ -258,7 +258,7 @@ def test_a_changed_result_is_not_counted(call, rebuilt):
     code, out, err = call(
         rebuilt, "list", "--format", "json", "sakai2023/table_1", "--tier", "embedded"
     )
-    assert code == 0 and json.loads(out)[0]["state"] == "not_run"
+    assert code == 0 and json.loads(out)[0]["state"] == "not run"
     assert "not trusted: results/embedded/sakai2023/table_1.csv: changed since" in err
 
 
@@ -268,7 +268,7 @@ def test_a_broken_verdict_file_is_not_trusted(call, rebuilt, content):
     code, out, err = call(
         rebuilt, "list", "--format", "json", "sakai2023/table_1", "--tier", "embedded"
     )
-    assert code == 0 and json.loads(out)[0]["state"] == "not_run"
+    assert code == 0 and json.loads(out)[0]["state"] == "not run"
     assert "remove it and run snakemake again" in err
 
 
@@ -336,7 +336,7 @@ def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):
     assert rows["sakai2023"]["reproduced"] == 2 and rows["sakai2023"]["compared"] > 80
     code, out, _ = call(built, "summary")
     line = next(line for line in out.splitlines() if "sakai2023" in line)
-    assert code == 0 and "2 of 9" in line and " of 146 " in line
+    assert code == 0 and "2 of 9" in line and " of 148 " in line
 
 
 def test_show_of_a_chapter_is_a_list(call, built):
