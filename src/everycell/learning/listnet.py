@@ -134,13 +134,6 @@ def _examples(
     return _tensors(features), [part / part.norm() for part in _tensors(relevance)]
 
 
-def _examples(
-    features: Sequence[npt.ArrayLike], relevance: Sequence[npt.ArrayLike]
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Lists, and their relevance divided by its norm."""
-    return _tensors(features), [part / part.norm() for part in _tensors(relevance)]
-
-
 def _loss(model: ListNet, inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> Tensor:
     """Sum of the losses of lists."""
     sizes = [len(part) for part in inputs]
