@@ -20,6 +20,11 @@ with ResultJob(snakemake) as job:
     for path in map(Path, files.labels):
         labels = pd.read_parquet(path)
         by_judge[str(labels["judge"].iloc[0])] = labels
+    # A fact without a label counts as not supported.
+    job.facts["without_a_label"] = {
+        name: int(((labels["nugget"] > 0) & (labels["support"] == "")).sum())
+        for name, labels in by_judge.items()
+    }
     table = means(scores_again(by_judge)).rename(columns={"run": "row"})
     table["metric"] = "V_strict " + table["judge"]
     job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
