@@ -51,13 +51,7 @@ from everycell.sources.published_files import Published, entry_of, read_dictiona
 
 
 def asked_for(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artefact]]:
-    """Target and artefacts behind the name of a work, a chapter or an artefact.
-
-    Raises
-    ------
-    CardError
-        The name is none, or has no full tier that runs.
-    """
+    """Target and artefacts behind the name of a work, a chapter or an artefact."""
     groups: dict[str, list[Artefact]] = {"full": []}
     known = {"full"}
     for artefact in all_artefacts(papers):

@@ -87,18 +87,6 @@ class CitedQuestions:
 def read_cited_questions(folder: Path) -> CitedQuestions:
     r"""Read a folder with questions and passages.
 
-    Parameters
-    ----------
-    folder : Path
-        Has ``questions.jsonl`` (lines with `id`, `question`, `relevant`: ids of passages, and
-        optionally `answers`) and ``passages.jsonl`` (`id`, `text`, optionally `title`), in UTF-8.
-
-    Raises
-    ------
-    CollectionError
-        A file that cannot be read, a line that is not such an object, a duplicate id, or a relevant
-        passage that is not in the folder.
-
     Examples
     --------
     >>> import tempfile
@@ -130,24 +118,6 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
 
 def read_msmarco_qa(path: Path) -> CitedQuestions:
     """Read the file of MS MARCO QA, version 2.1.
-
-    Parameters
-    ----------
-    path : Path
-        JSON as published (``dev_v2.1.json``, unpacked): columns `query`, `query_id`, `answers` and
-        `passages` (each with `is_selected` and `passage_text`), objects by row.
-
-    Returns
-    -------
-    CitedQuestions
-        Its run has each question's passages in their order; those without a text are left out. A
-        passage is relevant if it was selected. Questions without an answer are included, with no
-        answers.
-
-    Raises
-    ------
-    CollectionError
-        A file that cannot be read, is not such an object, or has columns with different rows.
 
     Examples
     --------

@@ -71,25 +71,6 @@ class SciDocs:
 def paper_text(title: str | None, abstract: str | None, *, cleaning: Cleaning = "none") -> str:
     """Text of a paper: abstract, then title (abolghasemi2026, section 2.4.1).
 
-    Parameters
-    ----------
-    title, abstract : str or None
-        None counts as "".
-    cleaning : {"none", "words"}
-        none: both with a blank between; runs of blanks become one. words: as in the authors' code,
-        with nothing between them, then a blank in place of each character other than a letter,
-        digit or underscore. Unlike there, a missing abstract does not become the word "nan".
-
-    Returns
-    -------
-    str
-        "" if both are missing.
-
-    Raises
-    ------
-    ValueError
-        Another cleaning.
-
     Examples
     --------
     >>> paper_text("On x-rays", "We look. ")
@@ -118,38 +99,6 @@ def read_scidocs(
     The queries of a task's `test.qrel` are its test queries. Those of its `val.qrel` are split, for
     each task separately, into training and validation queries (abolghasemi2026, section 2.4.1: 85
     to 15). The thesis gives no seed, so its own split cannot be recovered.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds `METADATA` and, for each of `FOLDERS`, `val.qrel` and `test.qrel`.
-    seed : int
-        0 or more; queries are sorted before they are drawn.
-    validation : float
-        Share of the queries of a `val.qrel` that are for validation, in (0, 1); their number is
-        rounded to the nearest integer, halves to even.
-    cleaning : {"none", "words"}
-        See `paper_text`.
-    documents : {"all", "listed"}
-        All papers of the metadata file, or only queries and candidates. The statistics of an index,
-        and thus BM25, depend on this; the thesis does not say which was used.
-
-    Returns
-    -------
-    SciDocs
-        The text of a paper without an abstract is its title, that of a paper without both is "".
-        A query that loses relevant documents to `SciDocs.left_out` is named by
-        `everycell.retrieval.judge`.
-
-    Raises
-    ------
-    SciDocsError
-        A file that is missing, empty, truncated or not UTF-8 text; metadata that are not papers
-        with a title and an abstract; a line that is not "query 0 document relevance" with relevance
-        0 or 1; a document twice in a query's list; more than two lines in a hundred that name a
-        paper without metadata.
-    ValueError
-        A share or choice that is not allowed; a split without training or validation queries.
 
     Examples
     --------

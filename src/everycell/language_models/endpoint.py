@@ -206,13 +206,7 @@ class Endpoint:
         return [name for name in names if not quotes_key(name, self._key)]
 
     def listed_instead(self) -> list[str]:
-        """Models that the server lists where it does not know its own; else, or unlisted, none.
-
-        Raises
-        ------
-        EndpointError
-            It cannot be reached, or the key is missing.
-        """
+        """Models that the server lists where it does not know its own; else, or unlisted, none."""
         names, model = self.model_names(), self._settings.model
         # Google's list has a folder before each name; a list may be the first page of several.
         if not names or {model, f"models/{model}"} & set(names):

@@ -66,14 +66,6 @@ def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float
     A prompt's token takes two operations with each parameter. A step of writing takes its measured
     time, in proportion to the parameters. Answers are taken to be as long as they may be.
 
-    Parameters
-    ----------
-    load : Load
-    facts : Facts
-    batch : {8, 64}
-        Requests that are answered at once.
-    gpu : Gpu
-
     Examples
     --------
     >>> from everycell.language_models.presets import FACTS

@@ -35,34 +35,6 @@ _ARCHIVE = ".tar.gz"
 def find_index(index: str, *, network: bool = True, downloads: Path | None = None) -> Path:
     """Folder of an index, given by its folder or by pyserini's name.
 
-    Parameters
-    ----------
-    index : str
-        A folder, or a name that pyserini publishes an index under ("msmarco-v1-passage"). One that
-        is not yet in pyserini's cache (``~/.cache/pyserini``, or where ``PYSERINI_CACHE`` says) is
-        downloaded: gigabytes, or tens of them for vectors. The md5 of an archive is checked before
-        it is unpacked; a connection that breaks goes on where it was, a killed download begins
-        anew.
-    network : bool
-        Whether it may be downloaded.
-    downloads : Path, optional
-        JSON file with entries that take the place of pyserini's own
-        (``{"pyserini": {"msmarco-v1-passage": {"url": ...}}}``): other hosts.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    PrebuiltError
-        A name that pyserini does not know, an archive that is none, or a disk without room for it.
-    CorpusError
-        The archive cannot be fetched, or is not the published one.
-    LuceneError
-        Java does not start, or pyserini is not installed.
-
     Examples
     --------
     >>> find_index("msmarco")
@@ -90,24 +62,7 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
 
 
 def published_index(index: str, downloads: Path | None = None) -> Published:
-    """Address, md5 and size of the archive of an index, and its place in pyserini's cache.
-
-    Parameters
-    ----------
-    index : str
-        Name that pyserini publishes it under.
-    downloads : Path, optional
-        As of `find_index`.
-
-    Raises
-    ------
-    PrebuiltError
-        A name that pyserini does not know.
-    CorpusError
-        `downloads` is no such file, or has a value that cannot be.
-    LuceneError
-        Java does not start, or pyserini is not installed.
-    """
+    """Address, md5 and size of the archive of an index, and its place in pyserini's cache."""
     # pyserini reads the names from its jar; with Java running already, it leaves the options alone.
     start_java()
     from pyserini import prebuilt_index_info
@@ -133,20 +88,7 @@ def published_index(index: str, downloads: Path | None = None) -> Published:
 def fetch_index(
     index: str, record: Path, *, network: bool = True, downloads: Path | None = None
 ) -> None:
-    """Bring a published index into pyserini's cache, and write a file that says which one it is.
-
-    Parameters
-    ----------
-    index, network, downloads
-        As of `find_index`.
-    record : Path
-        JSON file to write: name, address, md5, and the folder's name in the cache.
-
-    Raises
-    ------
-    PrebuiltError, CorpusError, LuceneError
-        As `find_index`.
-    """
+    """Bring a published index into pyserini's cache, and write a file that says which one it is."""
     entry = published_index(index, downloads)
     folder = find_index(index, network=network, downloads=downloads)
     noted = {"index": index, "url": entry.url, "md5": entry.md5, "folder": folder.name}
@@ -155,11 +97,6 @@ def fetch_index(
 
 def fetched_index(record: Path) -> Path:
     """Folder of an index that `fetch_index` brought; nothing is downloaded, and no Java started.
-
-    Raises
-    ------
-    PrebuiltError
-        It is no longer there.
 
     Examples
     --------

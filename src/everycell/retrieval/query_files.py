@@ -41,15 +41,6 @@ def deepimpact_query(text: str) -> dict[str, int]:
     letters, a hyphen unless any of it is; stop words are left out. Documents keep their stop words.
     pyserini counts repeated words in the same way.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    dict of str to int
-        Word -> number of occurrences, in the order of the text; empty where only stop words are.
-
     Examples
     --------
     >>> deepimpact_query("Is Deen's blog.com on the X-axis, e.g. of a U.S. blog?")

@@ -56,20 +56,6 @@ def shown_metrics(number: str, metrics: Sequence[str]) -> dict[str, str]:
 def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Cells of a table: the mean over turns of each system and metric.
 
-    Parameters
-    ----------
-    number
-        The table is 3.`number`.
-    year
-        Of CAsT.
-    values
-        System -> one row per turn, one column per metric (the first is the recall).
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `row_keys`, `metric` and `value`.
-
     Examples
     --------
     >>> values = {"T5_C": pd.DataFrame({"R@500": [0.0, 1.0]})}
@@ -87,20 +73,6 @@ def compared_pairs(
     values: Mapping[str, pd.DataFrame], pairs: Sequence[Pair], metrics: Sequence[str]
 ) -> pd.DataFrame:
     """Pairs of systems in some metrics, with paired and unpaired t-tests over turns.
-
-    Parameters
-    ----------
-    values
-        System -> one row per turn, one column per metric.
-    pairs
-        What is compared: the comparison's name and two systems.
-    metrics
-        In which they are; Bonferroni is over all pairs in all of them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per test: `comparison`, `measure` (the metric), `a`, `b` and the columns of `TESTS`.
 
     Examples
     --------
@@ -129,23 +101,6 @@ def cells_of_tests(tests: pd.DataFrame) -> pd.DataFrame:
 
 def printed_changes(ranges: pd.DataFrame, named: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
     """Of all ranges of changes, those that the text gives.
-
-    Parameters
-    ----------
-    ranges
-        As :func:`~everycell.retrieval.significance.change_ranges` gives them.
-    named
-        Comparison, metric ("recall change") and end of the range.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `comparison`, `metric`, `end` and `value`, in the order of `named`.
-
-    Raises
-    ------
-    pandas.errors.MergeError
-        If a range is there twice.
 
     Examples
     --------
@@ -188,11 +143,6 @@ def organisers_readings(
 
     The track has two files of the same name. Its file of documents has ids of the Washington Post
     cut at the first hyphen; the same cut in its file of passages shows what that costs.
-
-    Raises
-    ------
-    ValueError
-        Passages where documents are expected, or documents where passages are.
     """
     for run, expected in ((documents, "documents"), (passages, "passages")):
         if run is not None and run["document"].str.contains(PASSAGE).any() != (
