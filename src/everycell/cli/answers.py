@@ -45,10 +45,10 @@ def citations(
     )
 
     with errors_as_sentences(ValueError):
-        check_choice("forms", forms, ("all", "plain"))
+        allowed_forms = check_choice("forms", forms, ("all", "plain"))
         check_choice("strays", strays, ("ignored", "wrong"))
         pairs = [_parse_pair(text) for text in between or []]
-        given = read_cited_answers(answers, forms=forms)  # type: ignore[arg-type]
+        given = read_cited_answers(answers, forms=allowed_forms)
         unread = [mark for answer in given for mark in answer.unread]
         examples = ": " + ", ".join(list(dict.fromkeys(unread))[:10]) if unread else ""
         counted: dict[str, Any] = {"strays": strays}

@@ -92,6 +92,7 @@ def verify(
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
             faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
+    unexplained: list[str] = []
     try:
         unexplained = without_jobs(results)
         faults += contradictions(results, project.ROOT)
@@ -193,12 +194,13 @@ def check_verdicts(
             project.papers(), project.RESULTS, project.ROOT, wanted=can_be_run, audits=None
         )
     warn_of_faults(found)
-    verdicts = {
+    verdicts: dict[tuple[str, str, str], str] = {
         (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict_and_source
         for result in found
         if result.report.state == "rebuilt"
         for cell in result.report.cells
-    } | {
+    }
+    verdicts |= {
         (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
         for result in found
         if result.report.state in ("rebuilt", "stand_in")

@@ -29,7 +29,7 @@ def fetch_corpus(
             made = corpora.fetch_corpus(
                 name,
                 Path(settings.corpora.folder, name),
-                downloads=downloads and Path(downloads),
+                downloads=Path(downloads) if downloads else None,
                 network=settings.network,
             )
             for path in made.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import TextIO
 
 #: Modules of extras other than `workflow`.
 _EXTRAS = {
@@ -29,10 +29,17 @@ _in_full = warnings.showwarning
 _warned: set[str] = set()
 
 
-def _warn_once(message: Warning | str, category: type[Warning], *where: Any) -> None:
+def _warn_once(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Print each warning for users once, without the line of source that it comes from."""
     if category is not UserWarning:
-        _in_full(message, category, *where)
+        _in_full(message, category, filename, lineno, file, line)
     elif str(message) not in _warned:
         _warned.add(str(message))
         print(f"everycell: {message}", file=sys.stderr)

@@ -57,9 +57,9 @@ def interpolate(
     from everycell.trec.runs import write_run
 
     with errors_as_sentences(ValueError):
-        check_choice("candidates", candidates, ("either", "both"))
-        check_choice("scale", scale, ("query", "run"))
-        check_choice("missing", missing, ("error", "drop"))
+        allowed_candidates = check_choice("candidates", candidates, ("either", "both"))
+        allowed_scale = check_choice("scale", scale, ("query", "run"))
+        allowed_missing = check_choice("missing", missing, ("error", "drop"))
         if out is not None and out.exists():
             raise CardError(f"{out} is there already; name another file, or remove it.")
         found = interpolate_runs(
@@ -70,10 +70,10 @@ def interpolate(
             folds=folds,
             seed=seed,
             noise_seeds=noise,
-            candidates=candidates,  # type: ignore[arg-type]
-            over=scale,  # type: ignore[arg-type]
+            candidates=allowed_candidates,
+            over=allowed_scale,
             relevance_level=level,
-            missing_topics=missing,  # type: ignore[arg-type]
+            missing_topics=allowed_missing,
         )
         if out is not None:
             write_run(found.run, out, tag="interpolated")

@@ -242,7 +242,7 @@ def _of(named: Named, members: Sequence[Artefact]) -> tuple[list[str], list[str]
 
 
 def _has_rule(artefact: Artefact, tier: str) -> bool:
-    return tier in artefact.card.tiers and can_be_run(artefact, tier)  # type: ignore[arg-type]
+    return tier in artefact.card.tiers and can_be_run(artefact, tier)
 
 
 def _why_not(named: Named, members: Sequence[Artefact], target: str) -> str:

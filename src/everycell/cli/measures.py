@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import pandas as pd
 import typer
@@ -126,8 +126,8 @@ def fairness(
     from everycell.metrics.term_counts import documents_with_terms
 
     with errors_as_sentences(ValueError):
-        check_choice("background", background, ("all", "run"))
-        check_choice("unknown", unknown, ("error", "neutral"))
+        allowed_background = check_choice("background", background, ("all", "run"))
+        allowed_unknown = check_choice("unknown", unknown, ("error", "neutral"))
         if len(set(runs)) < len(runs):
             raise CardError(f"The runs are {', '.join(map(str, runs))}; give each only once.")
         if baseline is not None and (baseline not in runs or len(runs) == 1):
@@ -142,8 +142,8 @@ def fairness(
                 k or [10],
                 tau=tau,
                 target=shares,
-                background=background,  # type: ignore[arg-type]
-                unknown=unknown,  # type: ignore[arg-type]
+                background=allowed_background,
+                unknown=allowed_unknown,
                 allow_short=allow_short,
                 allow_empty=allow_empty,
             )
@@ -187,16 +187,15 @@ def overlap(
     per_query: PerQuery = False,
 ) -> None:
     """Compare a run with one on a gender-swapped collection (CRBO)."""
-    from everycell.metrics.rank_overlap import crbo
+    from everycell.metrics.rank_overlap import Variant, crbo
     from everycell.trec.runs import trec_order
 
     with errors_as_sentences(ValueError):
-        ranked = []
-        for path in (run, counterfactual):
-            order = trec_order(read_run_file(path))
-            rank = order.groupby("query", sort=False).cumcount() + 1
-            ranked.append(order.assign(rank=rank))
-        values = crbo(*ranked, p, depth=depth, variant=variant)  # type: ignore[arg-type]
+        before, after = (
+            order.assign(rank=order.groupby("query", sort=False).cumcount() + 1)
+            for order in (trec_order(read_run_file(path)) for path in (run, counterfactual))
+        )
+        values = crbo(before, after, p, depth=depth, variant=cast(Variant, variant))
     frame = values.rename("CRBO").reset_index()
     if not per_query:
         same = float((values > 1 - 1e-9).mean())
@@ -254,7 +253,7 @@ def compare(
     from everycell.trec.runs import read_run
 
     with errors_as_sentences(ValueError):
-        check_choice("missing", missing, ("error", "zero", "drop"))
+        allowed_missing = check_choice("missing", missing, ("error", "zero", "drop"))
         check_choice("ranks", ranks, ("error", "ignore"))
         if (baseline is None) != (reproduced_baseline is None):
             raise CardError(
@@ -281,7 +280,7 @@ def compare(
             measure or ["MAP", "nDCG"],
             baselines=tuple(baselines) or None,  # type: ignore[arg-type]
             relevance_level=level,
-            missing_topics=missing,  # type: ignore[arg-type]
+            missing_topics=allowed_missing,
             depths=k or [1000],
             p=p,
             variant=variant,  # type: ignore[arg-type]

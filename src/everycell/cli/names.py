@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, cast
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.printed_cells import CardError
@@ -136,7 +136,7 @@ class Names:
         if not found:
             for place, rest in ((0, words[1:]), (-1, words[:-1])):
                 if rest and words[place] in TIERS and rest in self._known:
-                    found, tier = self._known[rest], words[place]
+                    found, tier = self._known[rest], cast(Tier, words[place])
         if not found:
             raise CardError(f"{text!r} is not a work, chapter or artefact; {self._hint(words)}")
         if len(found) > 1:

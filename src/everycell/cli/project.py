@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -110,10 +110,11 @@ def warn_of_faults(results: list[Result]) -> None:
             echo(f"not trusted: {fault}", err=True)
 
 
-def check_choice(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuse a value of the option `what` that is not allowed; None means not given."""
+def check_choice(what: str, value: str | None, allowed: Collection[str]) -> Any:
+    """Value of the option `what`, if it is allowed; None means not given."""
     if value is not None and value not in allowed:
         raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
+    return value
 
 
 def _known_format(value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import cast
 
 from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, with_noun
@@ -22,6 +23,7 @@ from everycell.engine.rebuilding import (
 from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.settings import ConfigError
+from everycell.engine.tiers import Tier
 
 #: Exit codes beside 0 (the same) and 1 (something differs).
 ERROR, INPUTS, CODE, FAILED = 2, 3, 4, 5
@@ -37,7 +39,7 @@ def compare_with_rebuilt(names: list[str], results: Path, cores: int, into: Path
         check_origin(receipts, project.ROOT)
     except (CardError, ConfigError, OSError, RebuildError, ReceiptError, SourceError) as error:
         echo(f"everycell: {error}", err=True)
-        kinds = {InputsMissingError: INPUTS, CodeChangedError: CODE}
+        kinds: dict[type[Exception], int] = {InputsMissingError: INPUTS, CodeChangedError: CODE}
         return kinds.get(type(error), ERROR)
     wanted = [name_of(receipt, results) for receipt in receipts]
     folder = into or Path(tempfile.mkdtemp(prefix="everycell-rebuild-"))
@@ -56,7 +58,7 @@ def compare_with_rebuilt(names: list[str], results: Path, cores: int, into: Path
         tier, _, artefact = found.name.partition("/")
         key, _, name = artefact.partition("/")
         card = papers[key].artefacts[name].card if name else None
-        varies = card.tiers[tier].varies if card else None
+        varies = card.tiers[cast(Tier, tier)].varies if card else None
         files = len(read_receipt(results / f"{found.name}.receipt.json")["outputs"])
         if found.same:
             echo(f"{found.name}: {with_noun(files, 'file')}, the same bytes.")

@@ -74,7 +74,7 @@ def rerank_fair(
     from everycell.trec.runs import write_run
 
     with errors_as_sentences(ValueError):
-        check_choice("method", method, METHODS)
+        allowed_method = check_choice("method", method, METHODS)
         if out.exists():
             raise CardError(f"{out} is there already; name a new folder.")
         if not alpha:
@@ -93,7 +93,7 @@ def rerank_fair(
             value: rerank_run(
                 first,
                 neutral,
-                method,  # type: ignore[arg-type]
+                allowed_method,
                 value,
                 deviations=spread,
                 protected_from=protected_from,

@@ -68,6 +68,7 @@ def show(
         check_choice("tier", tier, TIERS)
         named = Names(papers).find(name)
         of_tier: Tier | None = tier or named.tier  # type: ignore[assignment]
+        artefact = None
         if named.kind == "artefact":
             artefact = papers[named.paper].artefacts[named.artefact]
             found = _results_of(artefact, of_tier)
@@ -80,7 +81,7 @@ def show(
                 audits=None,
             )
     warn_of_faults(found)
-    if named.kind != "artefact":
+    if artefact is None:
         _show_list(named, papers, found, form)
     elif form != "table":
         told = {"artefact": artefact.id, "title": artefact.card.title}

@@ -170,7 +170,7 @@ class Paper(CardFileModel):
     title: str
     authors: str
     year: int
-    kind: str
+    kind: Literal["thesis", "paper"]
     reference: str
     chapters: dict[str, str]
     #: Chapter -> its claims that cannot be tested here.

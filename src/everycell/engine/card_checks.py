@@ -191,8 +191,11 @@ def _check_tolerances(artefact: Artefact) -> Iterator[str]:
 def _check_silence(artefact: Artefact) -> Iterator[str]:
     known = [conclusion.id for conclusion in artefact.card.conclusions]
     for tier in artefact.card.tiers.values():
-        named = {"speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions]}
-        named["not_testable"] = (tier.not_testable and tier.not_testable.conclusions) or []
+        silent = tier.not_testable
+        named = {
+            "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
+            "not_testable": (silent.conclusions or []) if silent else [],
+        }
         for field, names in named.items():
             for name in sorted(set(names).difference(known)):
                 yield f"{artefact.id}: `{field}` names {name!r}; its conclusions are {known}."

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from everycell.engine.artefacts import Artefact
+from everycell.engine.cards import Derived
 from everycell.engine.printed_cells import is_number
+from everycell.engine.reports import CellFlag, CellKind, CellOrigin, Verdict
 from everycell.engine.tiers import Tier
 
 #: Measures of retrieval effectiveness and p-values, by the name of a metric.
@@ -15,17 +18,17 @@ _P_VALUE = re.compile(r"(.* )?p([_-]value)?", re.IGNORECASE)
 
 
 class CellClass(NamedTuple):
-    """Kind, origin and flag ("effectiveness", "saturated" or empty) of a cell, and its verdict."""
+    """Kind, origin and flag of a cell, and its verdict."""
 
-    kind: str
-    origin: str
-    flag: str = ""
-    verdict: str = ""
+    kind: CellKind
+    origin: CellOrigin
+    flag: CellFlag | None = None
+    verdict: Verdict = "not_run"
 
-    def judged(self, verdict: str) -> CellClass:
+    def judged(self, verdict: Verdict) -> CellClass:
         """Class of the cell with its verdict: what is quoted or not run has no computed value."""
-        origin = {"quoted": "quoted", "not_run": "none"}.get(verdict, self.origin)
-        return self._replace(origin=origin, verdict=verdict)
+        without_value: dict[Verdict, CellOrigin] = {"quoted": "quoted", "not_run": "none"}
+        return self._replace(origin=without_value.get(verdict, self.origin), verdict=verdict)
 
 
 def described(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
@@ -36,19 +39,20 @@ def described(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
     table, card = artefact.cells, artefact.card
     if table.empty:
         return []
-    kinds = [
+    kinds: list[CellKind] = [
         "category" if digits == "text" and not is_number(value) else "number"
         for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
     ]
-    origins = ["data"] * len(table)
+    origins: list[CellOrigin] = ["data"] * len(table)
     for kind, selectors in card.kinds.items():
         for selector in selectors:
             for row in artefact.select(selector).to_numpy().nonzero()[0]:
                 kinds[row] = kind
-    for origin, entries in (
+    declared: tuple[tuple[CellOrigin, Sequence[Derived]], ...] = (
         ("published inputs", card.published_inputs),
         ("other cells", card.derived),
-    ):
+    )
+    for origin, entries in declared:
         for entry in entries:
             if tier in entry.tiers:
                 for row in artefact.select(entry.cells).to_numpy().nonzero()[0]:
@@ -60,10 +64,10 @@ def described(artefact: Artefact, tier: Tier | None) -> list[CellClass]:
     ]
 
 
-def _flag(kind: str, metric: str, value: str) -> str:
+def _flag(kind: CellKind, metric: str, value: str) -> CellFlag | None:
     if kind != "number":
-        return ""
+        return None
     if _EFFECTIVENESS.fullmatch(metric):
         return "effectiveness"
     saturated = _P_VALUE.fullmatch(metric) and is_number(value) and float(value) in (0, 1)
-    return "saturated" if saturated else ""
+    return "saturated" if saturated else None

@@ -76,7 +76,7 @@ class Cells:
         # A column that the table lacks leads to no cell, not back to this one.
         if not override.keys() <= set(self.keys):
             return None
-        return tuple((dict(zip(self.keys, key, strict=True)) | override).values())
+        return tuple({**dict(zip(self.keys, key, strict=True)), **override}.values())
 
     def read(self, key: Key | None, column: str = "value") -> Any:
         """Content of a cell in a column, None if there is none."""

@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, TypeVar
 
 from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.cell_classes import CellClass, described
-from everycell.engine.reports import ON_REBUILT, OUTCOME_NAMES, VERDICT_NAMES, VERDICTS, Verdict
-from everycell.engine.tiers import TIERS
+from everycell.engine.reports import (
+    ON_REBUILT,
+    OUTCOME_NAMES,
+    VERDICT_NAMES,
+    VERDICTS,
+    Report,
+    Verdict,
+)
+from everycell.engine.tiers import TIERS, Tier
 
 #: What a claim was tested on.
 BASES = ("data", "published inputs", "other cells", "surrogate data")
@@ -28,9 +35,20 @@ NOT_RUN, UNTESTABLE = ("not run", ""), ("untestable", "")
 class Entry(Protocol):
     """A report of an artefact in a tier; `everycell.engine.results.Result` is one."""
 
-    artefact: Any
-    tier: Any
-    report: Any
+    @property
+    def artefact(self) -> Artefact:
+        """Card and printed cells."""
+
+    @property
+    def tier(self) -> Tier:
+        """Tier of the report."""
+
+    @property
+    def report(self) -> Report:
+        """What a verdict file holds."""
+
+
+AnEntry = TypeVar("AnEntry", bound=Entry)
 
 
 @dataclass
@@ -145,7 +163,7 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
     """Class of each published cell by the result that counts, if there is one; checks too."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
-            CellClass(cell.kind, cell.origin, cell.flag or "", cell.verdict)
+            CellClass(cell.kind, cell.origin, cell.flag, cell.verdict)
             for cell in entry.report.cells
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
@@ -166,9 +184,9 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
     ]
 
 
-def best_entries(entries: Iterable[Entry]) -> dict[str, Entry]:
+def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
     """Result in which each artefact counts: reproduced before surrogate data, then the deepest."""
-    best: dict[str, Entry] = {}
+    best: dict[str, AnEntry] = {}
     for entry in entries:
         known = best.get(entry.artefact.id)
         if entry.report.state in RUNNABLE and (known is None or _depth(entry) > _depth(known)):
@@ -201,9 +219,16 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 
 #: Values of columns of ``cells.csv`` or ``claims.csv``.
-Filter = Mapping[str, str | tuple[str, ...]]
+class CellFilter(TypedDict, total=False):
+    """Arguments of `Counts.verdicts`."""
+
+    kind: str
+    origin: str
+    flag: str
+
+
 #: Headline lines: name -> rows of ``cells.csv`` that count.
-HEADLINES: dict[str, Filter] = {
+HEADLINES: dict[str, CellFilter] = {
     "numbers from data": {"kind": "number", "origin": "data"},
     "of these, effectiveness measures": {
         "kind": "number",
@@ -224,7 +249,7 @@ HEADLINES: dict[str, Filter] = {
 
 
 #: The same for claims and ``claims.csv``.
-CLAIM_LINES: dict[str, Filter] = {
+CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "reproduced values": {"basis": ("data", "published inputs")},
     "other published cells": {"basis": ("other cells",)},
     "surrogate data": {"basis": ("surrogate data",)},
@@ -251,7 +276,7 @@ def claim_lines(counts: Counts) -> dict[str, str]:
     return found
 
 
-def as_query(where: Filter) -> str:
+def as_query(where: Mapping[str, Any]) -> str:
     """Filter as `pandas.DataFrame.query` takes it.
 
     Examples

@@ -113,7 +113,7 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
             real = sha256(path) if path.is_file() else None
             files[side][output["path"]] = real
             if real != output["sha256"]:
-                sides = [None, None]
+                sides: list[str | None] = [None, None]
                 sides[side] = real or "missing"
                 edited.append(Cause(kind="file", name=output["path"], old=sides[0], new=sides[1]))
     other = sorted(
@@ -152,7 +152,7 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
         verdicts=changes(*verdicts),
         conclusions=changes(*conclusions),
         files=tuple(other),
-        causes=(*edited, *causes_of(*receipts, inputs, further), *by_card),
+        causes=(*edited, *causes_of(receipts[0], receipts[1], inputs, further), *by_card),
         unexplained=tuple(path for path in made if behind.of(path) == ()),
         unrecorded=tuple(path for path in made if behind.of(path) is None),
     )

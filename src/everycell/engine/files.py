@@ -11,8 +11,8 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
@@ -78,7 +78,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file for reading, or refuse a pipe, which might never end, and a device."""
     # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")

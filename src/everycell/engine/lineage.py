@@ -184,10 +184,10 @@ class _Hashes:
         if state[0] < LARGE:
             return sha256(place)
         known = self.known.get(source)
-        if not isinstance(known, list) or known[:-1] != state:
-            known = [*state, sha256(place)]
-        self.kept[source] = known
-        return known[-1]
+        same = isinstance(known, list) and known[:-1] == state
+        digest: str = known[-1] if same else sha256(place)
+        self.kept[source] = [*state, digest]
+        return digest
 
     def keep(self) -> None:
         """Cache hashes of large files for the next time."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import shutil
 import tarfile
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
 from everycell.engine.files import sha256
 from everycell.engine.registry import Registry, load_registry
 from everycell.engine.registry_entries import Entry, SourceError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 
 class DamagedFileError(SourceError):
@@ -57,7 +59,7 @@ def kept_archive(path: Path) -> Path:
     return path.with_name(f".{path.name}.archive")
 
 
-def copy_member(archive: Path, target: BinaryIO) -> None:
+def copy_member(archive: Path, target: SupportsWrite[bytes]) -> None:
     """Copy the only file of a tar archive, whose hash was checked.
 
     A name in an archive never says where something is written; links and devices are no files, and
@@ -77,11 +79,13 @@ def copy_member(archive: Path, target: BinaryIO) -> None:
                 f"{archive.name} holds {len(members)} files, expected is 1; report this, since its "
                 "hash is the registered one."
             )
-        shutil.copyfileobj(opened.extractfile(members[0]), target)
+        content = opened.extractfile(members[0])
+        assert content is not None, "it is a regular file"
+        shutil.copyfileobj(content, target)
 
 
-class _Hash(io.RawIOBase):
-    """A file that keeps only the hash of what is written."""
+class _Hash:
+    """A target that keeps only the hash of what is written."""
 
     def __init__(self) -> None:
         self.found = hashlib.sha256()

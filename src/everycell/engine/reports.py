@@ -26,8 +26,12 @@ Verdict = Literal[
     "equal", "close", "differs", "explained", "consistent", "inconsistent", "quoted", "not_run"
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+CellKind = Literal["number", "category", "identifier", "check"]
+CellOrigin = Literal["data", "published inputs", "other cells", "quoted", "none"]
+CellFlag = Literal["effectiveness", "saturated"]
 #: Verdict, as a reader sees it.
-VERDICT_NAMES: dict[Verdict, str] = {verdict: verdict for verdict in VERDICTS} | {
+VERDICT_NAMES: dict[Verdict, str] = {
+    **{verdict: verdict for verdict in VERDICTS},
     "close": "within tolerance",
     "differs": "different",
     "not_run": "not run",
@@ -74,10 +78,10 @@ class JudgedCell(_Part):
     why: str | None
     #: Place of the cause, for a cell that an erratum explains.
     source: Where | None = None
-    kind: Literal["number", "category", "identifier", "check"] = "number"
+    kind: CellKind = "number"
     #: Where the compared value comes from.
-    origin: Literal["data", "published inputs", "other cells", "quoted", "none"] = "data"
-    flag: Literal["effectiveness", "saturated"] | None = None
+    origin: CellOrigin = "data"
+    flag: CellFlag | None = None
     #: Distance within which the values count as close, where more than rounding is allowed.
     tolerance: float | None = None
     #: Only where both tables have markers, and one of the two is not empty.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.engine.printed_cells import declared_cells
 from everycell.engine.receipts import write_receipt
+from everycell.engine.tiers import Tier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,9 +34,9 @@ class ResultJob(Job):
         self.facts: dict[str, Any] = {}
 
     @property
-    def tier(self) -> str:
+    def tier(self) -> Tier:
         """First folder below ``results``."""
-        return self.receipt.parts[1]
+        return cast(Tier, self.receipt.parts[1])
 
     def input_cells(self, artefact: str) -> pd.DataFrame:
         """Printed cells that a card declares as inputs: the only ones that a tier may read.

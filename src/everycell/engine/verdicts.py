@@ -225,7 +225,7 @@ def _cells(
                 source=source,
                 kind=described_cell.kind,
                 origin=described_cell.judged(verdict).origin,
-                flag=described_cell.flag or None,
+                flag=described_cell.flag,
                 tolerance=within,
             )
         )
@@ -290,8 +290,9 @@ def _conclusions(
             )
             on_rebuilt = _unless_cause_unknown(artefact, conclusion, on_rebuilt)
             # One reason for a table: what it does not show at all comes first.
-            if on_rebuilt.outcome != "not_testable" and not declared.can_test(conclusion.id):
-                on_rebuilt = Decision("not_testable", declared.not_testable.because)
+            silent = None if declared.can_test(conclusion.id) else declared.not_testable
+            if on_rebuilt.outcome != "not_testable" and silent is not None:
+                on_rebuilt = Decision("not_testable", silent.because)
         tested.append(
             JudgedConclusion(
                 id=conclusion.id,

@@ -116,12 +116,12 @@ class _GroupFairnessEvaluator(Evaluator):
         frame = frame.set_axis(["query", "document", "score"], axis="columns")
         # Only what agrees in all parameters shares its counts, so that a document without counts
         # at rank 9 does not refuse a measure @5.
-        alike: dict[tuple[str, str, float, int], list[Measure]] = defaultdict(list)
+        alike: dict[tuple[str, Any, float, int], list[Measure]] = defaultdict(list)
         for measure in self.measures:
             tau = measure["tau"] if "tau" in measure.SUPPORTED_PARAMS else TAU
             alike[measure["counts"], measure["unknown"], tau, measure["cutoff"]].append(measure)
         for (counts, unknown, tau, cutoff), measures in alike.items():
-            ranked = ranked_counts(frame, counts, depth=cutoff, unknown=unknown)  # type: ignore[arg-type]
+            ranked = ranked_counts(frame, counts, depth=cutoff, unknown=unknown)
             background = most_neutral(counts, cutoff, tau=tau)
             values = fairness_by_query(ranked, [cutoff], tau=tau, background=background)
             for measure in measures:

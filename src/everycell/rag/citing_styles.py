@@ -35,7 +35,7 @@ class CitingStyle(NamedTuple):
     read: Callable[[str, int], GroundedAnswer]
 
 
-def citing_style(name: StyleName, template: Path | None = None) -> CitingStyle:
+def citing_style(name: str, template: Path | None = None) -> CitingStyle:
     """Return a way to ask by its name.
 
     Examples

@@ -182,8 +182,8 @@ def _judged(
         missing_topics=missing_topics,
         without_relevant="zero",
     )
-    scores = tuple(lists.scores(_completed(run, listed), outside="drop") for run in (first, second))
-    return lists, scores  # type: ignore[return-value]
+    one, other = (lists.scores(_completed(run, listed), outside="drop") for run in (first, second))
+    return lists, (one, other)
 
 
 def _completed(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:

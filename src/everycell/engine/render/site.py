@@ -16,6 +16,7 @@ from typing import Any
 
 from everycell.engine.artefacts import Paper
 from everycell.engine.cards import RUNNABLE
+from everycell.engine.conclusions import Outcome
 from everycell.engine.render.page.vocabulary import Found, label
 from everycell.engine.reports import OUTCOME_NAMES, PLACES, STATES, counted, explained_by_source
 
@@ -151,7 +152,7 @@ def _row(entry: Found) -> list[str]:
     ]
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _counted(counts: Mapping[Outcome, int]) -> str:
     return ", ".join(f"{count} {OUTCOME_NAMES[name]}" for name, count in counts.items() if count)
 
 

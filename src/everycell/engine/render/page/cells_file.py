@@ -14,7 +14,7 @@ from everycell.engine.cards import RUNNABLE
 from everycell.engine.counting import UNTESTABLE, best_entries, cells_of, claims_of
 from everycell.engine.render.page.vocabulary import Found
 from everycell.engine.render.tables.layout import NO_KEYS
-from everycell.engine.reports import OUTCOME_NAMES, STATES
+from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICT_NAMES
 
 CELL_COLUMNS = [
     "paper",
@@ -135,11 +135,11 @@ def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[s
                 artefact.paper,
                 artefact.name,
                 tier,
-                STATES[one.verdict],
+                VERDICT_NAMES[one.verdict],
                 "yes",
                 _json(dict(key)),
             ]
-            about += [printed, "", one.verdict, one.kind, one.origin, one.flag]
+            about += [printed, "", one.verdict, one.kind, one.origin, one.flag or ""]
             yield [*about, *[""] * 3, declared.needs]
 
 

@@ -59,7 +59,7 @@ def build_model(
     for entry in found:
         entries.setdefault(entry.artefact.id, []).append(entry)
     counted = count_chapters(papers, [one for of_one in entries.values() for one in of_one])
-    shown = []
+    shown: list[dict[str, Any]] = []
     for paper in papers.values():
         artefacts = []
         publication = read_publication(_folder_of(paper))

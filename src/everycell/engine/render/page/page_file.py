@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from jinja2 import PackageLoader
+
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
@@ -87,10 +89,11 @@ def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
 
 
 def _filled(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> bytes:
-    environment = html_environment("everycell.engine.render.page")
+    package = "everycell.engine.render.page"
+    environment, loader = html_environment(package), PackageLoader(package)
     texts = [
         # The map of the source lies nowhere here.
-        environment.loader.get_source(environment, name)[0].partition("//# sourceMappingURL")[0]
+        loader.get_source(environment, name)[0].partition("//# sourceMappingURL")[0]
         for name in scripts
     ]
     page = {**model, "scripts": texts, "policy": policy_of(texts)}

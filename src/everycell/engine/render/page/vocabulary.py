@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from everycell.engine.artefacts import Artefact
-from everycell.engine.reports import Report
+from everycell.engine.reports import Report, Verdict
 from everycell.engine.tiers import Tier
 
 #: Verdict -> its mark beside a cell, its name, and what it says.
-VERDICTS = {
+VERDICTS: dict[Verdict, tuple[str, str, str]] = {
     "equal": ("✓", "equal", "the reproduced value rounds to the published one"),
     "close": (
         "≈",

@@ -127,8 +127,9 @@ def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str
         if decimals == "text":
             return repr(float(value))
         # Never fewer digits than the whole part has.
-        digits = f"{value:.0f}" if abs(value) >= 1e6 else f"{value:.6g}"
-        return "0" if abs(value) < 1e-12 else digits
+        size: Any = abs(value)
+        digits = f"{value:.0f}" if size >= 1e6 else f"{value:.6g}"
+        return "0" if size < 1e-12 else digits
     return str(value)
 
 
