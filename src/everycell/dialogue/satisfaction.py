@@ -9,10 +9,11 @@ Source: abolghasemi2026, sections 3.5 and 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
@@ -53,7 +54,7 @@ class Step(NamedTuple):
     added: int
 
 
-def confusion(satisfied: Sequence[bool], predicted: Sequence[bool]) -> Confusion:
+def confusion(satisfied: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
     """Count right and wrong answers.
 
     Parameters

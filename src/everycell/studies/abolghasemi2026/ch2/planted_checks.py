@@ -10,6 +10,7 @@ from scipy import stats
 
 from everycell.collections.planted_concepts import CONTROLS, EFFECTS, SHORT
 from everycell.retrieval.encoded import Encoded
+from everycell.retrieval.interpolation import Scaling
 from everycell.studies.abolghasemi2026.ch2.interpolation import tuned_values
 from everycell.studies.abolghasemi2026.ch2.quality import mean_with_interval
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
@@ -74,7 +75,7 @@ def gain_checks(
     return pd.DataFrame(rows)
 
 
-def combination_checks(runs: RankingRuns, scaling: str, seed: int) -> pd.DataFrame:
+def combination_checks(runs: RankingRuns, scaling: Scaling, seed: int) -> pd.DataFrame:
     """What BM25 adds to a ranker under one tuned weight, with names and without.
 
     Columns as in `weight_checks`; differences in nDCG to the better of the two alone.

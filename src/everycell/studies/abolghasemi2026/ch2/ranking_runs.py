@@ -12,6 +12,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import judgements
 from everycell.retrieval.evaluation import evaluate
+from everycell.retrieval.interpolation import Scaling
 from everycell.retrieval.judged_lists import JudgedLists, judge
 from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, pairing
 from everycell.studies.abolghasemi2026.ch2.oracle import noise_levels
@@ -75,7 +76,7 @@ class RankingRuns:
         chosen = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
         return cls(snakemake.input.candidates, runs, **chosen)
 
-    def noise(self, scaling: str, seeds: int) -> dict[str, pd.DataFrame]:
+    def noise(self, scaling: Scaling, seeds: int) -> dict[str, pd.DataFrame]:
         """Noise oracle of the first system, by task."""
         first = next(iter(self.runs))
         levels = {}
@@ -85,7 +86,7 @@ class RankingRuns:
             levels[task] = noise_levels(lists, scores, MEASURES, over=scaling, seeds=range(seeds))
         return levels
 
-    def pairings(self, scaling: str) -> dict[str, dict[str, Pairing]]:
+    def pairings(self, scaling: Scaling) -> dict[str, dict[str, Pairing]]:
         """The first system with each other one, by its name and by task."""
         first, *others = self.runs
         return {
@@ -93,9 +94,11 @@ class RankingRuns:
             for other in others
         }
 
-    def pairing(self, task: str, first: str, second: str, scaling: str) -> Pairing:
+    def pairing(self, task: str, first: str, second: str, scaling: Scaling) -> Pairing:
         """Both splits of a task under every weight of two systems."""
         lists = self.lists(task, ("validation", "test"))
         in_test = np.asarray(lists.queries.isin(self.lists(task).queries))
-        scores = [lists.scores(self.run(name, task), outside="drop") for name in (first, second)]
-        return pairing(lists, *scores, in_test, MEASURES, over=scaling)
+        one, other = (
+            lists.scores(self.run(name, task), outside="drop") for name in (first, second)
+        )
+        return pairing(lists, one, other, in_test, MEASURES, over=scaling)

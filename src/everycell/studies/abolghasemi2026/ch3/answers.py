@@ -119,7 +119,7 @@ def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     best: dict[tuple[str, str], str] = {}
     for names, rows in answers.groupby(["benchmark", "model"], sort=False):
         setups = rows.loc[rows["part"] == "valid", "setup"].unique()
-        if not len(setups):
+        if not len(setups) or table is None:
             [best[names]] = rows["setup"].unique()
             continue
         own = table[(table[["benchmark", "model"]] == list(names)).all(axis=1)]

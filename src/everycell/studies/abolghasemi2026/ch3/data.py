@@ -113,10 +113,10 @@ def part_sizes(
     dialogues: Sequence[RatedDialogue], held: Sequence[Sequence[tuple[Turn, ...]]], benchmark: str
 ) -> pd.DataFrame:
     """Sizes of training, validation and test parts, by each reading of the split."""
-    rows = []
+    rows, (valid, test) = [], held
     for reading, options in READINGS.items():
         split: dict[str, list[Sample]] = split_samples(
-            dialogues, *held, benchmark, **options
+            dialogues, valid, test, benchmark, **options
         )._asdict()
         for part, samples in split.items():
             sizes = class_sizes(sample.satisfied for sample in samples)

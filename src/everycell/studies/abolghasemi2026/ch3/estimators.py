@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import Sample, Turn
@@ -32,14 +34,16 @@ if TYPE_CHECKING:
 #: What is predicted; "plain" is the original test set without apologies.
 PARTS = ("valid", "main", "cf", "plain")
 #: Probability of dissatisfaction of each dialogue, 0 to 1.
-Estimate: TypeAlias = Callable[[Sequence[Sequence[Turn]]], Sequence[float]]
+Estimate: TypeAlias = Callable[
+    [Sequence[Sequence[Turn]]], Sequence[float] | npt.NDArray[np.floating]
+]
 
 
 class SatisfactionEstimator(ABC):
     """Something that is trained and then says how likely it is that a user is dissatisfied."""
 
     #: Name in the tables.
-    name: ClassVar[str]
+    name: str
     #: Whether the thesis has it: where a tier gives verdicts on cells, its tables have no others.
     printed: ClassVar[bool] = False
     #: Whether trainings of different seeds differ.
@@ -61,6 +65,13 @@ class SatisfactionEstimator(ABC):
         self.sizes = dict(sizes or {})
         self.samples = samples
         self.frozen = frozen
+
+    @property
+    def encoder(self) -> Path | str:
+        """The encoder that it starts from."""
+        if self.source is None:
+            raise ValueError(f"{self.name} starts from an encoder: give its `source`.")
+        return self.source
 
     @classmethod
     def small_encoder(cls, *, frozen: bool) -> str | None:
@@ -136,7 +147,7 @@ class Bert(SatisfactionEstimator):
         training, valid = map(_labelled, material(setup, parts, most=self.samples, seed=seed))
         options = stepped_options(**self.training, seed=training_seed)
         return train_classifier(
-            self.source, training, valid, options, folder, factor=setup.factor, **self.sizes
+            self.encoder, training, valid, options, folder, factor=setup.factor, **self.sizes
         )
 
 
@@ -164,12 +175,18 @@ class Asap(SatisfactionEstimator):
 
         if self.frozen and self._vectors is None:
             # All trainings share what is computed once.
-            self._vectors = UtteranceVectors(self.source, utterance=self.sizes["utterance"])
+            self._vectors = UtteranceVectors(self.encoder, utterance=self.sizes["utterance"])
         training, valid = map(_labelled, material(setup, parts, most=self.samples, seed=seed))
         options = stepped_options(**self.training, seed=training_seed)
-        source = self._vectors if self.frozen else self.source
+        source = self._vectors if self.frozen else None
         return train_asap(
-            source, training, valid, options, folder, factor=setup.factor, **self.sizes
+            source or self.encoder,
+            training,
+            valid,
+            options,
+            folder,
+            factor=setup.factor,
+            **self.sizes,
         )
 
 

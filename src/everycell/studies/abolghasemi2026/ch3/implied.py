@@ -105,7 +105,9 @@ def _grown(main: Confusion, cf: Confusion) -> dict[float, Confusion]:
     steps = dissatisfaction_steps(sum(main[:2]), sum(main[2:]), there)
     return {
         percent: main._replace(
+            # pyrefly: ignore[bad-argument-type]  expected numbers are fractions
             dissatisfied_right=main.dissatisfied_right + added * cf.dissatisfied_right / there,
+            # pyrefly: ignore[bad-argument-type]
             dissatisfied_wrong=main.dissatisfied_wrong + added * cf.dissatisfied_wrong / there,
         )
         for percent, added in steps

@@ -68,7 +68,8 @@ def f1_gain(
             ]
             f1 = [scores(Confusion(*map(int, row))).f1 for row in zip(*cells, strict=True)]
             gains += sign * np.array(f1) / trainings
-    return float(gains[0]), *map(float, np.quantile(gains[1:], [0.025, 0.975]))
+    low, high = np.quantile(gains[1:], [0.025, 0.975])
+    return float(gains[0]), float(low), float(high)
 
 
 def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
@@ -94,7 +95,7 @@ def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFr
     rows = []
     for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
         setups = dict(list(found.groupby("setup", sort=False)))
-        factors = {up_sampling(name): name for name in setups if up_sampling(name)}
+        factors = {factor: name for name in setups if (factor := up_sampling(name))}
         for factor, name in factors.items():
             if twice := factors.get(2 * factor):
                 pair = setups[twice], setups[name]

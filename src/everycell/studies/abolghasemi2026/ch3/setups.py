@@ -83,6 +83,12 @@ def suitable(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
     }
 
 
+def _flipped(sample: Sample, seed: int) -> Sample:
+    found = counterfactual(rewrite_by_rule(sample, seed=seed))
+    assert found is not None, "what the rules write has no fault"
+    return found
+
+
 def material(
     setup: Setup, parts: Parts, *, most: int | None = None, seed: int
 ) -> tuple[list[Sample], list[Sample]]:
@@ -93,10 +99,7 @@ def material(
     """
     found = [list(parts["train"][:most]), list(parts["valid"])]
     if setup.counterfactuals:
-        found = [
-            [*part, *(counterfactual(rewrite_by_rule(each, seed=seed)) for each in part)]
-            for part in found
-        ]
+        found = [[*part, *(_flipped(each, seed) for each in part)] for part in found]
     if setup.without_apologies:
         found = [[without_apologies(each) for each in part] for part in found]
     training, valid = found

@@ -63,7 +63,9 @@ def outliers_by_iteration(
 
 
 def reductions(
-    found: Sequence[tuple[int, FloatArray, FloatArray]], draws: FloatArray, fixed: int | None
+    found: Sequence[tuple[int, FloatArray, FloatArray]],
+    draws: npt.NDArray[np.floating],
+    fixed: int | None,
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Relative change of mean P(u) in percent at each x, with intervals over lists."""
     rows, samples = [], []
@@ -181,17 +183,18 @@ def _changes(
     """Differences between points with their intervals, and of the last such from the first."""
     place = {int(x): position for position, x in enumerate(frame["x"])}
     values = frame["value"].to_numpy()
-    rows, first = [], None
+    rows = []
+    first: tuple[str, float, FloatArray] | None = None
+    last = first
     for start, stop in steps:
         if start not in place or stop not in place:
             continue
         a, b = place[start], place[stop]
         change, sampled = values[b] - values[a], samples[:, b] - samples[:, a]
         rows.append((f"{start} to {stop}", change, *np.nanquantile(sampled, ENDS)))
-        if first is None:
-            first = (f"{start} to {stop}", change, sampled)
         last = (f"{start} to {stop}", change, sampled)
-    if first is not None and last[0] != first[0]:
+        first = first or last
+    if first is not None and last is not None and last[0] != first[0]:
         ends = np.nanquantile(last[2] - first[2], ENDS)
         rows.append((f"{last[0]}, less {first[0]}", last[1] - first[1], *ends))
     return pd.DataFrame(rows, columns=["change", "value", "low", "high"])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.fair_ranking.decomposition import resample
+from everycell.fair_ranking.decomposition import Matching, resample
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
@@ -48,7 +48,7 @@ def matrices_and_rules(
     lists: int,
     ranks: int,
     iterations: Sequence[int],
-    rules: Sequence[str],
+    rules: Sequence[Matching],
     bootstrap: int,
     seed: int,
 ) -> pd.DataFrame:

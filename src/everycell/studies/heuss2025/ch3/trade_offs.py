@@ -87,7 +87,9 @@ def trade_offs(
     depth = max(len(each.documents) for each in lists)
     rows = []
     for method, alpha in _settings(uniform_alphas):
-        needed = minimum_protected(depth, alpha, significance) if method == "FA*IR" else None
+        needed = np.empty(0, dtype=np.int64)
+        if method == "FA*IR":
+            needed = minimum_protected(depth, alpha, significance)
         for each in lists:
             protected = each.neutralities >= protected_from
             match method:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from everycell.dialogue.answerability import (
     THRESHOLDS,
+    How,
     aggregate,
     best_threshold,
     decide,
@@ -81,7 +82,7 @@ def cases(
     passages: pd.DataFrame,
     labelled: pd.DataFrame,
     scores: pd.Series,
-    thresholds: Mapping[str, float],
+    thresholds: Mapping[How, float],
 ) -> dict[Level, Cases]:
     """Decisions of a classifier at all levels.
 
@@ -207,7 +208,7 @@ def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.D
     [0.5, 1.0, 0.5, 1.0]
     """
     nothing = np.zeros(len(scored), dtype=bool)
-    rows = []
+    rows: list[tuple[str, str, str, float]] = []
     for how, threshold in THRESHOLDS.items():
         said = {
             name: decide(aggregate(scored[name].tolist(), how), threshold) for name in classifiers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -36,20 +37,20 @@ def read_released(path: Path) -> pd.DataFrame:
     for number, (name, *values) in enumerate(
         raw[["QueryPassage", "Jaccard", "Confidence"]].itertuples(index=False), start=1
     ):
-        try:
+        row = None
+        with suppress(TypeError, ValueError):
             turn, text = parse_literal(name)
             jaccard, confidence = map(float, values)
-            sound = isinstance(turn, str) and isinstance(text, str)
-            sound = sound and 0 <= jaccard <= 1 and 1 <= confidence <= 5
-        except (TypeError, ValueError):
-            sound = False
-        if not sound:
+            in_range = 0 <= jaccard <= 1 and 1 <= confidence <= 5
+            if isinstance(turn, str) and isinstance(text, str) and in_range:
+                row = (turn, text, jaccard, confidence)
+        if row is None:
             raise AnnotationError(
                 f"{path}, row {number}: found {name[:40]!r} with {values}; allowed is a pair of a "
                 "question and a passage with an agreement from 0 to 1 and a confidence from 1 to "
                 "5, so fetch the file again (delete it first)."
             )
-        rows.append((turn, text, jaccard, confidence))
+        rows.append(row)
     found = pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
     twice = found.duplicated(["turn_id", "text_id"])
     if twice.any():

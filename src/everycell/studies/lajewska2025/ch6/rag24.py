@@ -90,7 +90,8 @@ def rag_responses(
     }
     for name, run in RUNS.items():
         first = writer.clusters if run.most is None else len(nuggets)
-        own = list(facets(run.system, *of_kind[run.kind], first))
+        own_nuggets, own_clusters, own_ranks = of_kind[run.kind]
+        own = list(facets(run.system, own_nuggets, own_clusters, own_ranks, first))
         plain = _within(writer, own, questions, run.most)
         found[name, run.kind] = _of_all(plain, questions)
         if run.rewritten is not None:

@@ -89,7 +89,8 @@ def extracted_responses(
     """Responses of all variants in the words of the passages, as `responses_frame` and `input`."""
     parts = []
     for kind, shown in passages.groupby("input", sort=False):
-        own = [frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks)]
+        of_kind = (frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks))
+        own_nuggets, own_clusters, own_ranks = of_kind
         topics = [str(topic) for topic in shown["topic"].unique()]
         found: dict[str, list[Response]] = {}
         for name, system in SYSTEMS.items():
@@ -97,7 +98,7 @@ def extracted_responses(
                 continue
             said = {
                 each.topic: extracted(system, each, sentences=clusters_shown, words=words)
-                for each in facets(system, *own, clusters_shown)
+                for each in facets(system, own_nuggets, own_clusters, own_ranks, clusters_shown)
             }
             # Where no nugget was found there is nothing to say.
             found[name] = [said.get(topic, Response(topic, ())) for topic in topics]

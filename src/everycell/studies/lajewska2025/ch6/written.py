@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.language_models.generation import LanguageModel, Message, Request
+from everycell.language_models.generation import Message, Request
+from everycell.language_models.recorded import Recorded
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.responses import (
     PROMPTS,
@@ -53,7 +54,7 @@ class Writer:
 
     def __init__(
         self,
-        model: LanguageModel,
+        model: Recorded,
         decoding: Decoding,
         reasoning: Decoding,
         prompts: Mapping[str, Path],
@@ -124,7 +125,7 @@ def written_responses(
     if reasoned:
         found[REASONED] = writer.in_one_step("chain_of_thought", questions, given)
     for name, (system, fluent) in systems.items():
-        own = list(facets(system, *chosen[1:], writer.clusters))
+        own = list(facets(system, chosen[1], chosen[2], chosen[3], writer.clusters))
         plain = _summarised(writer, own, questions)
         found[name] = plain
         if fluent is not None:
