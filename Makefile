@@ -86,9 +86,10 @@ docs: setup-docs ## build the documentation's site from what lies in results/
 	$(IN_VENV) snakemake --cores $(CORES) site
 	@echo "Site: results/site/index.html"
 
-lint: setup-test ## check style: ruff and snakefmt
+lint: setup-test ## check style and types: ruff, pyrefly and snakefmt
 	$(IN_VENV) ruff check .
 	$(IN_VENV) ruff format --check .
+	$(IN_VENV) pyrefly check --summary=none
 	$(IN_VENV) snakefmt --check Snakefile workflow
 
 bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
