@@ -7,7 +7,7 @@ from unit.test_learning_rankers import TOY
 from workflow.project import Project
 
 RULES = "workflow/rules/abolghasemi2026/ch2.smk"
-LINE = '        ("e", "TILDE", encoder, f"tilde.{encoder}.all"),\n'
+LINE = '        ("e", "TILDE", name, f"tilde.{encoder}.all"),\n'
 TABLE = "results/embedded/abolghasemi2026/table_2_1.csv"
 RANKERS = "src/everycell/learning/rankers"
 

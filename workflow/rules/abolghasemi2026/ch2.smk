@@ -91,25 +91,37 @@ use rule step as collection_ad_hoc with:
 # for that row: a small encoder for SciBERT, and the weights that the one of CACM starts from, which
 # are those of a SPLADE, for the zero-shot TILDEv2. Rows from m on are ours.
 ENCODERS = {"embedded": NEW_ENCODER, "released": "splade-tiny"}
+ENCODER_NAMES = {NEW_ENCODER: "small BERT", "tilde": "BERT of TILDE"}
 EXPANSION = {"embedded": CH2.concepts.expansion, "released": CH2.expansion}
 SYSTEMS = {
     tier: [
         ("a", "BM25", "STM2", "bm25.STM2"),
-        ("e", "TILDE", encoder, f"tilde.{encoder}.all"),
-        ("h", "TILDEv2", encoder, f"tildev2.{encoder}.all"),
+        ("e", "TILDE", name, f"tilde.{encoder}.all"),
+        ("h", "TILDEv2", name, f"tildev2.{encoder}.all"),
         *[
             (
                 row,
                 "TILDEv2",
-                f"{encoder} expansion m={m}",
+                f"{name} expansion m={m}",
                 f"tildev2-expanded-{m}.{encoder}.all",
             )
             for row, m in zip("ij", EXPANSION[tier])
         ],
-        ("k", "Cross-Encoder", start, f"cross-encoder.{start}.all"),
-        ("l", "Cross-Encoder", f"MTFT-{start}", f"mtft.{start}.all"),
+        (
+            "k",
+            "Cross-Encoder",
+            ENCODER_NAMES.get(start, start),
+            f"cross-encoder.{start}.all",
+        ),
+        (
+            "l",
+            "Cross-Encoder",
+            f"MTFT-{ENCODER_NAMES.get(start, start)}",
+            f"mtft.{start}.all",
+        ),
     ]
     for tier, encoder in ENCODERS.items()
+    for name in [ENCODER_NAMES.get(encoder, encoder)]
     for start in ["tilde" if tier == "embedded" else encoder]
 }
 SYSTEMS["embedded"] += [
@@ -302,10 +314,11 @@ LISTS = {
 COMBINED = {
     tier: [
         ("a", "BM25", "STM2", "bm25.STM2"),
-        ("b", "TILDE", encoder, f"tilde.{encoder}.all"),
-        ("c", "TILDEv2", encoder, f"tildev2.{encoder}.all"),
+        ("b", "TILDE", name, f"tilde.{encoder}.all"),
+        ("c", "TILDEv2", name, f"tildev2.{encoder}.all"),
     ]
     for tier, encoder in ENCODERS.items()
+    for name in [ENCODER_NAMES.get(encoder, encoder)]
 }
 COMBINED["full"] = [
     ("a", "BM25", "STM2", "bm25.STM2"),
