@@ -230,16 +230,19 @@ class _Part:
     ) -> pd.DataFrame:
         """The best documents of a query and others that share something with it."""
         asked = form[row]
-        # Rounded, so that equal sums tie.
-        concepts = (self.weight @ (asked >= 0)).round(6)
-        words = (np.where(self.form == asked, self.weight, 0) @ (asked >= 0)).round(6)
+        concepts = self.weight @ (asked >= 0)
+        words = np.where(self.form == asked, self.weight, 0) @ (asked >= 0)
         same = NAME_WEIGHT * (self.name == self.name[row]) * names
-        others = (np.arange(self.size) != row) & (concepts + same > 0)
+        # Rounded, so that equal sums tie.
+        whole, words, concepts = (
+            part.round(6) for part in (concepts + same, words + same, concepts)
+        )
+        others = (np.arange(self.size) != row) & (whole > 0)
         pool = np.flatnonzero(others)
-        best = pool[np.argsort(-(concepts + same)[pool], kind="stable")][:BEST]
+        best = pool[np.argsort(-whole[pool], kind="stable")][:BEST]
         further = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
         listed = np.sort(np.concatenate([best, further]))
-        noisy = (concepts + same)[listed] + NOISE * rng.normal(size=len(listed))
+        noisy = whole[listed] + NOISE * rng.normal(size=len(listed))
         return pd.DataFrame(
             {
                 "setting": SETTING,
@@ -248,8 +251,8 @@ class _Part:
                 "query_id": query,
                 "document_id": self.ids[listed],
                 "relevance": (np.argsort(np.argsort(-noisy)) < RELEVANT).astype(int),
-                "concepts": (concepts + same)[listed],
-                "words": (words + same)[listed],
+                "concepts": whole[listed],
+                "words": words[listed],
                 "no-names": concepts[listed],
             }
         )
