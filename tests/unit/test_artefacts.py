@@ -154,7 +154,7 @@ def test_an_id_that_resembles_none(tmp_path):
 
 
 def test_adding_a_paper_touches_no_other(tmp_path, repository):
-    """What the README walks through: three files make a paper, and the rest stays as it is."""
+    """Three files make a paper, as in docs/your-own-paper.md; all other papers stay the same."""
     (tmp_path / "sakai2023").symlink_to(repository / "published" / "sakai2023")
     before = load_papers(tmp_path)
     papers = load_papers(

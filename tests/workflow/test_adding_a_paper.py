@@ -1,6 +1,6 @@
-"""The README's walk through adding a paper, done as it stands there on a copy of the repository.
+"""The complete example of docs/your-own-paper.md, added to a copy of the repository.
 
-But for where the released file is: a server gives it, as an author's archive does.
+Only the released file comes from a server, as from an author's archive.
 """
 
 import json
@@ -40,7 +40,8 @@ PAPER = "toy2026"
 @pytest.fixture(scope="module")
 def steps(repository: Path) -> dict[str, str]:
     """Return path and content of each file that the section shows."""
-    section = (repository / "README.md").read_text("utf-8").split("## Adding a paper")[1]
+    page = (repository / "docs" / "your-own-paper.md").read_text("utf-8")
+    section = page.split("## A complete example")[1]
     found = {}
     for step in STEP.finditer(section.split("\n## ")[0]):
         lines = textwrap.dedent(step["block"]).splitlines()
