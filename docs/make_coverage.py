@@ -1,4 +1,4 @@
-"""Write what is rebuilt into README.md: `python docs/make_coverage.py`, in the project folder.
+"""Write what is reproduced into README.md: `python docs/make_coverage.py`, in the project folder.
 
 Everything is counted from `tests/expected_verdicts.csv`, which CI holds against a clean run, and
 from the cards. The text goes between two marks of the README, so nothing of it is typed.
@@ -114,11 +114,11 @@ def filters(chapters: Mapping[tuple[str, str], Counts]) -> str:
         for name in claim_lines(whole)
     ]
     shown += [(whole.claims[one], {"basis": one[0]}) for one in (NOT_RUN, UNTESTABLE)]
-    lines = ["| number | filter |", "|--:|---|"]
+    lines = []
     for number, where in shown:
         code = where if isinstance(where, str) else f'claims.query("{as_query(where)}").outcome'
-        lines.append(f"| {number:,} | `{code}` |")
-    return "\n".join(lines) + "\n"
+        lines.append(f"{code}  # {number:,}\n")
+    return "```python\n" + "".join(lines) + "```\n"
 
 
 def table(papers: Mapping[str, Paper], chapters: Mapping[tuple[str, str], Counts]) -> str:
@@ -151,7 +151,7 @@ def _claims(counts: Counts, *bases: str) -> str:
 
 
 def rendered(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> str:
-    """Return the page with both texts made anew between their marks."""
+    """The page with each text replaced between its marks."""
     chapters = count_chapters(papers, entries(papers, expected))
     texts = {
         "summary": summary(chapters),

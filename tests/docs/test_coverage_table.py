@@ -1,4 +1,4 @@
-"""What the README says is rebuilt is counted from the expected verdicts."""
+"""What the README says is reproduced is counted from the expected verdicts."""
 
 import importlib.util
 import re
@@ -58,8 +58,8 @@ def readme_filters() -> tuple[str, list[tuple[int, str]]]:
     """Code of the README that reads the two tables, and its filters with their numbers."""
     text = (REPOSITORY / "README.md").read_text("utf-8")
     [code] = re.findall(r"```python\n(import pandas.+?\n)```", text, re.S)
-    rows = re.findall(r"^\| ([\d,]+) \| `(.+)` \|$", text, re.M)
-    return code, [(int(number.replace(",", "")), expression) for number, expression in rows]
+    rows = re.findall(r"^(c\w+\..+)  # ([\d,]+)$", text, re.M)
+    return code, [(int(number.replace(",", "")), expression) for expression, number in rows]
 
 
 def check_filters(whole, tables, folder):

@@ -48,7 +48,7 @@ TRACKED = {
         check=True,
     ).stdout.split("\0")
 }
-#: Papers that the README and docs/your-own-paper.md add, which are not in the repository.
+#: Papers that docs/your-own-paper.md adds, which are not in the repository.
 TOYS = ("toy2026", "smith2026")
 # A fence may be indented, as in a list.
 FENCE = re.compile(r"^ *```(?P<language>\w*)\n(?P<body>.*?)^ *```$", re.M | re.S)
@@ -111,9 +111,9 @@ def test_commands_and_options_exist(page, words):
             assert word in ids
 
 
-def test_the_readme_lists_every_command_with_its_own_options():
+def test_the_how_to_lists_every_command_with_its_own_options():
     known = typer.main.get_command(app).commands
-    table = read(REPOSITORY / "README.md").split("| command | does |")[1].split("\n\n")[0]
+    table = read(REPOSITORY / "docs/howto.md").split("| command | does |")[1].split("\n\n")[0]
     listed = dict(re.findall(r"^\| `everycell ([\w-]+)[^`]*` \| (.+) \|$", table, re.M))
     assert listed.keys() == known.keys()
     for name, text in listed.items():
@@ -180,7 +180,7 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
 
 
 def test_the_table_of_targets_names_real_ones(known_targets):
-    table = read(REPOSITORY / "README.md").split("| you ask for |")[1].split("\n\n")[0]
+    table = read(REPOSITORY / "docs/howto.md").split("| target | makes |")[1].split("\n\n")[0]
     named = [name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row[:60])]
     assert len(named) >= 6
     for name in named:

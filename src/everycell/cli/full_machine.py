@@ -188,7 +188,7 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
     if not sends and here and "+cpu" in metadata.version("torch"):
         yield Row(
             "missing", "torch that uses the GPU", "the CPU build is installed",
-            "install torch for your GPU (README, clusters and other machines)",
+            "install torch for your GPU (docs/howto.md, install only what you need)",
         )  # fmt: skip
 
 
