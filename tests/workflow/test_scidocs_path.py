@@ -253,5 +253,5 @@ def test_without_a_run_the_tier_says_what_it_needs(tree):
     shown = tree.everycell(
         "list", "abolghasemi2026/table_2_3", "--tier", "full", "--format", "json"
     ).stdout
-    assert '"state": "not_run"' in shown
+    assert '"state": "not run"' in shown
     assert "config.yaml names" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout
