@@ -42,14 +42,14 @@ ifneq ($(VENV_IS),whole)
 endif
 
 help: ## print this list
-	@echo "everycell: rebuild every table and figure, with a verdict for every printed cell"
+	@echo "everycell: reproduce tables and figures, with a verdict for each published value"
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
 	  | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 	@echo "Settings, for example 'make reproduce CORES=8 TARGET=lajewska2025_ch4':"
-	@echo "  CORES=2  TARGET= (all embedded artefacts)  PYTHON=python3.11"
+	@echo "  CORES=2  TARGET= (what needs no data; all: released data too)  PYTHON=python3.11"
 	@echo "  WORKERS=3 (parallel tests)  PYTEST_ARGS="
 
-reproduce: setup ## rebuild TARGET with CORES cores, then print the page and a summary
+reproduce: setup ## make TARGET (default: what needs no data), print a summary
 	@$(IN_VENV) everycell make --cores $(CORES) $(TARGET)
 
 test: setup-test lint ## run the linters and the whole test suite

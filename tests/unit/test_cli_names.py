@@ -4,9 +4,10 @@ import pytest
 from harness import published
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 from unit.toy_papers import CARD, write_paper
 
-from everycell.cli import making
+from everycell.cli import app, making
 from everycell.cli.entry import missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Named, Names
@@ -179,3 +180,14 @@ def test_a_light_installation_says_what_runs_the_workflow(monkeypatch):
         making.run_snakemake(["all"])
     assert "snakemake is not installed" in missing_module(error.value)
     assert "pip install 'everycell[workflow]'" in missing_module(error.value)
+
+
+def test_make_without_a_name_says_what_it_makes_and_how_to_get_the_rest(monkeypatch, repository):
+    monkeypatch.chdir(repository)
+    requests: list[list[str]] = []
+    monkeypatch.setattr(making, "run_snakemake", lambda request: requests.append(request) or 1)
+    line, end = CliRunner().invoke(app, ["make"]).stderr.split("\n")
+    assert requests == [["embedded"]] and end == ""
+    assert "needs no data" in line and "make reproduce TARGET=all" in line
+    assert (repository / "docs/run-in-full.md").is_file() and "docs/run-in-full.md" in line
+    assert CliRunner().invoke(app, ["make", "embedded"]).stderr == ""

@@ -60,7 +60,7 @@ def make(
         list[str] | None,
         typer.Argument(
             help="Works, chapters, artefacts, tiers or files below results/, however spelled: "
-            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. By default the embedded tier.",
+            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: what needs no data (embedded).",
         ),
     ] = None,
     cores: Annotated[
@@ -97,8 +97,8 @@ def make(
             raise CardError(left_out_sentence(without[0]))
     if not names:
         typer.echo(
-            "everycell: no name was given, so the whole embedded tier is made, about ten minutes "
-            "on two cores; Ctrl-C stops it, and the same command goes on.",
+            "everycell: making what needs no data (about ten minutes on two cores); `make "
+            "reproduce TARGET=all` adds released data, and docs/run-in-full.md the full tier.",
             err=True,
         )
     for sentence in planned.left_out:
