@@ -22,7 +22,7 @@ from everycell.collections.answerability import (
 from everycell.collections.snippet_files import literal
 from everycell.collections.snippets import AnnotationError
 
-#: #: How far the sum of a sentence's two probabilities may be from 1; in the released files, in
+#: How far the sum of a sentence's two probabilities may be from 1; in the released files, in
 #: single precision, it is within 1e-7.
 SUM_TOLERANCE = 1e-4
 

@@ -10,7 +10,7 @@ from everycell.collections.benchmark import Benchmark, linked_benchmark
 from everycell.collections.cacm import linked_tasks
 from everycell.collections.smart import Collection
 
-#: #: Settings of the candidate lists; the first is the main one, also used for training lists. Half
+#: Settings of the candidate lists; the first is the main one, also used for training lists. Half
 #: of the records are only a title, but four of five relevant records have an abstract, and most are
 #: from the query's time: among random negatives this alone gives many relevant documents away.
 CACM_SETTINGS = ("mixed", "random")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-#: #: Modules without documentation for users, in addition to those whose name starts with "_"; and
+#: Modules without documentation for users, in addition to those whose name starts with "_"; and
 #: `numpy.distutils`, since importing it changes the standard library's distutils.
 NOT_WALKED = frozenset({"conftest", "distutils", "externals", "f2py", "tests"})
 #: Sections that numpydoc knows; any other title is text of the section around it.

@@ -27,7 +27,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "female": ("she", "woman", "mother", "daughter", "sister"),
     "male": ("he", "man", "father", "son", "brother"),
 }
-#: #: How each system ranks. Which group is the first one changes from query to query.
+#: How each system ranks. Which group is the first one changes from query to query.
 SYSTEMS: Mapping[str, str] = {
     "even": "every document has as many terms of each group",
     "neutral": "no document has a term",

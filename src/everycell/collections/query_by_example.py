@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 TASKS = ("cite", "co-cite", "coupling")
-#: #: Setting -> sources of negatives, in this order, and how many at most; the rest is drawn from
+#: Setting -> sources of negatives, in this order, and how many at most; the rest is drawn from
 #: all documents. None: as many as needed.
 SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
     "package": (("package", None),),

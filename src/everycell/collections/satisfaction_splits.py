@@ -16,7 +16,7 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL, SYSTEM, USER, Sample, Turn
 from everycell.collections.user_satisfaction import SATISFIED_FROM, RatedDialogue, most_frequent
 
-#: #: Numbers of exchanges in a sample of the split, the last one without an answer. Longer samples
+#: Numbers of exchanges in a sample of the split, the last one without an answer. Longer samples
 #: were cut to their last 16 exchanges, and cannot be found in USS.
 EXCHANGES = range(4, 17)
 _APOLOGY = re.compile(r"\bI'm sorry,?(?: but)?", re.IGNORECASE)

@@ -121,7 +121,7 @@ def most_frequent(ratings: Sequence[int]) -> int:
     return min(counts, key=lambda rating: (-counts[rating], rating))
 
 
-#: #: Rules that reduce several ratings to one. The first is behind the thesis' split; the last
+#: Rules that reduce several ratings to one. The first is behind the thesis' split; the last
 #: comes closest to its counts of ratings, which none of them reproduces.
 RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
     "most frequent, lowest of ties": most_frequent,

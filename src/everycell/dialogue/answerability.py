@@ -25,7 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 How = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
-#: #: Score at which passages and rankings count as answerable, by aggregation (section 5.6.2; see
+#: Score at which passages and rankings count as answerable, by aggregation (section 5.6.2; see
 #: `decide` for a score that equals it).
 THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
 

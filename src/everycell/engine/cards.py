@@ -16,7 +16,7 @@ from everycell.engine.printed_cells import Selector
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
-#: #: Place of an erratum's cause: the print; our copy of it; the method (the printed number is what
+#: Place of an erratum's cause: the print; our copy of it; the method (the printed number is what
 #: the software gives, but the analysis is open to criticism); or undecided.
 Where = Literal["print", "copy", "method", "undecided"]
 #: States of an artefact in a tier without a run.
@@ -41,16 +41,16 @@ class TierCard(CardFileModel):
     needs: str = Field(min_length=3, description="What a run of this tier needs, in words.")
     #: For a stand-in: the name under which the page shows it.
     name: str | None = None
-    #: #: For a stand-in: values of key columns without a counterpart in it. A conclusion that
+    #: For a stand-in: values of key columns without a counterpart in it. A conclusion that
     #: selects them among others is tested on the others.
     lacks: dict[str, list[str]] = {}
-    #: #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models
+    #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models
     #: that the user does not name.
     may_lack: dict[str, list[str]] = {}
-    #: #: For a stand-in: why its values vary between machines, so that the outcome of a conclusion
+    #: For a stand-in: why its values vary between machines, so that the outcome of a conclusion
     #: is not expected to be the same everywhere.
     varies: str | None = Field(None, min_length=10)
-    #: #: Keys of ``config.yaml`` that only the user can set and that a run of this tier needs.
+    #: Keys of ``config.yaml`` that only the user can set and that a run of this tier needs.
     #: "a|b" means one of the two; "3 of a" means three names under a key that holds names.
     settings: list[
         Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
@@ -95,7 +95,7 @@ class Precision(CardFileModel):
     cells: Selector
     #: As in `decimals`; if absent, the precision of the metric.
     decimals: int | Literal["text"] | None = None
-    #: #: For numbers without decimals: whether they are rounded measurements (a share in whole
+    #: For numbers without decimals: whether they are rounded measurements (a share in whole
     #: percents) or counts, labels and ranks.
     measured: bool = False
 
@@ -136,7 +136,7 @@ class Quoted(CardFileModel):
     because: str = Field(min_length=3)
     #: Whether a rebuild may read the printed values of these cells.
     is_input: bool = False
-    #: #: Whether these inputs are data rather than results (votes, annotations, an example's
+    #: Whether these inputs are data rather than results (votes, annotations, an example's
     #: documents), so that values computed from them count as rebuilt.
     observations: bool = False
     #: Tiers in which they are quoted: the full tier may rebuild what a smaller one takes as given.
@@ -206,7 +206,7 @@ class Predicate(CardFileModel):
     other_minus: dict[str, str] | None = None
     #: Key columns of a cell by which to divide first.
     over: dict[str, str] | None = None
-    #: #: Table of these cells: the suffix of a table beside the artefact ("tests"), a table beside
+    #: Table of these cells: the suffix of a table beside the artefact ("tests"), a table beside
     #: another artefact of the paper ("table_5_1.intervals"), or that artefact's own table
     #: ("table_5_1").
     beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?\w+$")
@@ -362,9 +362,9 @@ class Card(CardFileModel):
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []
     derived: list[Derived] = []
-    #: #: Cells that a tier computes by the paper's method from inputs that the paper publishes.
+    #: Cells that a tier computes by the paper's method from inputs that the paper publishes.
     published_inputs: list[Derived] = []
-    #: #: Kinds of cells, where they are not numbers, or categories compared as text. A `check` is
+    #: Kinds of cells, where they are not numbers, or categories compared as text. A `check` is
     #: not published in this form (such as a hash) and not counted as a cell.
     kinds: dict[Literal["number", "category", "identifier", "check"], list[Selector]] = {}
     not_run: list[NotRun] = []
@@ -407,7 +407,7 @@ class ChapterFile(CardFileModel):
     title: str
     source: str | None = None
     artefacts: dict[str, Card]
-    #: #: Claims of the chapter that cannot be tested here, in addition to the conclusions of its
+    #: Claims of the chapter that cannot be tested here, in addition to the conclusions of its
     #: cards.
     untested: list[Untested] = []
 
@@ -420,7 +420,7 @@ class PaperFile(CardFileModel):
     year: int
     kind: Literal["thesis", "paper"]
     reference: str
-    #: #: Publication data, see `everycell.engine.publications`: what only the page shows is not
+    #: Publication data, see `everycell.engine.publications`: what only the page shows is not
     #: part of the code behind results.
     publication: dict[str, object] = {}
     #: Files of the folder with facts of the paper that are not cells of an artefact.

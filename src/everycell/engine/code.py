@@ -29,7 +29,7 @@ def code_sha256(paths: Iterable[Path], root: Path) -> str:
     return digest.hexdigest()
 
 
-#: #: Data files beside a module that do not count as its code: a file of the registry is a separate
+#: Data files beside a module that do not count as its code: a file of the registry is a separate
 #: input in a receipt, so that a new entry does not rerun results.
 NOT_CODE = frozenset({"registry.yaml"})
 
@@ -66,7 +66,7 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     return found | beside | {template for folder in folders for template in _templates(folder)}
 
 
-#: #: An import statement. Faster than parsing all modules, which would take a third of a dry run;
+#: An import statement. Faster than parsing all modules, which would take a third of a dry run;
 #: words of a docstring that look like an import can only add a file.
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ ]+(?P<module>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import most_unpacked
 
-#: #: Rows allowed in a file of any size, and further rows per byte. A row with its own id takes a
+#: Rows allowed in a file of any size, and further rows per byte. A row with its own id takes a
 #: byte or more; a million rows of a constant column take almost nothing.
 ROWS, ROWS_PER_BYTE = 1_000_000, 4
 

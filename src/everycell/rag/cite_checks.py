@@ -24,7 +24,7 @@ from everycell.rag.interventions import (
 )
 from everycell.text.sentences import sentence_spans
 
-#: #: Largest number of words in a statement: a longer one is a claim by itself, which a document
+#: Largest number of words in a statement: a longer one is a claim by itself, which a document
 #: that contains it does support.
 LONGEST = 8
 #: Page that describes both files.

@@ -13,7 +13,7 @@ from everycell.rag.cite_checks import cited_sentences
 from everycell.rag.grounded_template import GroundedAnswer, read_grounded
 from everycell.text.sentences import sentence_spans
 
-#: #: "sentences": numbers in brackets after sentences. "spans": marks around words, with the
+#: "sentences": numbers in brackets after sentences. "spans": marks around words, with the
 #: project's prompt. "own template": the same, with the template of a model trained for it
 #: (Command-R).
 StyleName = Literal["sentences", "spans", "own template"]
