@@ -1,4 +1,4 @@
-"""Write docs/errata.md from the cards: `python docs/make_errata.py`, in the project folder."""
+"""Write docs/errata.md from the records: `python docs/make_errata.py`, in the project folder."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -22,26 +22,26 @@ WHERE: dict[Where, str] = {
 HEAD = """\
 # Errata
 
-Published numbers and sentences that other evidence disagrees with:
+Findings about published numbers and sentences, from errors to open questions:
 {counts}.
-A finding that two publications share is counted once. Made from the cards in `published/` by
-`python docs/make_errata.py`; a test fails when this file and the cards differ.
+A finding that two publications share is counted once. Made from the records in `published/` by
+`python docs/make_errata.py`; a test fails when this file and the records differ.
 
 Each erratum says where the cause is. An *error in print* needs internal evidence that a bad copy
 of the text cannot explain: sums, impossible counts, two places that disagree. A *transcription
 error* is ours: the text that this project worked from is wrong, not the paper. *Method* means that
 the published number follows from how it was computed: by another rule or on other data than the
 text says, or as the software gives it though the design leaves nothing to test. It is no error in
-print. Everywhere else the *cause is unknown*: print, transcription, or a rule of counting that the
-paper does not name. These are questions and no errors. For each paper, errors in print come first.
-Where published numbers alone show it, an audit checks it in each run
-(`audits.py` of the chapter, below `src/everycell/studies/`), and its numbers are given here. A
-line such as L1110 is a line of our copy of the text.
+print. Everywhere else the *cause is unknown*: an error in print, a transcription error, or a rule of
+counting that the paper does not name. These are questions, not errors. For each paper, errors in print
+come first. If published numbers alone show a finding, an audit in `audits.py` of the chapter (below
+`src/everycell/studies/`) confirms it in each run, with the numbers that are given here. A line such
+as L1110 is a line of our copy of the text.
 """
 
 
 def render(papers: Mapping[str, Paper]) -> str:
-    """Text of the file: a section a paper, a heading an artefact, a paragraph an erratum."""
+    """Text of the file: sections per paper, headings per artefact, paragraphs per erratum."""
     every = [e for p in papers.values() for a in p.artefacts.values() for e in a.card.errata]
     distinct = Counter(erratum.where for erratum in every if erratum.same_as is None)
     counts = ", ".join(f"{WHERE[where].lower()} {distinct[where]}" for where in WHERE)
@@ -72,7 +72,7 @@ def _entry(artefact: Artefact, erratum: Erratum) -> str:
     ]
     found = finding_of(erratum, artefact, audits_of(artefact.paper, artefact.chapter))
     if found is not None:
-        outcome = "holds" if found.holds else "does not hold"
+        outcome = "confirms this" if found.holds else "does not confirm this"
         lines.append(f"`{erratum.audit}` {outcome}: {_line(found.detail).rstrip('.')}.\n")
     return "\n".join(lines)
 
