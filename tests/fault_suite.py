@@ -20,7 +20,7 @@ FAULTS = {
     ),
     "interrupted_run": (
         "Ctrl-C, or a kill as soon as the first file of a result is there",
-        "what was begun is no result for any command; a rerun makes the same bytes",
+        "no command treats unfinished files as results; a rerun makes the same bytes",
     ),
     "orphan": (
         "the Snakemake of a running job killed",
@@ -32,7 +32,7 @@ FAULTS = {
     ),
     "killed_training": (
         "a training killed at a step, or between the files of a checkpoint",
-        "it goes on from the last whole checkpoint to the same weights",
+        "it resumes from the last complete checkpoint and reaches the same weights",
     ),
     "damaged_checkpoint": (
         "a checkpoint truncated, edited or of another training",

@@ -273,7 +273,7 @@ def test_cards_page_has_every_field_and_no_other(heading):
 
 
 def test_cards_page_has_the_columns_of_cells():
-    assert tuple(described("Printed cells")) == DESCRIPTION
+    assert tuple(described("Published cells")) == DESCRIPTION
 
 
 def test_cards_page_has_every_choice():
