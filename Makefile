@@ -86,11 +86,12 @@ docs: setup-docs ## build the documentation's site from what lies in results/
 	$(IN_VENV) snakemake --cores $(CORES) site
 	@echo "Site: results/site/index.html"
 
-lint: setup-test ## check style and types: ruff, pyrefly and snakefmt
+lint: setup-test ## check style, types and words: ruff, pyrefly, snakefmt, banned phrases
 	$(IN_VENV) ruff check .
 	$(IN_VENV) ruff format --check .
 	$(IN_VENV) pyrefly check --summary=none
 	$(IN_VENV) snakefmt --check Snakefile workflow
+	$(IN_VENV) python docs/check_language.py
 
 bench: setup-bench ## measure the speed ratios (minutes; not part of the tests)
 	@set -e; for script in bench/*.py; do echo "$$script"; $(IN_VENV) python "$$script"; done
