@@ -220,10 +220,11 @@ def test_every_paper_has_a_page_and_a_row():
         assert paper.authors in row and str(paper.year) in row
 
 
-def test_the_readme_counts_tables_and_figures():
-    found = re.search(r"All (\d+) tables and (\d+) figures", read(REPOSITORY / "README.md"))
+def test_the_readme_counts_tables_figures_and_passages():
+    readme = " ".join(read(REPOSITORY / "README.md").split())
+    found = re.search(r"All (\d+) tables, (\d+) figures and (\d+) passages", readme)
     names = [a.name for a in all_artefacts(published())]
-    counted = [sum(name.startswith(kind) for name in names) for kind in ("table", "figure")]
+    counted = [sum(name.startswith(kind) for name in names) for kind in ("table", "figure", "text")]
     assert [int(n) for n in found.groups()] == counted
 
 
