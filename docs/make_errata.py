@@ -32,11 +32,11 @@ of the text cannot explain: sums, impossible counts, two places that disagree. A
 error* is ours: the text that this project worked from is wrong, not the paper. *Method* means that
 the published number follows from how it was computed: by another rule or on other data than the
 text says, or as the software gives it though the design leaves nothing to test. It is no error in
-print. Everywhere else the *cause is unknown*: an error in print, a transcription error, or a rule of
-counting that the paper does not name. These are questions, not errors. For each paper, errors in print
-come first. If published numbers alone show a finding, an audit in `audits.py` of the chapter (below
-`src/everycell/studies/`) confirms it in each run, with the numbers that are given here. A line such
-as L1110 is a line of our copy of the text.
+print. Everywhere else the *cause is unknown*: an error in print, a transcription error, or a rule
+of counting that the paper does not name. These are questions, not errors. For each paper, errors in
+print come first. If published numbers alone show a finding, an audit in `audits.py` of the chapter
+(below `src/everycell/studies/`) confirms it in each run, with the numbers that are given here. A
+line such as L1110 is a line of our copy of the text.
 """
 
 
