@@ -20,6 +20,7 @@ from everycell.language_models.answering import open_language_model
 from everycell.language_models.costs import Budget
 from everycell.language_models.endpoint import Endpoint, EndpointError, endpoint_identity
 from everycell.language_models.generation import (
+    Answer,
     Grounded,
     LanguageModelError,
     Message,
@@ -691,6 +692,7 @@ def test_documents_are_sent_where_the_server_shows_them(server):
         prompt=(Grounded(role="user", content="Who hunts?", documents=("Owls.", "Ants.")),),
         decoding=Decoding(),
     )
+    server.replies = [reply_of(prompt_tokens=5)]
     Endpoint(server.settings(grounded=True)).answer(asked)
     body = server.seen[0][1]
     assert body["messages"] == [{"role": "user", "content": "Who hunts?"}]
@@ -701,7 +703,8 @@ def test_documents_are_sent_where_the_server_shows_them(server):
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("read", [9, None])
+# 10 are enough for the documents' 9 words, not for the question too.
+@pytest.mark.parametrize("read", [10, None])
 def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
     server, tmp_path, read
 ):
@@ -718,13 +721,20 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
     known = LanguageModels(endpoints={"command-r": settings}, records=str(tmp_path))
     with (
         open_language_model("command-r", known, "answers") as model,
-        pytest.raises(EndpointError, match="its template does not show documents"),
+        pytest.raises(LanguageModelError, match="its template does not show documents"),
     ):
         model.answer_all(asked)
     assert len(server.seen) == 1 and not (tmp_path / "answers.jsonl").exists()
-    server.replies = [reply_of(prompt_tokens=10)]
+    server.replies = [reply_of(prompt_tokens=11)]
     with open_language_model("command-r", known, "answers") as model:
         assert len(model.answer_all(asked)) == 5
+    # A record of before this check is not replayed either.
+    with Record(tmp_path / "old.jsonl") as record:
+        hidden = Answer(text="It hunts.", finish="stop", prompt_tokens=read)
+        record.add(model.identity, asked[0], hidden)
+        replay = Recorded(record, model.identity, None)
+        with pytest.raises(LanguageModelError, match="its template does not show documents"):
+            replay.answer(asked[0])
 
 
 def test_a_request_has_the_documents_in_one_message():

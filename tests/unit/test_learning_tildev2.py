@@ -102,6 +102,8 @@ def test_token_ids_are_taken_as_they_are(model, tokenizer, stop):
     ids = token_ids(tokenizer, texts, 16)
     same = encode(model, tokenizer, ids, 16, stop) - encode(model, tokenizer, texts, 16, stop)
     assert same.nnz == 0
+    with pytest.raises(ValueError, match="are 1 texts and 1 lists of token ids"):
+        encode(model, tokenizer, [texts[0], ids[1]], 16, stop)
     with pytest.raises(ValueError, match="has 4 token ids, more than the length of 3"):
         encode(model, tokenizer, ids, 3, stop)
 

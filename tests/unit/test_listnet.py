@@ -108,6 +108,19 @@ def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validat
     best = epochs[int(np.argmin(losses))]
     assert epochs[0] < best < epochs[-1]
     np.testing.assert_array_equal(found[None], found[best])
+    # With a limit before the best epoch, as of 5 epochs of early stopping beside 10 of the code.
+    short = train_and_score(
+        LISTS[:30],
+        RELEVANCE[:30],
+        features,
+        epochs=epochs,
+        seed=1,
+        validation=held_out,
+        stop_by=best - 1,
+    )
+    np.testing.assert_array_equal(short[7], found[7])
+    earlier = epochs[int(np.argmin(losses[: best - 1]))]
+    np.testing.assert_array_equal(short[None], found[earlier])
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ RUN = run_of({"q": ["a", "b", "c"]})
     [
         (RUN.drop(columns="rank"), {}, "counterfactual run has no column 'rank'"),
         (RUN.iloc[:0], {}, "counterfactual run has no rows"),
+        (RUN.assign(document=["a", None, "c"]), {}, "'document' of the counterfactual run has no"),
         (RUN.assign(document="a"), {}, "Row 1 of the counterfactual run has the document 'a'"),
         (RUN.assign(rank=[1, 2, 4]), {}, "Row 2 of the counterfactual run has the rank 4"),
         (RUN.assign(rank=[1, 2, 2]), {}, "Row 2 of the counterfactual run has the rank 2"),

@@ -33,6 +33,8 @@ def source(tmp_path: Path) -> Path:
     torch.save(weights, folder / WEIGHTS)
     (folder / "model.safetensors").unlink()
     (folder / "code.py").write_text("raise SystemExit")
+    (folder / "additional_chat_templates").mkdir()
+    (folder / "additional_chat_templates/rag.jinja").write_text("{{ documents }}")
     return folder
 
 
@@ -54,6 +56,8 @@ def test_weights_stay_the_same_and_can_be_loaded(source, tmp_path, is_archive):
     made = convert_weights(source, tmp_path / "new")
     assert {path.name for path in made} >= {"config.json", "model.safetensors"}
     assert not {"code.py", WEIGHTS} & {path.name for path in made}
+    template = (tmp_path / "new/additional_chat_templates/rag.jinja").read_text()
+    assert template == "{{ documents }}"
     after = load_file(tmp_path / "new/model.safetensors")
     assert set(after) == set(before)
     assert all(torch.equal(after[name], before[name]) for name in before)

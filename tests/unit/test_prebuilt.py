@@ -7,6 +7,7 @@ import math
 import sys
 import tarfile
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import faiss
@@ -15,7 +16,7 @@ import pandas as pd
 import pytest
 from corpus_server import CorpusServer
 
-from everycell.retrieval import prebuilt
+from everycell.retrieval import prebuilt, query_files
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import (
     index_texts,
@@ -159,6 +160,7 @@ def published(tmp_path, monkeypatch):
         packed.add(tmp_path / "toy-index", "toy-index")
         # Beside the folder, as macOS packs it.
         packed.addfile(tarfile.TarInfo("._toy-index"))
+        packed.add(tmp_path / "toy-index", "__MACOSX")
     with CorpusServer() as server:
         server.add_file("/indexes/toy-index.tar.gz", archive.read_bytes())
         entry = {
@@ -292,10 +294,19 @@ def test_what_an_approximate_index_does_not_find_has_no_row(tmp_path):
         ("300\u212a", "300"),
         (" ?! a.the-", ""),
         ("it's the", "s"),
+        ("teach myself", "teach"),
     ],
 )
 def test_words_of_deepimpact(text, words):
     assert deepimpact_query(text) == Counter(words.split())
+
+
+def test_stop_words_of_deepimpact_are_those_of_the_authors():
+    # Of the list in src/utils2.py of DI4IR/SIGIR2021, without its apostrophes.
+    words = " ".join(sorted(query_files._STOP_WORDS)).encode()
+    assert sha256(words).hexdigest() == (
+        "f93ce4d1a1f37af4b666da56e3de67d9c3d8ca4a861f23c5c763b93fa760e85e"
+    )
 
 
 def test_encoded_queries_are_found_by_text(tmp_path):

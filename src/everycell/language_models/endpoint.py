@@ -38,7 +38,12 @@ from everycell.language_models.generation import (
     Request,
 )
 from everycell.language_models.quoted_keys import TELLING, quotes_key
-from everycell.language_models.replies import NoReplyError, parse_answer, parse_model_names
+from everycell.language_models.replies import (
+    NoReplyError,
+    parse_answer,
+    parse_model_names,
+    refuse_hidden_documents,
+)
 from everycell.language_models.settings import EndpointSettings
 
 # Bytes of a reply: a hundred times a long answer with its log-probabilities. Each worker may hold
@@ -179,25 +184,8 @@ class Endpoint:
                 "which should end before /chat/completions, and the server."
             ) from None
         self._refuse_quoted_key("".join(token.text for token in answer.tokens or ()))
-        self._refuse_hidden_documents(request, answer)
+        refuse_hidden_documents(request, answer, self.identity)
         return answer
-
-    def _refuse_hidden_documents(self, request: Request, answer: Answer) -> None:
-        """Keep no answer to documents that the server's template did not show.
-
-        A template that knows no documents leaves them out without an error. No token of a language
-        model's usual tokenizer has a space inside, so a prompt has more tokens than its documents
-        have words.
-        """
-        words = sum(len(text.split()) for text in request.documents)
-        if words and (answer.prompt_tokens or 0) <= words:
-            read = "an unknown number of" if answer.prompt_tokens is None else answer.prompt_tokens
-            raise EndpointError(
-                f"The endpoint {self.identity.host} read {read} tokens of a prompt whose documents "
-                f"have {words} words, so its template does not show documents: start the server "
-                "with the template for documents (vLLM: `--chat-template`, "
-                "docs/citation-faithfulness.md), or ask for spans instead."
-            )
 
     def model_names(self) -> list[str]:
         """Names of the models that the server lists; none where it has no list."""

@@ -25,6 +25,7 @@ from everycell.language_models.generation import (
     prompt_hash,
 )
 from everycell.language_models.records import Entry, Record, RecordError, key_of
+from everycell.language_models.replies import refuse_hidden_documents
 from everycell.language_models.settings import Prices
 from everycell.language_models.throughput import Progress, Throughput
 
@@ -106,6 +107,10 @@ class Recorded:
         }
         if waiting and self._load is None:
             raise MissingAnswerError(self._missing(requests, waiting))
+        if self.identity.host:
+            for request in requests:
+                if (answer := self.record.find(self.identity, request)) is not None:
+                    refuse_hidden_documents(request, answer, self.identity)
         self._announce(list(waiting.values()))
         progress = Progress(self.identity.name, len(waiting), max(self._workers, self._batch))
         try:

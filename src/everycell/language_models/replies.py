@@ -237,3 +237,21 @@ def _without_logprobs(identity: Identity) -> NotOfferedError:
         f"The endpoint {identity.host} sent no log-probabilities of {identity.name}: "
         "ask without them, or take a model or a server that offers them."
     )
+
+
+def refuse_hidden_documents(request: Request, answer: Answer, identity: Identity) -> None:
+    """Refuse an answer to documents that the server's template did not show.
+
+    A template that knows no documents leaves them out without an error. No token of a language
+    model's usual tokenizer has a space inside, so a prompt has at least as many tokens as words,
+    and its template adds some. A server that does not report how many it read is refused too.
+    """
+    words = len(request.text.split())
+    if request.documents and (answer.prompt_tokens or 0) <= words:
+        read = "an unknown number of" if answer.prompt_tokens is None else answer.prompt_tokens
+        raise LanguageModelError(
+            f"The endpoint {identity.host} read {read} tokens of a prompt that has {words} words "
+            "with its documents, so its template does not show documents: start the server with "
+            "the template for documents (vLLM: `--chat-template`, docs/citation-faithfulness.md) "
+            "and with `usage` in its replies, or ask for spans instead."
+        )

@@ -65,13 +65,14 @@ def train_and_score(
     epochs: Sequence[int],
     seed: int,
     validation: tuple[Sequence[npt.ArrayLike], Sequence[npt.ArrayLike]] | None = None,
+    stop_by: int | None = None,
     batch: int = 128,
     learning_rate: float = 0.02,
 ) -> Mapping[int | None, list[FloatArray]]:
     """Train on lists, and score other lists after some of the epochs.
 
     With validation lists (features, relevance), `None` has the scores after the first epoch with
-    the lowest loss on them.
+    the lowest loss on them, of the first `stop_by` epochs if that is given.
 
     Notes
     -----
@@ -109,7 +110,7 @@ def train_and_score(
             optimiser.step()
         if epoch in epochs:
             found[epoch] = score(model, others)
-        if held_out is not None:
+        if held_out is not None and (stop_by is None or epoch <= stop_by):
             with torch.no_grad():
                 held_out_loss = float(_loss(model, *held_out))
             if held_out_loss < lowest:

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +127,12 @@ def _in_own_process(path: Path, new: Path, one_output: bool) -> None:
 
 def _copy_others(source: Path, place: Path) -> None:
     """Configuration, tokenizer and, of a model in parts, its index."""
-    for path in sorted(source.iterdir()):
-        if path.is_file() and any(fnmatch(path.name, kind) for kind in _OTHERS):
-            shutil.copyfile(path, place / path.name)
+    for kind in _OTHERS:
+        for path in source.glob(kind):
+            if path.is_file():
+                new = place / path.relative_to(source)
+                new.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, new)
     if (source / INDEX).is_file() and not (source / WEIGHTS).is_file():
         index = _index(source)
         index["weight_map"] = {key: _safe_name(name) for key, name in index["weight_map"].items()}

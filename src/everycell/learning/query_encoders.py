@@ -151,7 +151,10 @@ def encode_queries(
         "tct_colbert": lambda out: out.last_hidden_state[:, 4:].mean(dim=1),
     }[kind]
     for query in queries:
-        text = f"[CLS] [Q] {query}" + "[MASK]" * (length or 0) if kind == "tct_colbert" else query
+        text = query
+        if kind == "tct_colbert":
+            assert length is not None, "TCT-ColBERT fills its queries up to a length"
+            text = f"[CLS] [Q] {query}" + "[MASK]" * length
         ids = tokenizer(
             text,
             truncation=True,

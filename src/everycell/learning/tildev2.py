@@ -90,6 +90,11 @@ def encode(
     check_length(model, length)
     texts = [text for text in documents if isinstance(text, str)]
     sequences = [list(ids) for ids in documents if not isinstance(ids, str)]
+    if texts and sequences:
+        raise ValueError(
+            f"The documents are {len(texts)} texts and {len(sequences)} lists of token ids: give "
+            "only texts or only token ids."
+        )
     longest = max(map(len, sequences), default=0)
     if longest > length:
         raise ValueError(

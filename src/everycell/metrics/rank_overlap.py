@@ -388,6 +388,13 @@ def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
     if run.empty:
         raise ValueError(f"The {name} run has no rows; give it one or more.")
     run = run.assign(**{column: _plain(run[column]) for column in ("query", "document")})
+    for column in ("query", "document"):
+        if (missing := run[column].isna()).any():
+            raise ValueError(
+                f"The column {column!r} of the {name} run has no id in {missing.sum()} rows, the "
+                f"first of them row {missing.to_numpy().argmax()} (from 0): give each row an id, "
+                "or leave those rows out."
+            )
     if not pd.api.types.is_integer_dtype(run["rank"]):
         raise ValueError(
             f"The column 'rank' of the {name} run has the type {run['rank'].dtype} and begins with "

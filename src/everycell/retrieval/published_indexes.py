@@ -150,9 +150,12 @@ def _unpack(archive: Path, folder: Path) -> None:
         with atomic_path(folder) as place, tarfile.open(archive, "r|*") as packed:
             unpacked = place.with_name("unpacked")
             packed.extractall(unpacked, filter="data")
-            # Archives may have traces of the system that packed them, such as ._NAME of macOS.
-            [top] = (path for path in unpacked.iterdir() if path.is_dir())
-            os.replace(top, place)
+            # Archives may have traces of macOS, which packed them: files ._NAME, a folder __MACOSX.
+            folders = [path for path in unpacked.iterdir() if path.is_dir()]
+            tops = [path for path in folders if path.name != "__MACOSX"]
+            if len(tops) != 1:
+                raise ValueError(f"it has {sorted(path.name for path in tops)}")
+            os.replace(tops[0], place)
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise PrebuiltError(
             f"{archive} is no archive of one folder ({error}): remove it and start again."

@@ -22,12 +22,12 @@ _STOP_WORDS = frozenset(
     a about also am an and another any anyone are arent as at be been being but by despite did
     didnt do does doesnt doing done dont each etc every everyone for from further had hadnt has
     hasnt have havent having he hed hell her here heres hers herself hes him himself his however i
-    id if ill im in into is isnt it its itself ive just lets like lot may me might mightnt my no
-    nor not of on onto or other ought oughtnt our ours ourselves out over shall shant she shed
-    shell shes since so some something such than that thats the their theirs them themselves then
-    there theres these they theyd theyll theyre theyve this those through tht to too usually very
-    via was wasnt we wed well were werent weve will with without wont would wouldnt yes yet you
-    youd youll your youre yours yourself yourselves youve
+    id if ill im in into is isnt it its itself ive just lets like lot may me might mightnt my
+    myself no nor not of on onto or other ought oughtnt our ours ourselves out over shall shant she
+    shed shell shes since so some something such than that thats the their theirs them themselves
+    then there theres these they theyd theyll theyre theyve this those through tht to too usually
+    very via was wasnt we wed well were werent weve will with without wont would wouldnt yes yet
+    you youd youll your youre yours yourself yourselves youve
     """.split()
 )
 

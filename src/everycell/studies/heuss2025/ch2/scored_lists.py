@@ -74,6 +74,7 @@ def scored(
             epochs=[most, fixed],
             seed=own,
             validation=([features[i] for i in aside], [relevance[i] for i in aside]),
+            stop_by=most,
         )
         found += [
             facts.assign(epochs=name, run=run, score=np.concatenate(scores[key]))
