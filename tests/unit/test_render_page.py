@@ -14,6 +14,7 @@ from page import toys
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.printed_cells import CardError
+from everycell.engine.render.page.falls import failures_of
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
 from everycell.engine.render.page.tables import companion_table
@@ -281,7 +282,8 @@ def test_what_does_not_stand_comes_first(index, page):
     assert "! 1 cell different, explained (1 in print)" in shown
     assert "error in print" in shown and "b / y / MAP: published 0.4, reproduced 0.100" in shown
     assert "figure_9.csv: changed since it was made." in shown
-    assert "surrogate data “made-up runs”" in shown
+    # Its claims count where it was reproduced.
+    assert "surrogate data “made-up runs”" not in shown
     assert "Receipt does not verify" in page.read_text()
 
 
@@ -434,3 +436,13 @@ def test_claims_that_cannot_be_tested_stand_under_their_chapter(page):
     text = " ".join("".join(Outline(page.read_text()).text).split())
     assert "3 claims found" in text
     assert text.index("There are no geese here.") < text.index("There are no ducks here.")
+
+
+@pytest.mark.parametrize(("counts_in", "listed"), [("released", 1), ("embedded", 1), (None, 0)])
+def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, listed):
+    on = [
+        {"outcome": "fails", "state": "stand_in", "tier": tier} for tier in ("embedded", "released")
+    ]
+    one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
+    found = failures_of([one | {"conclusions": [{"printed": "holds", "on": on}]}])["claims"]
+    assert [claim["tier"] for claim in found["stand_in"]] == [counts_in] * listed

@@ -260,21 +260,8 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
             # The contents of tables beside and of stand-ins are not known before a run.
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue
-            overrides = list(
-                filter(
-                    None,
-                    (
-                        predicate.other,
-                        predicate.low,
-                        predicate.high,
-                        predicate.p,
-                        predicate.minus,
-                        predicate.over,
-                    ),
-                )
-            )
             named = set(labels) & {
-                column for part in (predicate.cells, *overrides) for column in part
+                column for part in (predicate.cells, *predicate.moves) for column in part
             }
             if named:
                 yield (
@@ -283,7 +270,7 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
                 )
                 continue
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
-            for override in overrides:
+            for override in predicate.moves:
                 unknown = [column for column in override if column not in names]
                 # Applied to each selected cell, an override must lead to a printed cell.
                 lost = [key for key in selected if tuple((key | override).values()) not in printed]

@@ -243,6 +243,15 @@ class Predicate(CardFileModel):
             or any(_SIGNIFICANCE.fullmatch(name) for name in named)
         )
 
+    @property
+    def moves(self) -> list[dict[str, str]]:
+        """Key columns that lead from a cell to each other cell of its comparison."""
+        ways = [self.other, self.low, self.high, self.p, self.minus, self.over]
+        return [
+            *filter(None, ways),
+            *([(self.other or {}) | self.other_minus] if self.other_minus else []),
+        ]
+
     @model_validator(mode="after")
     def _one_side(self) -> Predicate:
         if (self.value is None) == (self.other is None):

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypedDict, TypeVar
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, Card
+from everycell.engine.cards import RUNNABLE, Card, Conclusion, Predicate
 from everycell.engine.cell_classes import CellClass, described
+from everycell.engine.comparisons import Cells
+from everycell.engine.printed_cells import key_columns
 from everycell.engine.reports import (
     ON_REBUILT,
     OUTCOME_NAMES,
@@ -175,13 +177,43 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
     """What each claim of an artefact was tested on in a result, if there is one, and outcome."""
     if entry is None:
         return [NOT_RUN] * len(artefact.card.conclusions)
-    basis, varies = basis_of(artefact.card, entry), artefact.card.tiers[entry.tier].varies
-    return [
-        UNTESTABLE
-        if claim.on_rebuilt == "not_testable"
-        else (basis, "varies" if varies else claim.on_rebuilt)
-        for claim in entry.report.conclusions
-    ]
+    found, varies = [], artefact.card.tiers[entry.tier].varies
+    for claim, judged in zip(artefact.card.conclusions, entry.report.conclusions, strict=True):
+        outcome = judged.on_rebuilt
+        if outcome == "not_testable":
+            found.append(UNTESTABLE)
+        elif basis := _basis_of_claim(artefact, entry, claim):
+            found.append((basis, "varies" if varies else outcome))
+        else:
+            found.append(NOT_RUN)
+    return found
+
+
+def _basis_of_claim(artefact: Artefact, entry: Entry, claim: Conclusion) -> str:
+    """Best origin among the comparisons of a claim; "" if its cells were not run."""
+    whole, judged = basis_of(artefact.card, entry), entry.report.cells
+    if entry.report.state == "stand_in":
+        return whole
+    origins: set[str] = set()
+    for part in claim.holds_if:
+        if "rebuilt" in part.tested_on:
+            # Only published cells have an origin of their own, supplementary tables have none.
+            alone = part.beside is None and judged
+            origins |= (
+                _origins(artefact, part, [cell.origin for cell in judged]) if alone else {whole}
+            )
+    return next((basis for basis in BASES if basis in origins), "")
+
+
+def _origins(artefact: Artefact, part: Predicate, of_cells: Sequence[str]) -> set[str]:
+    """Best origin among the cells of each comparison, "none" if one of them was not run."""
+    table = artefact.unlabelled(artefact.cells.assign(value=of_cells))
+    cells, found = Cells.of(table, key_columns(table)), set()
+    for key in cells.selected(part.cells, cells.names):
+        sides = {cells.read(cells.moved(key, move)) for move in ({}, *part.moves)}
+        best = next((basis for basis in BASES if basis in sides), "other cells")
+        found.add("none" if sides & {None, "none"} else best)
+    return found
 
 
 def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:

@@ -52,11 +52,11 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             if erratum["finding"] not in explained
         ]
         for claim in one["conclusions"]:
+            # As the headline counts them: in one tier, and not where they vary by machine.
             failing = [
                 on
                 for on in claim["on"]
-                if on["outcome"] == "fails"
-                and (on["state"] != "rebuilt" or on["tier"] == one["deepest"])
+                if on["outcome"] == "fails" and on["tier"] == one["claims_count_in"]
             ]
             for state in RUNNABLE:
                 claims[state] += [

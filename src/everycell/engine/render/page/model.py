@@ -224,6 +224,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
             if not rebuilt and found.on_rebuilt == "not_testable"
         ],
         "deepest": deepest,
+        "claims_count_in": _claims_count_in(artefact, tiers),
         "failing": sum(
             on["outcome"] == "fails" and on["tier"] == deepest
             for one in conclusions
@@ -238,6 +239,13 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "errata": [dict(erratum) for erratum in entries[0].report.errata],
         "verdicts": verdicts,
     }
+
+
+def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:
+    """Tier whose claims the headline counts as contradicted; none where they vary by machine."""
+    made = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
+    made = made or [tier["name"] for tier in tiers if tier["state"] == "stand_in"]
+    return None if not made or artefact.card.tiers[made[-1]].varies else made[-1]
 
 
 def _tier(entry: Found, folder: Path) -> dict[str, Any]:
