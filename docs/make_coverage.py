@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.artefacts import Paper, load_papers
+from everycell.engine.artefacts import Artefact, Paper, load_papers
+from everycell.engine.cards import Tier
 from everycell.engine.cell_classes import CellClass, described
 from everycell.engine.counting import (
     CLAIM_LINES,
@@ -61,14 +62,23 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
             if state == "rebuilt"
         ]
         claims = [
-            claim.model_copy(
-                update={"on_rebuilt": verdicts.get(f"conclusion {claim.id}", "undecided")}
-            )
+            claim.model_copy(update={"on_rebuilt": _outcome(claim.id, verdicts, artefact, tier)})
             for claim in entry.report.conclusions
         ]
         told = {"state": state, "cells": cells, "conclusions": claims}
         found.append(replace(entry, report=entry.report.model_copy(update=told)))
     return found
+
+
+def _outcome(claim: str, verdicts: Mapping[str, str], artefact: Artefact, tier: Tier) -> str:
+    """Outcome of a claim; what differs between machines is in no expectation."""
+    name = f"conclusion {claim}"
+    if name not in verdicts and verdicts and not artefact.card.tiers[tier].varies:
+        raise ValueError(
+            f"{EXPECTED}: has no outcome of {artefact.id}, {name}; run `everycell check-verdicts "
+            f"{EXPECTED} --update` after the results are made."
+        )
+    return verdicts.get(name, "undecided")
 
 
 def _cell(
@@ -149,7 +159,8 @@ def _claims(counts: Counts, *bases: str) -> str:
     outcomes = counts.outcomes(*bases)
     if not sum(outcomes.values()):
         return ""
-    return "/".join(str(outcomes[name]) for name in ("holds", "fails", "undecided"))
+    told = "/".join(str(outcomes[name]) for name in ("holds", "fails", "undecided"))
+    return f"{told} + {outcomes['varies']}" if outcomes["varies"] else told
 
 
 def rendered(page: str, papers: Mapping[str, Paper], expected: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ import pytest
 from unit.toy_papers import CARD, CELLS, write_paper
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
-from everycell.engine.counting import count_chapters
+from everycell.engine.counting import claims_of, count_chapters
 from everycell.engine.printed_cells import CardError
 from everycell.engine.reports import Report
 from everycell.engine.verdicts import report
@@ -64,6 +64,30 @@ def test_reproduced_values_count_before_surrogate_data(papers):
         (found,) = count_chapters(papers, entries).values()
         claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
         assert found.claims == claims
+
+
+@pytest.mark.parametrize(
+    ("declared", "rows", "told"),
+    [
+        (
+            "not_run: [{cells: {row: b, metric: AP}, tier: released, needs: x y}]",
+            [0, 1, 3],
+            "not run",
+        ),
+        ("quoted: [{cells: {metric: AP}, because: from elsewhere}]", [1, 3], "other cells"),
+        ("quoted: [{cells: {row: a, metric: AP}, because: an input}]", [1, 2, 3], "data"),
+        ("derived: [{cells: {metric: AP}, because: follows from n}]", [0, 1, 2, 3], "other cells"),
+    ],
+)
+def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, told):
+    card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
+    papers = load_papers(
+        write_paper(tmp_path, card.replace("    conclusions:", f"    {declared}\n    conclusions:"))
+    )
+    (artefact,) = all_artefacts(papers)
+    found = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
+    basis, larger = claims_of(artefact, found)
+    assert basis[0] == told and larger == ("data", "fails")
 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])

@@ -448,7 +448,9 @@ def test_a_receipt_names_every_package_that_the_library_computes_with():
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported.add(node.module.partition(".")[0])
     foreign = (
-        imported - sys.stdlib_module_names - {"everycell", "snakemake_logger_plugin_everycell"}
+        imported
+        - sys.stdlib_module_names
+        - {"everycell", "snakemake_logger_plugin_everycell", "_typeshed"}
     )
     installed = packages_distributions()
     packages = set()

@@ -175,7 +175,7 @@ def check_each_printed_cell_has_a_verdict(built):
 def check_its_audit_shows_its_erratum(built):
     verdicts = json.loads((built / f"results/released/{PAPER}/table_1.verdicts.json").read_text())
     [erratum] = verdicts["errata"]
-    assert erratum["audit"]["holds"] and "80.6 % by the printed means" in str(erratum["audit"])
+    assert erratum["audit"]["holds"] and "80.6 % by the published means" in str(erratum["audit"])
 
 
 def check_its_settings_are_in_the_configuration(built):

@@ -130,7 +130,7 @@ def assert_not_taken_for_finished(project: Project) -> None:
     listed = project.everycell(
         "list", "lajewska2025/table_4_8", "--format", "json", "--tier", "embedded"
     )
-    assert '"state": "not_run"' in listed.stdout
+    assert '"state": "not run"' in listed.stdout
     assert "table_4_8.receipt.json: is missing beside its result" in listed.stdout
 
 

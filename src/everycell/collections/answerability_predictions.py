@@ -75,11 +75,11 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
         pairs = literal(value, list, f"{path}, row {number}: {column}")
         sound, of_passage = False, ()
         try:
+            of_passage = tuple(float(answers) for _, answers in pairs)
             sound = bool(pairs) and all(
                 min(pair) >= 0 and math.isclose(sum(pair), 1, abs_tol=SUM_TOLERANCE)
                 for pair in pairs
             )
-            of_passage = tuple(float(answers) for _, answers in pairs)
         except (TypeError, ValueError):
             pass
         if not sound:
