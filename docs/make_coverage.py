@@ -11,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
-from everycell.engine.cards import Tier
 from everycell.engine.cell_classes import CellClass, described
 from everycell.engine.counting import (
     CLAIM_LINES,
@@ -28,6 +27,7 @@ from everycell.engine.counting import (
 )
 from everycell.engine.reports import JudgedCell
 from everycell.engine.results import Result, collect
+from everycell.engine.tiers import Tier
 
 TARGET = Path("README.md")
 PUBLISHED = Path("published")
