@@ -7,18 +7,28 @@ from scipy import sparse
 
 from everycell.collections.benchmark import judgements
 from everycell.collections.planted_concepts import (
+    CHECKED,
     CONTROLS,
     EFFECTS,
     NAME_WEIGHT,
     SETTING,
-    TASKS,
+    SHORT,
     TERMS,
+    UNNAMED_SHORT,
+    UNNAMED_WORDS,
     planted_concepts,
 )
 from everycell.retrieval.encoded import Encoded
 from everycell.retrieval.evaluation import evaluate
-from everycell.studies.abolghasemi2026.ch2.planted_checks import gain_checks, weight_checks
+from everycell.studies.abolghasemi2026.ch2.planted_checks import (
+    COMBINED,
+    combination_checks,
+    gain_checks,
+    weight_checks,
+)
+from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 from everycell.text.tokenise import tokeniser
+from everycell.trec.runs import write_run
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +40,7 @@ def planted():
 def values(planted):
     """Values of the planted scores as rows p, q and r of Table 2.1."""
     found = {}
-    for task in TASKS:
+    for task in CHECKED:
         qrels = judgements(planted.benchmark.candidates, setting=SETTING, task=task, split="test")
         pairs = qrels[["query", "document"]]
         found[task] = {
@@ -67,8 +77,9 @@ def test_each_control_lacks_one_effect(planted, values):
     # Words reach what concepts do where each has one term, and less elsewhere; names add nothing
     # where no query has one.
     for task, of in means.items():
-        assert (of["p"] == of["r"]) == (task == CONTROLS["mismatch"])
-        assert (of["q"] == of["r"]) == (task == CONTROLS["names"])
+        assert (of["p"] == of["r"]) == (task in {CONTROLS["mismatch"], UNNAMED_WORDS})
+        unnamed = {CONTROLS["names"], UNNAMED_WORDS, UNNAMED_SHORT}
+        assert (of["q"] == of["r"]) == (task in unnamed)
         assert of["r"] > 0.85 and of["r"] >= max(of["p"], of["q"])
     # Where all weights are equal, a planted score counts concepts and names.
     scores = planted.scores["concepts"]
@@ -84,6 +95,9 @@ def test_words_are_whole_under_stemming_and_names_are_unknown(planted):
     assert not set(names) & set(planted.vocabulary)
     short = planted.benchmark.queries.query("task == 'short queries'")["text"].str.split()
     assert set(short.str.len()) == {4} and short.str[-1].isin(names).all()
+    texts = planted.benchmark.queries.query("split == 'test'").groupby("task")["text"]
+    whole, bare = (texts.get_group(task).str.split() for task in (SHORT, UNNAMED_SHORT))
+    assert bare.tolist() == whole.str[:3].tolist()
 
 
 def encoded(planted, score):
@@ -114,11 +128,32 @@ def test_a_ranker_that_reads_cues_is_told_from_one_that_does_not(planted):
 
 def test_an_expansion_that_finds_all_concepts_closes_the_gap_and_adds_nothing_without_one(values):
     rows = {
-        task: of | dict.fromkeys("ijkle", of["r"]) | dict.fromkeys("ah", of["p"])
+        task: of | dict.fromkeys("ijkle", of["q"]) | dict.fromkeys("ah", of["p"])
         for task, of in values.items()
     }
     found = gain_checks(rows, [65, 80], seed=0)
     gain = found[found["check"].str.contains("expansion")].set_index(["task", "metric"])["value"]
-    assert gain[EFFECTS, "share of the planted gap"].tolist() == pytest.approx([1, 1])
-    assert (gain[EFFECTS, "low"] > 0).all()
-    assert (gain[CONTROLS["mismatch"], "value"] == 0).all()
+    effect = CONTROLS["names"]
+    assert gain[effect, "share of the planted gap"].tolist() == pytest.approx([1, 1])
+    assert (gain[effect, "low"] > 0).all()
+    assert (gain[UNNAMED_WORDS, "value"] == 0).all()
+
+
+def test_bm25_adds_to_a_ranker_what_only_bm25_knows(planted, tmp_path):
+    files = {row: tmp_path / f"{row}.run" for row in ("a", *COMBINED)}
+    lists = planted.scores["concepts"]
+    concepts = planted.scores["no-names"]["score"].to_numpy()
+    names = lists["score"].to_numpy() - concepts
+    # BM25 knows names here and nothing else; without them it is noise.
+    noise = 0.01 * np.random.default_rng(0).normal(size=len(lists))
+    for row, file in files.items():
+        known = names + noise if row == "a" else concepts
+        write_run(lists.assign(score=known), file, tag=row)
+    planted.benchmark.candidates.to_parquet(tmp_path / "candidates.parquet")
+    tasks = [SHORT, UNNAMED_SHORT]
+    runs = RankingRuns(tmp_path / "candidates.parquet", files, setting=SETTING, tasks=tasks)
+    found = combination_checks(runs, "query", seed=0)
+    table = found.pivot_table(index="check", columns=["task", "metric"], values="value")
+    assert len(table) == len(COMBINED)
+    assert (table[SHORT, "low"] > 0).all()
+    assert (table[UNNAMED_SHORT, "low"] <= 0).all()

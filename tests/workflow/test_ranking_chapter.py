@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from everycell.collections.planted_concepts import TASKS
+from everycell.collections.planted_concepts import CHECKED, CONTROLS, UNNAMED_SHORT, UNNAMED_WORDS
 
 CHAPTER = "results/embedded/abolghasemi2026"
 ARTEFACTS = ("table_2_1", "table_2_2", "table_2_3", "table_2_4", "figure_2_3")
@@ -23,7 +23,7 @@ def test_each_is_a_stand_in_on_which_conclusions_are_tested(built, name):
 def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
     table = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.csv", dtype={"marker": "str"})
     assert table["row"].drop_duplicates().tolist() == list("aehijklpqr")
-    assert set(table["task"]) == set(TASKS)
+    assert set(table["task"]) == set(CHECKED)
     shown = (built.folder / f"{CHAPTER}/table_2_1.md").read_text()
     assert shown.startswith("STAND-IN, not the paper's data")
 
@@ -42,6 +42,15 @@ def test_what_was_planted_stands_beside_what_was_found(built):
     assert checks["value"].notna().all()
     # Each check is made where the effect is, and where it is not.
     assert (checks.groupby("check")["task"].nunique() > 1).all()
+    # Models that hardly learned anything show no effect, and so no control may either.
+    low, high = (
+        checks[checks["metric"] == end].set_index(["task", "check"])["value"]
+        for end in ("low", "high")
+    )
+    assert (low[CONTROLS["weights"]] < 0).all() and (high[CONTROLS["weights"]] > 0).all()
+    added = low[UNNAMED_WORDS]
+    assert (added[~added.index.str.endswith("BM25")] <= 0).all()
+    assert (low[UNNAMED_SHORT] <= 0).all()
 
 
 @pytest.mark.parametrize(

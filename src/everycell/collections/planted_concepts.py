@@ -31,6 +31,10 @@ CONTROLS: Mapping[str, str] = {
     "weights": "equal weights",
 }
 TASKS = (EFFECTS, SHORT, *CONTROLS.values())
+#: Tasks that are tested and not trained: the counterparts, without one effect more, of queries
+#: without names and of short queries.
+UNNAMED_WORDS, UNNAMED_SHORT = "no names or mismatch", "short without names"
+CHECKED = (*TASKS, UNNAMED_WORDS, UNNAMED_SHORT)
 PROBES = "single terms"
 #: Tasks with documents of their own; those of the others are those of the first.
 _COLLECTIONS = (EFFECTS, CONTROLS["mismatch"], CONTROLS["weights"])
@@ -53,8 +57,8 @@ class PlantedConcepts:
     documents : pandas.DataFrame
         Columns `document_id`, `text`.
     benchmark : Benchmark
-        Queries and lists of `TASKS`; the setting is `SETTING`. Each term is a query as well, of the
-        task `PROBES`, which has no lists: a ranker's score of it is the term's weight.
+        Queries and lists of `CHECKED`; the setting is `SETTING`. Each term is a query as well, of
+        the task `PROBES`, which has no lists: a ranker's score of it is the term's weight.
     mentions : pandas.DataFrame
         Columns `task`, `document_id`, `concept`, `term`, `cue`, `weight`: the concepts of each
         document. The weight is the cue's, also where relevance takes all weights as equal.
@@ -88,14 +92,17 @@ def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
     --------
     >>> found = planted_concepts({"test": 20, "validation": 20, "train": 200}, seed=0)
     >>> found.benchmark.candidates["task"].unique().tolist()
-    ['all effects', 'short queries', 'no names', 'no mismatch', 'equal weights']
+    ['all effects', 'short queries', 'no names', 'no mismatch', 'equal weights', \
+'short without names', 'no names or mismatch']
     >>> len(found.documents), len(found.vocabulary)
     (720, 198)
     """
     rng = np.random.default_rng(seed)
     words, cues = _words(rng), _cues(rng)
     parts = [_Part(task, sizes, words, cues, rng) for task in _COLLECTIONS]
-    lists = pd.concat([part.lists(rng) for part in parts], ignore_index=True)
+    lists = pd.concat(
+        [part.lists(rng, checks) for checks in (False, True) for part in parts], ignore_index=True
+    )
     keys, tested = ["query_id", "document_id"], lists[lists["split"] != "train"]
     scores = {
         name: tested[[*keys, name]].set_axis(["query", "document", "score"], axis="columns")
@@ -168,6 +175,7 @@ class _Part:
         self.texts = [f"{a} {b}" for a, b in zip(self.words, names[self.name], strict=True)]
         few = zip(terms[concepts, form][:, :IN_SHORT], names[self.name], strict=True)
         self.short = [" ".join([*row, name]) for row, name in few]
+        self.unnamed_short = [text.rpartition(" ")[0] for text in self.short]
         self.few = np.full(self.form.shape, -1)
         self.few[rows, concepts[:, :IN_SHORT]] = form[:, :IN_SHORT]
 
@@ -185,13 +193,22 @@ class _Part:
             }
         )
 
-    def tasks(self) -> Mapping[str, tuple[list[str], np.ndarray, bool]]:
-        """Task -> texts of its queries, term of each concept in them, and whether names count."""
-        own = {self.task: (self.texts, self.form, True)}
+    def tasks(self, checks: bool) -> Mapping[str, tuple[list[str], np.ndarray, bool]]:
+        """Task -> texts of its queries, term of each concept in them, and whether names count.
+
+        Those that are trained as well, or those that are `checks` alone.
+        """
+        if self.task == CONTROLS["mismatch"] and checks:
+            return {UNNAMED_WORDS: (self.words, self.form, False)}
         if self.task != EFFECTS:
-            return own
-        few = {SHORT: (self.short, self.few, True)}
-        return own | few | {CONTROLS["names"]: (self.words, self.form, False)}
+            return {} if checks else {self.task: (self.texts, self.form, True)}
+        if checks:
+            return {UNNAMED_SHORT: (self.unnamed_short, self.few, False)}
+        return {
+            EFFECTS: (self.texts, self.form, True),
+            SHORT: (self.short, self.few, True),
+            CONTROLS["names"]: (self.words, self.form, False),
+        }
 
     def query_ids(self, task: str) -> list[str]:
         """Ids of the queries of a task."""
@@ -199,7 +216,7 @@ class _Part:
 
     def queries(self) -> pd.DataFrame:
         """Queries of all tasks."""
-        return pd.concat(
+        found = pd.concat(
             pd.DataFrame(
                 {
                     "task": task,
@@ -208,16 +225,20 @@ class _Part:
                     "text": texts,
                 }
             )
-            for task, (texts, *_) in self.tasks().items()
+            for checks in (False, True)
+            for task, (texts, *_) in self.tasks(checks).items()
         )
+        return found[found["task"].isin(TASKS) | (found["split"] != "train")]
 
-    def lists(self, rng: np.random.Generator) -> pd.DataFrame:
-        """Lists of all tasks, with the planted scores."""
-        return pd.concat(
+    def lists(self, rng: np.random.Generator, checks: bool) -> pd.DataFrame:
+        """Lists of the tasks, with the planted scores."""
+        made = [
             self._list(task, form, names, row, query, rng)
-            for task, (_, form, names) in self.tasks().items()
+            for task, (_, form, names) in self.tasks(checks).items()
             for row, query in enumerate(self.query_ids(task))
-        )
+            if not checks or self.splits[row] != "train"
+        ]
+        return pd.concat(made) if made else pd.DataFrame()
 
     def _list(
         self,

@@ -1,7 +1,7 @@
 # Input functions and names of the rules of abolghasemi2026, chapter 2.
 from functools import partial
 from importlib.metadata import version
-from everycell.collections.planted_concepts import SETTING, TASKS
+from everycell.collections.planted_concepts import CHECKED, SETTING, TASKS
 from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
@@ -90,7 +90,7 @@ LINKED = {
 }
 COLLECTIONS |= {
     "concepts": Collection(
-        tasks=list(TASKS),
+        tasks=list(CHECKED),
         setting=SETTING,
         lexical=LEXICAL,
         lengths=CH2.concepts.lengths.model_dump(),
