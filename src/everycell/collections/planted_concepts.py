@@ -15,7 +15,7 @@ Each task of `CONTROLS` takes one of these away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -193,7 +193,7 @@ class _Part:
             }
         )
 
-    def tasks(self, checks: bool) -> Mapping[str, tuple[list[str], np.ndarray, bool]]:
+    def tasks(self, checks: bool) -> Mapping[str, tuple[Sequence[str], np.ndarray, bool]]:
         """Task -> texts of its queries, term of each concept in them, and whether names count.
 
         Those that are trained as well, or those that are `checks` alone.
