@@ -62,7 +62,7 @@ that were measured [on one H200](#measured-on-a-gpu). Small models were measured
   takes 2 N operations per token, at {H200.reading} tera-operations per second. Writing a token of
   each answer takes {STEPS} with 8 billion parameters and is taken to grow with N: so the
   hours of a model of 208 GB, which takes two such GPUs, are a guess.
-- *Money* is tokens times the `prices` of `config.yaml`, in USD, from when these models were new:
+- *Money* is tokens times the `prices` of `config.yaml`, in USD, from the makers' lists:
   put yours there. What a job logs before it asks is higher: one token for every three bytes.
 """
 MEASURED = """\

@@ -28,7 +28,7 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
     """Markdown of what each chapter takes, of its runs and of the materials they read."""
     lines = [
         "Disk is that of what is read and of what is made; requests (million tokens of prompts,",
-        "of answers) and hours are those of one language model, one request after the other.",
+        "of answers) and hours are those of one language model, in the batches named below.",
         "",
         "| run | chapters | GPU | hours | requests | memory | disk |",
         "|---|---|---|---|---|---|---|",
