@@ -323,7 +323,7 @@ def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
         ("", "[d]", "`not_testable` names 'd'"),
         ("tested_on: [printed, rebuilt], ", "[c]", ""),
         ("tested_on: [printed, rebuilt], ", "null", ""),
-        ("tested_on: [printed, rebuilt], ", None, "no predicate of c is tested on stand-ins"),
+        ("tested_on: [printed, rebuilt], ", None, "no predicate of c is tested on surrogate data"),
     ],
 )
 def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusions, fault):

@@ -203,8 +203,8 @@ def _check_silence(artefact: Artefact) -> Iterator[str]:
             on_other_data = any("stand_in" in part.tested_on for part in entry.holds_if)
             if not on_other_data and tier.can_test(entry.id):
                 yield (
-                    f"{artefact.id}: no predicate of {entry.id} is tested on stand-ins; name it in "
-                    "`not_testable` of the tier, with the reason."
+                    f"{artefact.id}: no predicate of {entry.id} is tested on surrogate data; name it "
+                    "in `not_testable` of the tier, with the reason."
                 )
 
 
@@ -257,7 +257,7 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
                 "marker; add one, or drop `test`."
             )
         for predicate in conclusion.holds_if:
-            # The contents of tables beside and of stand-ins are not known before a run.
+            # The contents of supplementary tables and of surrogate data are not known before a run.
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue
             named = set(labels) & {

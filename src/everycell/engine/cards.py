@@ -47,7 +47,7 @@ class TierCard(CardFileModel):
     #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models
     #: that the user does not name.
     may_lack: dict[str, list[str]] = {}
-    #: For a stand-in: why its values vary between machines, so that the outcome of a conclusion
+    #: For surrogate data: why values vary between machines, so that the outcome of a conclusion
     #: is not expected to be the same everywhere.
     varies: str | None = Field(None, min_length=10)
     #: Keys of ``config.yaml`` that only the user can set and that a run of this tier needs.
@@ -55,9 +55,9 @@ class TierCard(CardFileModel):
     settings: list[
         Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
     ] = []
-    #: For a stand-in: what it must show before it counts for or against a claim.
+    #: For surrogate data: what they must show before they count for or against a claim.
     speaks_if: list[SpeaksIf] = []
-    #: For a stand-in: conclusions that it cannot test by its nature.
+    #: For surrogate data: claims that they cannot test by their nature.
     not_testable: NotTestable | None = None
 
     @model_validator(mode="after")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from everycell.engine.artefacts import Artefact
-from everycell.engine.reports import Report, Verdict
-from everycell.engine.tiers import Tier
+from everycell.engine.counting import Entry
+from everycell.engine.reports import Verdict
 
 #: Verdict -> its mark beside a cell, its name, and what it says.
 VERDICTS: dict[Verdict, tuple[str, str, str]] = {
@@ -46,20 +45,8 @@ FORMS = {
 }
 
 
-class Found(Protocol):
-    """What is known of an artefact in a tier; `everycell.engine.results.Result` is one."""
-
-    @property
-    def artefact(self) -> Artefact:
-        """Card and printed cells."""
-
-    @property
-    def tier(self) -> Tier:
-        """Tier of the report."""
-
-    @property
-    def report(self) -> Report:
-        """What a verdict file holds."""
+class Found(Entry, Protocol):
+    """A report, and whether its result on disk can be trusted."""
 
     @property
     def faults(self) -> Sequence[str]:
