@@ -203,8 +203,8 @@ def _check_silence(artefact: Artefact) -> Iterator[str]:
             on_other_data = any("stand_in" in part.tested_on for part in entry.holds_if)
             if not on_other_data and tier.can_test(entry.id):
                 yield (
-                    f"{artefact.id}: no predicate of {entry.id} is tested on surrogate data; name it "
-                    "in `not_testable` of the tier, with the reason."
+                    f"{artefact.id}: no predicate of {entry.id} is tested on surrogate data; "
+                    "name it in `not_testable` of the tier, with the reason."
                 )
 
 
