@@ -83,7 +83,7 @@ def test_settings_and_the_registry_are_code_of_no_job(changed_by, part):
 
 
 @pytest.mark.parametrize(
-    ("paper", "chapter"), [("abolghasemi2026", "ch2"), ("lajewska2025", "ch6")]
+    ("paper", "chapter"), [("abolghasemi2026", "ch2"), ("lajewska2025", "ch5")]
 )
 def test_a_drawing_is_code_of_its_own_chapter_and_of_no_training(changed_by, paper, chapter):
     changed = changed_by(f"{STUDIES}/{paper}/{chapter}/figures.py")
