@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.test_learning_rankers import TOY
+from unit.learning.test_rankers import TOY
 from workflow.project import Project
 
 RULES = "workflow/rules/abolghasemi2026/ch2.smk"

@@ -363,7 +363,7 @@ def test_a_failed_write_leaves_the_old_json_and_no_draft(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 #: Read only by what makes the registry, never by a run.
 NEVER_RUN = {"py.typed", "sets.yaml"}
 

@@ -31,7 +31,7 @@ from everycell.engine.lineage import (
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
 from everycell.engine.registry import load_registry
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def record(

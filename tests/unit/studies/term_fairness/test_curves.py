@@ -30,7 +30,7 @@ from everycell.retrieval.fairness_figures import (
 from everycell.studies.term_fairness.example import example_cells, example_measures, measure_name
 from everycell.trec.runs import write_run
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[4]
 DEPTH = 12
 
 

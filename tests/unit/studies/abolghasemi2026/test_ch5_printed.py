@@ -29,7 +29,7 @@ from everycell.studies.abolghasemi2026.ch5.printed_tests import (
     significance,
 )
 
-PUBLISHED = Path(__file__).parents[2] / "published" / "abolghasemi2026"
+PUBLISHED = Path(__file__).parents[4] / "published" / "abolghasemi2026"
 KEYS = [*SETTING, "metric"]
 
 

@@ -80,7 +80,7 @@ def test_killed_by_the_system_and_resumed_in_another_process(tmp_path, uninterru
     script = f"""
 import os, signal, sys
 sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}
-from test_learning_training import *
+from test_training import *
 torch.set_num_threads(1)
 seen = []
 def dying(model, batch):

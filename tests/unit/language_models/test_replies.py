@@ -199,8 +199,8 @@ def test_a_large_reply_takes_bounded_memory(content):
     """In a process of its own, since what pydantic takes is not in Python's own accounts."""
     code = (
         "import sys, resource as r\n"
-        "from test_language_model_replies import CHAT, MODEL, NoReplyError, parse_answer\n"
-        "from test_language_model_replies import parse_model_names\n"
+        "from test_replies import CHAT, MODEL, NoReplyError, parse_answer\n"
+        "from test_replies import parse_model_names\n"
         "def taken(): return r.getrusage(r.RUSAGE_SELF).ru_maxrss\n"
         "content = sys.stdin.buffer.read(); before = taken()\n"
         "try: parse_answer(content, CHAT, MODEL)\n"

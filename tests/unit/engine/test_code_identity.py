@@ -10,7 +10,7 @@ import pytest
 
 from everycell.engine.code import imported_files
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SOURCE = SCRIPTS.parents[1] / "src"
 #: Scripts whose outputs take hours, and which nothing but their method may make anew.
 COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")

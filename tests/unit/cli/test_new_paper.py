@@ -28,7 +28,7 @@ from everycell.sources.download import DownloadError
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 RUN = b"q1 Q0 d1 1 2.5 own\nq1 Q0 d2 2 1.5 own\n"
 LAST = 'include: "workflow/rules/data.smk"\n'
 

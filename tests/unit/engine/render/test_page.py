@@ -21,7 +21,7 @@ from everycell.engine.render.page.tables import companion_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.reports import OTHERWISE, PLACES, Report
 
-PUBLISHED = Path(__file__).parents[2] / "published"
+PUBLISHED = Path(__file__).parents[4] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
 
 
