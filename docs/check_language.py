@@ -1,52 +1,106 @@
-"""Find the phrases of docs/banned_phrases.txt in Markdown files, outside code and comments.
+"""Find banned phrases in prose, and banned names in Python code.
 
-`python docs/check_language.py [FILE ...]`; without files it reads what `make lint` checks.
+`python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it reads what `make lint`
+checks. Prose is Markdown outside code, and the comments and strings of Python files. The lists are
+docs/banned_phrases.txt and docs/banned_names.txt.
 """
 
+import ast
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-BANNED = FOLDER / "banned_phrases.txt"
+PHRASES = (FOLDER / "banned_phrases.txt").read_text(encoding="utf-8")
+NAMES = (FOLDER / "banned_names.txt").read_text(encoding="utf-8")
 # Code (fenced, indented or inline), comments, and the targets of links.
 NOT_PROSE = re.compile(r"^```.*?^```|^(?: {4}\S.*\n)+|<!--.*?-->|`[^`]*`|\]\([^)]*\)", re.M | re.S)
+CODE_IN_PYTHON = re.compile(r"`[^`]*`|>>> .*")
 
 
-def read_phrases(text: str) -> Iterator[tuple[re.Pattern[str], str]]:
+def read_phrases(text: str) -> list[tuple[re.Pattern[str], str]]:
     """Patterns and what to write instead, from lines `pattern => advice`."""
-    for line in text.splitlines():
-        if line and not line.startswith(("#", "skip ")):
-            pattern, advice = line.split(" => ")
-            # A phrase may go on in the next line, of a list or a quotation too.
-            spaced = pattern.replace(" ", r"[\s>]+")
-            yield re.compile(rf"\b(?:{spaced})\b", re.IGNORECASE), advice
+    lines = [line for line in text.splitlines() if " => " in line and not line.startswith("#")]
+    pairs = [line.split(" => ") for line in lines]
+    # A phrase may continue on the next line, also in a list or a quotation.
+    spaced = ((pattern.replace(" ", r"[\s>#]+"), advice) for pattern, advice in pairs)
+    return [
+        (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), advice) for pattern, advice in spaced
+    ]
 
 
-def faults(text: str, phrases: list[tuple[re.Pattern[str], str]]) -> Iterator[tuple[int, str]]:
-    """Line and sentence for each banned phrase of a text."""
-    prose = NOT_PROSE.sub(lambda code: re.sub(r"[^\n]", "\0", code[0]), text)
+def phrase_faults(
+    text: str, phrases: list[tuple[re.Pattern[str], str]], code: re.Pattern[str] = NOT_PROSE
+) -> Iterator[tuple[int, str]]:
+    """Line and advice for each banned phrase outside of code."""
+    prose = code.sub(lambda match: re.sub(r"[^\n]", "\0", match[0]), text)
     for pattern, advice in phrases:
         for match in pattern.finditer(prose):
             phrase = " ".join(match[0].split())
             yield prose.count("\n", 0, match.start()) + 1, f"'{phrase}': write {advice}."
 
 
-def checked_files(text: str) -> list[Path]:
-    """The documentation, README and CONTRIBUTING, without what the list skips."""
-    skipped = {FOLDER / line.removeprefix("skip ") for line in text.splitlines()}
-    roots = [FOLDER.parent / name for name in ("README.md", "CONTRIBUTING.md")]
-    return [path for path in [*roots, *sorted(FOLDER.rglob("*.md"))] if path not in skipped]
+def python_prose(text: str) -> str:
+    """Comments and strings of a program, at their lines and columns; all else is blank."""
+    lines = [[" "] * len(line) for line in text.splitlines()]
+    kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in kinds:
+            row, column = token.start
+            for number, part in enumerate(token.string.splitlines()):
+                start = column if number == 0 else 0
+                lines[row - 1 + number][start : start + len(part)] = part
+    return "\n".join("".join(line) for line in lines)
+
+
+def name_faults(text: str, names: set[str]) -> Iterator[tuple[int, str]]:
+    """Line and advice for each banned name that a program assigns or defines."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                pass
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                pass
+            case _:
+                continue
+        if name.strip("_") in names:
+            yield node.lineno, f"the name `{name}` does not say what it is: use a noun or a verb."
+
+
+def faults(path: Path) -> list[tuple[int, str]]:
+    """All faults of a file, in order of lines."""
+    text = path.read_text(encoding="utf-8")
+    phrases = read_phrases(PHRASES)
+    if path.suffix != ".py":
+        return sorted(phrase_faults(text, phrases))
+    names = {line for line in NAMES.splitlines() if line.isidentifier()}
+    module = [(1, f"the module is called `{path.stem}`: use a noun.")] if path.stem in names else []
+    prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
+    return sorted([*module, *prose, *name_faults(text, names)])
+
+
+def checked_files() -> list[Path]:
+    """Documentation and code, without what the lists skip."""
+    root = FOLDER.parent
+    skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
+    files = [root / name for name in ("README.md", "CONTRIBUTING.md")]
+    for folder, ending in (("docs", "md"), ("src", "py"), ("workflow", "py")):
+        files += sorted((root / folder).rglob(f"*.{ending}"))
+    return [path for path in files if not path.relative_to(root).as_posix().startswith((*skipped,))]
+
+
+def expand(paths: list[str]) -> Iterator[Path]:
+    """The files named, with those of folders."""
+    for path in map(Path, paths):
+        yield from (sorted([*path.rglob("*.py"), *path.rglob("*.md")]) if path.is_dir() else [path])
 
 
 if __name__ == "__main__":
-    banned = BANNED.read_text(encoding="utf-8")
-    phrases = list(read_phrases(banned))
-    files = [Path(name) for name in sys.argv[1:]] or checked_files(banned)
-    found = [
-        f"{path}:{line}: {sentence}"
-        for path in files
-        for line, sentence in sorted(faults(path.read_text(encoding="utf-8"), phrases))
-    ]
-    sys.exit("\n".join(found) or None)
+    files = list(expand(sys.argv[1:])) or checked_files()
+    sys.exit(
+        "\n".join(f"{path}:{line}: {advice}" for path in files for line, advice in faults(path))
+        or None
+    )

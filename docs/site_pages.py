@@ -18,7 +18,7 @@ from mkdocs.structure.pages import Page
 from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.render.site import configuration, escaped, paper_results
 from everycell.engine.results import collect
-from everycell.front_door import public_modules
+from everycell.public import public_modules
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"

@@ -4,13 +4,13 @@ from importlib import import_module as _module
 
 __version__ = "0.1.0"
 
-# Named as text and not imported: jobs hash what a module imports, and none needs the front door.
-_FRONT_DOOR = "everycell.front_door"
+# Named as text and not imported: jobs hash what a module imports, and none needs these.
+_PUBLIC = "everycell.public"
 
 
 def __getattr__(name: str):
-    return _module(_FRONT_DOOR).named(name)
+    return _module(_PUBLIC).resolve(name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_module(_FRONT_DOOR).NAMES]
+    return [*globals(), *_module(_PUBLIC).NAMES]

@@ -51,18 +51,18 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
     >>> blocks_of_studies()["user_studies"].__module__
     'everycell.studies.lajewska2025.settings'
     """
-    found: dict[str, type[Settings]] = {}
+    models: dict[str, type[Settings]] = {}
     folder = Path(studies.__file__).parent
     for path in sorted(folder.rglob("settings.py")):
         parts = path.relative_to(folder).with_suffix("").parts
         module = import_module(".".join((studies.__name__, *parts)))
         for key, model in module.BLOCKS.items():
-            if key in found or key in General.model_fields:
+            if key in models or key in General.model_fields:
                 raise ValueError(
                     f"{module.__name__}: another study has the block `{key}` too; rename one."
                 )
-            found[key] = model
-    return found
+            models[key] = model
+    return models
 
 
 if TYPE_CHECKING:

@@ -152,7 +152,7 @@ class LogHandler(LogHandlerBase):
 
     @property
     def writes_to_stream(self) -> bool:
-        """It stands in for Snakemake's own messages."""
+        """It replaces Snakemake's own messages."""
         return True
 
     @property
@@ -167,7 +167,7 @@ class LogHandler(LogHandlerBase):
 
     @property
     def has_formatter(self) -> bool:
-        """How it is said, too."""
+        """Messages are formatted here too."""
         return True
 
     @property
@@ -181,8 +181,8 @@ def _last_words(logs: Sequence[str]) -> str:
     for log in logs:
         with suppress(OSError):
             lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
-            if said := [line.strip() for line in lines if line.strip()]:
-                return f": {said[-1][:1000]}"
+            if stripped := [line.strip() for line in lines if line.strip()]:
+                return f": {stripped[-1][:1000]}"
     return ""
 
 
@@ -190,9 +190,9 @@ def is_chatter(record: LogRecord) -> bool:
     """Whether Snakemake says something that helps nobody who waits for results."""
     if is_about_caching(record):
         return True
-    said = str(record.msg)
+    text = str(record.msg)
     has_event = getattr(record, "event", None) is not None
-    return record.levelno <= INFO and not has_event and said.startswith(CHATTER)
+    return record.levelno <= INFO and not has_event and text.startswith(CHATTER)
 
 
 def is_about_caching(record: LogRecord) -> bool:
@@ -210,8 +210,8 @@ def format_duration(seconds: float) -> str:
     """
     if seconds < 9.95:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     if not minutes:
-        return f"{rest} s"
+        return f"{seconds_left} s"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds_left} s"

@@ -1,16 +1,16 @@
-"""docs/library.md: its examples run, and it names all that the front door has."""
+"""docs/library.md: its examples run, and it names all of `everycell.public`."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from everycell.front_door import NAMES
+from everycell.public import NAMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")
 
 
-def test_every_name_of_the_front_door_is_on_the_page():
+def test_every_public_name_is_on_the_page():
     assert {name for name in NAMES if not re.search(rf"\b{name}\b", PAGE)} <= {
         # Of the plumbing between a run and the arrays that measures take.
         "ranked_counts",

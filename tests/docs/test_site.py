@@ -18,7 +18,7 @@ from workflow.project import copy_tree, quick_site
 from everycell.engine.artefacts import load_papers
 from everycell.engine.render.site import configuration, embedded, paper_results
 from everycell.engine.render.tables.table_files import write_table
-from everycell.front_door import public_modules
+from everycell.public import public_modules
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(
@@ -112,9 +112,9 @@ def test_the_site_of_a_fresh_clone_needs_no_results(tmp_path):
 
 @pytest.mark.slow
 def test_every_public_module_and_every_paper_has_a_page(pages):
-    wanted = {name.removeprefix("everycell.").replace(".", "/") for name in public_modules()}
-    assert len(wanted) > 50
-    assert {f"reference/{name}.html" for name in wanted} <= set(pages)
+    expected = {name.removeprefix("everycell.").replace(".", "/") for name in public_modules()}
+    assert len(expected) > 50
+    assert {f"reference/{name}.html" for name in expected} <= set(pages)
     for paper in REPOSITORY.glob("published/*/paper.yaml"):
         text = "".join(pages[f"papers/{paper.parent.name}.html"].text)
         assert "Results of chapter" in text

@@ -27,7 +27,7 @@ print(everycell.texfair(lists, [[10] * 4] * 2)[:, 3].round(3).tolist())
 # numba is not there, but what it would compile is.
 even = everycell.felix([[0.5, 0.5]] * 2, lambda rankings: rankings[:, 0] < 0)
 print(even.marginals(2).tolist())
-for name in everycell.front_door.NAMES:
+for name in everycell.public.NAMES:
     getattr(everycell, name)
 """
 WORDS = "she,f\nher,f\nhe,m\nhis,m\n"

@@ -9,7 +9,7 @@ from inspect import getdoc, isfunction
 from pathlib import Path
 
 import everycell
-from everycell.front_door import public_modules
+from everycell.public import public_modules
 
 SOURCE = Path(everycell.__file__).parents[1]
 SECTION = re.compile(r"^(Parameters|Returns|Yields|Raises|Warns|See Also)\n-{3,}$", re.MULTILINE)

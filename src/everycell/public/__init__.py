@@ -3,7 +3,7 @@
 ==================================  ==========================================================
 name                                what it does
 ==================================  ==========================================================
-`evaluate`, `fairness`, `compare`   measure runs of any common kind (`everycell.front_door.runs`)
+`evaluate`, `fairness`, `compare`   measure runs of any common kind (`everycell.public.runs`)
 `as_run`, `as_qrels`                take runs and judgements of other libraries as frames
 `texfair`, `nfairr`, `awrf`, ...    measures that the works introduce or use, on arrays
 ==================================  ==========================================================
@@ -18,7 +18,7 @@ from typing import Any
 
 #: Module -> what it offers, by the name that it has here; without a name, by its own.
 _OFFERS: dict[str, tuple[str, ...]] = {
-    "front_door.runs": ("compare", "evaluate", "fairness"),
+    "public.runs": ("compare", "evaluate", "fairness"),
     "trec.conversion": ("as_qrels", "as_run"),
     "metrics.term_counts": ("count_terms", "read_counts"),
     "metrics.ranked_counts": ("ranked_counts",),
@@ -70,14 +70,14 @@ def public_modules() -> list[str]:
     return sorted(of_packages | {module for module, _ in NAMES.values()})
 
 
-def named(name: str) -> Any:
-    """Return what a name of the table stands for.
+def resolve(name: str) -> Any:
+    """Object of a public name.
 
     Examples
     --------
-    >>> named("attribution_bias").__module__
+    >>> resolve("attribution_bias").__module__
     'everycell.metrics.attribution'
-    >>> named("texfare")
+    >>> resolve("texfare")
     Traceback (most recent call last):
     AttributeError: everycell has no 'texfare'; it has texfair, and dir(everycell) names all.
     """

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import everycell
-from everycell.front_door import NAMES
+from everycell.public import NAMES
 from everycell.metrics.fairness_report import fairness_report
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.measures import evaluate_measures, parse_measure
