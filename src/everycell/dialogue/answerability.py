@@ -20,9 +20,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.contingency_tables import mcnemar
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+
 How = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
 #: Score at which passages and rankings count as answerable, by aggregation (section 5.6.2; see
@@ -117,13 +116,7 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
 
 
 def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
-    """Threshold with the most correct decisions, among 0.05, 0.10, ..., 0.95.
-
-    Examples
-    --------
-    >>> best_threshold([0.1, 0.2, 0.42, 0.8], [False, False, True, True])
-    0.25
-    """
+    """Threshold with the most correct decisions, among 0.05, 0.10, ..., 0.95."""
     found, wanted = np.asarray(scores, dtype=float), np.asarray(truth)
     if found.ndim != 1 or not len(found) or wanted.shape != found.shape or wanted.dtype != bool:
         raise ValueError(
@@ -138,18 +131,7 @@ def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
 def rankings(
     passages: Sequence[str], size: int = 3, *, repeated: Repeated = "distinct"
 ) -> IntArray:
-    """All sets of `size` passages of a question, as a test of decisions on rankings.
-
-    Examples
-    --------
-    >>> rankings(["a", "b", "c"], 2).tolist()
-    [[0, 1], [0, 2], [1, 2]]
-
-    Here `b` and `c` are in the rankings twice, once in each order, and `b` with itself.
-
-    >>> [len(rankings(["b", "c", "b"], 2, repeated=how)) for how in ("distinct", "tuples", "rows")]
-    [1, 3, 3]
-    """
+    """All sets of `size` passages of a question, as a test of decisions on rankings."""
     if size < 1:
         raise ValueError(f"size is {size}: a ranking has 1 passage or more.")
     first: dict[str, int] = {}
@@ -218,13 +200,6 @@ def lexical_probabilities(
     -----
     Features are the words of the sentence, those that it shares with the question, and the cosine
     of the two (scikit-learn's `TfidfVectorizer` and `LogisticRegression` with their defaults).
-
-    Examples
-    --------
-    >>> pairs = [("tea time", "tea at five"), ("tea time", "it rains"), ("sea", "the sea is blue")]
-    >>> found = lexical_probabilities(pairs, [True, False, True], [("sea", "a sea"), ("sea", "it")])
-    >>> bool(found[0] > found[1])
-    True
     """
     words = TfidfVectorizer().fit([text for pair in training for text in pair])
 

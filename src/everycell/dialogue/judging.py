@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -27,6 +26,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from everycell.collections.satisfaction_samples import Sample
 from everycell.dialogue.counterfactuals import Rewriting, success
+from everycell.engine.arrays import BoolArray
 
 #: Default number of folds.
 FOLDS = 10
@@ -42,11 +42,6 @@ def is_refusal(utterance: str) -> bool:
     The phrases (cannot, can't, unable, not sure, don't have) were chosen by looking at the released
     counterfactuals of MultiWOZ, so a measure on these shows how uniform they are, not how well the
     rule would do elsewhere.
-
-    Examples
-    --------
-    >>> is_refusal("I'm not sure about the parking."), is_refusal("It is free.")
-    (True, False)
     """
     return bool(_CANNOT.search(utterance))
 
@@ -67,9 +62,7 @@ class Judge:
     models: tuple[Pipeline, ...]
     part: Mapping[str, int]
 
-    def satisfied(
-        self, utterances: Sequence[str], dialogues: Sequence[str]
-    ) -> npt.NDArray[np.bool_]:
+    def satisfied(self, utterances: Sequence[str], dialogues: Sequence[str]) -> BoolArray:
         """Judge whether each utterance satisfies."""
         if len(utterances) != len(dialogues):
             raise ValueError(
@@ -96,13 +89,6 @@ def train_judge(
     """Learn from labelled utterances, one model per part of the dialogues that is left out.
 
     Both classes have the same weight, whatever their share.
-
-    Examples
-    --------
-    >>> good, bad = "It is booked.", "I cannot book it."
-    >>> judge = train_judge([good, bad] * 4, [True, False] * 4, list("aabbccdd"), folds=2)
-    >>> judge.satisfied(["I cannot say.", "Booked."], ["a", "new"]).tolist()
-    [False, True]
     """
     if not len(utterances) == len(satisfied) == len(dialogues):
         raise ValueError(
@@ -167,16 +153,7 @@ def exchanged(
 def judged(
     rewritings: Sequence[Rewriting], judge: Judge, dialogue: Callable[[Sample], str]
 ) -> pd.DataFrame:
-    """A judge's labels of rewritings.
-
-    Examples
-    --------
-    >>> judge = train_judge(["Booked.", "I cannot."] * 2, [True, False] * 2, list("aabb"), folds=2)
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> made = [Rewriting(sample, "I cannot.", "", ""), Rewriting(sample, "", "empty", "")]
-    >>> judged(made, judge, lambda sample: "a")["satisfied"].tolist()
-    [0, <NA>]
-    """
+    """A judge's labels of rewritings."""
     frame = pd.DataFrame(
         {
             "id": [made.sample.id for made in rewritings],

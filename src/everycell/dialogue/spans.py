@@ -15,10 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from everycell.collections.snippets import Span, overlap, span_fault
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 Aggregation = Literal["mean", "majority", "similarity"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")
 
@@ -113,16 +111,7 @@ def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
 
 
 def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
-    """Share of the marked characters that at least k people marked (J, J_k).
-
-    Examples
-    --------
-    Three people mark 4, 3 and 2 of 6 characters; 5 are marked by anyone, 1 by all, 3 by two.
-
-    >>> people = marked([[(0, 4)], [(1, 4)], [(3, 5)]], 6)
-    >>> jaccard(people), jaccard(people, k=2), jaccard(people, k=1)
-    (0.2, 0.6, 1.0)
-    """
+    """Share of the marked characters that at least k people marked (J, J_k)."""
     people = _people(people, "people")
     if k is None:
         k = len(people)
@@ -156,14 +145,7 @@ def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) ->
 
 
 def character_overlap(person: npt.ArrayLike, reference: npt.ArrayLike) -> Overlap:
-    """Precision, recall and F1 of one person's characters against another's.
-
-    Examples
-    --------
-    >>> person, expert = marked([[(0, 4)], [(2, 8)]], 8)
-    >>> [round(value, 3) for value in character_overlap(person, expert)]
-    [0.5, 0.333, 0.4]
-    """
+    """Precision, recall and F1 of one person's characters against another's."""
     precision, recall, f1 = _overlaps(
         _people(np.asarray(person)[None], "person"),
         _people(np.asarray(reference)[None], "reference"),
@@ -203,13 +185,7 @@ def reference_similarity(
 
 
 def most_similar(workers: npt.ArrayLike) -> int:
-    """Row of the worker whose marks are most similar to those of the others, by mean F1.
-
-    Examples
-    --------
-    >>> most_similar(marked([[(0, 1)], [(0, 4)], [(0, 5)]], 8))
-    1
-    """
+    """Row of the worker whose marks are most similar to those of the others, by mean F1."""
     workers = _people(workers, "workers")
     if len(workers) < 2:
         raise SpanError("There is only one worker to compare: give two or more.")

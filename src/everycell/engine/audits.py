@@ -23,9 +23,9 @@ from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import BoolArray
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
 from everycell.engine.printed_cells import CardError, as_number, read_cells
@@ -127,7 +127,7 @@ def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
     return table[_have(table, key)]
 
 
-def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> npt.NDArray[np.bool_]:
+def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
     """Whether each row of a table has the values of a key."""
     found = np.ones(len(table), dtype=bool)
     for column, wanted in key.items():

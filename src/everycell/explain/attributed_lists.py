@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.render.figure_files import COLOURS, INK, style
 from everycell.explain.explainers import (
     ExplainedList,
@@ -22,15 +22,12 @@ from everycell.explain.explainers import (
 )
 from everycell.explain.shapley import all_coalitions, sampled_shapley_values, shapley_values
 from everycell.explain.value_functions import (
-    IntArray,
     ValueFunction,
     exposure,
     kendall,
     negative_rank,
     weighted_rank_difference,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Largest number of features whose coalitions are enumerated; with more, permutations are drawn.
 ENUMERATED = 10

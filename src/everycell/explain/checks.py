@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.explain.shapley import Game
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Checks(NamedTuple):

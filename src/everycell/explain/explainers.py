@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.explain.forests import Forest
 from everycell.explain.kernel_shap import kernel_shapley_values
 from everycell.explain.lime import listwise_lime, pointwise_lime
@@ -15,9 +15,7 @@ from everycell.explain.listwise import ListwiseGame
 from everycell.explain.pointwise import tree_shapley_values
 from everycell.explain.selection import greedy_selection
 from everycell.explain.single_documents import RankGame
-from everycell.explain.value_functions import IntArray, ValueFunction, kendall, ranks_of
-
-FloatArray = npt.NDArray[np.float64]
+from everycell.explain.value_functions import ValueFunction, kendall, ranks_of
 
 #: Documents at the top whose pointwise attributions are averaged; heuss2025, section 4.6.
 TOP = 5

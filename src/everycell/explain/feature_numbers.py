@@ -10,16 +10,15 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from everycell.engine.arrays import FloatArray
 
 #: Share of documents in which a column that the model does not know may vary.
 _FEW = 0.1
 _RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
 
 
-def first_number(
-    values: npt.NDArray[np.float64], columns: int, infos: Sequence[str] = ()
-) -> int | None:
+def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) -> int | None:
     """Number of a model's first column in a file; None where both 0 and 1 fit it.
 
     Parameters
@@ -53,7 +52,7 @@ def first_number(
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _fits(values: npt.NDArray[np.float64], first: int, columns: int, infos: Sequence[str]) -> bool:
+def _fits(values: FloatArray, first: int, columns: int, infos: Sequence[str]) -> bool:
     if values[:, :first].any() or values[:, first + columns :].any():
         return False
     for column, info in enumerate(infos):

@@ -13,12 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.engine.text_files import whole_text
 from everycell.explain.forest_texts import sanitised_forest
-
-FloatArray = npt.NDArray[np.floating]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 #: Number of bits in a word of coalitions.
 _BITS = 64

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.explain.shapley import Game
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def kernel_shapley_values(

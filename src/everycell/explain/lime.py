@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import BoolArray, FloatArray
 from everycell.explain.listwise import Model
 from everycell.explain.value_functions import ValueFunction, ranks_of
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 #: Width of the kernel as a share of the square root of the number of features; Ribeiro et al.
 WIDTH = 0.75

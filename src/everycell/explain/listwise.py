@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from everycell.explain.value_functions import IntArray, Ties, ValueFunction, ranks_of
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.explain.value_functions import Ties, ValueFunction, ranks_of
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 #: From feature vectors, shape (m, f), to m scores. A model may have a method `masked_scores`,
 #: like `everycell.explain.forests.Forest`, which is then called with whole coalitions.
 Model = Callable[[FloatArray], npt.ArrayLike]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.explain.forests import Forest
 from everycell.explain.listwise import Model, masked_scores
 from everycell.explain.shapley import all_coalitions, shapley_values
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def pointwise_shapley_values(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from everycell.engine.arrays import BoolArray, FloatArray
+
 #: From coalitions, shape (c, f), to their values, shape (c,) or (c, k).
 Game = Callable[[BoolArray], FloatArray]
 

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from everycell.engine.arrays import FloatArray, IntArray
+
 ValueFunction = Callable[[IntArray], FloatArray]
 Ties = Literal["first", "last"]
 

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from everycell.engine.arrays import FloatArray, IntArray
 
 #: Share of the required fairness by which rounding may miss it.
 TOLERANCE = 1e-9

@@ -22,14 +22,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.fair_ranking.matchings import compiled_split
 from everycell.fair_ranking.policies import Policy
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Matching = Literal["row_first", "column_first", "assignment"]
 #: From rankings, shape (m, k), to whether each is to be avoided, shape (m,).
-Avoided = Callable[[IntArray], npt.NDArray[np.bool_]]
+Avoided = Callable[[IntArray], BoolArray]
 
 #: Probability below which an entry is rounding.
 TINY = 1e-13

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from everycell.engine.arrays import FloatArray, IntArray
 
 #: Difference of sums, relative to total exposure, below which a block of items ends.
 TOUCHES = 1e-9

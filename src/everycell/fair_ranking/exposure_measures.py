@@ -12,10 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.fair_ranking.policies import Policy
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 #: Standard deviations from the mean beyond which an item is an outlier.
 THRESHOLD = 2.5
@@ -122,7 +120,7 @@ def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> Flo
 
 def holds_outlier(
     scores: npt.ArrayLike, *, shown: int | None = None, threshold: float = THRESHOLD
-) -> Callable[[IntArray], npt.NDArray[np.bool_]]:
+) -> Callable[[IntArray], BoolArray]:
     """Make a test of rankings: whether an item in the top ranks is an outlier among them.
 
     Parameters
@@ -147,7 +145,7 @@ def holds_outlier(
     """
     values = np.asarray(scores, dtype=float)
 
-    def test(rankings: IntArray) -> npt.NDArray[np.bool_]:
+    def test(rankings: IntArray) -> BoolArray:
         seen = rankings if shown is None else rankings[:, :shown]
         return np.any(np.abs(z_scores(values[seen])) > threshold, axis=1)
 

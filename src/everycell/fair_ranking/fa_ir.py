@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-IntArray = npt.NDArray[np.int64]
+from everycell.engine.arrays import BoolArray, IntArray
 
 
 def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> IntArray:
@@ -113,7 +113,7 @@ def _failing(needed: IntArray, share: Any) -> Any:
 _CLOSE = 1e-9
 
 
-def _at_most(found: IntArray, draws: IntArray, share: float, bound: float) -> npt.NDArray[np.bool_]:
+def _at_most(found: IntArray, draws: IntArray, share: float, bound: float) -> BoolArray:
     """Whether P(X <= found) <= bound; shares are the decimals that they are written as."""
     chances = binom.cdf(found, draws, share)
     within = chances <= bound

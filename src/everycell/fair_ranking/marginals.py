@@ -20,9 +20,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.fair_ranking.exposure import exposure_blocks
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Largest error of a sum of probabilities or of an exposure at the end.
 PRECISION = 1e-11

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.compiling import compiled
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def compiled_split() -> Callable[..., tuple[IntArray, FloatArray, float]]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
+
 
 def reciprocal_fairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     """Sum of neutrality over rank, up to a cut-off.
@@ -80,7 +82,7 @@ def reciprocal_nfairr(neutralities: npt.ArrayLike, cutoff: int) -> float:
     return reciprocal_fairr(neutralities, cutoff) / best if best > 0 else float("nan")
 
 
-def _checked(neutralities: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _checked(neutralities: npt.ArrayLike) -> FloatArray:
     values = np.asarray(neutralities, dtype=float)
     wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
     if values.ndim != 1 or wrong.size:

@@ -26,12 +26,10 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.fair_ranking.decomposition import Avoided, checked_marginals, resample
 from everycell.fair_ranking.exposure import checked_rank_weights
 from everycell.fair_ranking.policies import Policy
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 #: Largest number of sets of items for which all are examined.
 ALL_SETS = 20_000

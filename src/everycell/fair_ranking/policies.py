@@ -9,10 +9,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.fair_ranking.exposure import checked_merits, checked_rank_weights
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class Policy(NamedTuple):

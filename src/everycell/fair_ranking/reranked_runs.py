@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
 
 from everycell.collections.rating_files import read_table, row_in_file
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.engine.render.marks import common_legend
 from everycell.engine.untrusted import in_quotes
@@ -33,7 +33,6 @@ from everycell.trec.runs import trec_order
 
 Method = Literal["pufr", "fair", "assignment", "milp"]
 METHODS: tuple[str, ...] = get_args(Method)
-IntArray = npt.NDArray[np.int64]
 
 
 def read_neutralities(path: Path | str) -> dict[str, float]:
@@ -297,8 +296,8 @@ def with_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame
 
 
 def _constrained(
-    scores: npt.NDArray[np.float64],
-    neutral: npt.NDArray[np.float64],
+    scores: FloatArray,
+    neutral: FloatArray,
     alpha: float,
     depth: int,
     method: str,

@@ -12,8 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from everycell.engine.arrays import FloatArray, IntArray
 
 
 def moved_scores(

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from everycell.engine.arrays import IntArray
 from everycell.learning.batching import Ids, pad
 from everycell.learning.hawkes import Asap
 from everycell.learning.satisfaction import SYSTEM, Dialogue
@@ -40,7 +41,7 @@ def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
 
 
 #: Vectors of utterances, one per row, by their numbers.
-Lookup = Callable[[Asap, npt.NDArray[np.int64]], torch.Tensor]
+Lookup = Callable[[Asap, IntArray], torch.Tensor]
 
 
 def frozen_vectors(vectors: npt.NDArray[np.float32]) -> Lookup:
@@ -52,7 +53,7 @@ def frozen_vectors(vectors: npt.NDArray[np.float32]) -> Lookup:
 def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
     """Vectors that the model's own encoder makes: means over the word pieces."""
 
-    def vectors(model: Asap, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
+    def vectors(model: Asap, numbers: IntArray) -> torch.Tensor:
         batch = pad([ids[number] for number in numbers], pad_id, model.device)
         states = model.encoder(**batch).last_hidden_state
         real = batch["attention_mask"][:, :, None].to(states.dtype)
@@ -64,13 +65,7 @@ def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
 def numbered_turns(
     dialogues: Sequence[Dialogue], *, most: int = TURNS
 ) -> tuple[list[str], list[list[list[int]]]]:
-    """Dialogues as numbers of utterances, so that an utterance is encoded once.
-
-    Examples
-    --------
-    >>> numbered_turns([[("USER", "Hi."), ("SYSTEM", "Hello.")], [("SYSTEM", "Hello.")]])
-    (['Hi.', 'Hello.', ''], [[[0, 1]], [[2, 1]]])
-    """
+    """Dialogues as numbers of utterances, so that an utterance is encoded once."""
     numbers: dict[str, int] = {}
     turns = []
     for place, dialogue in enumerate(dialogues):

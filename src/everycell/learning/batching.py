@@ -13,15 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
+
+from everycell.engine.arrays import IntArray
 
 LOG = logging.getLogger(__name__)
 # Tokens in a batch. On a CPU the fastest of 512 to 16,384 for a BERT of 2 layers on one core; a GPU
 # begins with many, and halves them where its memory is smaller.
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 131_072}
 
-Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer]
+Ids: TypeAlias = Sequence[int] | IntArray
 Batch: TypeAlias = Mapping[str, torch.Tensor]
 
 
@@ -54,13 +55,6 @@ def map_batches(
     Batches go from the longest sequences to the shortest: what does not fit into memory shows at
     once. Gradients are off. A batch that does not fit is halved, and so are those after it; the log
     says so. The log also says every few seconds how far it is and how long it will take.
-
-    Examples
-    --------
-    >>> def total(batch):
-    ...     return (batch["input_ids"] * batch["attention_mask"]).sum(dim=1)
-    >>> [int(row) for row in map_batches(total, [[1, 2], [3], [1, 1, 1]], pad_id=9, batch_size=2)]
-    [3, 3, 3]
     """
     if batch_tokens is None:
         batch_tokens = _BATCH_TOKENS.get(torch.device(device).type, _BATCH_TOKENS["cpu"])
@@ -129,14 +123,7 @@ def map_batches(
 def pad(
     sequences: Sequence[Ids] | Sequence[TokenPair], pad_id: int, device: torch.device | str = "cpu"
 ) -> dict[str, torch.Tensor]:
-    """A batch of token sequences, filled up on the right to the longest.
-
-    Examples
-    --------
-    >>> batch = pad([TokenPair([5, 6], [7]), TokenPair([5], [8])], pad_id=0)
-    >>> batch["input_ids"].tolist(), batch["token_type_ids"].tolist()
-    ([[5, 6, 7], [5, 8, 0]], [[0, 0, 1], [0, 1, 0]])
-    """
+    """A batch of token sequences, filled up on the right to the longest."""
     shape = (len(sequences), max(_length(sequence) for sequence in sequences))
     ids = np.full(shape, pad_id, dtype=np.int64)
     mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from transformers import PreTrainedTokenizerBase, T5ForConditionalGeneration
 
+from everycell.engine.arrays import FloatArray
 from everycell.learning.models import ModelError
 
 
@@ -27,7 +27,7 @@ def pair_scores(
     *,
     length: int = 512,
     batch: int = 16,
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Scores of texts, each compared with every other one in both orders."""
     labels = [_label(tokenizer, word) for word in ("true", "false")]
     pairs = [(i, j) for i in range(len(texts)) for j in range(len(texts)) if i != j]

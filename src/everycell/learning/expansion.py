@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from transformers import PreTrainedTokenizerBase
 
+from everycell.engine.arrays import IntArray
 from everycell.learning.tilde import Ids, token_ids
 
 
@@ -33,14 +33,14 @@ class Expansion:
     """
 
     sequences: list[list[int]]
-    found: npt.NDArray[np.int64]
-    added: npt.NDArray[np.int64]
+    found: IntArray
+    added: IntArray
 
 
 def expand(
     tokenizer: PreTrainedTokenizerBase,
     texts: Sequence[str],
-    proposed: npt.NDArray[np.integer],
+    proposed: IntArray,
     length: int,
     stop: Ids,
     *,

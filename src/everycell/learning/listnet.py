@@ -18,7 +18,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-FloatArray = npt.NDArray[np.float64]
+from everycell.engine.arrays import FloatArray
 
 #: Added to a variance before it divides.
 _EPSILON = 2e-5
@@ -78,15 +78,6 @@ def train_and_score(
     -----
     Loss: cross entropy between relevance, divided by its Euclidean norm, and the softmax of the
     scores over the list (Cao et al., 2007, with the norm of the code that heuss2025 names).
-
-    Examples
-    --------
-    The first feature is relevance, whatever its scale in a list:
-
-    >>> lists = [np.array([[0.0, 1.0], [i + 1, 1.0], [0.0, 2.0]]) for i in range(50)]
-    >>> found = train_and_score(lists, [[0, 1, 0]] * 50, lists[:1], epochs=[20], seed=1)
-    >>> int(found[20][0].argmax())
-    1
     """
     _check(features, relevance, others, epochs)
     if validation is not None:

@@ -20,6 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from everycell.engine.arrays import IntArray
 from everycell.learning import rankers
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class ExpandingRanker(EncodingRanker):
         documents: Texts,
         queries: Texts,
         reading: Reading,
-        proposed: npt.NDArray[np.integer],
+        proposed: IntArray,
     ) -> tuple[Encoded, pd.DataFrame]:
         """Expanded documents and queries as it sees them, and what was added."""
 
@@ -157,13 +158,7 @@ class PairRanker(Ranker):
 
 
 def ranker_names() -> list[str]:
-    """Names of all rankers, sorted.
-
-    Examples
-    --------
-    >>> ranker_names()
-    ['cross-encoder', 'dense', 'mtft', 'splade', 'tilde', 'tildev2', 'tildev2-expanded']
-    """
+    """Names of all rankers, sorted."""
     found = pkgutil.iter_modules(rankers.__path__)
     return sorted(module.name.replace("_", "-") for module in found)
 
@@ -185,17 +180,7 @@ def ranker_module(name: str) -> str:
 
 
 def ranker_named(name: str) -> Ranker:
-    """The ranker of a name.
-
-    Examples
-    --------
-    >>> ranker_named("tildev2").negatives
-    2
-    >>> ranker_named("bm26")
-    Traceback (most recent call last):
-    ValueError: There is no ranker 'bm26': name one of cross-encoder, dense, mtft, splade, tilde, \
-tildev2, tildev2-expanded, or add its module to everycell.learning.rankers.
-    """
+    """The ranker of a name."""
     module = ranker_module(name)
     ranker = import_module(module).RANKER
     if ranker.name != name:
@@ -206,12 +191,6 @@ tildev2, tildev2-expanded, or add its module to everycell.learning.rankers.
 
 
 def rankers_of(kind: type[Ranker]) -> list[Ranker]:
-    """Rankers of a kind, by name.
-
-    Examples
-    --------
-    >>> [ranker.name for ranker in rankers_of(PairRanker)]
-    ['cross-encoder', 'mtft']
-    """
+    """Rankers of a kind, by name."""
     found = [ranker_named(name) for name in ranker_names()]
     return [ranker for ranker in found if isinstance(ranker, kind)]

@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline
 from torch.nn import functional
 from transformers import BertForSequenceClassification, PreTrainedTokenizerBase
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.learning.batching import Ids, map_batches, pad
 from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import tokenise
@@ -40,7 +41,7 @@ _WORD = re.compile(r"\w+")
 _FEWEST = 2
 
 
-def up_sampled(dissatisfied: Sequence[bool], factor: int) -> npt.NDArray[np.int64]:
+def up_sampled(dissatisfied: Sequence[bool], factor: int) -> IntArray:
     """Rows of a training set in which those of dissatisfied users stand `factor` times.
 
     Examples
@@ -72,24 +73,12 @@ def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> floa
 
 
 def majority_probability(dissatisfied: Sequence[bool]) -> float:
-    """What the estimator that knows only the training labels says of every dialogue.
-
-    Examples
-    --------
-    >>> majority_probability([True, False, False, False])
-    0.25
-    """
+    """What the estimator that knows only the training labels says of every dialogue."""
     return float(np.mean(np.asarray(dissatisfied, dtype=bool)))
 
 
 def split_answer(dialogue: Dialogue) -> tuple[str, str]:
-    """The last utterance, and all before it.
-
-    Examples
-    --------
-    >>> split_answer([("USER", "A room?"), ("SYSTEM", "Which town?")])
-    ('Which town?', 'A room?')
-    """
+    """The last utterance, and all before it."""
     if not dialogue:
         raise ValueError("A dialogue has no utterance: leave it out, or give it its text.")
     texts = [text for _, text in dialogue]
@@ -105,15 +94,7 @@ def logistic_regression(
     factor: int = 1,
     strengths: Sequence[float] = (0.1, 1.0, 10.0),
 ) -> Pipeline:
-    """TF-IDF of words and word pairs, last answer and earlier text apart, in a regression.
-
-    Examples
-    --------
-    >>> good, bad = [("SYSTEM", "it is booked")], [("SYSTEM", "sorry what")]
-    >>> model = logistic_regression([good, bad] * 3, [False, True] * 3, [good, bad], [False, True])
-    >>> (regression_probabilities(model, [bad, good]) > 0.5).tolist()
-    [True, False]
-    """
+    """TF-IDF of words and word pairs, last answer and earlier text apart, in a regression."""
     labels = np.asarray(dissatisfied, dtype=bool)
     if labels.all() or not labels.any():
         raise ValueError(
@@ -133,9 +114,7 @@ def logistic_regression(
     return Pipeline([("words", words), ("regression", kept)])
 
 
-def regression_probabilities(
-    model: Pipeline, dialogues: Sequence[Dialogue]
-) -> npt.NDArray[np.float64]:
+def regression_probabilities(model: Pipeline, dialogues: Sequence[Dialogue]) -> FloatArray:
     """Probability of dissatisfaction by `logistic_regression`."""
     return model.predict_proba(dialogues)[:, 1]
 
@@ -158,16 +137,7 @@ def context_ids(
     *,
     utterance: int = UTTERANCE,
 ) -> list[npt.NDArray[np.int32]]:
-    """Last word pieces of dialogues: [CLS], then utterances that each end with [SEP].
-
-    Examples
-    --------
-    >>> from transformers import BertTokenizer
-    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
-    >>> tokenizer = BertTokenizer(vocab=vocabulary)
-    >>> [ids.tolist() for ids in context_ids(tokenizer, [[("USER", "a b"), ("SYSTEM", "b")]], 5)]
-    [[2, 5, 3, 5, 3]]
-    """
+    """Last word pieces of dialogues: [CLS], then utterances that each end with [SEP]."""
     if length < 3 or utterance < 1:
         raise ValueError(
             f"The length is {length} and that of an utterance {utterance}: they must be 3 and 1 or "
@@ -190,18 +160,7 @@ def context_ids(
 def classifier_loss(
     pad_id: int,
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Any]], torch.Tensor]:
-    """Cross-entropy of a BERT with one output, the logit of dissatisfaction.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertForSequenceClassification
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4, "num_labels": 1}
-    >>> config = BertConfig(vocab_size=6, num_hidden_layers=1, **size)
-    >>> model = BertForSequenceClassification(config)
-    >>> rows = {"ids": [[2, 4, 3], [2, 3]], "dissatisfied": [True, False]}
-    >>> classifier_loss(0)(model, rows).shape
-    torch.Size([])
-    """
+    """Cross-entropy of a BERT with one output, the logit of dissatisfaction."""
 
     def loss(model: BertForSequenceClassification, rows: Mapping[str, Any]) -> torch.Tensor:
         logits = logit(model, pad(rows["ids"], pad_id, model.device))

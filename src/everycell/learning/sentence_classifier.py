@@ -22,6 +22,7 @@ from torch.nn import functional
 from transformers import BertForSequenceClassification, BertModel, PreTrainedTokenizerBase
 
 from everycell.collections.squad import Question
+from everycell.engine.arrays import FloatArray
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.last_layer import logit
 from everycell.learning.text_pairs import PairLength, join, tokenise
@@ -30,7 +31,6 @@ from everycell.learning.tilde import check_length
 from everycell.text.sentences import sentences_with
 
 Pair = tuple[str, str]
-FloatArray = npt.NDArray[np.float64]
 
 
 def classification_loss(
@@ -102,14 +102,7 @@ def pair_features(
 
 
 def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: float) -> Pipeline:
-    """Logistic regression over standardised features.
-
-    Examples
-    --------
-    >>> head = train_head([[0.0], [1.0], [2.0], [3.0]], [False, False, True, True], strength=1.0)
-    >>> head.predict([[0.5], [2.5]]).tolist()
-    [False, True]
-    """
+    """Logistic regression over standardised features."""
     if strength <= 0 or len(set(np.asarray(answers).tolist())) != 2:
         raise ValueError(
             f"strength is {strength} and answers has {len(set(np.asarray(answers).tolist()))} "
@@ -120,14 +113,7 @@ def train_head(features: npt.ArrayLike, answers: npt.ArrayLike, *, strength: flo
 
 
 def squad_pairs(questions: Iterable[Question], *, seed: int) -> list[tuple[str, str, bool]]:
-    """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1).
-
-    Examples
-    --------
-    >>> questions = [("who?", "It rains. Ann left.", ["Ann"]), ("why?", "It is late. So.", [])]
-    >>> squad_pairs(questions, seed=0)[0]
-    ('who?', 'Ann left.', True)
-    """
+    """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1)."""
     answering: list[tuple[str, str, bool]] = []
     silent: list[tuple[str, str, bool]] = []
     for question, passage, found in questions:

@@ -11,6 +11,7 @@ from scipy import sparse
 from torch.nn import functional
 from transformers import BertForMaskedLM, BertModel, PreTrainedTokenizerBase
 
+from everycell.engine.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches
 from everycell.learning.tilde import check_length, token_ids
 
@@ -24,7 +25,7 @@ def splade_weights(
     texts: Sequence[str],
     length: int,
     *,
-    columns: npt.NDArray[np.integer] | None = None,
+    columns: IntArray | None = None,
     batch_tokens: int | None = None,
 ) -> sparse.csr_array:
     """SPLADE's weight of each vocabulary entry for each text.

@@ -24,13 +24,14 @@ from scipy import sparse
 from torch.nn import functional
 from transformers import BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
+from everycell.engine.arrays import IntArray
 from everycell.learning.batching import Batch, map_batches, pad
 from everycell.learning.batching import Ids as TokenIds
 from everycell.learning.last_layer import first_state, in_float32
 from everycell.learning.token_cache import each_text_once
 from everycell.learning.training import Batch as Rows
 
-Ids = npt.NDArray[np.int64]
+Ids = IntArray
 
 #: What the first token of a text is replaced by: entries that BERT's vocabularies leave unused.
 DOCUMENT_MARKER, QUERY_MARKER = 1, 2
@@ -45,20 +46,6 @@ def stop_ids(tokenizer: PreTrainedTokenizerBase, stop_words: Collection[str] | N
     These are the stop words that are one entry; "##s"; the special tokens; and each entry with
     something else than the letters A to Z, digits, "_" and "-" in it: punctuation, symbols, other
     scripts, "[unused7]". A continued piece ("##ing") counts.
-
-    Examples
-    --------
-    >>> from tokenizers import Tokenizer, models
-    >>> from transformers import BertTokenizerFast
-    >>> words = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "how", "##s",
-    ...          "##ing", ".", "rank"]
-    >>> vocabulary = {word: number for number, word in enumerate(words)}
-    >>> tokenizer = BertTokenizerFast(
-    ...     tokenizer_object=Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    ... )
-    >>> kept = set(vocabulary.values()) - set(stop_ids(tokenizer).tolist())
-    >>> sorted(words[number] for number in kept)
-    ['##ing', 'how', 'rank']
     """
     if stop_words is None:
         # It takes most of a second to import, and other encoders import this module.
@@ -137,13 +124,7 @@ def query_terms(
 
 
 def count_terms(sequences: Sequence[TokenIds], size: int, stop: Ids) -> sparse.csr_array:
-    """Counts of vocabulary entries in token sequences, without the stop ids.
-
-    Examples
-    --------
-    >>> count_terms([[3, 1, 3], [], [1]], 4, np.array([1])).toarray().tolist()
-    [[0.0, 0.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
-    """
+    """Counts of vocabulary entries in token sequences, without the stop ids."""
     rows = np.repeat(np.arange(len(sequences)), [len(ids) for ids in sequences])
     columns = np.fromiter((number for ids in sequences for number in ids), np.int64, len(rows))
     kept = ~np.isin(columns, stop)

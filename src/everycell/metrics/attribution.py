@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from everycell.engine.arrays import FloatArray
 from everycell.statistics.hypothesis_tests import t_tests
 
-FloatArray = npt.NDArray[np.float64]
 #: Kinds of author that a label may name.
 Author = Literal["Human", "LLM"]
 

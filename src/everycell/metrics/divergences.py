@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import rel_entr
 
-Array = npt.NDArray[np.float64]
+from everycell.engine.arrays import FloatArray
+
 Divergence = Literal["JSD", "RNOD", "NMD"]
 #: How far the sum of a distribution may be from 1: published targets have six digits or more.
 _ROUNDING = 1e-5
 
 
-def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[Array, Array]:
+def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Both as checked arrays whose last axis sums to 1."""
     checked = []
     for name, values in (("achieved", achieved), ("target", target)):
@@ -52,7 +53,7 @@ def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[Arra
     return checked[0], checked[1]
 
 
-def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
+def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     r"""Jensen-Shannon divergence in bits, for groups without an order.
 
     .. math:: JSD(p \| p^*) = \tfrac12 KL(p \| m) + \tfrac12 KL(p^* \| m),
@@ -92,7 +93,7 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
     return np.clip(bits, 0, 1)
 
 
-def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
+def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     r"""Root normalised order-aware divergence, for groups in an order.
 
     .. math:: DW_i = \sum_j |i - j| (p_j - p^*_j)^2, \quad
@@ -145,7 +146,7 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
     return np.sqrt(order_aware / (len(groups) - 1))
 
 
-def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
+def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     r"""Normalised match distance (earth mover's), for groups in an order.
 
     .. math:: NMD = \frac{1}{C - 1} \sum_i \Bigl| \sum_{j \le i} (p_j - p^*_j) \Bigr|
@@ -182,14 +183,14 @@ def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> Array:
 
 
 #: Divergence by the name that the papers print.
-DIVERGENCES: Mapping[str, Callable[[npt.ArrayLike, npt.ArrayLike], Array]] = MappingProxyType(
+DIVERGENCES: Mapping[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] = MappingProxyType(
     {"JSD": jensen_shannon, "RNOD": rnod, "NMD": nmd}
 )
 
 
 def distribution_similarity(
     achieved: npt.ArrayLike, target: npt.ArrayLike, divergence: Divergence = "JSD"
-) -> Array:
+) -> FloatArray:
     """How close an achieved distribution is to its target: 1 minus a divergence.
 
     Parameters

@@ -17,8 +17,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.metrics.divergences import jensen_shannon
-from everycell.metrics.ranked_lists import Array, checked_lists, checked_target
+from everycell.metrics.ranked_lists import checked_lists, checked_target
 
 Scheme = Literal["log", "TREC", "geometric"]
 Definition = Literal["distance", "TREC"]
@@ -26,7 +27,7 @@ Distance = Literal["L1", "JSD"]
 WithoutTerms = Literal["equal", "none"]
 
 
-def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Array:
+def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> FloatArray:
     r"""Attention that each rank gets.
 
     .. math:: v_r = \frac{1}{\log_2(r + 1)} \;\text{(log)}, \quad
@@ -78,7 +79,7 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Ar
     return stop * (1 - stop) ** (ranks - 1)
 
 
-def checked_weights(weights: npt.ArrayLike | None, depth: int) -> Array:
+def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
     """Weights of ranks: the given ones, one for each rank, or those of the scheme "log".
 
     Parameters
@@ -118,7 +119,7 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> Array:
     return array
 
 
-def total_of(array: Array) -> Array:
+def total_of(array: FloatArray) -> FloatArray:
     """Sum over the last axis, which is short: many times faster than `numpy.sum` there.
 
     Parameters
@@ -138,7 +139,7 @@ def total_of(array: Array) -> Array:
     return reduce(np.add, np.moveaxis(array, -1, 0))
 
 
-def shares_of(array: Array, otherwise: float) -> Array:
+def shares_of(array: FloatArray, otherwise: float) -> FloatArray:
     """Each group's share of the sum over the groups.
 
     Parameters
@@ -165,7 +166,7 @@ def shares_of(array: Array, otherwise: float) -> Array:
     return shares
 
 
-def distance_of(shares: Array, target: Array) -> Array:
+def distance_of(shares: FloatArray, target: FloatArray) -> FloatArray:
     """Sum over the groups of the absolute differences to a target.
 
     Parameters
@@ -186,7 +187,7 @@ def distance_of(shares: Array, target: Array) -> Array:
     return total_of(np.abs(shares - target))
 
 
-def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> Array:
+def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> FloatArray:
     r"""Association of documents with groups, from their counts of group terms.
 
     .. math:: a_d^{G_i} = \frac{M^{G_i}(d)}{\sum_x M^{G_x}(d)}
@@ -233,7 +234,7 @@ def group_exposure(
     *,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Attention that each group gets down to each cut-off.
 
     .. math:: E_k = \sum_{r=1}^{k} v_r\, a_{d^r}
@@ -282,7 +283,7 @@ def awrf(
     distance: Distance = "L1",
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Attention-weighted rank fairness at every cut-off, in both published definitions.
 
     .. math:: nE = \frac{E}{\|E\|_1}, \quad

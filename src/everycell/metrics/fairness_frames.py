@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.metrics.exposure import (
-    Array,
     alignments,
     awrf,
     checked_lists,
@@ -42,7 +42,7 @@ def fairness_curves(
     tau: float = TAU,
     ideal: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> dict[str, Array]:
+) -> dict[str, FloatArray]:
     """Every measure of every query at every cut-off; what they share is computed once.
 
     Parameters
@@ -171,7 +171,7 @@ def _background_ideal(
     background: RankedCounts | pd.DataFrame,
     tau: float,
     target: npt.ArrayLike | None,
-) -> Array:
+) -> FloatArray:
     """IFaiRR of the background at each cut-off, for each query or the same for all."""
     depth = ranked.counts.shape[1]
     if isinstance(background, pd.DataFrame):

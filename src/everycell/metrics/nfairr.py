@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import BoolArray, FloatArray
 from everycell.metrics.exposure import (
     alignments,
     checked_weights,
@@ -23,8 +24,6 @@ from everycell.metrics.exposure import (
     total_of,
 )
 from everycell.metrics.ranked_lists import (
-    Array,
-    Mask,
     checked_counts,
     checked_target,
 )
@@ -35,7 +34,7 @@ TAU = 1
 
 def neutrality(
     counts: npt.ArrayLike, *, tau: float = TAU, target: npt.ArrayLike | None = None
-) -> Array:
+) -> FloatArray:
     r"""Neutrality (unbiasedness) of documents.
 
     .. math:: \omega(d) = 1 \text{ if } \sum_i M^{G_i}(d) \le \tau, \text{ else }
@@ -88,7 +87,7 @@ def ideal_fairr(
     *,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Best FaiRR that any order of the background documents can reach, at every cut-off.
 
     Parameters
@@ -144,7 +143,7 @@ def nfairr(
     ideal: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Normalised fairness of retrieval results at every cut-off.
 
     .. math:: FaiRR_k = \sum_{r=1}^{k} \frac{\omega(d^r)}{\log(r + 1)}, \quad
@@ -200,7 +199,7 @@ def nfairr(
     return np.where(known, np.cumsum(omega * bias, axis=1) / np.where(best > 0, best, 1), np.nan)
 
 
-def checked_ideal(ideal: npt.ArrayLike, mask: Mask) -> Array:
+def checked_ideal(ideal: npt.ArrayLike, mask: BoolArray) -> FloatArray:
     """Values of the best lists as an array that fits the lists."""
     best = np.asarray(ideal, dtype=float)
     if best.shape not in (mask.shape, (1, mask.shape[1])):

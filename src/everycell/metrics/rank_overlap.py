@@ -27,9 +27,9 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.untrusted import in_quotes
 
-Array = npt.NDArray[np.float64]
 Variant = Literal["truncated", "min", "ext"]
 Ties = Literal["a", "w", "b"]
 #: A ranking from the best item; tied items are grouped in a set.
@@ -47,11 +47,11 @@ class _Seen(NamedTuple):
     `short` and `long` are the numbers of items, shape (n,).
     """
 
-    overlap: Array
+    overlap: FloatArray
     size: npt.NDArray[np.number]
-    unseen: Array
-    short: npt.NDArray[np.int64]
-    long: npt.NDArray[np.int64]
+    unseen: FloatArray
+    short: IntArray
+    long: IntArray
 
 
 def _check(p: float, variant: str) -> None:
@@ -61,7 +61,7 @@ def _check(p: float, variant: str) -> None:
         raise ValueError(f"The variant {variant!r} is unknown; choose 'truncated', 'min' or 'ext'.")
 
 
-def _rbo(seen: _Seen, p: float, variant: Variant) -> Array:
+def _rbo(seen: _Seen, p: float, variant: Variant) -> FloatArray:
     """RBO of each pair of rankings."""
     rows = np.arange(len(seen.overlap))
     depth = np.arange(1, seen.overlap.shape[1] + 1)
@@ -333,9 +333,9 @@ class _Grouped(NamedTuple):
     """Rows of a run, query by query; ranks count from 0."""
 
     queries: pd.Index
-    starts: npt.NDArray[np.int64]
+    starts: IntArray
     documents: pd.Series
-    ranks: npt.NDArray[np.int64]
+    ranks: IntArray
 
 
 def _by_query(run: pd.DataFrame, name: str) -> _Grouped:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import take
 
-from everycell.metrics.ranked_lists import Array, Mask
+from everycell.engine.arrays import BoolArray, FloatArray
 from everycell.metrics.term_counts import check_counts, read_counts
 from everycell.metrics.word_lists import LENGTH
 from everycell.trec.runs import trec_order
@@ -39,9 +39,9 @@ class RankedCounts:
 
     queries: tuple[str, ...]
     groups: tuple[str, ...]
-    counts: Array
-    lengths: Array
-    listed: Mask
+    counts: FloatArray
+    lengths: FloatArray
+    listed: BoolArray
 
 
 def ranked_counts(

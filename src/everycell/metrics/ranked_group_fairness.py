@@ -19,9 +19,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.metrics.divergences import distribution_similarity
 from everycell.metrics.group_fairness import AttributeSet
-from everycell.metrics.ranked_lists import Array, checked_lists
+from everycell.metrics.ranked_lists import checked_lists
 
 Utility = Literal["ERR", "iRBU"]
 
@@ -29,7 +30,9 @@ Utility = Literal["ERR", "iRBU"]
 IRBU_PERSISTENCE = 0.99
 
 
-def stopping(gains: npt.ArrayLike, max_gain: float, listed: npt.ArrayLike | None = None) -> Array:
+def stopping(
+    gains: npt.ArrayLike, max_gain: float, listed: npt.ArrayLike | None = None
+) -> FloatArray:
     r"""Share of the users who stop at each rank (the ERR-based decay).
 
     .. math:: Decay(k) = \frac{g_k}{g_{max} + 1} \prod_{j < k} \left(1 - \frac{g_j}{g_{max} + 1}
@@ -96,9 +99,9 @@ class Gfr:
         GFR: the weighted mean of all of them.
     """
 
-    utility: Array
-    by_attribute_set: Mapping[str, Array]
-    combined: Array
+    utility: FloatArray
+    by_attribute_set: Mapping[str, FloatArray]
+    combined: FloatArray
 
 
 def gfr(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.floating]
-Mask = npt.NDArray[np.bool_]
+from everycell.engine.arrays import BoolArray, FloatArray
+
 #: How far the sum of a target may be from 1: published ones have six digits or more.
 _ROUNDING = 1e-5
 
 
-def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
+def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
     """Target share of each group: the given target, checked, or equal shares.
 
     Parameters
@@ -64,7 +64,7 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> Array:
 
 def checked_lists(
     values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str
-) -> tuple[Array, Mask]:
+) -> tuple[FloatArray, BoolArray]:
     """Values at ranks as an array of at least two axes, and the mask of ranks with a document.
 
     Parameters
@@ -121,7 +121,9 @@ def checked_lists(
     return array, mask
 
 
-def checked_counts(counts: npt.ArrayLike, listed: npt.ArrayLike | None) -> tuple[Array, Mask]:
+def checked_counts(
+    counts: npt.ArrayLike, listed: npt.ArrayLike | None
+) -> tuple[FloatArray, BoolArray]:
     """Counts of groups as queries x ranks x groups, and which ranks are listed."""
     array, mask = checked_lists(counts, listed, "counts")
     if array.ndim != 3:

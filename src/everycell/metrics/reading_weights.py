@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from everycell.metrics.divergences import Array
+from everycell.engine.arrays import FloatArray
 
 #: Words that a user reads before giving up: 5 minutes at 250 words a minute (section 3.2).
 READING_BUDGET = 1250
 
 
-def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> Array:
+def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> FloatArray:
     r"""Weight of an entity by its position: it falls linearly and is 0 beyond the budget.
 
     .. math:: pw(n) = \max\left(0,\; 1 - \frac{WC(n) - 1}{L}\right)
@@ -60,7 +60,7 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
     return np.maximum(0, 1 - (counts - 1) / budget)
 
 
-def checked_gains(gains: npt.ArrayLike) -> Array:
+def checked_gains(gains: npt.ArrayLike) -> FloatArray:
     """Gains as floats; an error where one is not from 0 to 1."""
     checked = np.asarray(gains, dtype=float)
     bad = ~((checked >= 0) & (checked <= 1))
@@ -125,7 +125,7 @@ def relevance(
     return float(position_weight(counts[relevant], budget) @ g[relevant] / normaliser)
 
 
-def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> Array:
+def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> FloatArray:
     """Gains in which only the first relevant mention of an entity counts.
 
     Parameters

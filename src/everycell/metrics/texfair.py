@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.metrics.exposure import (
     checked_weights,
     distance_of,
@@ -24,7 +25,6 @@ from everycell.metrics.exposure import (
     total_of,
 )
 from everycell.metrics.ranked_lists import (
-    Array,
     checked_counts,
     checked_lists,
     checked_target,
@@ -37,7 +37,7 @@ def term_exposure(
     *,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Exposure of terms in ranked lists, at every cut-off.
 
     .. math:: TE@k(t, q) = \sum_{r=1}^{k} \frac{tf(t, d^r)}{|d^r|} \cdot \frac{1}{\log_2(r + 1)}
@@ -83,7 +83,7 @@ def term_exposure(
     return np.cumsum(array * factor[:, :, None], axis=1)
 
 
-def check_lengths(array: Array, tokens: Array) -> None:
+def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
     """Refuse lengths of the wrong shape, or below the number of group terms."""
     if tokens.shape != array.shape[:2]:
         raise ValueError(
@@ -100,7 +100,7 @@ def check_lengths(array: Array, tokens: Array) -> None:
         )
 
 
-def group_representation(exposure: npt.ArrayLike) -> Array:
+def group_representation(exposure: npt.ArrayLike) -> FloatArray:
     r"""Share of each group in the exposure of all groups' terms.
 
     .. math:: p(G_i | q, k) = \frac{\sum_{t \in V_{G_i}} TE@k(t, q)}
@@ -134,7 +134,7 @@ def rbdf(
     *,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Rank-biased discounting factor: weighted share of documents with a group term.
 
     .. math:: RBDF(q, k) = \frac{\sum_{r=1}^{k} 1[d^r \in S_R] / \log(1 + r)}
@@ -219,7 +219,7 @@ def ted(
     without_terms: float = np.nan,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Term exposure-based divergence from the target, at every cut-off.
 
     .. math:: TED(q, k) = \sum_i |p(G_i | q, k) - \hat{p}_{G_i}| \cdot RBDF(q, k)
@@ -278,7 +278,7 @@ def divergence_and_factor(
     target: npt.ArrayLike | None,
     weights: npt.ArrayLike | None,
     listed: npt.ArrayLike | None,
-) -> tuple[Array, Array]:
+) -> tuple[FloatArray, FloatArray]:
     """TED without RBDF, with NaN where no group is exposed, and RBDF."""
     exposure = term_exposure(counts, lengths, weights=weights, listed=listed)
     shares = checked_target(target, exposure.shape[2])
@@ -286,7 +286,7 @@ def divergence_and_factor(
     return divergence, rbdf(counts, weights=weights, listed=listed)
 
 
-def discounted(divergence: Array, factor: Array) -> Array:
+def discounted(divergence: FloatArray, factor: FloatArray) -> FloatArray:
     """TED with RBDF: 0 where no group is exposed."""
     return np.where(np.isnan(divergence), 0.0, divergence) * factor
 
@@ -300,7 +300,7 @@ def texfair(
     without_terms: float = np.nan,
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
-) -> Array:
+) -> FloatArray:
     r"""Term exposure-based fairness of ranked lists, at every cut-off.
 
     .. math:: TExFAIR(q, k) = \max(TED) - TED(q, k)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
 from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Request
 from everycell.rag.answers import normalise_answer
@@ -33,20 +33,12 @@ CHOICE_SLOTS: templates.Slots = {
     "answer": ("the right answer", True),
 }
 #: From n texts to an array of shape (n, d), rows of length 1.
-Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+Encode = Callable[[Sequence[str]], FloatArray]
 
 
 @dataclass(frozen=True)
 class WordMatcher:
-    """Gives the right answer, and cites all documents that contain its words in sequence.
-
-    Examples
-    --------
-    >>> matcher = WordMatcher({"who sings": "Ann Lee"})
-    >>> found = matcher.answer("who sings", ["Here Ann Lee sings.", "Ships. Ann Lee"])
-    >>> found.statements, found.relevant
-    ((Statement(text='Ann Lee', documents=(0, 1)),), (0,))
-    """
+    """Gives the right answer, and cites all documents that contain its words in sequence."""
 
     answers: Mapping[str, str]
     shared: float = 0.5
@@ -67,15 +59,7 @@ class WordMatcher:
 
 @dataclass(frozen=True)
 class VectorMatcher:
-    """Gives the right answer, and cites the documents most similar to question plus answer.
-
-    Examples
-    --------
-    >>> lengths = lambda texts: np.array([[len(text), 1.0] for text in texts])
-    >>> matcher = VectorMatcher({"who": "Ann"}, lengths, cited=1, relevant=2)
-    >>> matcher.answer("who", ["a", "abc"]).cited
-    frozenset({1})
-    """
+    """Gives the right answer, and cites the documents most similar to question plus answer."""
 
     answers: Mapping[str, str]
     encode: Encode
@@ -92,16 +76,7 @@ class VectorMatcher:
 
 @dataclass(frozen=True)
 class OracleReader:
-    """Gives the right answer only if an unchanged relevant document is there, and cites that.
-
-    Examples
-    --------
-    >>> reader = OracleReader({"who": "Ann"}, {"who": frozenset({"Ann sings."})})
-    >>> reader.answer("who", ["Ships. Ann", "Ann sings."]).cited
-    frozenset({1})
-    >>> reader.answer("who", ["Ships. Ann"]).statements
-    ()
-    """
+    """Gives the right answer only if an unchanged relevant document is there, and cites that."""
 
     answers: Mapping[str, str]
     relevant: Mapping[str, frozenset[str]]
@@ -117,21 +92,7 @@ class OracleReader:
 
 @dataclass(frozen=True)
 class LikelyChoice:
-    """Gives the right answer, and cites the document whose number a language model finds likeliest.
-
-    Examples
-    --------
-    >>> from everycell.language_models.generation import Token
-    >>> def parrot(requests):
-    ...     scores = {"1": -2.0, "2": -1.0}
-    ...     for request in requests:
-    ...         text = request.continuation
-    ...         tokens = (Token(text=text, logprob=scores[text]),)
-    ...         yield Answer(text=text, finish="scored", tokens=tokens)
-    >>> model = LikelyChoice({"who": "Ann"}, lambda requests: list(parrot(requests)))
-    >>> model.answer_all([("who", ("Ships.", "Ann sings."))])[0].cited
-    frozenset({1})
-    """
+    """Gives the right answer, and cites the document whose number a language model finds likeliest."""
 
     answers: Mapping[str, str]
     ask_all: Callable[[Sequence[Request]], Sequence[Answer]]
@@ -158,14 +119,7 @@ class LikelyChoice:
 
 
 def choice_requests(question: str, answer: str, documents: Sequence[str]) -> list[Request]:
-    """Requests that score the number of each document, in their order.
-
-    Examples
-    --------
-    >>> requests = choice_requests("who", "Ann", ["Ships.", "Ann sings."])
-    >>> [each.continuation for each in requests]
-    ['1', '2']
-    """
+    """Requests that score the number of each document, in their order."""
     template = templates.read_template(CHOICE_TEMPLATE, CHOICE_SLOTS, last="question")
     shown = [text if text.strip() else "(empty)" for text in documents]
     prompt = templates.fill(

@@ -25,10 +25,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
+from everycell.engine.arrays import FloatArray
 from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 
@@ -139,18 +139,8 @@ def shared_words(least: float) -> Same:
     return same
 
 
-def entailed(
-    infer: Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]], least: float
-) -> Same:
-    """Whether two statements entail each other, by an NLI model.
-
-    Examples
-    --------
-    >>> nested = lambda pairs: np.array([float(later in first) for first, later in pairs])
-    >>> same = entailed(nested, 0.5)
-    >>> same("an owl", "an owl"), same("an owl", "an owl of the south")
-    (True, False)
-    """
+def entailed(infer: Callable[[Sequence[tuple[str, str]]], FloatArray], least: float) -> Same:
+    """Whether two statements entail each other, by an NLI model."""
     if not 0 <= least <= 1:
         raise ValueError(f"The least probability is {least}: give a number from 0 to 1.")
 
@@ -231,13 +221,7 @@ def instances(
 
 
 def without_statement(text: str, statement: str) -> str:
-    """Remove the words of a statement from a document, wherever they occur in sequence.
-
-    Examples
-    --------
-    >>> without_statement("Rocky met Carl  Weathers, the actor.", "carl weathers")
-    'Rocky met , the actor.'
-    """
+    """Remove the words of a statement from a document, wherever they occur in sequence."""
     words = re.findall(r"\w+", statement)
     if not words:
         return text
@@ -291,15 +275,7 @@ def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, fl
 
 
 def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    """Counts and shares of each kind of instance (Figures 5.6 and 5.7).
-
-    Examples
-    --------
-    >>> row = {"question": "q", "kind": "random", "recovered": True, "cites_forged": False}
-    >>> row |= dict.fromkeys(CONTROLS) | {"statement removed": False}
-    >>> outcomes([row])[["metric", "count", "of"]].to_numpy().tolist()
-    [['recovered', 1, 1], ['cites the forged document', 0, 1], ['statement removed', 0, 1]]
-    """
+    """Counts and shares of each kind of instance (Figures 5.6 and 5.7)."""
     table = pd.DataFrame(list(rows))
     found = []
     for kind in (kind for kind in KINDS if (table["kind"] == kind).any()):

@@ -25,13 +25,14 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import most_unpacked
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 from everycell.trec.runs import id_order
 
 Kind = Literal["likelihoods", "term_weights", "vectors"]
-Matrix = npt.NDArray[np.floating] | sparse.csr_array
+Matrix = FloatArray | sparse.csr_array
 _SCORES = {
     "likelihoods": likelihood_scores,
     "term_weights": term_weight_scores,
@@ -105,7 +106,7 @@ class Encoded:
         return pd.concat(parts or [empty], ignore_index=True)
 
 
-def _rows(wanted: pd.Series, ids: Sequence[str], what: str) -> npt.NDArray[np.intp]:
+def _rows(wanted: pd.Series, ids: Sequence[str], what: str) -> IntArray:
     known = pd.Index(ids)
     if known.has_duplicates:
         raise ValueError(

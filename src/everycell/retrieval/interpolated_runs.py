@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.interpolation import (
     ALPHAS,
@@ -28,7 +28,6 @@ from everycell.retrieval.oracle import noise_oracle, oracle
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.trec.runs import check_run
 
-FloatArray = npt.NDArray[np.float64]
 Candidates = Literal["either", "both"]
 
 
@@ -193,7 +192,7 @@ def _completed(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
     return merged.assign(score=merged["score"].fillna(lowest))
 
 
-def _parts(topics: int, folds: int, seed: int) -> npt.NDArray[np.intp]:
+def _parts(topics: int, folds: int, seed: int) -> IntArray:
     """Random fold of each topic; folds are of nearly equal size."""
     if not 2 <= folds <= topics:
         raise ValueError(

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 
-FloatArray = npt.NDArray[np.float64]
 Scaling = Literal["query", "run"]
 
 #: 0, 0.1, ..., 1, each the float nearest to its decimal (so ``ALPHAS[3] == 0.3``).
@@ -31,9 +31,7 @@ _TIE = 1e-12
 _BLOCK = 1 << 20
 
 
-def z_scores(
-    scores: npt.ArrayLike, listed: npt.NDArray[np.bool_], *, over: Scaling = "query"
-) -> FloatArray:
+def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query") -> FloatArray:
     """Scale scores to mean 0 and standard deviation 1.
 
     Notes
@@ -188,7 +186,7 @@ class Sweep:
         return self.alphas[int(first_best(self.of(measure).mean(axis=1)))]
 
 
-def first_best(values: FloatArray) -> npt.NDArray[np.intp]:
+def first_best(values: FloatArray) -> IntArray:
     """Place of the first of the greatest values along the first axis."""
     return np.argmax(values >= values.max(axis=0) - _TIE, axis=0)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.retrieval.evaluation import (
     Choice,
     check_level,
@@ -16,7 +17,6 @@ from everycell.retrieval.evaluation import (
     parse_measure,
     topics_of,
 )
-from everycell.retrieval.relevant_ranks import FloatArray
 from everycell.trec.candidates import check_candidates
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import Outside, id_order, restrict_run
@@ -49,9 +49,9 @@ class JudgedLists:
 
     queries: pd.Index
     documents: npt.NDArray[np.object_]
-    listed: npt.NDArray[np.bool_]
+    listed: BoolArray
     relevance: npt.NDArray[np.int32]
-    relevant: npt.NDArray[np.int64]
+    relevant: IntArray
     ideal: npt.NDArray[np.int32]
     relevance_level: int
 
@@ -172,11 +172,11 @@ def judge(
 
 
 def _rows(
-    row: npt.NDArray[np.integer],
-    key: npt.NDArray[np.integer],
+    row: IntArray,
+    key: IntArray,
     columns: Sequence[npt.NDArray],
     n_rows: int,
-) -> tuple[list[npt.NDArray], npt.NDArray[np.bool_]]:
+) -> tuple[list[npt.NDArray], BoolArray]:
     """Columns of long data as (n_rows, longest) arrays, rows by ascending key; row -1 is ignored.
 
     Padding is 0; the mask tells which places are filled.
@@ -244,7 +244,7 @@ def _value(
     measure: str,
     lists: JudgedLists,
     gains: npt.NDArray[np.int32],
-    relevant: npt.NDArray[np.bool_],
+    relevant: BoolArray,
     found: npt.NDArray[np.int32],
 ) -> FloatArray:
     """One measure of ranked relevance, shape (..., n, c), with `found` relevant down to a rank."""

@@ -22,9 +22,9 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import IntArray
 from everycell.retrieval.index_statistics import Statistics
 from everycell.retrieval.java import (
     ID_FIELD,
@@ -189,7 +189,7 @@ class Index:
         """
         java, searcher = lucene_classes(), self._searcher(ranker)
         pairs = check_candidates(pairs)
-        rows: dict[str, npt.NDArray[np.intp]] = pairs.groupby("query", sort=False).indices
+        rows: dict[str, IntArray] = pairs.groupby("query", sort=False).indices
         unknown = next((query for query in rows if query not in queries), None)
         if unknown is not None:
             raise ValueError(

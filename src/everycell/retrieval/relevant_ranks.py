@@ -11,15 +11,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.trec.runs import id_order, warn_of_collapse
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class RelevantRanks(NamedTuple):
@@ -62,7 +59,7 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
     return RelevantRanks(topic[rows][order], rank[order], relevance[order])
 
 
-def _ranks(run: pd.DataFrame, topic: IntArray, rows: npt.NDArray[np.intp]) -> IntArray:
+def _ranks(run: pd.DataFrame, topic: IntArray, rows: IntArray) -> IntArray:
     """Rank of some rows within their topics, ties by descending id."""
     # One number per row, ascending from a topic's best score: the topic (-1 means none, and comes
     # first), then the bits of the score, inverted so that they descend.

@@ -26,14 +26,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.compiling import compiled
-
-FloatArray = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 
 def likelihood_scores(
-    log_probabilities: npt.NDArray[np.floating],
+    log_probabilities: FloatArray,
     queries: sparse.csr_array | sparse.csr_matrix,
     query_rows: npt.ArrayLike,
     document_rows: npt.ArrayLike,
@@ -103,8 +101,8 @@ def term_weight_scores(
 
 
 def vector_scores(
-    documents: npt.NDArray[np.floating],
-    queries: npt.NDArray[np.floating],
+    documents: FloatArray,
+    queries: FloatArray,
     query_rows: npt.ArrayLike,
     document_rows: npt.ArrayLike,
     *,
@@ -178,7 +176,7 @@ def _float16_values() -> FloatArray:
     return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float64)
 
 
-def _flat(queries: sparse.csr_array | sparse.csr_matrix) -> tuple[Rows, Rows, FloatArray]:
+def _flat(queries: sparse.csr_array | sparse.csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:
     """Arrays of a CSR matrix with fixed types, so that the loops are compiled only once."""
     rows = queries.tocsr()
     return (
@@ -198,7 +196,7 @@ def _check_columns(documents: int, queries: int) -> None:
 
 def _pairs(
     query_rows: npt.ArrayLike, document_rows: npt.ArrayLike, shape: tuple[int, int]
-) -> tuple[Rows, Rows]:
+) -> tuple[IntArray, IntArray]:
     """Rows of the pairs as two arrays of one length, checked against (queries, documents)."""
     given = [np.asarray(rows) for rows in (query_rows, document_rows)]
     sizes = [rows.shape for rows in given]
@@ -220,20 +218,20 @@ def _pairs(
     return queries.astype(np.int64), documents.astype(np.int64)
 
 
-def _by_query(query_rows: Rows) -> tuple[Rows, Rows]:
+def _by_query(query_rows: IntArray) -> tuple[IntArray, IntArray]:
     """Order that sorts the pairs by query, and where each query starts, with the end."""
     order = np.argsort(query_rows, kind="stable")
     _, starts = np.unique(query_rows[order], return_index=True)
     return order, np.append(starts, len(order))
 
 
-def _back(values: FloatArray, order: Rows) -> FloatArray:
+def _back(values: FloatArray, order: IntArray) -> FloatArray:
     scores = np.empty_like(values)
     scores[order] = values
     return scores
 
 
-def _finite(scores: FloatArray, query_rows: Rows, document_rows: Rows) -> FloatArray:
+def _finite(scores: FloatArray, query_rows: IntArray, document_rows: IntArray) -> FloatArray:
     bad = ~np.isfinite(scores)
     if bad.any():
         place = int(np.argmax(bad))

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import patsy
 
-FloatArray = npt.NDArray[np.floating]
+from everycell.engine.arrays import BoolArray, FloatArray
 
 Interactions = Literal["full"] | int
 
@@ -32,7 +31,7 @@ class RankDeficientDesignWarning(UserWarning):
     """The design has empty cells, so its ANOVA follows statsmodels' minimum-norm solution."""
 
 
-def _rows(mask: npt.NDArray[np.bool_], index: pd.Index) -> str:
+def _rows(mask: BoolArray, index: pd.Index) -> str:
     """First rows (by index label) where `mask` holds, as words."""
     labels = [str(label) for label in index[mask][:3]]
     more = int(mask.sum()) - len(labels)

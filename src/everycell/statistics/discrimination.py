@@ -15,19 +15,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from everycell.engine.arrays import BoolArray, FloatArray
 
 
 class Discrimination(NamedTuple):
     """Area under the ROC curve and average precision, 0 to 1, one for each weighting."""
 
-    auroc: Floats
-    average_precision: Floats
+    auroc: FloatArray
+    average_precision: FloatArray
 
 
 def discrimination(
-    truth: Sequence[bool] | npt.NDArray[np.bool_],
-    scores: Sequence[float] | Floats,
+    truth: Sequence[bool] | BoolArray,
+    scores: Sequence[float] | FloatArray,
     weights: npt.NDArray[np.number] | None = None,
 ) -> Discrimination:
     """Measure how well scores separate a class from the rest.

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from everycell.engine.arrays import FloatArray
+
 FloatLike = float | npt.ArrayLike
 
 
-def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> npt.NDArray[np.float64]:
+def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> FloatArray:
     r"""Omega squared of a term, from its F value.
 
     .. math:: \omega^2 = \frac{df\,(F - 1)}{df\,(F - 1) + N}
@@ -54,7 +56,7 @@ def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> npt.NDArray[np.f
     return np.where(np.isposinf(excess), 1.0, share)
 
 
-def eta_squared(sum_sq: FloatLike, sum_sq_total: FloatLike) -> npt.NDArray[np.float64]:
+def eta_squared(sum_sq: FloatLike, sum_sq_total: FloatLike) -> FloatArray:
     """Eta squared: the share of the total variation that a term explains.
 
     Parameters
@@ -79,7 +81,7 @@ def eta_squared(sum_sq: FloatLike, sum_sq_total: FloatLike) -> npt.NDArray[np.fl
         return np.where(total > 0, np.asarray(sum_sq, dtype=float) / total, np.nan)
 
 
-def partial_eta_squared(sum_sq: FloatLike, sum_sq_resid: FloatLike) -> npt.NDArray[np.float64]:
+def partial_eta_squared(sum_sq: FloatLike, sum_sq_resid: FloatLike) -> FloatArray:
     """Partial eta squared: a term's share of its own variation plus the residual one.
 
     Parameters
@@ -103,7 +105,7 @@ def partial_eta_squared(sum_sq: FloatLike, sum_sq_resid: FloatLike) -> npt.NDArr
     return eta_squared(term, term + np.asarray(sum_sq_resid, dtype=float))
 
 
-def cohen_f(f: FloatLike, df_between: FloatLike, df_resid: FloatLike) -> npt.NDArray[np.float64]:
+def cohen_f(f: FloatLike, df_between: FloatLike, df_resid: FloatLike) -> FloatArray:
     r"""Cohen's f of a one-way design, from its F value: :math:`\sqrt{df_A F / df_E}`.
 
     Parameters

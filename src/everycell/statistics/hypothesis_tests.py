@@ -12,7 +12,8 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-FloatArray = npt.NDArray[np.float64]
+from everycell.engine.arrays import FloatArray
+
 Correction = Literal["bonferroni", "holm", "none"]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-FloatArray = npt.NDArray[np.float64]
+from everycell.engine.arrays import FloatArray
 
 
 class LastLayer(NamedTuple):

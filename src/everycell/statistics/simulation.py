@@ -15,18 +15,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 from scipy.special import ncfdtr
 from statsmodels.stats.proportion import proportion_confint
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.statistics.designs import Solution
 from everycell.statistics.effect_size import omega_squared
 from everycell.statistics.fast_anova import FastAnova
-
-FloatArray = npt.NDArray[np.float64]
-
 
 Interval = Literal["wilson", "beta"]
 
@@ -99,7 +96,7 @@ def simulate_ratings(
     *,
     worker_sd: float = 0.0,
     query_sd: float = 0.0,
-) -> npt.NDArray[np.int64]:
+) -> IntArray:
     """Ratings of many simulated runs of a study.
 
     Parameters

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.text_files import MARK, check_regular, mark_within, other_kind
 from everycell.engine.untrusted import in_quotes, unpack
 
@@ -261,7 +261,7 @@ def checked_lines(
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
-def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int | None:
+def _first_twice(query: IntArray, documents: pa.ChunkedArray) -> int | None:
     """First row with a document that its query already had; queries are numbers from 0."""
     lengths = np.bincount(query)
     if len(query) >= _LONG_LIST * len(lengths):
@@ -280,9 +280,7 @@ def _first_twice(query: npt.NDArray[np.intp], documents: pa.ChunkedArray) -> int
     return int(np.argmax(twice)) if twice.any() else None
 
 
-def _checked_number(
-    frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
-) -> npt.NDArray[np.float64]:
+def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]) -> FloatArray:
     column = frame[kind.number]
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if not number or column.hasnans and kind is QRELS:

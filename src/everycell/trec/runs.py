@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everycell.engine.arrays import IntArray
 from everycell.engine.untrusted import in_quotes
 from everycell.trec.candidates import check_candidates
 from everycell.trec.lines import (
@@ -138,7 +138,7 @@ def restrict_run(
     return merged
 
 
-def id_order(ids: pd.Series | pd.Index) -> npt.NDArray[np.int64]:
+def id_order(ids: pd.Series | pd.Index) -> IntArray:
     """Place of each id in the descending order of ids, by the bytes of their UTF-8.
 
     Examples
@@ -177,9 +177,7 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     return run.iloc[order].reset_index(drop=True)
 
 
-def warn_of_collapse(
-    run: pd.DataFrame, above: npt.NDArray[np.integer], below: npt.NDArray[np.integer]
-) -> None:
+def warn_of_collapse(run: pd.DataFrame, above: IntArray, below: IntArray) -> None:
     """Warn if rows of a run that tie as 32-bit floats have different scores."""
     score = run["score"].to_numpy()
     different = np.flatnonzero(score[above] != score[below])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everycell.engine.arrays import IntArray
 from everycell.learning.ranker import ExpandingRanker, Lengths, Reading, Texts
 from everycell.learning.rankers.tildev2 import RANKER as TILDEV2
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
     from everycell.retrieval.encoded import Encoded
@@ -40,7 +39,7 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
         documents: Texts,
         queries: Texts,
         reading: Reading,
-        proposed: npt.NDArray[np.integer],
+        proposed: IntArray,
     ) -> tuple[Encoded, pd.DataFrame]:
         """Weights of the expanded documents' terms, and how many new ones each document got."""
         import pandas as pd

@@ -15,7 +15,7 @@ import Stemmer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-IntArray = npt.NDArray[np.intp]
+from everycell.engine.arrays import IntArray
 
 #: With fewer nuggets than this, each is a separate cluster.
 FEWEST = 4
@@ -40,11 +40,6 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
     -----
     The released code uses lemmas; here stems are used, since lemmas need a dictionary that no
     installed package includes.
-
-    Examples
-    --------
-    >>> lsa_clusters(["owls eat mice", "owls hunt mice", "ships sail", "ships sail far"], seed=0)
-    array([0, 0, 1, 1])
     """
     terms = {term for text in texts for term in stems(text)}
     if len(texts) < FEWEST or not terms:
@@ -67,11 +62,6 @@ def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
     -----
     BERTopic 0.17.4 itself gives the same partition for the same vectors (tried on 4 to 40
     vectors); what it adds, words that describe a cluster, is not used.
-
-    Examples
-    --------
-    >>> density_clusters(np.eye(3), seed=0)
-    array([0, 1, 2])
     """
     points = np.asarray(vectors, dtype=np.float32)
     if len(points) < FEWEST:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from everycell.engine.arrays import FloatArray
 from everycell.learning.models import ModelError, device, model_folder
 
-FloatArray = npt.NDArray[np.float64]
 #: Labels of an NLI model, in any order and case.
 LABELS = ("entailment", "contradiction", "neutral")
 

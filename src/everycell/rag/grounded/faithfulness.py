@@ -19,9 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from everycell.engine.arrays import FloatArray
 from everycell.language_models import templates
 from everycell.rag.grounded.autonuggetizer import Ask, read_facts, read_labels
 
@@ -50,7 +48,7 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
     ),
 }
 #: From n texts to an array of shape (n, d), rows of length 1.
-Encode = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+Encode = Callable[[Sequence[str]], FloatArray]
 
 
 class Grounding(NamedTuple):
@@ -62,13 +60,7 @@ class Grounding(NamedTuple):
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
-    """A prompt of `PROMPTS`: the project's own words, or those of a file.
-
-    Examples
-    --------
-    >>> sorted(read_prompt("supported").get_identifiers())
-    ['passages', 'statements']
-    """
+    """A prompt of `PROMPTS`: the project's own words, or those of a file."""
     own, slots, last = PROMPTS[name]
     return templates.read_template(path or own, slots, last=last)
 

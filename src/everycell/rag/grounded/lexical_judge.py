@@ -19,10 +19,9 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from everycell.engine.arrays import FloatArray
 from everycell.rag.grounded.clusters import stems
 from everycell.text.sentences import sentence_spans
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Features of a fact and a response, each from 0 to 1 but for the last three.
 FEATURES = (
@@ -46,15 +45,7 @@ def _pairs_of(text: str) -> list[str]:
 
 
 class Words:
-    """Words of texts, with their rarity in a collection of responses.
-
-    Examples
-    --------
-    >>> words = Words(["Owls eat mice.", "Ships sail."])
-    >>> found = words.features(["owls eat fish"], "What do owls eat?", ["Owls eat mice."])
-    >>> found.shape, round(float(found[0, 0, 0]), 3)
-    ((1, 1, 11), 0.667)
-    """
+    """Words of texts, with their rarity in a collection of responses."""
 
     def __init__(self, responses: Sequence[str]) -> None:
         counter = CountVectorizer(analyzer=stems, binary=True)
@@ -139,28 +130,13 @@ def labelled_features(
 
 
 def train_judge(features: FloatArray, supported: npt.ArrayLike) -> Pipeline:
-    """Logistic regression from features to the probability that the fact is supported.
-
-    Examples
-    --------
-    >>> judge = train_judge(np.array([[0.1], [0.2], [0.8], [0.9]]), [False, False, True, True])
-    >>> judge.predict_proba([[0.9]])[0, 1] > 0.5
-    np.True_
-    """
+    """Logistic regression from features to the probability that the fact is supported."""
     judge = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     return judge.fit(features, np.asarray(supported, dtype=bool))
 
 
 def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, float]:
-    """Agreement of probabilities with held-out labels.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"run": "r", "topic": list("1122"),
-    ...     "support": ["support", "not_support"] * 2})
-    >>> imitation(rows, [0.9, 0.1, 0.8, 0.2])["kappa"]
-    1.0
-    """
+    """Agreement of probabilities with held-out labels."""
     found = np.asarray(probabilities, float)
     supported = (rows["support"] == "support").to_numpy()
     said = np.zeros(len(found), bool)
@@ -176,13 +152,6 @@ def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, flo
 
 
 def supported_shares(rows: pd.DataFrame, supported: npt.ArrayLike) -> pd.Series:
-    """Share of a topic's facts that each response supports.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"run": "r", "topic": ["1", "1"]})
-    >>> supported_shares(rows, [1.0, 0.0]).tolist()
-    [0.5]
-    """
+    """Share of a topic's facts that each response supports."""
     values = rows[["run", "topic"]].assign(value=np.asarray(supported, float))
     return values.groupby(["run", "topic"])["value"].mean()

@@ -11,19 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
+from everycell.engine.arrays import FloatArray
 from everycell.rag.grounded.clusters import stems
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
-    """Okapi BM25 of a few texts that are their own collection, by the package that the thesis used.
-
-    Examples
-    --------
-    >>> bm25_scores("owls at night", ["owls hunt at night", "ships", "mice"]).round(2).tolist()
-    [1.06, 0.0, 0.0]
-    """
+    """Okapi BM25 of a few texts that are their own collection, by the package that the thesis used."""
     words = [stems(text) for text in texts]
     if not any(words):
         return np.zeros(len(texts))
@@ -33,13 +26,7 @@ def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
 def vector_scores(
     question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
 ) -> FloatArray:
-    """Cosine of a question and the mean of each cluster's nuggets.
-
-    Examples
-    --------
-    >>> vector_scores([1, 0], [[1, 0], [0, 1], [0, 2]], [0, 1, 1]).tolist()
-    [1.0, 0.0]
-    """
+    """Cosine of a question and the mean of each cluster's nuggets."""
     asked, points, labels = (
         np.asarray(question, float),
         np.asarray(vectors, float),

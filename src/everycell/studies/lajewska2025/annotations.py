@@ -9,7 +9,8 @@ from typing import Literal
 import pandas as pd
 
 from everycell.collections.snippet_files import read_annotations
-from everycell.dialogue.spans import BoolArray, marked
+from everycell.dialogue.spans import marked
+from everycell.engine.arrays import BoolArray
 
 #: Group of annotators -> task, name and size in the print.
 GROUPS = {

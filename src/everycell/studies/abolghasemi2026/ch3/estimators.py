@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import Sample, Turn
+from everycell.engine.arrays import FloatArray
 from everycell.studies.abolghasemi2026.ch3.setups import (
     PLAIN,
     Parts,
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
 #: What is predicted; "plain" is the original test set without apologies.
 PARTS = ("valid", "main", "cf", "plain")
 #: Probability of dissatisfaction of each dialogue, 0 to 1.
-Estimate: TypeAlias = Callable[
-    [Sequence[Sequence[Turn]]], Sequence[float] | npt.NDArray[np.floating]
-]
+Estimate: TypeAlias = Callable[[Sequence[Sequence[Turn]]], Sequence[float] | FloatArray]
 
 
 class SatisfactionEstimator(ABC):

@@ -11,9 +11,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.metrics.attribution import pooled_confidence, ratio_interval
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, Arm
@@ -21,7 +21,6 @@ from everycell.studies.abolghasemi2026.ch5.comparisons import ROWS_OF
 from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NOT_RUN, NUMBERS, with_markers
 from everycell.studies.abolghasemi2026.ch5.modes import CITED, PRECISION, RECALL, SETTING, TOTAL
 
-FloatArray = npt.NDArray[np.float64]
 CORRECT = "EM correctness"
 CONFIDENCES = {"AC relevant": "relevant", "AC non-relevant": "other"}
 #: Fewest answers that cite documents of both kinds for a test of their confidences. The t-test

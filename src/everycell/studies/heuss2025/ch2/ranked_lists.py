@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.fair_ranking.decomposition import TINY, Avoided, decompose, felix
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import (
@@ -29,7 +30,6 @@ from everycell.fair_ranking.policies import (
     uniform,
 )
 
-FloatArray = npt.NDArray[np.float64]
 Marginals = Literal["entropy", "centre"]
 
 #: Smallest normalised score (section 2.5).

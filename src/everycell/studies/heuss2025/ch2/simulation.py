@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.fair_ranking.decomposition import resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import entropy_marginals
-
-FloatArray = npt.NDArray[np.float64]
 
 #: What an item can stand out by, as the authors' code draws it.
 DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatArray]] = {
@@ -51,7 +49,7 @@ def outliers_by_iteration(
     >>> found["power-law"].shape
     (3, 2)
     """
-    found = {name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS}
+    found: dict[str, FloatArray] = {name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS}
     for number in range(lists):
         exposures, weights, scores, rng = simulated_list(items, number, ranks, seed)
         marginals = entropy_marginals(exposures, weights)
@@ -64,7 +62,7 @@ def outliers_by_iteration(
 
 def reductions(
     found: Sequence[tuple[int, FloatArray, FloatArray]],
-    draws: npt.NDArray[np.floating],
+    draws: FloatArray,
     fixed: int | None,
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Relative change of mean P(u) in percent at each x, with intervals over lists."""

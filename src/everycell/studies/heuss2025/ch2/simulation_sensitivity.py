@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.fair_ranking.decomposition import Matching, resample
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
 from everycell.fair_ranking.policies import omit
 from everycell.studies.heuss2025.ch2.simulation import ENDS, by_end, simulated_list
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Distributions in which outliers are frequent enough to compare methods on few lists.
 HEAVY = ("log-normal", "power-law")

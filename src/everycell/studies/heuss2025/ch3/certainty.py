@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import IntArray
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.uncertainty import crossing_intervals, moved_scores, pufr
 from everycell.studies.heuss2025.ch3.settings import TRAINED
@@ -156,7 +156,7 @@ def _changes(
 ) -> bool:
     """Whether a method changes the order of the first documents."""
     protected = ranked.neutralities >= protected_from
-    order: npt.NDArray[np.int64]
+    order: IntArray
     if method == "PUFR":
         order = pufr(ranked.means, ranked.deviations, protected, alpha)
     elif method == "FA*IR":

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.studies.heuss2025.ch3.trade_offs import METRICS
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Cut-off of a panel -> its measures of utility and of fairness.
 PANELS = {"first 10": ("nDCG@10", "nFaiRR@10"), "first 100": ("nDCG@100", "nFaiRR@50")}

@@ -6,16 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.fair_ranking.constrained import best_by_assignment, gains
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
 from everycell.fair_ranking.neutral_exposure import reciprocal_nfairr
 from everycell.fair_ranking.uncertainty import pufr
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 #: Strengths of each method, as in the released code.
 ALPHAS: dict[str, list[float]] = {

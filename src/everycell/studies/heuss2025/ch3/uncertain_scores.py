@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.retrieval.encoded import Encoded
 from everycell.statistics.laplace import (
     LastLayer,
@@ -16,7 +17,6 @@ from everycell.statistics.laplace import (
     sampled_distribution,
 )
 
-FloatArray = npt.NDArray[np.floating]
 Vectors = Callable[[pd.DataFrame], FloatArray]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.explain.listwise import ListwiseGame
 from everycell.explain.pointwise import pointwise_shapley_values
 from everycell.explain.selection import greedy_selection
@@ -15,7 +15,6 @@ from everycell.explain.shapley import all_coalitions, shapley_values
 from everycell.explain.value_functions import Ties, exposures, kendall, ranks_of
 from everycell.studies.heuss2025.ch4.talent_search import FEATURES, QUERIES, TalentModel
 
-FloatArray = npt.NDArray[np.float64]
 Candidates = Mapping[str, FloatArray]
 
 #: Features that greedy selection takes at most (section 4.5.2).
@@ -48,7 +47,7 @@ def worth_of_coalitions(
     reference = kendall(ranks_of(model(documents), ties))
     exposed = exposures()
 
-    def value(ranks: npt.NDArray[np.int64]) -> FloatArray:
+    def value(ranks: IntArray) -> FloatArray:
         return np.column_stack([reference(ranks), exposed(ranks)])
 
     game = ListwiseGame(model, documents, samples, value, ties)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray, IntArray
 from everycell.explain.checks import checks
 from everycell.explain.explainers import (
     ExplainedList,
@@ -21,13 +21,10 @@ from everycell.explain.explainers import (
 )
 from everycell.explain.forests import Forest
 from everycell.explain.value_functions import (
-    IntArray,
     exposure_difference,
     kendall,
     weighted_rank_difference,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Sizes of explanations.
 SIZES = (1, 3, 5, 7, 10)

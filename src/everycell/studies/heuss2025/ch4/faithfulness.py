@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
+from everycell.engine.arrays import FloatArray
 
 #: Explainers that others are compared with.
 COMPARED = ("RShapK", "RShapW", "Greedy")

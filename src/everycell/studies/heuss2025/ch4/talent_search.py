@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
 #: Features in the order of their columns, and how figures name them.
 FEATURES = {
@@ -55,8 +54,8 @@ class Universities(NamedTuple):
     names: list[str]
     lowest: FloatArray  #: passing grade
     highest: FloatArray
-    favoured: npt.NDArray[np.bool_]
-    disfavoured: npt.NDArray[np.bool_]
+    favoured: BoolArray
+    disfavoured: BoolArray
 
 
 def universities(table: pd.DataFrame) -> Universities:
@@ -119,7 +118,7 @@ class TalentModel(NamedTuple):
         return scores * factors / (float(_UNITS) * float(steps) * _PARTS)
 
 
-def _whole(values: FloatArray) -> npt.NDArray[np.int64]:
+def _whole(values: FloatArray) -> IntArray:
     return np.rint(values * _UNITS).astype(np.int64)
 
 

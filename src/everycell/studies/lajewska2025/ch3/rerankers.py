@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from everycell.engine.arrays import FloatArray
 from everycell.retrieval.reranking import aggregate_preferences, best, ordered_pairs, rerank
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Scorer(Protocol):

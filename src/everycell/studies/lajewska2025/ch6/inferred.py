@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.studies.lajewska2025.ch6.nuggets import tested
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD, REASONED
 
 #: From pairs of premise and hypothesis to probabilities of entailment, contradiction and neither.
-Infer = Callable[[Sequence[tuple[str, str]]], npt.NDArray[np.float64]]
+Infer = Callable[[Sequence[tuple[str, str]]], FloatArray]
 #: Names in Tables 6.1, 6.4 and 6.6.
 ENTAILED, CONTRADICTED, COMPLETE = "Entail", "Contrad", "Compl"
 #: Scores by a language model; tables have the mean of each and its spread over responses.

@@ -9,7 +9,8 @@ import pandas as pd
 
 from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import Span
-from everycell.dialogue.spans import BoolArray, marked, reference_similarity
+from everycell.dialogue.spans import marked, reference_similarity
+from everycell.engine.arrays import BoolArray
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
 from everycell.studies.lajewska2025.annotations import PER_PASSAGE, marked_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from everycell.engine.arrays import FloatArray
 from everycell.rag.grounded.clusters import density_clusters, lsa_clusters
 from everycell.rag.grounded.ranking import bm25_scores, vector_scores
 from everycell.rag.grounded.responses import Response, responses_frame
@@ -27,7 +27,7 @@ from everycell.studies.lajewska2025.ch6.systems import (
 from everycell.text.sentences import sentence_spans
 
 #: From a question and n texts to scores of shape (n,).
-Compare = Callable[[str, list[str]], npt.NDArray[np.float64]]
+Compare = Callable[[str, list[str]], FloatArray]
 #: Nuggets of one question.
 _GROUP = ["detection", "input", "topic"]
 

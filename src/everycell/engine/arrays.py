@@ -1,0 +1,8 @@
+"""Types of NumPy arrays, by what they hold."""
+
+import numpy as np
+import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.floating]
+IntArray = npt.NDArray[np.integer]
