@@ -39,22 +39,7 @@ ANNOTATORS = 3
 
 
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
-    r"""Passages of both halves with their labels.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "s.csv").write_text(
-    ...     "Input.turn_id,Input.passage_id,partition,Input.query,Input.passage,"
-    ...     "no_answer_annotations,answerability\n8_1,p2,test,why?,So.,1,1\n")
-    >>> _ = (folder / "u.csv").write_text(
-    ...     "turn_id,passage_id,partition,query,passage\n8_1,p3,test,why?,Now.\n")
-    >>> read_passage_labels(folder / "s.csv", folder / "u.csv")[["passage_id", "answerable"]]
-      passage_id  answerable
-    0         p2        True
-    1         p3       False
-    """
+    """Passages of both halves with their labels."""
     columns = ["turn_id", "passage_id", "partition", "query", "passage"]
     counted, label = "no_answer_annotations", "answerability"
     first = labelled_rows(
@@ -98,19 +83,7 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
 
 
 def read_passage_sentences(path: Path) -> pd.DataFrame:
-    r"""Sentences of the passages of CAsT-snippets with their labels, in the passage's order.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "snippets.csv"
-    >>> _ = path.write_text(
-    ...     "Input.turn_id,Input.passage_id,Input.passage,answerable_sentences,"
-    ...     "unanswerable_sentences,answerability\n"
-    ...     "8_1,p2,Why? So. There.,\"{'So.', 'There.'}\",{'Why?'},1\n")
-    >>> read_passage_sentences(path)[["sentence", "answers"]].values.tolist()
-    [[1, False], [2, True], [3, True]]
-    """
+    """Sentences of the passages of CAsT-snippets with their labels, in the passage's order."""
     labels = {"answerable_sentences": True, "unanswerable_sentences": False}
     raw = labelled_rows(
         path, ["Input.turn_id", "Input.passage_id", "Input.passage", "answerability", *labels]
@@ -144,16 +117,7 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
 
 
 def read_sentence_labels(path: Path) -> pd.DataFrame:
-    r"""Question-sentence pairs to train and test a classifier.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "sentences.csv"
-    >>> _ = path.write_text("partition,sentences,labels\ntest,why? [SEP] So.,1\n")
-    >>> read_sentence_labels(path).values.tolist()
-    [['test', 'why?', 'So.', True]]
-    """
+    """Question-sentence pairs to train and test a classifier."""
     raw = labelled_rows(path, ["partition", "sentences", "labels"])
     refuse_levels(path, raw, "partition", PARTITIONS)
     refuse_levels(path, raw, "labels", ["0", "1"])
@@ -176,14 +140,6 @@ def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
     """Refuse sentences whose question is in a different partition from its passages.
 
     A classifier trained on such sentences would be tested on questions that it has seen.
-
-    Examples
-    --------
-    >>> passages = pd.DataFrame({"question": ["why?"], "partition": ["test"]})
-    >>> check_partitions(passages, pd.DataFrame({"question": ["why?"], "partition": ["train"]}))
-    Traceback (most recent call last):
-    everycell.collections.snippets.AnnotationError: Row 1 of the sentences: the question 'why?' is \
-in the partition 'train', and its passages are in 'test'; take both from one release.
     """
     places = passages.drop_duplicates(["question", "partition"]).groupby("question")["partition"]
     allowed = places.agg(set).to_dict()

@@ -28,16 +28,7 @@ SUM_TOLERANCE = 1e-4
 
 
 def read_passage_predictions(path: Path) -> pd.DataFrame:
-    r"""A language model's predictions for passages: answerable or not.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "chatgpt.csv"
-    >>> _ = path.write_text("turn_id,passage_id,answerability,predicted_value\n8_1,p2,1,0\n")
-    >>> read_passage_predictions(path).values.tolist()
-    [['8_1', 'p2', True, False]]
-    """
+    """A language model's predictions for passages: answerable or not."""
     labels = {"answerability": "answerable", "predicted_value": "predicted"}
     keys = ["turn_id", "passage_id"]
     raw = labelled_rows(path, [*keys, *labels])
@@ -53,18 +44,7 @@ def read_passage_predictions(path: Path) -> pd.DataFrame:
 
 
 def read_sentence_scores(path: Path) -> pd.DataFrame:
-    r"""Probabilities that a classifier gave the sentences of passages.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
-    >>> _ = path.write_text(
-    ...     "turn_id,passage_id,partition,sentence_probabilities\n"
-    ...     "8_1,p2,test,\"[[0.75, 0.25], [0.5, 0.5]]\"\n")
-    >>> read_sentence_scores(path)["scores"].tolist()
-    [(0.25, 0.5)]
-    """
+    """Probabilities that a classifier gave the sentences of passages."""
     keys, column = ["turn_id", "passage_id"], "sentence_probabilities"
     raw = labelled_rows(path, [*keys, "partition", column])
     refuse_levels(path, raw, "partition", PARTITIONS)
@@ -93,15 +73,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
 
 
 def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Scores of several classifiers for the same passages, one row per passage.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"turn_id": "8_1", "passage_id": ["p1", "p2"], "partition": "test"})
-    >>> one = rows.assign(scores=[(0.1,), (0.9,)])
-    >>> paired_scores({"a": one, "b": one[::-1]})[["passage_id", "a", "b"]].values.tolist()
-    [['p1', (0.1,), (0.1,)], ['p2', (0.9,), (0.9,)]]
-    """
+    """Scores of several classifiers for the same passages, one row per passage."""
     keys = ["turn_id", "passage_id", "partition"]
     named = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
     both = pd.concat(named, axis=1)

@@ -74,34 +74,13 @@ class Converted:
 def convert_beir(
     folder: Path, target: Path, *, split: str = "test", answers: Path | None = None
 ) -> Converted:
-    r"""Write the questions and passages of a BEIR folder as `read_cited_questions` takes them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> (folder / "qrels").mkdir()
-    >>> _ = (folder / CORPUS).write_text('{"_id": "d1", "title": "Delft", "text": "It is old."}\n')
-    >>> _ = (folder / QUERIES).write_text('{"_id": "q1", "text": "how old is it"}\n')
-    >>> _ = (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-    >>> convert_beir(folder, folder / "made").questions
-    1
-    """
+    """Write the questions and passages of a BEIR folder as `read_cited_questions` takes them."""
     relevant = _judgements(folder / "qrels" / f"{split}.tsv")
     return _write(folder, target, relevant, read_answers(answers))
 
 
 def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
-    r"""Return a function that gives the right answers to a question, by its id or its text.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
-    >>> _ = path.write_text('{"question": "How old?", "answer": ["800 years"]}\n')
-    >>> read_answers(path)("q1", "how old"), read_answers(path)("q2", "how new")
-    (['800 years'], [])
-    """
+    """Return a function that gives the right answers to a question, by its id or its text."""
     found: dict[tuple[str, str], list[str]] = {}
     if path is not None:
         for each in _json_lines(path, _Answers):

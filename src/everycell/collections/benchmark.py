@@ -113,16 +113,7 @@ def listed_pairs(
 
 
 def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str) -> pd.DataFrame:
-    """Candidate lists of one task as judgements (qrels), in which every candidate is judged.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({
-    ...     "setting": "mixed", "task": "cite", "split": "test",
-    ...     "query_id": ["q", "q"], "document_id": ["d", "e"], "relevance": [1, 0]})
-    >>> judgements(lists, setting="mixed", task="cite", split="test").to_numpy().tolist()
-    [['q', 'd', 1], ['q', 'e', 0]]
-    """
+    """Candidate lists of one task as judgements (qrels), in which every candidate is judged."""
     chosen = (
         (candidates["setting"] == setting)
         & (candidates["task"] == task)

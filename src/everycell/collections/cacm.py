@@ -44,15 +44,7 @@ def cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def read_cacm_links(path: Path) -> pd.DataFrame:
-    """Links between the records of CACM.
-
-    Examples
-    --------
-    >>> read_cacm_links(Path("no.tar.gz"))
-    Traceback (most recent call last):
-    everycell.collections.errors.CollectionError: no.tar.gz cannot be read (No such file or
-    directory); fetch it, or correct its path.
-    """
+    """Links between the records of CACM."""
     links: dict[tuple[str, str, str], str] = {}
     records = set()
     for place, record, lines in _pages(Path(path)):
@@ -84,33 +76,14 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
 
 
 def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int) -> pd.DataFrame:
-    """Query-by-example tasks from the links of records whose abstract can serve as a query.
-
-    Examples
-    --------
-    >>> links = pd.DataFrame(
-    ...     {"task": "cite", "query_id": ["a", "b"], "document_id": ["b", "a"], "relevance": 1}
-    ... )
-    >>> documents = pd.DataFrame({"document_id": ["a", "b"], "abstract": ["two words", ""]})
-    >>> print(linked_tasks(links, documents, min_words=2).to_string(index=False))
-    task query_id document_id  relevance
-    cite        a           b          1
-    """
+    """Query-by-example tasks from the links of records whose abstract can serve as a query."""
     words = documents["abstract"].str.split().str.len()
     queries = documents.loc[words >= min_words, "document_id"]
     return links[links["query_id"].isin(queries)].reset_index(drop=True)
 
 
 def read_cacm_issues(path: Path) -> pd.DataFrame:
-    """Year and subject of each record of CACM.
-
-    Examples
-    --------
-    >>> read_cacm_issues(Path("no.tar.gz"))
-    Traceback (most recent call last):
-    everycell.collections.errors.CollectionError: no.tar.gz cannot be read (No such file or
-    directory); fetch it, or correct its path.
-    """
+    """Year and subject of each record of CACM."""
     rows = []
     for place, record, lines in _pages(Path(path)):
         number, year = _issue(lines, place)

@@ -98,20 +98,7 @@ class CastPassages:
 def read_cast_passages(
     answerable: Path, unanswerable: Path, *, counts: CastCounts | None = COUNTS
 ) -> CastPassages:
-    """Read the two files, merge duplicates, and check the result.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> head = "turn_id,query,passage_id,passage,relevance_score"
-    >>> _ = (folder / "a.csv").write_text(
-    ...     ",".join("Input." + name for name in head.split(",")) + chr(10) + "8_1,why?,p2,yes,4"
-    ... )
-    >>> _ = (folder / "u.csv").write_text(head + chr(10) + "8_1,why?,p3,no,0")
-    >>> read_cast_passages(folder / "a.csv", folder / "u.csv", counts=None).qrels.values.tolist()
-    [['8_1', 'p2', 4], ['8_1', 'p3', 0]]
-    """
+    """Read the two files, merge duplicates, and check the result."""
     rows = pd.concat([_rows(answerable, "Input."), _rows(unanswerable, "")], ignore_index=True)
     passages = rows.drop_duplicates("passage_id").sort_values("passage_id")
     document_of = passages.groupby("text")["passage_id"].transform("first")
@@ -199,14 +186,6 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
 
     Conversations with a judged document in common stay together, so that no conversation and no
     judged document is in two folds.
-
-    Examples
-    --------
-    >>> queries = pd.DataFrame({"query_id": ["1_1", "1_2", "2_1"], "topic": ["1", "1", "2"]})
-    >>> qrels = pd.DataFrame({"query_id": ["1_1", "1_2", "2_1"], "document_id": ["a", "b", "c"]})
-    >>> collection = CastPassages(None, queries, qrels, None, None)
-    >>> topic_folds(collection, folds=2)["fold"].tolist()
-    [0, 0, 1]
     """
     topics = sorted(set(collection.queries["topic"]))
     topic_of = collection.queries.set_index("query_id")["topic"]
@@ -236,21 +215,7 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
 
 
 def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FROM) -> Benchmark:
-    """Candidate lists of every turn, for systems that are not trained on this collection.
-
-    Examples
-    --------
-    >>> queries = pd.DataFrame(
-    ...     {"query_id": ["1_1", "1_2"], "topic": "1", "turn": ["1", "2"], "text": ["a", "b"]}
-    ... )
-    >>> qrels = pd.DataFrame(
-    ...     {"query_id": ["1_1", "1_2"], "document_id": ["d", "e"], "relevance": [4, 1]}
-    ... )
-    >>> lists = cast_benchmark(CastPassages(None, queries, qrels, None, None)).candidates
-    >>> lists[["setting", "query_id", "document_id", "relevance"]].to_numpy().tolist()
-    [['judged', '1_1', 'd', 1], ['judged', '1_2', 'e', 0], ['topic', '1_1', 'd', 1],
-     ['topic', '1_1', 'e', 0], ['topic', '1_2', 'd', 0], ['topic', '1_2', 'e', 0]]
-    """
+    """Candidate lists of every turn, for systems that are not trained on this collection."""
     if relevant_from not in range(1, 5):
         raise ValueError(f"relevant_from is {relevant_from}; levels of relevance are 1 to 4.")
     queries = collection.queries.assign(task=TASK, split="test", origin_id="")
@@ -272,15 +237,7 @@ def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FR
 
 
 def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
-    """Split a benchmark for the model that ranks the queries of one fold.
-
-    Examples
-    --------
-    >>> queries = pd.DataFrame({"query_id": ["a", "b", "c"], "split": "test"})
-    >>> folds = pd.DataFrame({"query_id": ["a", "b", "c"], "fold": [0, 1, 2]})
-    >>> in_fold(Benchmark(queries, queries), folds, 2).queries["split"].tolist()
-    ['validation', 'train', 'test']
-    """
+    """Split a benchmark for the model that ranks the queries of one fold."""
     number = folds["fold"].max() + 1
     if number < 3 or fold not in range(number):
         raise ValueError(

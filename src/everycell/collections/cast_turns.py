@@ -31,18 +31,7 @@ _ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
 
 
 def read_turns(path: Path | str) -> pd.DataFrame:
-    r"""Read a topic file of CAsT 2020 or 2021 with hand-made rewrites.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "topics.json"
-    >>> turn = {"number": 1, "raw_utterance": "Why?", "manual_rewritten_utterance": "Why rain?"}
-    >>> _ = path.write_text(json.dumps([{"number": 7, "turn": [turn]}]))
-    >>> read_turns(path).to_dict("records")
-    [{'query_id': '7_1', 'topic': '7', 'utterance': 'Why?', 'manual': 'Why rain?',
-      'answer_id': '', 'answer': ''}]
-    """
+    """Read a topic file of CAsT 2020 or 2021 with hand-made rewrites."""
     try:
         conversations = parse_json(text_of(Path(path)))
         rows = [
@@ -92,17 +81,7 @@ def _plain(text: str) -> str:
 
 
 def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
-    r"""Read rewrites of turns, as the authors released them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "rewrites.tsv"
-    >>> head, row = "\t".join(_COLUMNS), "7\t1\t7_1\tWhy rain?\tWhy?\t"
-    >>> _ = path.write_text(f"{head}\n{row}\n")
-    >>> read_rewrites(path, pd.DataFrame({"query_id": ["7_1"], "utterance": ["Why?"]})).to_dict()
-    {'7_1': 'Why rain?'}
-    """
+    """Read rewrites of turns, as the authors released them."""
     lines = [line.split("\t") for line in _lines(path)]
     if not lines or lines[0] != _COLUMNS:
         raise CollectionError(

@@ -23,16 +23,6 @@ def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
 
     No ranker is involved: a negative that one system ranks high would count against that system but
     not against others.
-
-    Examples
-    --------
-    >>> documents = pd.DataFrame({"document_id": ["a", "b"], "abstract": ["x", ""], "text": "y"})
-    >>> collection = Collection(documents, pd.DataFrame(), pd.DataFrame())
-    >>> issues = pd.DataFrame(
-    ...     {"document_id": ["a", "b"], "year": [1970, 1960], "category": ["4.2", ""]}
-    ... )
-    >>> cacm_groups(collection, issues)[["package", "parent"]].to_numpy().tolist()
-    [['abstract, since 1968', '4.2'], ['title only, before 1968', 'title only, 1960']]
     """
     records = collection.documents.merge(issues, on="document_id", how="left")
     if records["year"].isna().any():

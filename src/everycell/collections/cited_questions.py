@@ -85,19 +85,7 @@ class CitedQuestions:
 
 
 def read_cited_questions(folder: Path) -> CitedQuestions:
-    r"""Read a folder with questions and passages.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "passages.jsonl").write_text('{"id": "d1", "text": "It is old."}\n')
-    >>> _ = (folder / "questions.jsonl").write_text(
-    ...     '{"id": "q1", "question": "how old is it", "relevant": ["d1"]}\n')
-    >>> found = read_cited_questions(folder)
-    >>> found.relevant.values.tolist(), found.questions["answers"].tolist()
-    ([['q1', 'd1']], [[]])
-    """
+    """Read a folder with questions and passages."""
     questions = _lines(folder / QUESTIONS, _Question)
     passages = _lines(folder / PASSAGES, _Passage)
     known = {passage.id for passage in passages}
@@ -117,20 +105,7 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
 
 
 def read_msmarco_qa(path: Path) -> CitedQuestions:
-    """Read the file of MS MARCO QA, version 2.1.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> listed = [{"is_selected": 0, "passage_text": "Rye."},
-    ...           {"is_selected": 1, "passage_text": "Delft."}]
-    >>> path = Path(tempfile.mkdtemp()) / "dev.json"
-    >>> _ = path.write_text(json.dumps({"query": {"0": "where"}, "query_id": {"0": 7},
-    ...     "answers": {"0": ["Delft"]}, "passages": {"0": listed}}))
-    >>> found = read_msmarco_qa(path)
-    >>> found.relevant.values.tolist(), found.run["score"].tolist()
-    ([['7', '7.2']], [0, -1])
-    """
+    """Read the file of MS MARCO QA, version 2.1."""
     try:
         table = _MsMarco.model_validate_json(_text(path))
     except ValidationError as error:

@@ -112,12 +112,6 @@ def walk(packages: Sequence[str]) -> Walk:
     -----
     All modules are imported before any is read, since some add names to others
     (``sklearn.experimental``). They stay imported.
-
-    Examples
-    --------
-    >>> found = walk(["colorsys"])  # a single module is a package of one module
-    >>> [docstring.name for docstring in found.docstrings], found.modules
-    ([], 1)
     """
     modules: dict[str, ModuleType] = {}
     skipped: dict[str, str] = {}
@@ -251,13 +245,7 @@ def split_sections(docstring: str) -> list[tuple[str, str]]:
 
 
 def prose(docstring: str) -> str:
-    r"""Docstring without See Also, Examples and References, white space normalised.
-
-    Examples
-    --------
-    >>> prose("Sum.\n\nSee Also\n--------\nmean : Average.\n\nNotes\n-----\nFast.")
-    'Sum. notes Fast.'
-    """
+    """Docstring without See Also, Examples and References, white space normalised."""
     kept = [(title, text) for title, text in split_sections(docstring) if title not in NO_PROSE]
     return " ".join(" ".join(f"{title} {text}" for title, text in kept).split())
 

@@ -37,16 +37,7 @@ RUNS = {
 
 
 def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
-    r"""Read the judgements of pages as gains.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "qrels"
-    >>> _ = path.write_text("P001 page L2\n")
-    >>> read_levels(path, {"L0": 0, "L2": 3})
-    {('P001', 'page'): 3}
-    """
+    """Read the judgements of pages as gains."""
     found: dict[tuple[str, str], float] = {}
     for number, fields in _lines(path):
         if len(fields) != 3 or fields[2] not in gains or (fields[0], fields[1]) in found:
@@ -59,16 +50,7 @@ def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str,
 
 
 def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
-    r"""Read the group memberships of pages.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "gmemb"
-    >>> _ = path.write_text("P001 page 0.5 0.5\n")
-    >>> read_memberships(path)
-    {('P001', 'page'): [0.5, 0.5]}
-    """
+    """Read the group memberships of pages."""
     found: dict[tuple[str, str], list[float]] = {}
     for number, fields in _lines(path):
         shares = _shares(fields[2:], f"{path}, line {number}")
@@ -83,16 +65,7 @@ def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
 
 
 def read_target(path: Path | str) -> tuple[float, ...]:
-    r"""Read the target share of each group, one per line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "golddistr"
-    >>> _ = path.write_text("0.25\n0.75\n")
-    >>> read_target(path)
-    (0.25, 0.75)
-    """
+    """Read the target share of each group, one per line."""
     return tuple(_shares([field for _, fields in _lines(path) for field in fields], str(path)))
 
 

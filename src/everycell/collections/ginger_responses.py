@@ -21,16 +21,7 @@ _KEYS = ["qid", "query"]
 
 
 def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
-    r"""Responses of all runs.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "runs.csv"
-    >>> _ = path.write_text("qid;query;ginger\n1;why?;So.\n")
-    >>> read_responses([path]).to_dict("records")
-    [{'run': 'ginger', 'topic': '1', 'question': 'why?', 'text': 'So.'}]
-    """
+    """Responses of all runs."""
     parts: list[pd.DataFrame] = []
     questions: dict[str, str] = {}
     places: dict[str, Path] = {}

@@ -130,22 +130,7 @@ class GrepBias:
 def read_grepbias(
     queries: Path, documents: Iterable[Path], *, counts: GrepBiasCounts | None = COUNTS
 ) -> GrepBias:
-    """Read the files and check them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "q.csv").write_text("q_id,category,query" + chr(10) + "0,Career,best boss")
-    >>> rows = [
-    ...     f"0,{number},1,best boss,Boss,{text},{wording},Towards Male"
-    ...     for number, (text, wording) in enumerate([("He", "M"), ("She", "F"), ("They", "N")])
-    ... ]
-    >>> _ = (folder / "d.csv").write_text(chr(10).join([",".join(_COLUMNS), *rows]))
-    >>> found = read_grepbias(folder / "q.csv", [folder / "d.csv"], counts=None)
-    >>> found.wordings.to_dict("records")
-    [{'item_id': '0', 'query_id': '0', 'relevance': 1, 'male': '0', 'female': '1', 'neutral': '2'}]
-    """
+    """Read the files and check them."""
     documents = list(documents)
     files = ", ".join(map(str, documents))
     topics = _queries(queries)
@@ -255,17 +240,7 @@ def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed:
 
 
 def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, Benchmark]:
-    """Search all texts at once, to see which wordings a system ranks first.
-
-    Examples
-    --------
-    >>> documents = pd.DataFrame({"document_id": ["0", "1"], "text": ["He", "She"]})
-    >>> queries = pd.DataFrame({"query_id": ["7", "8"], "text": ["boss", "nurse"]})
-    >>> qrels = pd.DataFrame({"query_id": ["7", "7"], "document_id": ["0", "1"], "relevance": 1})
-    >>> found, benchmark = all_wordings(GrepBias(documents, queries, qrels, None))
-    >>> found["document_id"].tolist(), benchmark.candidates["relevance"].tolist()
-    (['0.0', '1.1'], [1, 1, 0, 0])
-    """
+    """Search all texts at once, to see which wordings a system ranks first."""
     return _search(
         collection.queries, collection.documents[["document_id", "text"]], collection.qrels, seed
     )
@@ -274,18 +249,7 @@ def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, 
 def one_wording(
     collection: GrepBias, wording: str, *, seed: int = 0
 ) -> tuple[pd.DataFrame, Benchmark]:
-    """Search the collection in one wording, with the same ids in each.
-
-    Examples
-    --------
-    >>> documents = pd.DataFrame({"document_id": ["0", "1"], "text": ["He", "She"]})
-    >>> queries = pd.DataFrame({"query_id": ["7"], "text": ["boss"]})
-    >>> items = {"item_id": ["0"], "query_id": ["7"], "relevance": [1]}
-    >>> wordings = pd.DataFrame(items | {"male": ["0"], "female": ["1"], "neutral": ["2"]})
-    >>> found, _ = one_wording(GrepBias(documents, queries, None, wordings), "female")
-    >>> found.to_numpy().tolist()
-    [['0.0', 'She']]
-    """
+    """Search the collection in one wording, with the same ids in each."""
     if wording not in WORDINGS:
         raise ValueError(f"The wording is {wording!r}; give one of {', '.join(WORDINGS)}.")
     items = collection.wordings

@@ -21,16 +21,7 @@ _QUERY = re.compile(rb"^(\s*[^\s#]+\s+qid:)(\d+)(?=[\s#]|$)")
 
 
 def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd.DataFrame:
-    r"""Read judged feature vectors.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "test.txt"
-    >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # a comment\n0 qid:10 2:0.25\n")
-    >>> read_letor(path).values.tolist()
-    [['10', 2.0, 0.5, 1.0], ['10', 0.0, 0.0, 0.25]]
-    """
+    """Read judged feature vectors."""
     # Importing it takes a second.
     from sklearn.datasets import load_svmlight_file
 

@@ -51,20 +51,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tuple[str, str]]:
-    r"""Stream passages one by one, in constant memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "collection.tsv"
-    >>> _ = path.write_text("0\tThe bee.\n1\tThe river.\n")
-    >>> list(stream_passages(path, expected=2))
-    [('0', 'The bee.'), ('1', 'The river.')]
-    >>> list(stream_passages(path, expected=3))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.collections.msmarco.MsMarcoError: .../collection.tsv has 2 passages, but 3 are
-    expected: download it again, or correct the expected number.
-    """
+    """Stream passages one by one, in constant memory."""
     number = 0
     for number, line in _lines(path):
         passage, tab, text = line.partition("\t")
@@ -88,16 +75,7 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
 
 
 def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
-    r"""Read the texts of some passages.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "collection.tsv"
-    >>> _ = path.write_text("0\tThe bee.\n1\tThe river.\n")
-    >>> read_passages(path, ["1"])
-    {'1': 'The river.'}
-    """
+    """Read the texts of some passages."""
     wanted = frozenset(wanted)
     found = {passage: text for passage, text in stream_passages(path) if passage in wanted}
     if lacking := wanted - found.keys():
@@ -109,16 +87,7 @@ def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    r"""Read queries from a file with lines "id, tab, text": those of MS MARCO, and QS2.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "queries.tsv"
-    >>> _ = path.write_text("361\twhat is a bee\n")
-    >>> read_queries(path)
-    {'361': 'what is a bee'}
-    """
+    """Read queries from a file with lines "id, tab, text": those of MS MARCO, and QS2."""
     queries: dict[str, str] = {}
     for number, line in _lines(path):
         _add_query(queries, path, number, *line.partition("\t")[::2], form="'id, tab, text'")
@@ -126,16 +95,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict[str, str]:
-    r"""Read queries with the gender that annotators gave them; QS1 has those with the label "n".
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "queries.csv"
-    >>> _ = path.write_text("1,how old are bees, in days?,n\n2,who was the king,m\n")
-    >>> read_annotated_queries(path)
-    {'1': 'how old are bees, in days?'}
-    """
+    """Read queries with the gender that annotators gave them; QS1 has those with the label "n"."""
     if label is not None and label not in LABELS:
         raise MsMarcoError(f"label is {label!r}: give one of {', '.join(LABELS)}, or None.")
     queries: dict[str, str] = {}
@@ -177,29 +137,14 @@ def _some(queries: dict[str, str], path: Path) -> dict[str, str]:
 
 
 def read_query_set(name: str, path: Path) -> dict[str, str]:
-    r"""Queries of QS1 or QS2.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "queries.tsv"
-    >>> _ = path.write_text("361\twhat is a bee\n")
-    >>> read_query_set("qs2", path)
-    {'361': 'what is a bee'}
-    """
+    """Queries of QS1 or QS2."""
     if name not in QUERY_SETS:
         raise MsMarcoError(f"There is no query set {name!r}: give one of {', '.join(QUERY_SETS)}.")
     return read_annotated_queries(path) if name == "qs1" else read_queries(path)
 
 
 def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """Merge the queries of several sets, so that none is ranked twice.
-
-    Examples
-    --------
-    >>> query_table({"qs1": {"1": "a bee", "2": "a fly"}, "qs2": {"2": "a fly"}}).values.tolist()
-    [['1', 'a bee', True, False], ['2', 'a fly', True, True]]
-    """
+    """Merge the queries of several sets, so that none is ranked twice."""
     texts: dict[str, str] = {}
     for name, queries in sets.items():
         for query, text in queries.items():
@@ -213,16 +158,7 @@ def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
 
 
 def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
-    r"""Read the relevance judgements of some queries.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "qrels.dev.tsv"
-    >>> _ = path.write_text("361\t0\t7\t1\n362\t0\t8\t1\n")
-    >>> read_judgements(path, ["361"]).values.tolist()
-    [['361', '7', 1]]
-    """
+    """Read the relevance judgements of some queries."""
     wanted = frozenset(queries)
     rows: dict[tuple[str, str], int] = {}
     for number, line in _lines(path):

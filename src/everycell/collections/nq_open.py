@@ -67,19 +67,7 @@ class NaturalQuestions:
 
 
 def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> NaturalQuestions:
-    r"""Read the file, merge equal passages, and check the result.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "nq.jsonl"
-    >>> passage = {"title": "Delft", "text": "It has  canals.", "isgold": True}
-    >>> row = {"question": "what has delft", "answers": ["canals"], "ctxs": [passage]}
-    >>> _ = path.write_text(json.dumps(row))
-    >>> found = read_nq_open(path, counts=None)
-    >>> found.passages["text"].tolist(), found.gold.values.tolist()
-    (['Delft. It has canals.'], [['q0001', 'd0001']])
-    """
+    """Read the file, merge equal passages, and check the result."""
     try:
         lines = whole_text(path, CollectionError).split("\n")
     except OSError as error:

@@ -90,19 +90,7 @@ class NuggetLabels:
 
 
 def read_nugget_labels(*paths: Path) -> NuggetLabels:
-    r"""Labels of every judge for every response.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "labels.jsonl"
-    >>> line = {"judge": "gpt4", "run": "a", "qid": "1", "nuggets": ["red", "big"],
-    ...         "importance": ["vital", "okay"], "assignment": ["support", "not_support"],
-    ...         "v_strict": 1.0}
-    >>> _ = path.write_text(json.dumps(line))
-    >>> read_nugget_labels(path).nuggets[["nugget", "importance", "support"]].values.tolist()
-    [[1, 'vital', 'support'], [2, 'okay', 'not_support']]
-    """
+    """Labels of every judge for every response."""
     responses, nuggets = [], []
     lists: dict[tuple[str, str], list[str]] = {}
     seen: dict[tuple[str, ...], str] = {}

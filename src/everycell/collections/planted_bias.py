@@ -101,17 +101,7 @@ def plant_bias(
     length: int = 40,
     seed: int = 0,
 ) -> PlantedBias:
-    """Make documents and rankings with a known bias.
-
-    Examples
-    --------
-    >>> planted = plant_bias(queries=2, depth=4)
-    >>> len(planted.documents), list(planted.runs)[:3]
-    (72, ['even', 'neutral', 'one-sided'])
-    >>> at_4 = planted.truth[planted.truth["k"] == 4].groupby("system")[["NFaiRR", "TExFAIR"]]
-    >>> at_4.mean().loc[["one-sided", "alternating", "skewed"]].round(3).to_numpy().tolist()
-    [[0.0, 0.0], [0.0, 0.829], [0.5, 0.5]]
-    """
+    """Make documents and rankings with a known bias."""
     groups = _checked_words(words)
     for name, value, least in (
         ("queries", queries, 1),
@@ -146,13 +136,6 @@ def plant_rankers(
     leans by as much as its share, so the two measures correlate, and `RANKERS` lower both. Without
     them, for names that end in `CONTROL`, shares and leanings are drawn apart and all rankers draw
     from the same.
-
-    Examples
-    --------
-    >>> planted = plant_rankers(queries=30)
-    >>> at_10 = planted.truth[planted.truth["k"] == 10].groupby("system", sort=False)
-    >>> at_10[["NFaiRR", "TExFAIR"]].mean().round(2).to_numpy().tolist()
-    [[0.36, 0.42], [0.52, 0.58], [0.62, 0.58], [0.67, 0.7]]
     """
     groups = _checked_words(words)
     draw = np.random.default_rng(seed)
@@ -279,15 +262,7 @@ def _run(plan: pd.DataFrame) -> pd.DataFrame:
 
 
 def planted_truth(plan: pd.DataFrame) -> pd.DataFrame:
-    """Compute the measures of every list from its plan, at every cut-off.
-
-    Examples
-    --------
-    >>> rows = [("s", "q", 1, "a", 10, 2, 0), ("s", "q", 2, "b", 10, 0, 0)]
-    >>> plan = pd.DataFrame(rows, columns=[*PLAN, "female", "male"])
-    >>> planted_truth(plan)[["k", "female", "RBDF", "TED", "NFaiRR"]].round(3).to_numpy().tolist()
-    [[1.0, 1.0, 1.0, 1.0, 0.0], [2.0, 1.0, 0.613, 0.613, 0.387]]
-    """
+    """Compute the measures of every list from its plan, at every cut-off."""
     groups = [column for column in plan.columns if column not in PLAN]
     equal = 1 / len(groups)
     highest = 2 * (1 - equal)

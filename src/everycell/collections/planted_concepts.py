@@ -87,15 +87,6 @@ def planted_concepts(sizes: Mapping[str, int], seed: int) -> PlantedConcepts:
 
     There are three sets of documents, each as large as a task, so `sizes` must add up to more than
     `LISTED`.
-
-    Examples
-    --------
-    >>> found = planted_concepts({"test": 20, "validation": 20, "train": 200}, seed=0)
-    >>> found.benchmark.candidates["task"].unique().tolist()
-    ['all effects', 'short queries', 'no names', 'no mismatch', 'equal weights', \
-'short without names', 'no names or mismatch']
-    >>> len(found.documents), len(found.vocabulary)
-    (720, 198)
     """
     rng = np.random.default_rng(seed)
     words, cues = _words(rng), _cues(rng)

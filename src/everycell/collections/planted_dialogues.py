@@ -276,16 +276,7 @@ def plant_dialogues(
     seed: int = 0,
     benchmark: str = "planted",
 ) -> PlantedDialogues:
-    """Make dialogues with planted satisfaction.
-
-    Examples
-    --------
-    >>> planted = plant_dialogues(40, dissatisfied=0.2, noise=0.1, seed=3)
-    >>> len(planted.samples), planted.samples[1].id, len(planted.samples[1].turns)
-    (256, 'planted/0001/2', 4)
-    >>> bool(planted.truth["satisfied"].mean().round(1) == 0.8)
-    True
-    """
+    """Make dialogues with planted satisfaction."""
     for name, value, least, most in (
         ("dialogues", dialogues, 1, None),
         ("dissatisfied", dissatisfied, 0, 1),

@@ -107,20 +107,7 @@ def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
 
 
 def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
-    r"""Make the collection from a walk; see `build`.
-
-    Examples
-    --------
-    >>> text = "Draw {} numbers " + " ".join(f"{{}}{n}" for n in range(30))
-    >>> more = "\n\nSee Also\n--------\npareto : Draws with a heavy tail."
-    >>> docstrings = (
-    ...     NamedDocstring("rng.normal", "rng", text.replace("{}", "bell") + more),
-    ...     NamedDocstring("rng.pareto", "rng", text.replace("{}", "tail")),
-    ... )
-    >>> collection = collect(Walk(docstrings, modules=1, skipped={}), versions={"rng": "1.0"})
-    >>> collection.links.to_numpy().tolist()
-    [['rng.normal', 'rng.pareto']]
-    """
+    """Make the collection from a walk; see `build`."""
     members = _distinct(found.docstrings)
     texts = [prose(docstring) for _, docstring in members]
     long_enough = [place for place, text in enumerate(texts) if len(text.split()) >= MIN_WORDS]
@@ -243,25 +230,11 @@ def _frame(rows: Iterable[tuple[str, ...]], columns: list[str]) -> pd.DataFrame:
 
 
 def known_items(collection: PyDocs) -> pd.DataFrame:
-    r"""Short queries: descriptions from See Also lists, each for the document that it describes.
+    """Short queries: descriptions from See Also lists, each for the document that it describes.
 
     The document's own names are masked in the description. Dropped are descriptions of fewer than
     `MIN_QUERY_WORDS` words, those given for more than one document, and those whose words occur in
     this order, with or without the names, in the document's text.
-
-    Examples
-    --------
-    See `everycell.collections.pydocs.collect`, whose description is a query for rng.pareto:
-
-    >>> text = "Draw {} numbers " + " ".join(f"{{}}{n}" for n in range(30))
-    >>> more = "\n\nSee Also\n--------\npareto : Draws with a heavy tail."
-    >>> docstrings = (
-    ...     NamedDocstring("rng.normal", "rng", text.replace("{}", "bell") + more),
-    ...     NamedDocstring("rng.pareto", "rng", text.replace("{}", "tail")),
-    ... )
-    >>> collection = collect(Walk(docstrings, modules=1, skipped={}), versions={"rng": "1.0"})
-    >>> known_items(collection).to_numpy().tolist()
-    [['rng.pareto#1', 'rng.pareto', 'Draws with a heavy tail.']]
     """
     documents = collection.documents.set_index("document_id")
     named: dict[str, set[str]] = defaultdict(set)

@@ -71,12 +71,6 @@ def split_queries(
     The queries of all tasks are shuffled together. The shortest prefix that contains `test` queries
     of each task is the test part, the shortest prefix of what remains gives the validation part in
     the same way, and the rest is for training. A query is thus in the same part in all tasks.
-
-    Examples
-    --------
-    >>> positives = pd.DataFrame({"task": "cite", "query_id": list("abcd")})
-    >>> split_queries(positives, test=1, validation=1, seed=0)["split"].tolist()
-    ['test', 'validation', 'train', 'train']
     """
     # sorted(), not the order of the rows: the pool is the same whoever made the frame.
     order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
@@ -113,19 +107,6 @@ def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataF
 
     Most links are mutual, so splitting only the queries would leave half or more of the test pairs
     in training, in the other direction.
-
-    Examples
-    --------
-    >>> positives = pd.DataFrame(
-    ...     [("cite", "a", "b"), ("cite", "b", "a"), ("cite", "b", "c")],
-    ...     columns=["task", "query_id", "document_id"],
-    ... )
-    >>> split = pd.DataFrame(
-    ...     [("cite", "a", "test"), ("cite", "b", "train")], columns=["task", "query_id", "split"]
-    ... )
-    >>> training_positives(positives, split)
-       task query_id document_id
-    2  cite        b           c
     """
     held_out = set(split.loc[split["split"] != "train", "query_id"])
     tested = positives[positives["query_id"].isin(held_out)]

@@ -21,16 +21,7 @@ class RatingsError(Exception):
 
 
 def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
-    r"""Answers to a multiple-choice question, under the labels of the print, in order.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
-    >>> _ = path.write_text("age\noption_2\noption_1\n")
-    >>> read_answers(path, "age", ["18-30", "31-45", "46-60"]).tolist()
-    ['31-45', '18-30']
-    """
+    """Answers to a multiple-choice question, under the labels of the print, in order."""
     raw = read_table(path, [column])
     options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
     _check_levels(path, raw, column, list(options))
@@ -44,20 +35,7 @@ def read_table(
     error: type[Exception] = RatingsError,
     separator: str = ",",
 ) -> pd.DataFrame:
-    r"""Read a released CSV as text, in which "None" is an ordinary word; it must have `columns`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "study.csv"
-    >>> _ = path.write_text("rating,level\n04,None\n")
-    >>> read_table(path, ["level"]).values.tolist()
-    [['04', 'None']]
-    >>> _ = path.write_text("rating\n4,None\n")
-    >>> read_table(path)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.collections.rating_files.RatingsError: ...: its rows have more fields than its ...
-    """
+    """Read a released CSV as text, in which "None" is an ordinary word; it must have `columns`."""
     raw = _read_csv(path, error, sep=separator)
     # pandas would take the first field as the row's name and shift all others by one column.
     if not isinstance(raw.index, pd.RangeIndex):

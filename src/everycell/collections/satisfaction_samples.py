@@ -31,12 +31,6 @@ class Sample:
         Speaker (`USER` or `SYSTEM`) and text of each utterance; the last one is the system's.
     satisfied
         Whether the user is satisfied with the last utterance.
-
-    Examples
-    --------
-    >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> sample.turns[-1]
-    ('SYSTEM', 'At 8.')
     """
 
     id: str
@@ -63,16 +57,7 @@ class Sample:
 
 
 def samples_frame(samples: Iterable[Sample]) -> pd.DataFrame:
-    """Samples as a frame that can be stored as Parquet.
-
-    Examples
-    --------
-    >>> sample = Sample("toy-1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> samples_frame([sample])["turns"][0]
-    [['USER', 'A taxi?'], ['SYSTEM', 'At 8.']]
-    >>> frame_samples(samples_frame([sample])) == [sample]
-    True
-    """
+    """Samples as a frame that can be stored as Parquet."""
     rows = [
         (sample.id, sample.benchmark, [list(turn) for turn in sample.turns], sample.satisfied)
         for sample in samples

@@ -47,18 +47,6 @@ def split_samples(
     the split cut to their last 16 exchanges are not found, and are dropped. The training part was
     not released: it is made from the dialogues that contribute no sample to the other parts, with
     the same numbers of exchanges (`EXCHANGES`).
-
-    Examples
-    --------
-    >>> def dialogue(name, rating):
-    ...     turns = [(("USER", "SYSTEM")[i % 2], f"{name}{i}") for i in range(9)]
-    ...     return RatedDialogue(tuple(turns), ((3,), ()) * 4 + ((rating,),), (3,))
-    >>> dialogues = [dialogue("a", 1), dialogue("b", 2), dialogue("c", 3)]
-    >>> split = split_samples(dialogues, [dialogues[1].turns], [dialogues[2].turns], "toy")
-    >>> [(sample.id, len(sample.turns), sample.satisfied) for sample in split.train]
-    [('toy-train-0001', 6, True), ('toy-train-0002', 8, False)]
-    >>> split.valid[0].satisfied, split.test[0].satisfied
-    (False, True)
     """
     prefixes = [
         (place, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
@@ -133,29 +121,13 @@ def without_apologies(sample: Sample) -> Sample:
 
     The phrase was removed from all their utterances but is in Main, where it indicates
     dissatisfaction: a test on both should include Main without it as a control.
-
-    Examples
-    --------
-    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "I'm sorry, but all are taken."))
-    >>> without_apologies(Sample("toy-1", "toy", turns, False)).turns[1]
-    ('SYSTEM', 'all are taken.')
     """
     turns = ((speaker, _APOLOGY.sub("", text).strip()) for speaker, text in sample.turns)
     return replace(sample, turns=tuple(turns))
 
 
 def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd.DataFrame:
-    """Compare generated counterparts with their originals before the last utterance.
-
-    Examples
-    --------
-    >>> ask, end = ("USER", "And at 9?"), ("SYSTEM", "Yes.")
-    >>> main = [Sample("toy-1", "toy", (("SYSTEM", "I'm sorry, but no."), ask, end), True)]
-    >>> other = [Sample("x", "toy", (("SYSTEM", "no."), ask, ("SYSTEM", "Who?")), False)]
-    >>> compare_histories(main, other).iloc[0].to_dict()
-    {'id': 'toy-1', 'satisfied': True, 'confirmed': True, 'same': False, \
-'same_without_apologies': True}
-    """
+    """Compare generated counterparts with their originals before the last utterance."""
     rows = [
         (
             sample.id,

@@ -69,15 +69,7 @@ class SciDocs:
 
 
 def paper_text(title: str | None, abstract: str | None, *, cleaning: Cleaning = "none") -> str:
-    """Text of a paper: abstract, then title (abolghasemi2026, section 2.4.1).
-
-    Examples
-    --------
-    >>> paper_text("On x-rays", "We look. ")
-    'We look. On x-rays'
-    >>> paper_text("On x-rays", "We look.", cleaning="words")
-    'We look On x rays'
-    """
+    """Text of a paper: abstract, then title (abolghasemi2026, section 2.4.1)."""
     title, abstract = title or "", abstract or ""
     if cleaning == "words":
         return re.sub(r"\W", " ", abstract + title)
@@ -99,13 +91,6 @@ def read_scidocs(
     The queries of a task's `test.qrel` are its test queries. Those of its `val.qrel` are split, for
     each task separately, into training and validation queries (abolghasemi2026, section 2.4.1: 85
     to 15). The thesis gives no seed, so its own split cannot be recovered.
-
-    Examples
-    --------
-    >>> read_scidocs(Path("nowhere"), seed=0)
-    Traceback (most recent call last):
-    everycell.collections.scidocs.SciDocsError: nowhere/coview/test.qrel cannot be read (No such
-    file or directory); the data card of SciDocs says what to download.
     """
     if not 0 < validation < 1:
         raise ValueError(f"validation is {validation}: give a share above 0 and below 1.")

@@ -138,15 +138,7 @@ FILES: Mapping[str, Mapping[str, str]] = {
 def read_collection(
     name: str, documents: Path, topics: Path, qrels: Path, *, counts: Counts | None = None
 ) -> Collection:
-    """Read a collection and check it.
-
-    Examples
-    --------
-    >>> read_collection("trec", Path("d"), Path("t"), Path("q"))
-    Traceback (most recent call last):
-    everycell.collections.errors.CollectionError: Collection 'trec' is unknown; choose one of cacm,
-    cisi, cranfield, vaswani.
-    """
+    """Read a collection and check it."""
     if name not in _FORMATS:
         raise CollectionError(
             f"Collection {name!r} is unknown; choose one of {', '.join(_FORMATS)}."
@@ -182,19 +174,7 @@ def read_collection(
 
 
 def ad_hoc(name: str, collection: Collection) -> AdHoc:
-    """Topics and judgements of a collection, in the form that search and evaluation take.
-
-    Examples
-    --------
-    >>> collection = Collection(
-    ...     pd.DataFrame({"document_id": ["d"], "title": "a", "abstract": "b", "text": "a b"}),
-    ...     pd.DataFrame({"topic_id": ["1", "2"], "text": ["what?", "why?"]}),
-    ...     pd.DataFrame({"topic_id": ["2"], "document_id": ["d"], "relevance": [1]}),
-    ... )
-    >>> found = ad_hoc("cisi", collection)
-    >>> found.topics.to_numpy().tolist(), found.qrels.to_numpy().tolist()
-    ([['cisi', '2', 'why?']], [['cisi', '2', 'd', 1]])
-    """
+    """Topics and judgements of a collection, in the form that search and evaluation take."""
     qrels = collection.qrels.rename(columns={"topic_id": "query", "document_id": "document"})
     topics = collection.topics.rename(columns={"topic_id": "query"})
     judged = topics[topics["query"].isin(qrels["query"])].reset_index(drop=True)

@@ -74,19 +74,7 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 
 
 def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
-    r"""Read annotations, one row per text marked by one person.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "batch.csv"
-    >>> answer = '[{"x": {"entities": [{"startOffset": 0, "endOffset": 3}]}}]'
-    >>> row = {"WorkerId": "w1", "Input.turn_id": "8_1", "Input.passage_id": "p1",
-    ...        "Input.passage": "yes, it is", "Answer.taskAnswers": answer, "text_spans": "['yes']"}
-    >>> pd.DataFrame([row]).to_csv(path, index=False)
-    >>> read_annotations([path])[["text_id", "worker", "spans"]].values.tolist()
-    [['p1', 'w1', ((0, 3),)]]
-    """
+    """Read annotations, one row per text marked by one person."""
     found = pd.concat([_annotations(path) for path in paths], ignore_index=True)
     texts = found.groupby(["turn_id", "text_id"], sort=False)
     other = found["text"] != texts["text"].transform("first")
@@ -109,17 +97,7 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
 
 
 def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
-    r"""Time and pay, one row per completed task: annotation of a text, or selection of sentences.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "batch.csv"
-    >>> _ = path.write_text(
-    ...     "Input.turn_id,Input.passage_id,WorkTimeInSeconds,Reward\n8_1,p1,55,$0.30\n")
-    >>> read_tasks([path]).values.tolist()
-    [['8_1', 'p1', 55, 0.3]]
-    """
+    """Time and pay, one row per completed task: annotation of a text, or selection of sentences."""
     parts = []
     for path in paths:
         columns = ["Input.turn_id", "Input.passage_id", "WorkTimeInSeconds", "Reward"]

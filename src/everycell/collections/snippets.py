@@ -51,18 +51,7 @@ class AnnotationCounts:
 
 
 def span_fault(spans: Sequence[Span], length: int) -> str | None:
-    """Say what is wrong with the spans of a text, or return None.
-
-    Examples
-    --------
-    >>> span_fault([(0, 3), (5, 9)], 9)
-    >>> span_fault([(5, 3)], 9)
-    'the span 5 to 3 ends before it starts'
-    >>> span_fault([(3, 3)], 9)
-    'the span 3 to 3 is empty'
-    >>> span_fault([(5, 10)], 9)
-    'the span 5 to 10 is not within the text of 9 characters'
-    """
+    """Say what is wrong with the spans of a text, or return None."""
     for start, end in spans:
         if end < start:
             return f"the span {start} to {end} ends before it starts"
@@ -90,16 +79,7 @@ def overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
 
 
 def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
-    """Refuse two sets of annotations whose texts differ, so that spans count the same characters.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"turn_id": ["8_1"], "text_id": ["p1"], "text": ["A lid."]})
-    >>> check_same_texts(rows, rows)
-    >>> check_same_texts(rows, rows.assign(text="a lid."))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.collections.snippets.AnnotationError: The text p1 of turn 8_1 is not worded ...
-    """
+    """Refuse sets of annotations whose texts differ: spans must count the same characters."""
     keys = ["turn_id", "text_id"]
     wordings = [part.groupby(keys)["text"].first() for part in (first, second)]
     both = pd.concat(wordings, axis=1, keys=["first", "second"])
@@ -114,15 +94,7 @@ def check_same_texts(first: pd.DataFrame, second: pd.DataFrame) -> None:
 
 
 def count_annotations(annotations: pd.DataFrame) -> AnnotationCounts:
-    """Size of what `read_annotations` gives, if all texts have the same number of annotations.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"turn_id": ["8_1", "8_1"], "text_id": ["p1", "p1"]})
-    >>> count_annotations(rows.assign(worker=["w1", "w2"], spans=[((0, 3), (2, 5)), ()]))
-    AnnotationCounts(texts=1, annotations=2, per_text=2, snippets=2, empty=1, overlapping=1,
-                     repeated=0)
-    """
+    """Size of what `read_annotations` gives, if all texts have the same number of annotations."""
     numbers = annotations.groupby(["turn_id", "text_id"]).size()
     if numbers.nunique() != 1:
         raise AnnotationError(

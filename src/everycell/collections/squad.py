@@ -18,17 +18,7 @@ Question = tuple[str, str, Sequence[str]]
 
 
 def read_squad(path: Path) -> pd.DataFrame:
-    """Read the questions of SQuAD 2.0 with the paragraph that may answer them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "train.json"
-    >>> _ = path.write_text('{"version": "v2.0", "data": [{"paragraphs": [{"context": "So.", '
-    ...     '"qas": [{"question": "how?", "answers": [{"text": "So"}]}]}]}]}')
-    >>> read_squad(path).values.tolist()
-    [['how?', 'So.', ('So',)]]
-    """
+    """Read the questions of SQuAD 2.0 with the paragraph that may answer them."""
     try:
         rows = [
             (

@@ -58,16 +58,7 @@ def segment_files(folder: Path) -> list[Path]:
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    r"""Read questions by the ids of their topics, in the order of the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "topics.rag24.test.txt"
-    >>> _ = path.write_text("2024-1\twhat do owls eat?\n")
-    >>> read_topics(path)
-    {'2024-1': 'what do owls eat?'}
-    """
+    """Read questions by the ids of their topics, in the order of the file."""
     try:
         lines = whole_text(path, CollectionError).split("\n")
     except OSError as error:
@@ -93,18 +84,7 @@ def read_topics(path: Path) -> dict[str, str]:
 
 
 def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str, str]:
-    r"""Read the texts of some segments.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "msmarco_v2.1_doc_segmented_07.jsonl"
-    >>> lines = [{"docid": "x_07_0#0_0", "segment": "Owls."}, {"docid": "x_07_0#1_44", "segment":
-    ...     "Mice."}]
-    >>> _ = path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    >>> read_segments([path], ["x_07_0#1_44"])
-    {'x_07_0#1_44': 'Mice.'}
-    """
+    """Read the texts of some segments."""
     missing, found = dict.fromkeys(wanted), {}
     for path in sorted(files, key=lambda each: _part(each) is None):
         part = _part(path)

@@ -53,18 +53,7 @@ SATISFIED_FROM = 3
 
 
 def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
-    r"""Read samples from a file of CAUSE: one Python dictionary per line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "main.txt"
-    >>> line = {"dialogue": "USER: A taxi?\nSYSTEM: At 8.", "binary_score": 1}
-    >>> _ = path.write_text(f"{line}\n")
-    >>> [sample] = read_samples(path, "toy", "test")
-    >>> sample.id, sample.turns, sample.satisfied
-    ('toy-test-0001', (('USER', 'A taxi?'), ('SYSTEM', 'At 8.')), True)
-    """
+    """Read samples from a file of CAUSE: one Python dictionary per line."""
     samples, seen = [], {}
     for number, line in _lines(path):
         where = f"{path}, line {number}"
@@ -132,18 +121,7 @@ RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
 
 
 def read_dialogues(path: Path) -> list[RatedDialogue]:
-    r"""Read dialogues of USS.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "uss.txt"
-    >>> _ = path.write_text(
-    ...     "\nUSER\tA taxi?\tAsk\t3,3,4\nSYSTEM\tAt 8.\tTell\t\nUSER\tOVERALL\t\t3,2,4\n")
-    >>> [dialogue] = read_dialogues(path)
-    >>> dialogue.ratings, dialogue.overall
-    (((3, 3, 4), ()), (3, 2, 4))
-    """
+    """Read dialogues of USS."""
     dialogues, rows, start = [], [], 1
     for number, line in _lines(path):
         if not line.strip():
@@ -184,16 +162,7 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
 
 
 def read_split(path: Path) -> list[tuple[Turn, ...]]:
-    r"""Read samples of a part of the split, up to the utterance of the user that was rated.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "valid.txt"
-    >>> _ = path.write_text("['A taxi?|||At 8.', 'Thanks!|||']\t[1, 2]\t2\n")
-    >>> read_split(path)
-    [(('USER', 'A taxi?'), ('SYSTEM', 'At 8.'), ('USER', 'Thanks!'))]
-    """
+    """Read samples of a part of the split, up to the utterance of the user that was rated."""
     allowed = "a list of 'user|||system', a list of acts and a label, by tabs"
     seen: dict[tuple[Turn, ...], int] = {}
     for number, line in _lines(path):

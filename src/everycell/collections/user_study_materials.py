@@ -38,16 +38,7 @@ def query_sha256(query: str) -> str:
 
 
 def read_queries(path: Path) -> pd.DataFrame:
-    r"""Read TREC ids and wordings of a study's queries, in the order of the print.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "responses.csv"
-    >>> _ = path.write_text("Turn_id,Question\n132_1,Which seat?\n,\n")
-    >>> read_queries(path).values.tolist()
-    [['132_1', 'Which seat?']]
-    """
+    """Read TREC ids and wordings of a study's queries, in the order of the print."""
     # The two studies name the column of the wording differently.
     raw = read_table(path, ["Turn_id"])
     wording = "Query" if "Query" in raw else "Question"
@@ -87,16 +78,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
 
 
 def read_expert_scores(path: Path) -> pd.DataFrame:
-    r"""Read scores of the experts who judged the responses of the viewpoints study.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "experts.csv"
-    >>> _ = path.write_text(",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n")
-    >>> read_expert_scores(path)["score"].tolist()
-    [4, 5]
-    """
+    """Read scores of the experts who judged the responses of the viewpoints study."""
     # Three header lines: variant, dimension, expert; the texts of the responses come first.
     raw = _read_csv(path, header=None)
     if len(raw) < 4:

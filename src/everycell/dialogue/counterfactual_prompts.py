@@ -36,13 +36,7 @@ LONGEST = 60
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
-    """Read a prompt template with the slots `SLOTS` (`everycell.language_models.templates`).
-
-    Examples
-    --------
-    >>> read_template().get_identifiers()
-    ['dialogue']
-    """
+    """Read a prompt template with the slots `SLOTS` (`everycell.language_models.templates`)."""
     return templates.read_template(path, SLOTS, last="dialogue")
 
 
@@ -69,15 +63,7 @@ def prompt(template: Template, sample: Sample) -> tuple[Message, ...]:
 def pick_samples(
     samples: Sequence[Sample], *, satisfied: int, dissatisfied: int, seed: int
 ) -> list[Sample]:
-    """Draw a given number of samples of each label.
-
-    Examples
-    --------
-    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
-    >>> samples = [Sample(str(number), "toy", turns, number > 2) for number in range(9)]
-    >>> [sample.id for sample in pick_samples(samples, satisfied=2, dissatisfied=9, seed=1)]
-    ['0', '1', '2', '5', '6']
-    """
+    """Draw a given number of samples of each label."""
     chosen: set[str] = set()
     for label, number in ((True, satisfied), (False, dissatisfied)):
         ids = sorted(sample.id for sample in samples if sample.satisfied == label)

@@ -68,14 +68,7 @@ def dialogue_text(sample: Sample) -> str:
 
 
 def rewritten(rewriting: Rewriting) -> Sample:
-    """The dialogue with its new last utterance and the opposite label, whatever its fault.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> rewritten(Rewriting(sample, "At 8.", "unchanged", "")).id
-    '1-cf'
-    """
+    """The dialogue with its new last utterance and the opposite label, whatever its fault."""
     sample = rewriting.sample
     return replace(
         sample,
@@ -89,28 +82,12 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
     """The dialogue with its new last utterance and the opposite label; None if it has a fault.
 
     Annotators decide whether the label is really flipped.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> made = counterfactual(Rewriting(sample, "No taxi.", "", ""))
-    >>> made.id, made.turns[-1], made.satisfied
-    ('1-cf', ('SYSTEM', 'No taxi.'), False)
-    >>> counterfactual(Rewriting(sample, "", "empty", ""))
     """
     return None if rewriting.fault else rewritten(rewriting)
 
 
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
-    """Rewritings as a frame that can be stored as Parquet.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> made = [Rewriting(sample, "No taxi.", "", "SYSTEM: No taxi.")]
-    >>> frame_rewritings(rewritings_frame(made)) == made
-    True
-    """
+    """Rewritings as a frame that can be stored as Parquet."""
     frame = samples_frame(made.sample for made in rewritings)
     for column in ("text", "fault", "raw"):
         frame[column] = [getattr(made, column) for made in rewritings]
@@ -124,15 +101,7 @@ def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
 
 
 def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
-    """Outcomes of answers, by the label of the original.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> counts = count_faults([Rewriting(sample, "", "empty", "")])
-    >>> counts[counts["value"] > 0].to_numpy().tolist()
-    [['Satisfaction', 'empty', 'count', 1]]
-    """
+    """Outcomes of answers, by the label of the original."""
     counts = Counter((made.sample.satisfied, made.fault or "usable") for made in rewritings)
     rows = [
         (row, answer, "count", counts[label, answer])
@@ -147,14 +116,6 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
 
     .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
                                     {\text{generated utterances}}
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True,
-    ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, pd.NA],
-    ...                        "fault": ["", "", "", "empty"]})
-    >>> success(labels)[["row", "generated", "usable", "flipped", "CSS"]].to_numpy().tolist()[1:]
-    [['Dissatisfaction', 2, 1, 1, 50.0], ['Overall', 4, 3, 2, 50.0]]
     """
     made = labels[labels["counterfactual"]]
     flipped = (made["satisfied"] == made["intended"]).fillna(False).astype(bool)

@@ -49,16 +49,7 @@ _LABEL = re.compile(
 
 
 def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """Messages that ask a language model about a dialogue.
-
-    Examples
-    --------
-    >>> asked = messages([("USER", "A taxi?"), ("SYSTEM", "At 8.")])
-    >>> [message.role for message in asked]
-    ['user', 'assistant', 'user', 'assistant', 'user']
-    >>> asked[-1].content.splitlines()[:2]
-    ['USER: A taxi?', 'SYSTEM: At 8.']
-    """
+    """Messages that ask a language model about a dialogue."""
     found: list[Message] = []
     for example, label in _EXAMPLES:
         question = _as_question(example)
@@ -92,15 +83,6 @@ def dissatisfaction(answer: Answer) -> float:
 
     The probability of the model's text up to the label's end counts for the label; the rest is
     split between both labels. The value is thus above 0.5 exactly if the label is "Dissatisfied".
-
-    Examples
-    --------
-    >>> from everycell.language_models.generation import Token
-    >>> tokens = (Token(text="Dis", logprob=math.log(0.6)), Token(text="satisfied", logprob=0))
-    >>> dissatisfaction(Answer(text="Dissatisfied", finish="stop", tokens=tokens))
-    0.8
-    >>> dissatisfaction(Answer(text="Satisfied", finish="stop"))
-    0.0
     """
     label, match = parse_label(answer.text), _LABEL.search(answer.text)
     if label is None or match is None:
@@ -130,14 +112,6 @@ def drawn_pairs(
     Up to half of the size for each label of the original; if one label has fewer, the other fills
     up. A simple random draw of 50 would contain hardly any dissatisfied originals, so that each set
     would have one class and macro measures would be meaningless.
-
-    Examples
-    --------
-    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
-    >>> main = [Sample(f"{n}", "toy", turns, True) for n in range(3)]
-    >>> others = [Sample(f"{n}-cf", "toy", turns, False) for n in (0, 2)]
-    >>> [[each.id for each in part] for part in drawn_pairs(main, others, size=9, seed=0)]
-    [['0', '2'], ['0-cf', '2-cf']]
     """
     others = {each.id: each for each in counterfactual}
     pairs = [(each, others[f"{each.id}-cf"]) for each in main if f"{each.id}-cf" in others]

@@ -31,13 +31,7 @@ ANSWERS = 3
 
 
 def count_words(text: str) -> int:
-    """Number of words, separated by blanks.
-
-    Examples
-    --------
-    >>> count_words("what does it cost?")
-    4
-    """
+    """Number of words, separated by blanks."""
     return len(text.split())
 
 
@@ -95,11 +89,6 @@ def full_context(
     Notes
     -----
     Source: lajewska2025, L721, the context of the track's organisers as the thesis describes it.
-
-    Examples
-    --------
-    >>> full_context(["a", "b", "c", "d"], ["A", "B", "C", "D"], "e")
-    'a b B c C d D e'
     """
     if not utterance.strip():
         raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
@@ -125,15 +114,7 @@ def with_history(
     length: int | None = None,
     count: Count = count_words,
 ) -> pd.Series:
-    """Each turn after all earlier utterances of its conversation, as a query without a model.
-
-    Examples
-    --------
-    >>> turns = pd.DataFrame({"query_id": ["7_1", "7_2", "8_1"], "topic": ["7", "7", "8"]})
-    >>> turns["utterance"] = ["what is hail", "is it ice", "who won"]
-    >>> with_history(turns, answers={"7_1": "frozen rain"}, length=7).to_dict()
-    {'7_1': 'what is hail', '7_2': 'what is hail frozen is it ice', '8_1': 'who won'}
-    """
+    """Each turn after all earlier utterances of its conversation, as a query without a model."""
     return rewrite(
         turns,
         lambda contexts: contexts,
@@ -159,12 +140,6 @@ def rewrite(
 
     The rewriter gets all first turns at once, then all second ones, and so on: its rewrites of
     earlier turns are in the context of later ones.
-
-    Examples
-    --------
-    >>> turns = pd.DataFrame({"query_id": ["7_1", "7_2"], "topic": "7", "utterance": ["a", "b"]})
-    >>> rewrite(turns, lambda contexts: [text.upper() for text in contexts]).to_dict()
-    {'7_1': 'A', '7_2': 'A B'}
     """
     if form not in ("trimmed", "full"):
         raise ValueError(f"form is {form!r}: give 'trimmed' or 'full'.")

@@ -33,16 +33,6 @@ def open_language_model(
     """Open a language model with its record: ``with open_language_model(...) as model: ...``.
 
     torch is imported, and the model loaded, only when something is asked that no record holds.
-
-    Examples
-    --------
-    >>> with open_language_model("gpt", LanguageModels(), "toy"):
-    ...     pass
-    Traceback (most recent call last):
-    everycell.language_models.generation.LanguageModelError: There is no language model 'gpt'; \
-those under `language_models` in config.yaml are: smollm2, zephyr, \
-mistral-if, mistral-7b-instruct, llama-3-8b-instruct, command-r-plus, gpt-4o, gpt-5-5, \
-claude-haiku, gemini-flash.
     """
     known = [*settings.local, *settings.endpoints]
     if name not in known:

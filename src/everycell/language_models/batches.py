@@ -40,18 +40,6 @@ def answer_in_batches(
     Prompts of similar length are batched together, so that few tokens are padding, and batches that
     do not fit into memory come first. A batch that does not fit is halved, and later ones keep the
     smaller size.
-
-    Examples
-    --------
-    >>> from everycell.language_models.settings import Decoding
-    >>> class Parrot:
-    ...     identity = Identity(name="parrot")
-    ...
-    ...     def answer_batch(self, requests):
-    ...         return [Answer(text=request.text, finish="stop") for request in requests]
-    >>> asked = [Request(prompt=text, decoding=Decoding()) for text in ("a", "abc", "ab")]
-    >>> [[answer.text for _, answer in batch] for batch in answer_in_batches(Parrot(), asked, 2)]
-    [['abc', 'ab'], ['a']]
     """
     # Sorting is stable: first by kind, and within it by length.
     ordered = sorted(requests, key=lambda request: (_kind(request), -len(request.text)))

@@ -36,20 +36,7 @@ class Estimate:
 
 
 class Budget:
-    """Limit on the requests of a job, by their estimates.
-
-    Examples
-    --------
-    >>> from everycell.language_models.settings import Decoding
-    >>> asked = Request(prompt="abc" * 1000, decoding=Decoding(max_tokens=500))
-    >>> budget = Budget(Prices(), tokens=2000)
-    >>> budget.allow("gpt-9", [asked])
-    >>> budget.spend("gpt-9", asked)
-    >>> budget.allow("gpt-9", [asked])
-    Traceback (most recent call last):
-    everycell.language_models.generation.LanguageModelError: 1 requests to gpt-9 may bring the \
-tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. None of them was sent.
-    """
+    """Limit on the requests of a job, by their estimates."""
 
     def __init__(
         self, prices: Prices, *, money: float | None = None, tokens: int | None = None
@@ -101,16 +88,7 @@ tokens to 3008, above the `token_budget` of 2000: raise it, or ask for less. Non
 
 
 def estimate(requests: Sequence[Request], prices: Prices) -> Estimate:
-    """Estimate what requests cost, without asking.
-
-    Examples
-    --------
-    >>> from everycell.language_models.settings import Decoding
-    >>> asked = Request(prompt="abc" * 1000, decoding=Decoding(max_tokens=500))
-    >>> found = estimate([asked], Prices(prompt=10.0, answer=30.0))
-    >>> found.prompt_tokens, found.answer_tokens, round(found.cost, 5)
-    (1004, 500, 0.02504)
-    """
+    """Estimate what requests cost, without asking."""
     read = written = 0
     for request in requests:
         messages = 1 if isinstance(request.prompt, str) else len(request.prompt)

@@ -70,11 +70,6 @@ class Endpoint:
     """A language model on a server: a `LanguageModel` that threads may share.
 
     Messages go to ``/chat/completions``, a text to ``/completions``.
-
-    Examples
-    --------
-    >>> Endpoint(EndpointSettings(url="https://api.example.org/v1", model="gpt-9")).identity.host
-    'api.example.org'
     """
 
     def __init__(self, settings: EndpointSettings, budget: Budget | None = None) -> None:
@@ -338,15 +333,6 @@ def endpoint_identity(settings: EndpointSettings) -> Identity:
     """Identity of an endpoint's model, without asking it.
 
     Fields that the settings add to each request stand in the revision: answers depend on them.
-
-    Examples
-    --------
-    >>> found = endpoint_identity(EndpointSettings(url="http://LOCALHOST:80/v1/", model="m"))
-    >>> found.host, found.url
-    ('localhost', 'http://localhost/v1')
-    >>> plain = EndpointSettings(url="http://localhost:8000/v1", model="m", extra={"top_k": 1})
-    >>> endpoint_identity(plain).revision
-    '{"top_k": 1}'
     """
     url = httpx2.URL(settings.url.rstrip("/"))
     extra = json.dumps(settings.extra, sort_keys=True) if settings.extra else ""

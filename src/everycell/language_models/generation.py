@@ -81,11 +81,6 @@ class Identity(_Model):
         written, so that its keys are those of records from before there was an address.
     dtype : str
         Number format of a local model, on which its answers depend.
-
-    Examples
-    --------
-    >>> Identity(name="gpt-9", revision="2026-11-01", host="api.example.org").host
-    'api.example.org'
     """
 
     name: str = Field(min_length=1)
@@ -107,14 +102,6 @@ class Request(_Model):
         How an answer is generated.
     continuation : str, optional
         Instead of `decoding`: a text whose tokens are scored as they follow the prompt.
-
-    Examples
-    --------
-    >>> asked = Request(prompt=chat("Where is Delft?"), decoding=Decoding(max_tokens=5))
-    >>> asked.prompt[0].role, asked.decoding.temperature
-    ('user', 0.0)
-    >>> Request(prompt="1 + 1 = ", continuation="2").decoding is None
-    True
     """
 
     prompt: str | tuple[Grounded | Message, ...] = Field(min_length=1)
@@ -259,25 +246,13 @@ class LanguageModel(Protocol):
 
 
 def chat(user: str, *, system: str | None = None) -> tuple[Message, ...]:
-    """A prompt of one user message, after an optional system message.
-
-    Examples
-    --------
-    >>> [message.role for message in chat("Hello", system="Be brief.")]
-    ['system', 'user']
-    """
+    """A prompt of one user message, after an optional system message."""
     first = [] if system is None else [Message(role="system", content=system)]
     return (*first, Message(role="user", content=user))
 
 
 def prompt_hash(request: Request) -> str:
-    """Hash of a prompt (sha256, hexadecimal).
-
-    Examples
-    --------
-    >>> prompt_hash(Request(prompt="Hello", continuation="you"))[:8]
-    'c25bf945'
-    """
+    """Hash of a prompt (sha256, hexadecimal)."""
     return _sha256(request.model_dump(mode="json")["prompt"])
 
 
@@ -287,15 +262,6 @@ def request_key(
     """Hash (sha256, hexadecimal) by which an answer is found again.
 
     Any change of the model, the prompt, the decoding parameters or the scored text changes it.
-
-    Examples
-    --------
-    >>> model = Identity(name="toy")
-    >>> greedy = request_key(model, "0" * 64, Decoding(), None)
-    >>> greedy == request_key(model, "0" * 64, Decoding(temperature=0), None)
-    True
-    >>> greedy == request_key(model, "0" * 64, Decoding(temperature=1), None)
-    False
     """
     return _sha256(
         {
@@ -313,14 +279,6 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
     The revision of a file is its hash. That of a folder is the first there is of: the source that
     `everycell.language_models.gguf_files.convert_gguf` noted, the commit of a folder in the cache
     of the hub, one hash over weights and tokenizer.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "model.safetensors").write_bytes(b"weights")
-    >>> folder_identity(folder, name="toy").revision[:15]
-    'sha256:37b13ad2'
     """
     try:
         if source.is_file():

@@ -28,13 +28,6 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
 
     The weights keep the values of the GGUF file, in float32. A note beside them says which file
     they are from, so that answers are recorded under its hash.
-
-    Examples
-    --------
-    >>> with tempfile.NamedTemporaryFile(suffix=".gguf") as empty:
-    ...     convert_gguf(Path(empty.name), Path("never"), name="x")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: The GGUF file ... cannot be read (...
     """
     # transformers takes the file apart anew for settings, tokenizer and weights, and makes a table
     # of names for each module: without this, converting takes more than twice as long.

@@ -37,17 +37,7 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
 def asking(
     model: Recorded, decoding: Decoding
 ) -> Callable[[Sequence[tuple[Message, ...]]], list[str]]:
-    """A function from prompts to the texts of a model's answers.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from everycell.language_models.generation import Answer, chat
-    >>> parrot = SimpleNamespace(
-    ...     answer_all=lambda requests: [Answer(text=r.text, finish="stop") for r in requests])
-    >>> asking(parrot, Decoding())([chat("Hello"), chat("Who?")])
-    ['Hello', 'Who?']
-    """
+    """A function from prompts to the texts of a model's answers."""
 
     def ask(prompts: Sequence[tuple[Message, ...]]) -> list[str]:
         requests = [Request(prompt=messages, decoding=decoding) for messages in prompts]

@@ -47,22 +47,7 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 
 
 class LocalModel:
-    """A causal language model in memory: a `LanguageModel`.
-
-    Examples
-    --------
-    >>> from tokenizers import Tokenizer, models, pre_tokenizers
-    >>> from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-    >>> words = Tokenizer(models.WordLevel({"?": 0, "a": 1, "b": 2}, unk_token="?"))
-    >>> words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    >>> size = {"hidden_size": 8, "intermediate_size": 8, "num_attention_heads": 1}
-    >>> toy = LlamaForCausalLM(LlamaConfig(vocab_size=3, num_hidden_layers=1, **size)).eval()
-    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=words)
-    >>> model = LocalModel(toy, tokenizer, Identity(name="toy"))
-    >>> answer = model.answer(Request(prompt="a b", continuation=" a"))
-    >>> answer.finish, answer.answer_tokens, answer.logprob < 0
-    ('scored', 1, True)
-    """
+    """A causal language model in memory: a `LanguageModel`."""
 
     def __init__(
         self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, identity: Identity
@@ -261,15 +246,7 @@ def load_language_model(
     dtype: Dtype = "float32",
     network: bool = False,
 ) -> LocalModel:
-    """A language model from a folder or from the hub.
-
-    Examples
-    --------
-    >>> load_language_model(Path("no/such/folder"))
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: There is no folder no/such/folder: name the folder of a \
-model, or give the name of a hub model as a str.
-    """
+    """A language model from a folder or from the hub."""
     folder = model_folder(source, network=network, revision=revision)
     identity = folder_identity(folder, name=name or str(source), dtype=dtype)
     with quiet():

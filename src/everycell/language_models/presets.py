@@ -102,14 +102,6 @@ def requirements(name: str, settings: LanguageModels, *, tokens: int = 4096) -> 
 
     Memory is the weights in the numbers that are computed with, the keys and values of one prompt,
     to which a batch shrinks where memory is short, and 1.5 GB for all else.
-
-    Examples
-    --------
-    >>> found = requirements("llama-3-8b-instruct", LanguageModels())
-    >>> found.source, found.gpu_gb, found.disk_gb, found.gated
-    ('meta-llama/Meta-Llama-3-8B-Instruct', 18.1, 16.1, True)
-    >>> requirements("gpt-4o", LanguageModels()).key
-    'OPENAI_API_KEY'
     """
     if name in settings.endpoints:
         endpoint = settings.endpoints[name]

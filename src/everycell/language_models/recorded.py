@@ -45,26 +45,6 @@ class Recorded:
         Requests that the model itself was asked so far.
     speed : Throughput
         How fast it answered them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from everycell.language_models.settings import Decoding
-    >>> class Parrot:
-    ...     identity = Identity(name="parrot")
-    ...
-    ...     def answer(self, request):
-    ...         return Answer(text=request.text, finish="stop")
-    >>> path = Path(tempfile.mkdtemp()) / "parrot.jsonl"
-    >>> hello = Request(prompt="Hello", decoding=Decoding())
-    >>> with Record(path) as record:
-    ...     model = Recorded(record, Parrot.identity, Parrot)
-    ...     [answer.text for answer in model.answer_all([hello, hello])], model.asked
-    (['Hello', 'Hello'], 1)
-    >>> with Record(path) as record:
-    ...     Recorded(record, Parrot.identity, None).answer(hello).text
-    'Hello'
     """
 
     def __init__(

@@ -72,13 +72,7 @@ class Entry(BaseModel):
 
 
 def read_record(path: Path) -> dict[str, Entry]:
-    r"""Read a record; one that is not there is empty.
-
-    Examples
-    --------
-    >>> read_record(Path("no/such/record.jsonl"))
-    {}
-    """
+    """Read a record; one that is not there is empty."""
     return chained_entries(path)[0]
 
 
@@ -152,19 +146,6 @@ class Record:
     ----------
     entries : dict
         Key -> entry, of all records.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> model = Identity(name="toy")
-    >>> asked = Request(prompt="1 + 1 = ", decoding=Decoding())
-    >>> path = Path(tempfile.mkdtemp()) / "toy.jsonl"
-    >>> with Record(path) as record:
-    ...     record.find(model, asked) is None
-    ...     record.add(model, asked, Answer(text="2", finish="stop"))
-    True
-    >>> [entry.answer.text for entry in read_record(path).values()]
-    ['2']
     """
 
     def __init__(
@@ -249,13 +230,7 @@ class Record:
 
 
 def record_lines(entries: Iterable[Entry]) -> str:
-    r"""Text of a record: what `read_record` reads.
-
-    Examples
-    --------
-    >>> record_lines([])
-    ''
-    """
+    """Text of a record: what `read_record` reads."""
     # In ASCII, so that a line cannot be cut inside a character, nor end at a foreign line break.
     lines, last = [], ""
     for entry in entries:

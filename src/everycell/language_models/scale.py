@@ -65,14 +65,6 @@ def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float
 
     A prompt's token takes two operations with each parameter. A step of writing takes its measured
     time, in proportion to the parameters. Answers are taken to be as long as they may be.
-
-    Examples
-    --------
-    >>> from everycell.language_models.presets import FACTS
-    >>> asked = Load("toy", 1000, 1_500_000, 256_000, "by hand")
-    >>> llama = FACTS["meta-llama/Meta-Llama-3-8B-Instruct"]
-    >>> round(gpu_hours(asked, llama, batch=8), 2), round(gpu_hours(asked, llama, batch=64), 2)
-    (0.53, 0.24)
     """
     reading = 2 * facts.parameters * load.prompt_tokens / (gpu.reading * 1e12)
     step = gpu.steps[batch] * facts.parameters / MEASURED_PARAMETERS
@@ -80,12 +72,6 @@ def gpu_hours(load: Load, facts: Facts, *, batch: int, gpu: Gpu = H200) -> float
 
 
 def cost(load: Load, prices: Prices) -> float:
-    """Money that a load costs at most, in the currency of the prices.
-
-    Examples
-    --------
-    >>> cost(Load("toy", 1000, 1_500_000, 256_000, "by hand"), Prices(prompt=2.5, answer=10.0))
-    6.31
-    """
+    """Money that a load costs at most, in the currency of the prices."""
     spent = load.prompt_tokens * prices.prompt + load.answer_tokens * prices.answer
     return spent / 1e6

@@ -42,23 +42,6 @@ def score_pairs(
     """Scores of a cross-encoder for given pairs of query and document.
 
     A text that stands in many pairs is tokenised once.
-
-    Examples
-    --------
-    >>> import os, pathlib, tempfile
-    >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-    >>> vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "blue"]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     words = pathlib.Path(folder, "vocab.txt")
-    ...     _ = words.write_text(os.linesep.join(vocabulary))
-    ...     tokenizer = BertTokenizerFast(vocab=str(words))
-    >>> sizes = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> config = BertConfig(vocab_size=7, num_hidden_layers=1, num_labels=1, **sizes)
-    >>> model = BertForSequenceClassification(config)
-    >>> texts, pairs = {"a": "red blue", "b": "blue"}, [("q", "b"), ("q", "a"), ("q", "b")]
-    >>> scores = score_pairs(model, tokenizer, {"q": "red"}, texts, pairs, PairLength(8))
-    >>> scores.shape, bool(scores[0] == scores[2])
-    ((3,), True)
     """
     _check(model, length)
     query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query")

@@ -31,18 +31,6 @@ def ranking_examples(
 
     A text stands in many examples (all pairs of SciDocs have some gigabytes), so they are written
     to a file and mapped from it: memory holds what a batch needs.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "examples.arrow"
-    >>> queries = pd.DataFrame({"query_id": ["q"], "text": ["a query"], "split": ["train"]})
-    >>> documents = pd.DataFrame({"document_id": ["d", "e"], "text": ["good", "bad"]})
-    >>> candidates = pd.DataFrame({
-    ...     "task": "cite", "split": "train", "query_id": "q",
-    ...     "document_id": ["d", "e"], "relevance": [1, 0]})
-    >>> ranking_examples(queries, documents, candidates, file, pairs=9, negatives=1, seed=0)[0]
-    {'query': 'a query', 'positive': 'good', 'negatives': ['bad']}
     """
     check_texts(documents, queries, candidates)
     wanted = candidates["split"] == "train"

@@ -77,16 +77,7 @@ class AsapConfig(PreTrainedConfig):
 
 
 class HawkesLayer(nn.Module):
-    """Intensities of the events after each turn, from the events before and the background.
-
-    Examples
-    --------
-    >>> _ = torch.manual_seed(0)
-    >>> layer = HawkesLayer(2, size=8, heads=2, layers=1, dropout=0.0)
-    >>> intensities = layer(torch.full((1, 3, 2), 0.5), torch.randn(1, 3, 8))
-    >>> intensities.shape, bool((intensities > 0).all())
-    (torch.Size([1, 3, 2]), True)
-    """
+    """Intensities of the events after each turn, from the events before and the background."""
 
     def __init__(self, types: int, *, size: int, heads: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -102,15 +93,7 @@ class HawkesLayer(nn.Module):
 
 
 class Asap(PreTrainedModel):
-    """The whole estimator; see the head of this module.
-
-    Examples
-    --------
-    >>> model = Asap(AsapConfig(vector=3, size=8, heads=2, layers=1, hawkes_layers=1)).eval()
-    >>> base, intensities = model(torch.randn(1, 2, 6))
-    >>> base.shape, intensities.shape
-    (torch.Size([1, 2, 2]), torch.Size([1, 2, 2]))
-    """
+    """The whole estimator; see the head of this module."""
 
     config_class = AsapConfig
 

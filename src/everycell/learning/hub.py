@@ -45,15 +45,7 @@ class ModelError(Exception):
 
 
 def cached_folder(name: str, revision: str | None = None) -> Path | None:
-    """Folder of a model in the local cache of the hub; None where the cache has none of it.
-
-    Examples
-    --------
-    >>> cached_folder("no/such/name")
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: 'no/such/name' is no name of a hub model (such as \
-'org/model'): give a folder as a Path.
-    """
+    """Folder of a model in the local cache of the hub; None where the cache has none of it."""
     try:
         return Path(
             snapshot_download(
@@ -118,15 +110,7 @@ def download_model(name: str, revision: str | None = None, *, files: Sequence[st
 
 
 def commit_of(folder: Path) -> str | None:
-    """Commit that a folder of the hub's cache is of; None of any other folder.
-
-    Examples
-    --------
-    >>> commit_of(Path("hub/models--org--toy/snapshots") / ("0" * 40))
-    '0000000000000000000000000000000000000000'
-    >>> commit_of(Path("my/model")) is None
-    True
-    """
+    """Commit that a folder of the hub's cache is of; None of any other folder."""
     is_commit = folder.parent.name == "snapshots" and re.fullmatch("[0-9a-f]{40}", folder.name)
     return folder.name if is_commit else None
 

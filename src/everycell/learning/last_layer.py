@@ -24,18 +24,7 @@ def in_float32(head: torch.nn.Module, states: torch.Tensor) -> torch.Tensor:
 
 
 def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
-    """Last hidden state of the first token.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> bert = BertModel(BertConfig(vocab_size=9, num_hidden_layers=2, **size)).eval()
-    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
-    >>> whole = bert(**batch).last_hidden_state
-    >>> torch.allclose(first_state(bert, batch), whole[:, 0], atol=1e-6)
-    True
-    """
+    """Last hidden state of the first token."""
     hidden, _ = _below_last(bert, batch)
     attention = bert.encoder.layer[-1].attention.self
     heads, size = attention.num_attention_heads, attention.attention_head_size
@@ -60,51 +49,18 @@ def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
 
 
 def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
-    """What BERT's pooler makes of the first token.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertForSequenceClassification(BertConfig(vocab_size=9, **size)).eval()
-    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
-    >>> found, whole = pooled_first_state(model, batch), model.bert(**batch).pooler_output
-    >>> torch.allclose(found, whole, atol=1e-6)
-    True
-    """
+    """What BERT's pooler makes of the first token."""
     # The pooler takes the first position of what it is given.
     return in_float32(model.bert.pooler, first_state(model.bert, batch)[:, None])
 
 
 def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
-    """Logit of a classifier with one output, with a gradient where the caller has it on.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> config = BertConfig(vocab_size=9, num_labels=1, **size)
-    >>> model = BertForSequenceClassification(config).eval()
-    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
-    >>> torch.allclose(logit(model, batch), model(**batch).logits[:, 0], atol=1e-6)
-    True
-    """
+    """Logit of a classifier with one output, with a gradient where the caller has it on."""
     return in_float32(model.classifier, model.dropout(pooled_first_state(model, batch)))[:, 0]
 
 
 def states_at(bert: BertModel, batch: Batch, read: torch.Tensor) -> torch.Tensor:
-    """Last hidden states at chosen positions.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> bert = BertModel(BertConfig(vocab_size=9, num_hidden_layers=2, **size)).eval()
-    >>> batch = {"input_ids": torch.tensor([[3, 5]]), "attention_mask": torch.ones(1, 2)}
-    >>> found = states_at(bert, batch, torch.tensor([[False, True]]))
-    >>> torch.allclose(found, bert(**batch).last_hidden_state[:, 1], atol=1e-6)
-    True
-    """
+    """Last hidden states at chosen positions."""
     hidden, mask = _below_last(bert, batch)
     found, _ = bert.encoder.layer[-1].attention.self(hidden, mask)
     return _after_attention(bert, found[read], hidden[read])

@@ -16,15 +16,7 @@ Scorer = Callable[[Sequence[tuple[str, str]]], npt.ArrayLike]
 
 
 def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> pd.DataFrame:
-    """Score the documents of ranked lists, some queries after the others.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({"query": ["q", "r", "q"], "document": ["a", "bb", "ccc"]})
-    >>> lengths = lambda pairs: [len(document) for _, document in pairs]
-    >>> score_in_parts(lists, lengths, at_once=1).values.tolist()
-    [['q', 'a', 1], ['q', 'ccc', 3], ['r', 'bb', 2]]
-    """
+    """Score the documents of ranked lists, some queries after the others."""
     if lists.empty:
         return lists.assign(score=pd.Series(dtype=float))
     part_of = pd.factorize(lists["query"])[0] // at_once
@@ -32,17 +24,7 @@ def score_in_parts(lists: pd.DataFrame, score: Scorer, *, at_once: int = 50) -> 
 
 
 def score_by_fold(lists: pd.DataFrame, scorers: Iterable[tuple[Set[str], Scorer]]) -> pd.DataFrame:
-    """Score each list by the model that its query was held out from.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({"query": ["q", "r", "q"], "document": ["a", "b", "c"]})
-    >>> found = score_by_fold(
-    ...     lists, [({"r"}, lambda pairs: [1.0] * len(pairs)), ({"q"}, lambda pairs: [2.0, 3.0])]
-    ... )
-    >>> found["score"].tolist()
-    [2.0, 1.0, 3.0]
-    """
+    """Score each list by the model that its query was held out from."""
     parts, models = [], dict.fromkeys(lists["query"], 0)
     for held_out, score in scorers:
         part = lists[lists["query"].isin(held_out)]

@@ -52,15 +52,7 @@ def load_model(
     network: bool = False,
     revision: str | None = None,
 ) -> tuple[BertPreTrainedModel, PreTrainedTokenizerBase]:
-    """A BERT with its tokenizer, in eval mode, in float32, on the CPU.
-
-    Examples
-    --------
-    >>> load_model(Path("no/such/folder"), "encoder")
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: There is no folder no/such/folder: name the folder of a \
-model, or give the name of a hub model as a str.
-    """
+    """A BERT with its tokenizer, in eval mode, in float32, on the CPU."""
     if head not in _CLASSES:
         raise ModelError(f"There is no head {head!r}; the heads are {', '.join(_CLASSES)}.")
     folder, name = model_folder(source, network=network, revision=revision), str(source)
@@ -76,15 +68,7 @@ model, or give the name of a hub model as a str.
 
 
 def model_folder(source: Path | str, *, network: bool = False, revision: str | None = None) -> Path:
-    """Folder of a model that can be loaded from safetensors; parameters as for `load_model`.
-
-    Examples
-    --------
-    >>> model_folder(Path("no/such/folder"))
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: There is no folder no/such/folder: name the folder of a \
-model, or give the name of a hub model as a str.
-    """
+    """Folder of a model that can be loaded from safetensors; parameters as for `load_model`."""
     folder = _hub_folder(source, network, revision) if isinstance(source, str) else source
     if missing := _missing(folder):
         raise ModelError(f"The model {source} cannot be loaded: {missing}.")
@@ -92,13 +76,7 @@ model, or give the name of a hub model as a str.
 
 
 def device() -> torch.device:
-    """Where to compute: the GPU if there is one, else the CPU.
-
-    Examples
-    --------
-    >>> device().type in ("cuda", "cpu")
-    True
-    """
+    """Where to compute: the GPU if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -107,12 +85,6 @@ def one_thread() -> None:
 
     Jobs run side by side, one core each; and sums come out the same on machines with other numbers
     of cores.
-
-    Examples
-    --------
-    >>> one_thread()
-    >>> torch.get_num_threads()
-    1
     """
     torch.set_num_threads(1)
 
@@ -122,10 +94,6 @@ def set_gpu_precision(precision: Literal["bfloat16", "float32"]) -> None:
 
     torch's autocast then holds for the whole process: matrix products are in bfloat16, sums and
     norms in float32.
-
-    Examples
-    --------
-    >>> set_gpu_precision("float32")
     """
     torch.set_autocast_dtype("cuda", torch.bfloat16)
     torch.set_autocast_enabled("cuda", precision == "bfloat16" and torch.cuda.is_available())

@@ -52,16 +52,7 @@ def pair_vectors(
 
 
 def head_of(model: BertForSequenceClassification) -> LastLayer:
-    """Weights and bias of a model's last layer, of one logit or two.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig
-    >>> sizes = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> config = BertConfig(vocab_size=7, num_hidden_layers=1, num_labels=1, **sizes)
-    >>> head_of(BertForSequenceClassification(config)).weights.shape
-    (1, 4)
-    """
+    """Weights and bias of a model's last layer, of one logit or two."""
     layer = model.classifier
     return LastLayer(
         *(part.detach().cpu().numpy().astype(np.float64) for part in (layer.weight, layer.bias))

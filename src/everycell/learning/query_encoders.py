@@ -83,16 +83,7 @@ _CLASSES: dict[str, tuple[Any, Any]] = {
 def load_encoder(
     source: Path | str, kind: Kind, *, network: bool = False, revision: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A query encoder with its tokenizer, in eval mode, on the CPU.
-
-    Examples
-    --------
-    >>> load_encoder("castorini/no-such-model", "ance")
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: The model castorini/no-such-model is not in the local cache
-    of the hub, and the network is not allowed here: allow it, or download the model before (hf
-    download).
-    """
+    """A query encoder with its tokenizer, in eval mode, on the CPU."""
     if kind not in get_args(Kind):
         raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
     folder, name = model_folder(source, network=network, revision=revision), str(source)
@@ -130,18 +121,7 @@ def encode_queries(
     kind: Kind,
     queries: Sequence[str],
 ) -> Iterator[dict[str, int] | list[float]]:
-    """Encode queries one by one, so that none depends on others of a batch.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertModel, BertTokenizer
-    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertModel(BertConfig(vocab_size=6, num_hidden_layers=1, **size)).eval()
-    >>> found = encode_queries(model, BertTokenizer(vocab=vocabulary), "first", ["a b", "a"])
-    >>> [len(vector) for vector in found]
-    [4, 4]
-    """
+    """Encode queries one by one, so that none depends on others of a batch."""
     length = _LENGTHS[kind]
     finish: Callable[[Any], torch.Tensor] = {
         "unicoil": lambda out: out,

@@ -85,13 +85,7 @@ def stepped_options(
     dropout: float | None = None,
     bf16: bool = False,
 ) -> TrainingOptions:
-    """Options of a training whose length is given in steps, whatever the up-sampling.
-
-    Examples
-    --------
-    >>> stepped_options(30, 8, 1e-3, 2, seed=0).validation_steps
-    15
-    """
+    """Options of a training whose length is given in steps, whatever the up-sampling."""
     return TrainingOptions(
         learning_rate=learning_rate,
         seed=seed,

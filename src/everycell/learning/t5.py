@@ -19,16 +19,7 @@ from everycell.learning.quiet import quiet
 def load_t5(
     source: Path | str, *, network: bool = False, revision: str | None = None
 ) -> tuple[T5ForConditionalGeneration, PreTrainedTokenizerBase]:
-    """A T5 with its tokenizer, in eval mode, in float32, on the CPU.
-
-    Examples
-    --------
-    >>> load_t5("castorini/no-such-model")
-    Traceback (most recent call last):
-    everycell.learning.hub.ModelError: The model castorini/no-such-model is not in the local cache
-    of the hub, and the network is not allowed here: allow it, or download the model before (hf
-    download).
-    """
+    """A T5 with its tokenizer, in eval mode, in float32, on the CPU."""
     folder, name = model_folder(source, network=network, revision=revision), str(source)
     with quiet():
         try:

@@ -33,13 +33,6 @@ class PairLength:
     query : int, optional
         Most tokens of the query with "query_first", from 1 to `total` - 4; by default half of what
         the special tokens leave, since query and document are alike in query by example.
-
-    Examples
-    --------
-    >>> PairLength(13).room(8, 8), PairLength(13).room(2, 30), PairLength(13).room(9, 2)
-    ((5, 5), (2, 8), (5, 2))
-    >>> PairLength(13, "longest_first").room(9, 2)
-    (8, 2)
     """
 
     total: int

@@ -49,16 +49,7 @@ class TildeV2(BertPreTrainedModel):
 
 
 def from_encoder(encoder: BertPreTrainedModel, *, bias: float = 0.0, seed: int = 0) -> TildeV2:
-    """An untrained TILDEv2 on a pre-trained encoder.
-
-    Examples
-    --------
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> config = BertConfig(vocab_size=9, num_hidden_layers=1, **size)
-    >>> model = from_encoder(BertModel(config), bias=1.0)
-    >>> model(**pad([[3, 5, 7]], pad_id=0)).shape
-    torch.Size([1, 3])
-    """
+    """An untrained TILDEv2 on a pre-trained encoder."""
     model = TildeV2(copy.deepcopy(encoder.config))
     # A head's pooler, if any, has no place here.
     model.bert.load_state_dict(

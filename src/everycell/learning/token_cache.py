@@ -14,18 +14,6 @@ def each_text_once(
 
     In query by example a document is a query, relevant to some queries and not to others, so a
     training tokenises it many times: a tenth of a step of a tiny BERT.
-
-    Examples
-    --------
-    >>> asked = []
-    >>> def by_letters(texts):
-    ...     asked.extend(texts)
-    ...     return [[ord(letter) for letter in text] for text in texts]
-    >>> remembered = each_text_once(by_letters)
-    >>> remembered(["a", "bc", "a"]), remembered(["bc"])
-    ([[97], [98, 99], [97]], [[98, 99]])
-    >>> asked
-    ['a', 'bc']
     """
     known: dict[str, Ids] = {}
 

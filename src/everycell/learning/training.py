@@ -76,23 +76,6 @@ def train(
     the same arguments, training goes on from the last whole checkpoint; once `folder` is finished,
     its record is returned and nothing is trained. All random generators are seeded anew in each
     step, so the caller's are not what they were.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from datasets import Dataset
-    >>> from transformers import BertConfig, BertModel
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertModel(BertConfig(vocab_size=9, num_hidden_layers=1, **size))
-    >>> def loss(model, batch):
-    ...     return model(torch.tensor(batch["ids"])).last_hidden_state[:, 0, 0].mean()
-    >>> rows = Dataset.from_dict({"ids": [[1, 2], [3, 4], [5, 6]]})
-    >>> folder = Path(tempfile.mkdtemp()) / "model"
-    >>> options = TrainingOptions(learning_rate=0.01, epochs=2, batch_size=2)
-    >>> train(model, rows, loss, options, folder).steps
-    4
-    >>> sorted(path.name for path in folder.iterdir())
-    ['config.json', 'model.safetensors', 'training.json']
     """
     if not len(examples):
         raise TrainingError("There are no rows to train on: give one or more.")

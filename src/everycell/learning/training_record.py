@@ -56,11 +56,6 @@ class TrainingOptions(BaseModel):
         Stop after so many validations in a row without a better value; None: never.
     checkpoint_steps : int
         Steps between two checkpoints; one is written at each validation, too. It changes no result.
-
-    Examples
-    --------
-    >>> TrainingOptions(learning_rate=2e-5, epochs=5, optimiser="adam").batch_size
-    8
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -115,12 +115,6 @@ def answer_holders(
 
     Containing the words does not mean answering the question: a short answer ("two") occurs in many
     passages. Questions with only one relevant passage avoid the problem.
-
-    Examples
-    --------
-    >>> pool = {"d1": "It was won by the Djoker.", "d2": "A party.", "d3": "Djokovic lost."}
-    >>> answer_holders(pool, {"q1": ["Djokovic", "Djoker"], "q2": ["art", "The"]})
-    [('q1', 'd1'), ('q1', 'd3')]
     """
     texts = {name: f" {normalise_answer(text)} " for name, text in passages.items()}
     # Only texts with all words of an answer are searched: all pairs would take minutes.

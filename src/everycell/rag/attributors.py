@@ -92,7 +92,7 @@ class OracleReader:
 
 @dataclass(frozen=True)
 class LikelyChoice:
-    """Gives the right answer, and cites the document whose number a language model finds likeliest."""
+    """Answers correctly, and cites the document whose number a language model finds likeliest."""
 
     answers: Mapping[str, str]
     ask_all: Callable[[Sequence[Request]], Sequence[Answer]]

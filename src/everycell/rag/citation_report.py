@@ -92,17 +92,7 @@ class CitedAnswer(NamedTuple):
 
 
 def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
-    r"""Read answers from a file of JSON lines, with their citations.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
-    >>> line = '{"question": "Who?", "answer": "Ada [2][7].", "documents": 3, "relevant": [2]}'
-    >>> _ = path.write_text(line)
-    >>> read_cited_answers(path)[0].cited, read_cited_answers(path)[0].stray
-    ((2,), (7,))
-    """
+    """Read answers from a file of JSON lines, with their citations."""
     found: dict[tuple[str, str], CitedAnswer] = {}
     for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
         key = (line.arm, line.question)
@@ -185,16 +175,7 @@ def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") 
 def citation_report(
     answers: Sequence[CitedAnswer], *, strays: Strays = "ignored", seed: int = 0
 ) -> pd.DataFrame:
-    """Quality of the citations of each arm.
-
-    Examples
-    --------
-    >>> right = CitedAnswer("Who?", "all", frozenset({2}), (2,), (), (math.log(0.5),), (True,))
-    >>> wrong = CitedAnswer("When?", "all", frozenset({1}), (2,), (), None, ())
-    >>> report = citation_report([right, wrong])
-    >>> report[["answers", "precision", "confidence"]].values.tolist()
-    [[2.0, 0.5, 0.5]]
-    """
+    """Quality of the citations of each arm."""
     frame = answer_frame(answers, strays=strays)
     rows = []
     for arm, rows_of_arm in frame.groupby("arm", sort=False):

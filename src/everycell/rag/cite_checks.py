@@ -64,16 +64,7 @@ class GivenAnswer(NamedTuple):
 
 
 def read_passages(path: Path) -> dict[str, str]:
-    r"""Read passages by their ids.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "passages.jsonl"
-    >>> _ = path.write_text('{"id": "p1", "text": "Owls hunt."}\n')
-    >>> read_passages(path)
-    {'p1': 'Owls hunt.'}
-    """
+    """Read passages by their ids."""
     found: dict[str, str] = {}
     for number, passage in read_json_lines(path, _Passage, _GUIDE):
         if passage.id in found:
@@ -85,16 +76,7 @@ def read_passages(path: Path) -> dict[str, str]:
 
 
 def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
-    r"""Read answers with citations.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "answers.jsonl"
-    >>> _ = path.write_text('{"question": "Who?", "documents": ["p1"], "answer": "Owls [1]."}\n')
-    >>> read_answers(path, {"p1": "Owls hunt."})[0].answer.statements
-    (Statement(text='Owls.', documents=(0,)),)
-    """
+    """Read answers with citations."""
     found: dict[str, GivenAnswer] = {}
     for number, line in read_json_lines(path, _Line, _GUIDE):
         if line.question in found:

@@ -36,18 +36,7 @@ class CitingStyle(NamedTuple):
 
 
 def citing_style(name: str, template: Path | None = None) -> CitingStyle:
-    """Return a way to ask by its name.
-
-    Examples
-    --------
-    >>> style = citing_style("spans")
-    >>> style.prompt("Who?", ["Owls hunt."])[-1].content.splitlines()[-1]
-    'Question: Who?'
-    >>> style.read("Grounded answer: <co: 1>Owls</co: 1>.", 1).answer.statements
-    (Statement(text='Owls', documents=(0,)),)
-    >>> citing_style("sentences").read("Owls hunt [1].", 1).answer.statements
-    (Statement(text='Owls hunt.', documents=(0,)),)
-    """
+    """Return a way to ask by its name."""
     if name not in STYLES:
         raise ValueError(f"There is no way to cite {name!r}; those are {', '.join(STYLES)}.")
     if name == "own template":

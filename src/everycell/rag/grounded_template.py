@@ -78,17 +78,7 @@ class _Open(NamedTuple):
 
 
 def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
-    """Read an answer with marked spans.
-
-    Examples
-    --------
-    >>> marked = "Grounded answer: <co: 0,7>Owls</co: 1> hunt. At night."
-    >>> read = read_grounded(f"Relevant Documents: 0,2{chr(10)}{marked}", 3)
-    >>> read.answer.statements, read.answer.relevant
-    ((Statement(text='Owls', documents=(0,)),), (0, 2))
-    >>> read.answer.text, read[1:]
-    ('Owls hunt. At night.', (2, (7,), 1))
-    """
+    """Read an answer with marked spans."""
     parts = _parts(output)
     relevant, to_cite = (_numbers(parts.get(name, "").split("\n")[0]) for name in _PARTS[:2])
     marked = parts.get(_PARTS[3])
@@ -157,13 +147,7 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
 
 
 def read_template(path: Path = TEMPLATE) -> Template:
-    """Read a prompt that asks for such an answer, with the slots `SLOTS`.
-
-    Examples
-    --------
-    >>> sorted(read_template().get_identifiers())
-    ['documents', 'question']
-    """
+    """Read a prompt that asks for such an answer, with the slots `SLOTS`."""
     return templates.read_template(path, SLOTS, last="question")
 
 
@@ -184,12 +168,6 @@ def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> 
 
 
 def own_template_prompt(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
-    """Messages for a model with its own grounded template, which shows the documents.
-
-    Examples
-    --------
-    >>> own_template_prompt("Where?", ["In Holland."])[0].documents
-    ('In Holland.',)
-    """
+    """Messages for a model with its own grounded template, which shows the documents."""
     shown = tuple(" ".join(text.split()) for text in texts)
     return (Grounded(role="user", content=" ".join(question.split()), documents=shown),)

@@ -121,11 +121,6 @@ def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Labels of importance in small letters, so that "Vital" is "vital".
 
     The authors' code compares the spelling, so that "Vital" has weight 0.
-
-    Examples
-    --------
-    >>> in_any_spelling(pd.DataFrame({"importance": ["vital", "Vital"]}))["importance"].tolist()
-    ['vital', 'vital']
     """
     return nuggets.assign(importance=nuggets["importance"].str.lower())
 
@@ -135,13 +130,6 @@ def with_one_key(nuggets: pd.DataFrame) -> pd.DataFrame:
 
     The authors asked for the importance again with each run, so two systems may be scored on
     different vital nuggets.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"judge": "j", "topic": "1", "nugget": 1,
-    ...                        "importance": ["okay", "Vital", "vital", ""]})
-    >>> with_one_key(labels)["importance"].unique().tolist()
-    ['vital']
     """
     lower = nuggets["importance"].str.lower()
     vital = (lower == "vital").astype(float).where(lower != "")

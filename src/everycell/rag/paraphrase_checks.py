@@ -205,15 +205,7 @@ def judge(
 
 
 def passed_on(answer: Answer, original: str, reason: str) -> Answer:
-    """An answer in the form that a record may pass on: a rejected text must not quote its passage.
-
-    Examples
-    --------
-    >>> long = "one two three four five six seven eight nine"
-    >>> passed_on(Answer(text=long, finish="stop"), long, "copy")
-    Answer(text='', finish='withheld: copy', prompt_tokens=None, answer_tokens=None, tokens=None, \
-served_by='')
-    """
+    """An answer as a record may pass it on: a rejected text must not quote its passage."""
     words, others = (normalise_answer(each).split() for each in (answer.text, original))
     quoted = set(_sequences(words, QUOTED)) & set(_sequences(others, QUOTED))
     if not reason or not quoted:

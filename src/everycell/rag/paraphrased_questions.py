@@ -65,14 +65,7 @@ class Outlook(NamedTuple):
 
     @property
     def hopeless(self) -> bool:
-        """Whether not even one question can be expected, after `FEWEST` questions or all.
-
-        Examples
-        --------
-        >>> few = Outlook((35,) + (2,) * 9, (7,) + (1,) * 8 + (0,), candidates=2000, wanted=500)
-        >>> few.hopeless, few._replace(tried=(29,) + few.tried[1:]).hopeless
-        (True, False)
-        """
+        """Whether not even one question can be expected, after `FEWEST` questions or all."""
         return self.tried[0] >= min(FEWEST, self.candidates) and self.expected < 1
 
     def __str__(self) -> str:
@@ -103,16 +96,7 @@ under `attribution` in config.yaml.'
 
 
 def none_to_try(left_out: Mapping[str, int], found: int, *, longest: int | None) -> str:
-    """Say why no question can be tried, and what to do.
-
-    Examples
-    --------
-    >>> print(none_to_try({"not retrieved": 7}, 0, longest=None))
-    no question can be tried, since 7 are left out for their passages (not retrieved: 7): \
-name another run.
-    >>> none_to_try({}, 3, longest=70)[-91:]
-    'words: name another run, or raise `longest` under `attribution.paraphrases` in config.yaml.'
-    """
+    """Say why no question can be tried, and what to do."""
     named = ", ".join(f"{fault}: {number}" for fault, number in left_out.items()) or "none"
     said = (
         f"no question can be tried, since {sum(left_out.values())} are left out for their passages "
@@ -140,15 +124,6 @@ def paraphrase_questions(
     steps is asked together: one step, then twice as many each time, but never more than must be
     tried even if all of them succeed. The requests and the result are thus those of one step at a
     time, however many requests run in parallel.
-
-    Examples
-    --------
-    >>> asked = [Question("q1", ("a", "b"), gold=2), Question("q2", ("c", "a"), gold=1)]
-    >>> def say_again(names):
-    ...     return [Paraphrase(name, "Rye.", 1, "copy" if name == "b" else "") for name in names]
-    >>> found, made = paraphrase_questions(asked, say_again, {"q1": [], "q2": ["oat"]}, wanted=9)
-    >>> found, [each.id for each in made]
-    (['q2'], ['b', 'c', 'a'])
     """
     ordered = [_relevant_first(question) for question in questions]
     depth = len(ordered[0]) if ordered else 0

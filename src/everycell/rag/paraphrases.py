@@ -75,27 +75,14 @@ class Paraphrase(NamedTuple):
 
 
 def read_template(path: Path = TEMPLATES["sentence"]) -> Template:
-    """Read a template: `everycell.language_models.templates.read_template` with the slots `SLOTS`.
-
-    Examples
-    --------
-    >>> read_template().get_identifiers()
-    ['passage']
-    """
+    """Read a template with the slots `SLOTS`."""
     return templates.read_template(path, SLOTS, last="passage")
 
 
 def attempts(
     first: Decoding, *, number: int, temperature: float, top_p: float, seed: int
 ) -> list[Decoding]:
-    """How each attempt at a text is decoded: greedily first, then by seeded sampling.
-
-    Examples
-    --------
-    >>> found = attempts(Decoding(), number=3, temperature=0.8, top_p=0.9, seed=7)
-    >>> [(each.temperature, each.seed) for each in found]
-    [(0.0, None), (0.8, 7), (0.8, 8)]
-    """
+    """How each attempt at a text is decoded: greedily first, then by seeded sampling."""
     sampled = [
         first.model_copy(update={"temperature": temperature, "top_p": top_p, "seed": seed + place})
         for place in range(number - 1)
@@ -113,17 +100,7 @@ def paraphrase_all(
     unit: Unit = "sentence",
     judged: Callable[[Request, str, str], None] = lambda request, sentence, reason: None,
 ) -> list[Paraphrase]:
-    """Paraphrase passages.
-
-    Examples
-    --------
-    >>> def ask(requests):
-    ...     said = "Canals have run through Delft since medieval days."
-    ...     return [Answer(text=said, finish="stop") for _ in requests]
-    >>> delft = Passage("d1", "Delft has had canals since the Middle Ages.", ("canals",))
-    >>> paraphrase_all([delft], ask, read_template(), [Decoding()])[0][2:]
-    (1, '')
-    """
+    """Paraphrase passages."""
     sentences = {
         (place, number): passage.text[start:end]
         for place, passage in enumerate(passages)
@@ -165,13 +142,7 @@ def _spans(text: str, unit: Unit) -> list[tuple[int, int]]:
 
 
 def paraphrases_frame(paraphrases: Sequence[Paraphrase]) -> pd.DataFrame:
-    """Paraphrases as a frame that can be stored as Parquet.
-
-    Examples
-    --------
-    >>> paraphrases_frame([Paraphrase("d1", "", 3, "copy")]).values.tolist()
-    [['d1', '', 3, False, 'copy']]
-    """
+    """Paraphrases as a frame that can be stored as Parquet."""
     frame = pd.DataFrame(paraphrases, columns=["document_id", "text", "attempt", "reason"])
     frame.insert(3, "kept", frame["reason"] == "")
     return frame

@@ -31,16 +31,7 @@ EFFECTS = {"Human": 1, "LLM": -1, "": 0}
 
 @dataclass(frozen=True)
 class PlantedGenerator:
-    """Cites relevant documents more often than others, and documents of one label more often too.
-
-    Examples
-    --------
-    >>> generator = PlantedGenerator(strength=3.0)
-    >>> generator.cite("q4", ["LLM", "LLM", "LLM", "Human"], relevant=[4])
-    (4,)
-    >>> generator.cite("q4", ["Human", "Human", "Human", "LLM"], relevant=[4])
-    (3,)
-    """
+    """Cites relevant documents, and those of one label, more often than others."""
 
     strength: float
     skill: float = 3.0

@@ -49,17 +49,7 @@ class PlantedQuestion:
 
 
 def planted_question(name: str, *, seed: int) -> PlantedQuestion:
-    """Make up a question: each claim stands in one document or more.
-
-    Examples
-    --------
-    >>> question = planted_question("q1", seed=0)
-    >>> len(question.documents), len(question.claims)
-    (5, 4)
-    >>> statement, claim = question.claims[0]
-    >>> claim.endswith(statement), any(claim in text for text in question.documents)
-    (True, True)
-    """
+    """Make up a question: each claim stands in one document or more."""
     rng = named_draws(f"{seed}\t{name}\tquestion")
 
     def words(count: int) -> str:
@@ -98,13 +88,7 @@ class PlantedReader:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 to 1.")
 
     def minds(self, question: PlantedQuestion) -> list[str]:
-        """Where each claim's statement comes from: "memory", "open" or "closed" reading.
-
-        Examples
-        --------
-        >>> PlantedReader(memory=1.0).minds(planted_question("q1", seed=0))
-        ['memory', 'memory', 'memory', 'memory']
-        """
+        """Where each claim's statement comes from: "memory", "open" or "closed" reading."""
         draws = named_draws(f"{self.seed}\t{question.name}\tmind").random((len(question.claims), 2))
         return [
             "memory" if remembered < self.memory else "open" if opened < self.open else "closed"

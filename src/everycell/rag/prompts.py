@@ -65,19 +65,7 @@ class PromptTemplate(NamedTuple):
 
 
 def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
-    r"""Read a template: messages with the slots `SLOTS`, perhaps after a section ``### document``.
-
-    Examples
-    --------
-    >>> sorted(read_template(AUTHORS_TEMPLATE).messages.get_identifiers())
-    ['documents', 'question']
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "mine.txt"
-    >>> section = "### document\nDocument [$number]($text)\n"
-    >>> _ = path.write_text(section + "### user\n$documents\n$question")
-    >>> cited_answer_prompt(read_template(path), "Where?", ["In Delft."], [""])[0].content
-    'Document [1](In Delft.)\nWhere?'
-    """
+    """Read a template: messages with `SLOTS`, perhaps after a section ``### document``."""
     text = templates.text_of(path)
     document = None
     if (section := _DOCUMENT.match(text)) is not None:
@@ -88,13 +76,7 @@ def read_template(path: Path = PLAIN_TEMPLATE) -> PromptTemplate:
 
 
 def read_names(path: Path = NAMES) -> list[str]:
-    """People's names for the extended labels.
-
-    Examples
-    --------
-    >>> len(read_names())
-    100
-    """
+    """People's names for the extended labels."""
     try:
         text = whole_text(path)
     except OSError as error:
@@ -114,16 +96,7 @@ def read_names(path: Path = NAMES) -> list[str]:
 def document_lines(
     texts: Sequence[str], authors: Sequence[str], layout: Template | None = None
 ) -> str:
-    r"""Documents as a prompt shows them.
-
-    Examples
-    --------
-    >>> print(document_lines(["Delft is\nold [7].", "So is Leiden."], ["Human", ""]))
-    [1] (author: Human) Delft is old.
-    [2] So is Leiden.
-    >>> print(document_lines(["Delft."], ["LLM"], Template("Document [$number]($text) ($author)")))
-    Document [1](Delft.) (LLM)
-    """
+    """Documents as a prompt shows them."""
     if not texts or len(texts) != len(authors):
         raise ValueError(
             f"There are {len(texts)} documents and {len(authors)} authors; give one of each, and "
@@ -151,14 +124,7 @@ def document_lines(
 def cited_answer_prompt(
     template: PromptTemplate, question: str, texts: Sequence[str], authors: Sequence[str]
 ) -> tuple[Message, ...]:
-    """Messages that ask for an answer with citations.
-
-    Examples
-    --------
-    >>> asked = cited_answer_prompt(read_template(), "Where?", ["In Delft."], [""])
-    >>> asked[-1].content.splitlines()[-3:]
-    ['[1] In Delft.', '', 'Question: Where?']
-    """
+    """Messages that ask for an answer with citations."""
     return templates.fill(
         template.messages,
         documents=document_lines(texts, authors, template.document),
@@ -174,17 +140,7 @@ def shown_authors(
     words: Mapping[str, str] = LABELS,
     machine: str = MACHINE,
 ) -> list[str]:
-    """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C).
-
-    Examples
-    --------
-    >>> shown_authors(["LLM", "Human", ""])
-    ['LLM', 'Human', '']
-    >>> shown_authors(["LLM", "Human", ""], names=["Ada Ode", "Bo Berg"], key="0 q1")
-    ['AI', 'Ada Ode', '']
-    >>> shown_authors(["LLM"], words={"Human": "Person", "LLM": "Machine"})
-    ['Machine']
-    """
+    """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C)."""
     for label in labels:
         if label and label not in LABELS:
             raise ValueError(

@@ -45,16 +45,7 @@ def pick_questions(
     place: Place = "retrieved",
     seed: int = 0,
 ) -> tuple[list[Question], Counter[str]]:
-    """Questions whose first k documents hold exactly one relevant one.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": ["q1"] * 3 + ["q2"] * 3, "score": [3, 2, 1] * 2,
-    ...                     "document": ["a", "b", "c"] * 2})
-    >>> gold = pd.DataFrame({"query": ["q1", "q2"], "document": ["b", "c"]})
-    >>> pick_questions(run, gold, k=2)
-    ([Question(id='q1', documents=('a', 'b'), gold=2)], Counter({'not retrieved': 1}))
-    """
+    """Questions whose first k documents hold exactly one relevant one."""
     if k < 1:
         raise ValueError(f"k is {k}; a prompt has 1 document or more.")
     if place not in ("retrieved", "random"):

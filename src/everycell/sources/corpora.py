@@ -172,15 +172,7 @@ CORPORA: Mapping[str, Corpus] = {
 def fetch_corpus(
     name: str, folder: Path, *, downloads: Path | None = None, network: bool = True
 ) -> dict[str, Path]:
-    """Bring a corpus into a folder, unless it is complete there.
-
-    Examples
-    --------
-    >>> fetch_corpus("wikipedia", Path("corpora"))
-    Traceback (most recent call last):
-    everycell.sources.published_files.CorpusError: There is no corpus 'wikipedia'; those that can \
-be fetched are msmarco, msmarco_qa, nq, scidocs, squad.
-    """
+    """Bring a corpus into a folder, unless it is complete there."""
     if name not in CORPORA:
         raise CorpusError(
             f"There is no corpus {name!r}; those that can be fetched are {', '.join(CORPORA)}."

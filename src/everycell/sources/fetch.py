@@ -129,14 +129,7 @@ def fetch_set(
     network: bool = True,
     registry: Registry | None = None,
 ) -> dict[str, Path]:
-    """Fetch every available file of a set; the cache can then serve others as a mirror.
-
-    Examples
-    --------
-    >>> fetch_set("no-such-set", Path("cache"))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.engine.registry_entries.UnknownKeyError: The data registry has no set ...; ...
-    """
+    """Fetch every available file of a set; the cache can then serve others as a mirror."""
     registry = registry or load_registry()
     return {
         key: fetch(key, cache, mirror=mirror, network=network, registry=registry)

@@ -113,14 +113,7 @@ def read_dictionary(path: Path) -> Dictionary:
 def entry_of(
     place: tuple[str, str], own: Dictionary, chosen: Dictionary, source: Path | None
 ) -> Published:
-    """Look up a published file in the dictionaries.
-
-    Examples
-    --------
-    >>> found = entry_of(("beir", "nq"), {}, {}, None)
-    >>> found.url.rpartition("/")[2], found.size, found.md5[:8]
-    ('nq.zip', 498307926, 'd4d3d2e4')
-    """
+    """Look up a published file in the dictionaries."""
     import ir_datasets
 
     group, key = place

@@ -59,13 +59,7 @@ Ask = Callable[[Sequence[tuple[Message, ...]]], Sequence[str]]
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
-    """A prompt of `PROMPTS`: the project's own words, or those of a file.
-
-    Examples
-    --------
-    >>> sorted(read_prompt("importance").get_identifiers())
-    ['facts', 'question']
-    """
+    """A prompt of `PROMPTS`: the project's own words, or those of a file."""
     own, slots, last = PROMPTS[name]
     return templates.read_template(path or own, slots, last=last)
 
@@ -88,13 +82,7 @@ def read_facts(answer: str, most: int = MOST) -> tuple[str, ...]:
 
 
 def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, ...]:
-    r"""Labels of numbered facts; "" for a missing or invalid label.
-
-    Examples
-    --------
-    >>> read_labels("1: support\n3: Partial support\n4: maybe", 4, SUPPORT)
-    ('support', '', 'partial_support', '')
-    """
+    """Labels of numbered facts; "" for a missing or invalid label."""
     labels = [""] * count
     for number, word in re.findall(r"^\W*(\d{1,3})\W+([A-Za-z_ ]+)", answer, flags=re.MULTILINE):
         label = "_".join(word.lower().split())
@@ -115,11 +103,6 @@ def create_nuggets(
 
     The first batches of all questions are asked at once, then the second ones with the facts found
     so far.
-
-    Examples
-    --------
-    >>> create_nuggets([("Owls?", ["Owls eat mice."])], lambda prompts: ["- Owls eat mice"])
-    [('Owls eat mice',)]
     """
     template = template or read_prompt("create")
     facts: list[tuple[str, ...]] = [()] * len(asked)
@@ -150,13 +133,7 @@ def label_importance(
     batch: int = BATCH,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """Importance of each fact: `IMPORTANCE`, or "" if the model did not say.
-
-    Examples
-    --------
-    >>> label_importance([("Owls?", ["Owls eat mice"])], lambda prompts: ["1: vital"])
-    [('vital',)]
-    """
+    """Importance of each fact: `IMPORTANCE`, or "" if the model did not say."""
     template = template or read_prompt("importance")
     parts = [_parts(facts, batch) for _, facts in asked]
     answers = iter(
@@ -185,12 +162,6 @@ def assign_nuggets(
 
     All prompts are asked at once, so that an endpoint can answer several side by side. An empty
     response supports nothing, without a request.
-
-    Examples
-    --------
-    >>> asked = [("Owls?", "They eat mice.", ["Owls eat mice"]), ("Owls?", "", ["Owls sleep"])]
-    >>> assign_nuggets(asked, lambda prompts: ["1: support"])
-    [('support',), ('not_support',)]
     """
     template = template or read_prompt("assign")
     spoken = [each for each in responses if each[1].strip()]

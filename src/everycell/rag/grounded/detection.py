@@ -127,13 +127,7 @@ def agreed_spans(
 def nuggets_frame(
     spans: Mapping[tuple[str, str], Sequence[Span]], passages: Mapping[tuple[str, str], str]
 ) -> pd.DataFrame:
-    """Nuggets of several passages as a frame.
-
-    Examples
-    --------
-    >>> nuggets_frame({("1", "p"): [(5, 8)]}, {("1", "p"): "Owls eat."}).to_dict("records")
-    [{'topic': '1', 'passage_id': 'p', 'nugget': 1, 'start': 5, 'end': 8, 'text': 'eat'}]
-    """
+    """Nuggets of several passages as a frame."""
     unknown = [key for key in spans if key not in passages]
     if unknown:
         topic, passage = unknown[0]
@@ -156,13 +150,7 @@ def nuggets_frame(
 
 
 def sizes(counts: Iterable[int], lengths: Iterable[float]) -> dict[str, float]:
-    """Mean, median and largest of some counts, and the mean of some lengths (Tables C.4, C.5).
-
-    Examples
-    --------
-    >>> sizes([1, 2, 6], [10, 20])
-    {'avg': 3.0, 'med': 2.0, 'max': 6.0, 'length': 15.0}
-    """
+    """Mean, median and largest of some counts, and the mean of some lengths (Tables C.4, C.5)."""
     numbers, sizes_of = np.array(list(counts), float), np.array(list(lengths), float)
     return {
         "avg": float(numbers.mean()),

@@ -110,15 +110,7 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
 def answer_relevance(
     responses: Sequence[Grounding], ask: Ask, encode: Encode, *, count: int = QUESTIONS
 ) -> list[float]:
-    """Mean cosine of each question and those that its response answers.
-
-    Examples
-    --------
-    >>> own = [Grounding("What do owls eat?", "Mice.", ()), Grounding("Why?", "I do not know.", ())]
-    >>> lengths = lambda texts: np.array([[1.0, 0.0] for _ in texts])
-    >>> answer_relevance(own, lambda prompts: ["- What do owls eat?", "none"], lengths)
-    [1.0, 0.0]
-    """
+    """Mean cosine of each question and those that its response answers."""
     template = read_prompt("asked_questions")
     spoken = [each for each in responses if each.response.strip()]
     answers = iter(

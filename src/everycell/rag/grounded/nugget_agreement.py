@@ -15,13 +15,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0.5) -> float:
-    """Share of some facts that one of the others has.
-
-    Examples
-    --------
-    >>> found_share(["Owls eat mice", "Bats sleep all day"], ["Mice are eaten by owls"])
-    0.5
-    """
+    """Share of some facts that one of the others has."""
     words = [_words(text) for text in others]
     wanted = [own for own in map(_words, facts) if own]
     if not wanted:

@@ -88,13 +88,7 @@ def provenance(
 
 
 def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, int | None]]:
-    """A passage cut at its spans: text, and the number of its nugget or None.
-
-    Examples
-    --------
-    >>> pieces("Owls eat mice.", [{"start": 5, "end": 13, "nugget": 2}])
-    [('Owls ', None), ('eat mice', 2), ('.', None)]
-    """
+    """A passage cut at its spans: text, and the number of its nugget or None."""
     found: list[tuple[str, int | None]] = []
     place = 0
     for span in sorted(spans, key=lambda each: each["start"]):
@@ -108,14 +102,7 @@ def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, 
 
 
 def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: str = "") -> str:
-    """A page of responses: each sentence links to its spans, and each span to its sentences.
-
-    Examples
-    --------
-    >>> page = provenance_page([], "Responses of <b>GINGER</b>")
-    >>> "&lt;b&gt;" in page, "<script" in page
-    (True, False)
-    """
+    """A page of responses: each sentence links to its spans, and each span to its sentences."""
     shown = []
     for number, response in enumerate(responses, 1):
         cut = {

@@ -16,7 +16,7 @@ from everycell.rag.grounded.clusters import stems
 
 
 def bm25_scores(question: str, texts: Sequence[str]) -> FloatArray:
-    """Okapi BM25 of a few texts that are their own collection, by the package that the thesis used."""
+    """Okapi BM25 of a few texts, which are their own collection, by the package of the thesis."""
     words = [stems(text) for text in texts]
     if not any(words):
         return np.zeros(len(texts))

@@ -113,13 +113,7 @@ class Response(NamedTuple):
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
-    """A prompt of `PROMPTS`: the project's own words, or those of a file.
-
-    Examples
-    --------
-    >>> sorted(read_prompt("summary").get_identifiers())
-    ['nuggets', 'question', 'words']
-    """
+    """A prompt of `PROMPTS`: the project's own words, or those of a file."""
     own, slots, last = PROMPTS[name]
     return templates.read_template(path or own, slots, last=last)
 
@@ -144,13 +138,7 @@ def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Mes
 
 
 def chosen_clusters(scores: npt.ArrayLike, first: int) -> tuple[list[int], int | None]:
-    """Clusters of a response, and the cluster of its follow-up question.
-
-    Examples
-    --------
-    >>> chosen_clusters([0.2, 0.9, 0.5], 2), chosen_clusters([0.2, 0.9], 3)
-    (([1, 2], 0), ([1, 0], 0))
-    """
+    """Clusters of a response, and the cluster of its follow-up question."""
     ranked = order(scores)
     if not ranked:
         return [], None
@@ -162,11 +150,6 @@ def central(texts: Sequence[str]) -> int:
 
     A text's score is the mean, over the other texts, of the share of their distinct words that it
     contains; ties go to the longest, then the first.
-
-    Examples
-    --------
-    >>> central(["owls eat", "owls eat mice at night", "mice sleep"])
-    1
     """
     words = [set(stems(text)) for text in texts]
     worth = [
@@ -200,13 +183,7 @@ def first_words(text: str, most: int) -> str:
 
 
 def traced(text: str, sources: Mapping[int, str], *, least: float = 0.5) -> tuple[Sentence, ...]:
-    """Sentences of a generated text, each with the nuggets whose words it contains.
-
-    Examples
-    --------
-    >>> traced("Owls eat mice. Ships sail.", {1: "eat small mice", 2: "sleep by day"})
-    (Sentence(text='Owls eat mice.', nuggets=(1,)), Sentence(text='Ships sail.', nuggets=()))
-    """
+    """Sentences of a generated text, each with the nuggets whose words it contains."""
     words = {number: set(stems(source)) for number, source in sources.items()}
     found = []
     for start, end in sentence_spans(text):
@@ -232,17 +209,10 @@ def one_line(text: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    r"""The text after the last "Answer:" that begins a line; empty if there is none.
+    """The text after the last "Answer:" that begins a line; empty if there is none.
 
     A model that was cut off during its reasoning has not answered, and its reasoning is not an
     answer.
-
-    Examples
-    --------
-    >>> without_reasoning("Facts: owls eat mice.\n**Answer:** Owls eat mice.")
-    'Owls eat mice.'
-    >>> without_reasoning("Facts: the answer: is not there yet")
-    ''
     """
     marks = list(
         re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
@@ -251,14 +221,7 @@ def without_reasoning(text: str) -> str:
 
 
 def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame:
-    """Responses of several systems as a frame, a row per sentence.
-
-    Examples
-    --------
-    >>> response = Response("1", (Sentence("Owls eat mice.", (2,)),), "More?")
-    >>> responses_frame({"GINGER": [response]})[["topic", "sentence", "nuggets"]].values.tolist()
-    [['1', 1, [2]]]
-    """
+    """Responses of several systems as a frame, a row per sentence."""
     rows = [
         (system, response.topic, number, sentence.text, list(sentence.nuggets), response.follow_up)
         for system, each in responses.items()
@@ -271,14 +234,7 @@ def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame
 
 
 def responses_of(rows: pd.DataFrame) -> list[Response]:
-    """Responses of one system from the rows of `responses_frame`.
-
-    Examples
-    --------
-    >>> response = Response("1", (Sentence("Owls eat mice.", (2,)),), "More?")
-    >>> responses_of(responses_frame({"GINGER": [response]})) == [response]
-    True
-    """
+    """Responses of one system from the rows of `responses_frame`."""
     return [
         Response(
             str(topic),
