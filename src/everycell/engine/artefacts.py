@@ -150,6 +150,17 @@ class Artefact(CardFileModel):
         """Boolean mask over `cells`; an unknown column or value is an error."""
         return select(self.cells, selector, where=self.id)
 
+    def is_compared(self, tier: Tier) -> pd.Series:
+        """Boolean mask over `cells`: neither quoted nor declared as not run in a tier."""
+        excluded = [
+            *(entry.cells for entry in self.card.not_run if entry.tier == tier),
+            *(entry.cells for entry in self.card.quoted if tier in entry.tiers),
+        ]
+        mask = pd.Series(True, index=self.cells.index)
+        for selector in excluded:
+            mask &= ~self.select(selector)
+        return mask
+
     def declared_inputs(self, tier: Tier | None = None) -> list[Selector]:
         """Selectors of the cells that a rebuild may read, in one tier or in any."""
         return [

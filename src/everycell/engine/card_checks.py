@@ -190,8 +190,10 @@ def _check_tolerances(artefact: Artefact) -> Iterator[str]:
 
 def _check_silence(artefact: Artefact) -> Iterator[str]:
     known = [conclusion.id for conclusion in artefact.card.conclusions]
-    for tier in artefact.card.tiers.values():
+    for name, tier in artefact.card.tiers.items():
         silent = tier.not_testable
+        if silent and not known:
+            yield f"{artefact.id}: `not_testable` of tier {name} covers no claim; drop it."
         named = {
             "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
             "not_testable": (silent.conclusions or []) if silent else [],

@@ -62,8 +62,9 @@ def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...
     unknown = [key for key in rebuilt if key not in printed]
     if unknown:
         raise CardError(
-            f"{artefact.id}: rebuilt the cell {' / '.join(unknown[0])}, which is not printed; "
-            "give it the printed key, or write it to a table beside."
+            f"{artefact.id}: the rule produced the cell ({', '.join(unknown[0])}), which "
+            f"{artefact.name}.csv does not have. Use the key of the published table, or write the "
+            "value to a supplementary table."
         )
     return rebuilt
 
@@ -95,7 +96,7 @@ def report(
     reading = ""
     if rebuilt is not None:
         rebuilt, beside, reading = compared_reading(
-            artefact, rebuilt, beside, surrogate=state == "stand_in"
+            artefact, tier, rebuilt, beside, surrogate=state == "stand_in"
         )
     if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
         values = read_rebuilt(artefact, rebuilt)

@@ -336,6 +336,12 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusion
     assert len(found) == bool(fault) and fault in "".join(found)
 
 
+def test_nothing_is_untestable_without_a_claim(tmp_path):
+    state = "{state: stand_in, name: toys, needs: nothing, not_testable: {because: Toys it is.}}"
+    [fault] = check(tmp_path, CARD.replace("{state: rebuilt, needs: nothing}", state))
+    assert "toy/table_1: `not_testable`" in fault
+
+
 def test_what_is_rebuilt_is_tested(tmp_path):
     declared = "{state: rebuilt, needs: nothing, not_testable: {because: Toys are no users.}}"
     with pytest.raises(CardError, match="not_testable"):

@@ -12,6 +12,7 @@ from unit.toy_papers import write_paper
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
+from everycell.engine.cards import Conclusion, NotRun, Quoted
 from everycell.engine.printed_cells import CardError
 from everycell.engine.spread import Spread, in_words, spreads, summarised, tolerance_of
 from everycell.engine.tolerances import allowed
@@ -198,13 +199,36 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     # With 30 the first cell is nearer; the table decides, and no cell on its own.
     assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
     assert verdicts["b", "n"] == (7, "equal")
-    assert all("epochs = 10, with which 3 of 4 cells are equal" in cell.why for cell in found.cells)
+    assert all("10, with which 3 of 4 compared cells" in cell.why for cell in found.cells)
+    assert "(2 with epochs = 30)" in found.cells[0].why
     # Of two that tie the first is taken, and so it is on other data, where nothing is compared.
     tied = means.assign(epochs=means["epochs"].map({"30": "10", "10": "30"}), value=0.5)
     seeds = {"seeds": summarised(pd.concat([tied] * 3), keys)}.get
     assert "epochs = 10," in report(toy, "full", tied, beside=seeds).cells[0].why
     other = report(toy, "full", means.assign(value=0.5), beside=seeds, foreign="other data")
     assert other.cells == []
+
+
+def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_tables(toy):
+    claim = Conclusion(
+        id="c",
+        claim="The tests agree.",
+        source="p. 1",
+        holds_if=[{"cells": {"row": "a"}, "op": "<", "value": 0.05, "beside": "tests"}],
+    )
+    update = {
+        "readings": "epochs",
+        "tolerances": [],
+        "conclusions": [claim],
+        "quoted": [Quoted(cells={"metric": "n"}, because="Sizes are given.")],
+        "not_run": [NotRun(cells={"row": "b", "metric": "AP"}, tier="full", needs="a GPU")],
+    }
+    toy = toy.model_copy(update={"card": toy.card.model_copy(update=update)})
+    table = pd.DataFrame([("a", "AP", 10, 0.3)], columns=["row", "metric", "epochs", "value"])
+    tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
+    found = report(toy, "full", table, beside={"tests": tests}.get)
+    assert found.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
+    assert found.conclusions[0].on_rebuilt == "holds"
 
 
 def test_a_reading_is_no_key_of_the_print(tmp_path):

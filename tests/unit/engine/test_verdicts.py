@@ -389,7 +389,7 @@ def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
     ("table", "sentence"),
     [
         (pd.concat([CELLS, CELLS[:1]]), "rebuilt the cell a / AP twice; write it once."),
-        (CELLS.replace("c", "d"), "rebuilt the cell d / AP, which is not printed"),
+        (CELLS.replace("c", "d"), "which table_1.csv does not have"),
         (CELLS.drop(columns="metric"), "lacks the column 'metric'; it needs"),
         (CELLS.drop(columns="value"), "lacks the column 'value'; it needs"),
     ],
@@ -532,7 +532,7 @@ def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     found = report(artefact, "embedded", LABELLED)
     assert [cell.verdict for cell in found.cells] == ["equal", "equal"]
     assert found.conclusions[0].on_rebuilt == "holds"
-    with pytest.raises(CardError, match="rebuilt the cell b / SPLADE, which is not printed"):
+    with pytest.raises(CardError, match=r"\(b, SPLADE\), which table_1.csv"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
 
