@@ -84,7 +84,7 @@ def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
                 [(fit.satisfied_right, fit.dissatisfied_right) for fit in fits]
                 for fits in (unions, right[name])
             )
-            found.append(f"{' '.join(name[1:])}: sum {sums}, printed {printed}")
+            found.append(f"{' '.join(name[1:])}: sum {sums}, published {printed}")
     return holds_if_any(found, f"all {len(mixed)} mixed rows are sums")
 
 
@@ -96,7 +96,7 @@ def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
             for metric, exact in zip(_MEASURES, scores(right), strict=True):
                 if abs(exact - printed[metric]) > 0.005 + 1e-9:
                     place = f"{' '.join(name)} {metric}"
-                    found.append(f"{place}: {exact:.3f} printed {printed[metric]:.2f}")
+                    found.append(f"{place}: {exact:.3f} published {printed[metric]:.2f}")
     return holds_if_any(found, "all measures are rounded")
 
 
@@ -158,7 +158,7 @@ def check_abolghasemi2026_rating_sums(cells: Cells) -> Finding:
         parts = sum(printed_number(table, row=f"rating {n}", dataset=dataset) for n in ratings)
         if parts != printed_number(table, row=row, dataset=dataset):
             faults.append(f"{dataset} {row}: ratings sum to {parts:g}")
-    return holds_if_none(faults, "4 sums of ratings are as printed")
+    return holds_if_none(faults, "4 sums of ratings are as published")
 
 
 def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
@@ -192,5 +192,5 @@ def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:
             100 * kept / printed_number(sets, row=before, dataset=cell.dataset, collection="Main")
         )
         if abs(share - float(cell.value)) > 0.05:
-            faults.append(f"{cell.dataset} {cell.row}: {share:.2f}, printed {cell.value}")
+            faults.append(f"{cell.dataset} {cell.row}: {share:.2f}, published {cell.value}")
     return holds_if_none(faults, "6 shares follow from the sizes")

@@ -39,4 +39,4 @@ def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:
     """§ 4.4: size of the first query set, compared with its released annotation file (1,765)."""
     released = 1765
     printed = int(printed_text(cells("text_4"), claim="QS1 size"))
-    return Finding(printed != released, f"{printed} printed, {released} in the released file")
+    return Finding(printed != released, f"{printed} published, {released} in the released file")

@@ -36,7 +36,7 @@ def _rank_faults(cells: Cells, *, biased: bool) -> dict[str, list[str]]:
         present = [name for name, rank in printed.items() if rank > 0]
         order = sorted(present, key=lambda name: -scores[name])
         faults[str(query)] = [
-            f"{name} {scores[name]:.3f}: rank {rank}, printed {printed[name]}"
+            f"{name} {scores[name]:.3f}: rank {rank}, published {printed[name]}"
             for rank, name in enumerate(order, start=1)
             if printed[name] != rank
         ]
@@ -53,7 +53,7 @@ def check_heuss2025_other_ranks(cells: Cells) -> Finding:
     """Table 4.A.3: the four other queries have the ranks of the biased ranker."""
     faults = _rank_faults(cells, biased=True)
     others = [fault for query, found in faults.items() if query != "biased" for fault in found]
-    return holds_if_none(others, "4 queries agree with the print")
+    return holds_if_none(others, "4 queries agree with the published values")
 
 
 def check_heuss2025_unbiased_column(cells: Cells) -> Finding:

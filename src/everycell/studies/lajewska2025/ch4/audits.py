@@ -53,7 +53,9 @@ def check_lajewska2025_study_counts(cells: Cells) -> Finding:
             each = printed_number(part, row="#crowd workers per query-response")
             total = printed_number(part, row="#query-response pairs annotations")
             if queries * conditions * each != total:
-                faults.append(f"{study} {run}: {queries * conditions * each:g}, printed {total:g}")
+                faults.append(
+                    f"{study} {run}: {queries * conditions * each:g}, published {total:g}"
+                )
     return holds_if_none(faults, "3 counts of judgements are products")
 
 

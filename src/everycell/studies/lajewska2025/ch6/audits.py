@@ -94,7 +94,7 @@ def check_lajewska2025_judge_means(cells: Cells) -> Finding:
     )
     means = table[table["value"] != "-"].astype({"value": float}).groupby("row")["value"].mean()
     faults = [
-        f"{row}: {mean:.4f}, printed {printed}"
+        f"{row}: {mean:.4f}, published {printed}"
         for row, mean in means.items()
         for printed in [printed_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")]
         if abs(mean - printed) > 0.001 + 1e-9

@@ -39,7 +39,7 @@ def check_sakai2023_relevance_from_gains(cells: Cells) -> Finding:
     for system, gains in _gain_sums(cells).items():
         exact = 2 * gains / (_BUDGET + 1)
         if f"{exact:.4f}" != printed_text(table, system=system):
-            faults.append(f"{system}: {exact:.5f}, printed {printed_text(table, system=system)}")
+            faults.append(f"{system}: {exact:.5f}, published {printed_text(table, system=system)}")
     return holds_if_none(faults, "2 scores follow from the gains")
 
 
@@ -60,5 +60,5 @@ def check_sakai2023_fairness_means(cells: Cells) -> Finding:
         mean = part.loc[part["turn"] != "GF", "value"].mean()
         printed = printed_number(part, turn="GF")
         if abs(mean - printed) > 0.0001:
-            faults.append(f"{system} {metric}: {mean:.5f}, printed {printed}")
+            faults.append(f"{system} {metric}: {mean:.5f}, published {printed}")
     return holds_if_none(faults, "4 means follow within 0.0001")
