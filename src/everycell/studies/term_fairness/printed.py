@@ -107,7 +107,7 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
         >>> overlaps = pd.DataFrame({"metric": "CRBO", "value": ["0.90", "0.97"]})
         >>> PrintedTables(overlaps, overlaps).overlaps_out_of_reach(p=0.9)
         Finding(holds=True, \
-detail='0.9 to 0.97 printed; the largest of ten documents are truncated 0.651, min 0.856')
+detail='0.9 to 0.97 published; the largest of ten documents are truncated 0.651, min 0.856')
         """
         same = list(range(10))
         highest = {variant: rbo(same, same, p, variant=variant) for variant in ("truncated", "min")}
@@ -116,6 +116,6 @@ detail='0.9 to 0.97 printed; the largest of ten documents are truncated 0.651, m
         largest = ", ".join(f"{name} {value:.3f}" for name, value in highest.items())
         return Finding(
             len(ruled_out) == len(highest),
-            f"{printed.min()} to {printed.max()} printed; the largest of ten documents are "
+            f"{printed.min()} to {printed.max()} published; the largest of ten documents are "
             f"{largest}",
         )
