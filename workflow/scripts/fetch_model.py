@@ -12,7 +12,7 @@ with Job(snakemake) as job:
     repository, at, revision = snakemake.wildcards.model.partition("@")
     name = repository.replace("--", "/", 1) + at + revision.replace("--", "/")
     cached = model_folder(name, network=snakemake.params.network)
-    job.commits[name] = commit_of(cached)
+    job.facts["commits"] = {name: commit_of(cached)}
     made = Path(snakemake.output[0])
     # Files of the cache are links into its store, which a result must not depend on.
     with atomic_path(made) as place:

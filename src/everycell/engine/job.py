@@ -78,8 +78,9 @@ class Job:
 
     def __init__(self, snakemake: Any) -> None:
         self.snakemake = snakemake
-        #: Commit of each model used from the hub, by its name; the log ends with them too.
-        self.commits: dict[str, str | None] = {}
+        #: What the job found out, such as the commit of a model or how many lines it left out. It
+        #: stands with the parameters at the end of the log, so in the lineage of results.
+        self.facts: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
@@ -170,10 +171,8 @@ class Job:
             self._finish()
         except (OSError, InputChangedError) as fault:
             self._fail(fault)
-        said = dict(self.snakemake.params.items())
-        if self.commits:
-            said["commits"] = self.commits
-        self.log.write(parameters_line(said) + "\n")
+        parameters = dict(self.snakemake.params.items())
+        self.log.write(parameters_line(parameters | self.facts) + "\n")
         self.log.close()
 
     def _finish(self) -> None:

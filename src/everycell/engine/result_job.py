@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ResultJob(Job):
     """Context of a script that makes results: ``with ResultJob(snakemake) as job: ...``.
 
-    On a clean exit the receipt is written; on an error it is not.
+    On a clean exit the receipt is written, with `facts`; on an error it is not.
 
     A job may make further artefacts, each with its own receipt: the names of their outputs start
     with the artefact's (``figure_3_5_csv``, ``figure_3_5_receipt``). The parameter `faces` gives
@@ -30,8 +30,6 @@ class ResultJob(Job):
     def __init__(self, snakemake: Any) -> None:
         super().__init__(snakemake)
         self.receipt = Path(snakemake.output.receipt)
-        #: Further content of the receipt, such as which language models answered.
-        self.facts: dict[str, Any] = {}
 
     @property
     def tier(self) -> Tier:

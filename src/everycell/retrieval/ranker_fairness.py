@@ -36,8 +36,7 @@ def measure_rankers(
     """Measure several rankers on one query set.
 
     Each has `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query, all in the
-    same order; a query without judgements has only fairness. A list that is empty has none, so a
-    query for which one ranker finds nothing is left out for all rankers.
+    same order; a query without judgements has only fairness, and an empty list has no value.
 
     Examples
     --------
@@ -62,14 +61,27 @@ def measure_rankers(
             )
             found = found.set_axis(list(EFFECTIVENESS), axis="columns")
             values[name] = found.reindex(values[name].index).join(values[name])
-    answered = _answered_by_all(values)
-    return {name: frame.loc[answered] for name, frame in values.items()}
+    return values
 
 
-def _answered_by_all(values: Mapping[str, pd.DataFrame]) -> pd.Index:
-    """Queries for which each ranker finds something, in order."""
-    found = [frame.index for frame in values.values()]
-    return functools.reduce(pd.Index.intersection, found)
+def answered_by_all(
+    values: Mapping[str, pd.DataFrame],
+) -> tuple[dict[str, pd.DataFrame], int]:
+    """Restrict the values to queries for which each ranker finds something; count the others.
+
+    Examples
+    --------
+    >>> values = {"BM25": pd.DataFrame({"NFaiRR": [0.5, 0.6]}, index=["q1", "q2"]),
+    ...           "ANCE": pd.DataFrame({"NFaiRR": [0.7]}, index=["q2"])}
+    >>> restricted, left_out = answered_by_all(values)
+    >>> restricted["BM25"]["NFaiRR"].tolist(), left_out
+    ([0.6], 1)
+    """
+    indices = [frame.index for frame in values.values()]
+    answered = functools.reduce(pd.Index.intersection, indices)
+    everything = functools.reduce(pd.Index.union, indices)
+    restricted = {name: frame.loc[answered] for name, frame in values.items()}
+    return restricted, len(everything) - len(answered)
 
 
 def ranker_means(

@@ -45,10 +45,10 @@ def job(tmp_path, monkeypatch) -> Job:
     )
 
 
-def test_a_job_whose_inputs_stay_the_same_ends_well(job):
+def test_a_job_whose_inputs_stay_the_same_ends_well_and_says_what_it_found(job):
     with job:
-        pass
-    assert Path("job.log").read_text() == '{"parameters": {}}\n'
+        job.facts["left_out"] = 3
+    assert Path("job.log").read_text() == '{"parameters": {"left_out": "3"}}\n'
 
 
 @pytest.mark.fault("edited_input")

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from everycell.retrieval.ranker_fairness import (
+    answered_by_all,
     counterfactual_overlap,
     measure_rankers,
     ranker_means,
@@ -162,8 +163,9 @@ def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiven
 
 def test_a_query_that_one_ranker_does_not_answer_is_left_out_for_all():
     runs = {"one": run_of(q1="ab", q2="cd"), "two": run_of(q2="ca", q1="ba", q3="ab", q4="cd")}
-    found = measure_rankers(runs.items(), COUNTS, k=2)
+    found, left_out = answered_by_all(measure_rankers(runs.items(), COUNTS, k=2))
     assert [frame.index.tolist() for frame in found.values()] == [["q1", "q2"]] * 2
+    assert left_out == 2
     # Without them nothing is different, and the means have one size.
     same = {name: run[run["query"].isin(["q1", "q2"])] for name, run in runs.items()}
     whole = measure_rankers(same.items(), COUNTS, k=2)

@@ -6,26 +6,28 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.metrics.term_counts import read_counts
-from everycell.retrieval.ranker_fairness import measure_rankers
+from everycell.retrieval.ranker_fairness import answered_by_all, measure_rankers
 from everycell.studies.term_fairness.tables import fairness_tables
 from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
     k, systems, control = settings.k, settings.systems, settings.get("control", {})
-    measured = {}
+    measured, left_out = {}, {}
     for query_set, (folder, suffix, relevant_from) in {**settings.query_sets, **control}.items():
         folder = Path(folder)
         qrels = None
         if "qrels" in snakemake.input.keys():
             qrels = pd.read_parquet(folder / f"qrels{suffix}.parquet")
-        measured[query_set] = measure_rankers(
+        values = measure_rankers(
             ((name, read_run(folder / "runs" / f"{run}{suffix}.run")) for _, name, run in systems),
             read_counts(folder / "counts.parquet"),
             k=k,
             qrels=qrels,
             relevant_from=relevant_from,
         )
+        measured[query_set], left_out[query_set] = answered_by_all(values)
+    job.facts["queries_left_out"] = left_out
     tables, without_effects = (
         fairness_tables(
             {query_set: measured[query_set] for query_set in query_sets},

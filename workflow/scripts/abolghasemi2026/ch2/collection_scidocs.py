@@ -8,8 +8,9 @@ from everycell.engine.job import Job
 with Job(snakemake) as job:
     folder = Path(snakemake.input.metadata).parent
     found = read_scidocs(folder, seed=job.seed, **snakemake.params.choices)
+    job.log.write(f"{len(found.documents)} documents\n")
     left_out = found.left_out.groupby(["task", "reason"]).size()
-    job.log.write(f"{len(found.documents)} documents; lines left out: {left_out.to_dict()}\n")
+    job.facts["lines_left_out"] = {" / ".join(key): int(n) for key, n in left_out.items()}
     job.write_frame(found.documents, "documents")
     job.write_frame(found.benchmark.queries, "queries")
     job.write_frame(found.benchmark.candidates, "candidates")

@@ -12,7 +12,7 @@ with Job(snakemake) as job:
     if "published" in files.keys():
         found = read_msmarco_qa(Path(files.published))
         write_run(found.run, runs[0], tag="published")
-        job.log.write(f"passages without a text, which are left out: {found.empty}\n")
+        job.facts["empty_passages_left_out"] = found.empty
     else:
         found = read_cited_questions(Path(files.files[0]).parent)
         for source, target in zip(files.files[2:], runs, strict=True):
