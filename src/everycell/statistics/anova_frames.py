@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from everycell.statistics.anova import anova
-from everycell.statistics.designs import RankDeficientDesignWarning, check_response
+from everycell.statistics.designs import RankDeficientDesignWarning, Solution, check_response
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.fast_anova import FastAnova
 
@@ -54,20 +53,7 @@ def anova_cells(
     >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
     'L'
     """
-    _check_contained(containing, factors)
-    cells: list[tuple[str, str, str, float | str]] = []
-    for response in responses:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankDeficientDesignWarning)
-            table = anova(data, response, factors)
-        for term, row in table.iterrows():
-            if containing is None or containing in str(term).split(":"):
-                name = str(term).replace(":", TIMES)
-                cells.append((response, name, "p_value", float(row["p"])))
-                cells.append((response, name, "effect_size", scale.label(row["omega_sq"])))
-    return pd.DataFrame(
-        cells, columns=["dependent_variable", "independent_variable", "metric", "value"]
-    )
+    return _cells(data, responses, factors, scale, containing, "minimum_norm")
 
 
 def supported_cells(
@@ -100,28 +86,40 @@ def supported_cells(
     >>> found[found["metric"] == "df"]["value"].tolist()
     [1, 1, 0]
     """
-    _check_contained(containing, factors)
+    return _cells(data, responses, factors, scale, containing, "supported")
+
+
+def _cells(
+    data: pd.DataFrame,
+    responses: Sequence[str],
+    factors: Sequence[str],
+    scale: EffectScale,
+    containing: str | None,
+    solution: Solution,
+) -> pd.DataFrame:
+    if containing is not None and containing not in factors:
+        raise ValueError(
+            f"containing is {containing!r}, which is not a factor: give one of {list(factors)}."
+        )
     values = [check_response(data, response, factors) for response in responses]
-    results = FastAnova(data, factors, solution="supported").fit(np.column_stack(values))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankDeficientDesignWarning)
+        design = FastAnova(data, factors, solution=solution)
+    results = design.fit(np.column_stack(values))
     cells: list[tuple[str, str, str, object]] = []
     for column, response in enumerate(responses):
         for term, row in results.table(column).iterrows():
             if containing is not None and containing not in str(term).split(":"):
                 continue
+            p_value, size = float(row["p"]), scale.label(row["omega_sq"])
+            measures: dict[str, object] = {"p_value": p_value, "effect_size": size}
+            if solution == "supported":
+                tested = {"F": row["F"], "p_value": p_value, "omega_squared": row["omega_sq"]}
+                measures = {"df": int(row["df"])}
+                if row["df"]:
+                    measures |= tested | {"effect_size": size}
             name = str(term).replace(":", TIMES)
-            cells.append((response, name, "df", int(row["df"])))
-            if row["df"]:
-                cells.append((response, name, "F", float(row["F"])))
-                cells.append((response, name, "p_value", float(row["p"])))
-                cells.append((response, name, "omega_squared", float(row["omega_sq"])))
-                cells.append((response, name, "effect_size", scale.label(row["omega_sq"])))
+            cells += [(response, name, measure, value) for measure, value in measures.items()]
     return pd.DataFrame(
         cells, columns=["dependent_variable", "independent_variable", "metric", "value"]
     )
-
-
-def _check_contained(containing: str | None, factors: Sequence[str]) -> None:
-    if containing is not None and containing not in factors:
-        raise ValueError(
-            f"containing is {containing!r}, which is not a factor: name one of {list(factors)}."
-        )

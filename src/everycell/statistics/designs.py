@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from everycell.engine.arrays import BoolArray, FloatArray
+from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
 Interactions = Literal["full"] | int
 
@@ -38,9 +37,16 @@ def _rows(mask: BoolArray, index: pd.Index) -> str:
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
 
 
-def _check_single(data: pd.DataFrame, role: str, name: str) -> None:
-    """Refuse a name that two columns have."""
+def _check_column(data: pd.DataFrame, role: str, name: str) -> None:
+    """Refuse data without rows, and a name that no column or several columns have."""
+    if data.empty:
+        raise ValueError("The data frame has no rows: ANOVA needs at least one row per level.")
     times = int((data.columns == name).sum())
+    if times == 0:
+        raise ValueError(
+            f"The {role} {name!r} is not a column of the data: it has {list(data.columns)}; "
+            "use one of these."
+        )
     if times > 1:
         raise ValueError(
             f"The {role} {name!r} is the name of {times} columns of the data: rename all but one."
@@ -58,15 +64,8 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
         raise ValueError(
             f"The factors are {list(factors)}: give at least one column name, and each only once."
         )
-    if data.empty:
-        raise ValueError("The data frame has no rows: ANOVA needs at least one row per level.")
     for factor in factors:
-        if factor not in data.columns:
-            raise ValueError(
-                f"The factor {factor!r} is not a column of the data: it has {list(data.columns)}; "
-                "name one of these."
-            )
-        _check_single(data, "factor", factor)
+        _check_column(data, "factor", factor)
         missing = data[factor].isna().to_numpy()
         if missing.any():
             raise ValueError(
@@ -82,18 +81,12 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
 
 
 def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) -> FloatArray:
-    """Return the response as floats; refuse one that no ANOVA with these factors can take."""
-    check_factors(data, factors)
+    """Return the response as floats; refuse one that does not vary or is not finite."""
     if response in factors:
         raise ValueError(
             f"{response!r} is both the response and a factor: leave it out of the factors."
         )
-    if response not in data.columns:
-        raise ValueError(
-            f"The response {response!r} is not a column of the data: it has "
-            f"{list(data.columns)}; name one of these."
-        )
-    _check_single(data, "response", response)
+    _check_column(data, "response", response)
     column = data[response]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
         raise ValueError(
@@ -117,49 +110,20 @@ def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) ->
 
 
 def rounding(responses: FloatArray) -> FloatArray:
-    """Sum of squares below which each response is nothing but rounding error.
-
-    Parameters
-    ----------
-    responses : numpy.ndarray, shape (n,) or (n, m)
-        Finite numbers.
-
-    Returns
-    -------
-    numpy.ndarray, shape () or (m,)
-
-    Examples
-    --------
-    >>> y = np.array([0.3, 0.1 + 0.2, 0.3])
-    >>> bool(((y - y.mean()) ** 2).sum() <= rounding(y))
-    True
-    """
+    """Sum of squares below which each response (column) is nothing but rounding error."""
     about_mean = ((responses - responses.mean(axis=0)) ** 2).sum(axis=0)
     of_numbers = len(responses) * (_ROUNDING_UNITS * np.abs(responses).max(axis=0)) ** 2
     return of_numbers + _ROUNDING_SHARE**2 * about_mean
 
 
-def interaction_order(n_factors: int, interactions: Interactions) -> int:
-    """Return the highest order of interactions; ``"full"`` means that of all factors."""
-    if interactions == "full":
-        return n_factors
-    is_count = isinstance(interactions, int) and not isinstance(interactions, bool)
-    if not is_count or not 1 <= interactions <= n_factors:
+def model_terms(n_factors: int, interactions: Interactions) -> list[tuple[int, ...]]:
+    """Terms as tuples of factor numbers: main effects first, then pairs, and so on."""
+    order = n_factors if interactions == "full" else interactions
+    if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= n_factors:
         raise ValueError(
             f"interactions is {interactions!r}: give 'full' or the largest number of factors in "
             f"one term, from 1 (main effects only) to {n_factors}."
         )
-    return interactions
-
-
-def check_type(typ: int) -> None:
-    """Refuse a type of sums of squares other than 1, 2 and 3."""
-    if typ not in (1, 2, 3):
-        raise ValueError(f"typ is {typ!r}: give 1, 2 or 3 (the type of the sums of squares).")
-
-
-def model_terms(n_factors: int, order: int) -> list[tuple[int, ...]]:
-    """Terms as tuples of factor numbers: main effects first, then pairs, and so on."""
     return [
         term
         for size in range(1, order + 1)
@@ -191,32 +155,6 @@ def factor_frame(data: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def term_names(terms: Sequence[tuple[int, ...]], factors: Sequence[str]) -> list[str]:
-    """Name each term by its factors, joined by colons."""
-    return [":".join(factors[i] for i in term) for term in terms]
-
-
-def check_residual(df_resid: int, factors: Sequence[str]) -> None:
-    """Refuse a design that leaves no degree of freedom for the residual."""
-    if df_resid < 1:
-        raise ValueError(
-            f"The design {list(factors)} leaves {df_resid} residual degrees of freedom: use fewer "
-            "factors or interactions, or more rows."
-        )
-
-
-def warn_if_deficient(rank: int, exog: FloatArray, factors: Sequence[str]) -> None:
-    """Warn where the design does not determine all of its parameters."""
-    if rank < exog.shape[1]:
-        warnings.warn(
-            f"The design {list(factors)} has rank {rank} for {exog.shape[1]} columns: cells are "
-            "empty, and type II follows statsmodels' minimum-norm solution; see design_support "
-            "and supported_anova.",
-            RankDeficientDesignWarning,
-            stacklevel=3,
-        )
-
-
 def design_matrix(
     data: pd.DataFrame, factors: Sequence[str], terms: Sequence[tuple[int, ...]], typ: int
 ) -> tuple[FloatArray, dict[tuple[int, ...], slice]]:
@@ -234,32 +172,33 @@ def orthonormal_basis(matrix: FloatArray, scale: float | None = None) -> FloatAr
     return u[:, s > RANK_TOLERANCE * largest]
 
 
-def added_basis(exog: FloatArray, known: list[int], tested: list[int]) -> FloatArray:
+def added_basis(exog: FloatArray, known: IntArray, tested: IntArray) -> FloatArray:
     """Basis of what the columns `tested` add to the span of the columns `known`."""
     basis = orthonormal_basis(exog[:, known])
     columns = exog[:, tested]
-    rest = columns - basis @ (basis.T @ columns)
-    return orthonormal_basis(rest, scale=float(np.linalg.norm(columns)))
+    added = columns - basis @ (basis.T @ columns)
+    return orthonormal_basis(added, scale=float(np.linalg.norm(columns)))
 
 
 def nested_columns(
     terms: Sequence[tuple[int, ...]], columns: Mapping[tuple[int, ...], slice], typ: int
-) -> list[tuple[list[int], list[int]]]:
+) -> list[tuple[IntArray, IntArray]]:
     """For each term, the columns that its test conditions on, and its own columns."""
 
-    def given(position: int, term: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    def conditions_on(term: tuple[int, ...], other: tuple[int, ...]) -> bool:
         if typ == 1:
-            return terms.index(other) < position
-        if typ == 2:
-            return not set(term) <= set(other)
-        return other != term
+            return terms.index(other) < terms.index(term)
+        return not set(term) <= set(other) if typ == 2 else other != term
 
-    def indices(chosen: Sequence[tuple[int, ...]]) -> list[int]:
-        return [i for term in chosen for i in range(columns[term].start, columns[term].stop)]
-
+    positions = np.arange(max(columns[term].stop for term in terms))
     return [
-        ([0, *indices([other for other in terms if given(i, term, other)])], indices([term]))
-        for i, term in enumerate(terms)
+        (
+            np.concatenate(
+                [[0], *(positions[columns[other]] for other in terms if conditions_on(term, other))]
+            ),
+            positions[columns[term]],
+        )
+        for term in terms
     ]
 
 
@@ -290,5 +229,5 @@ def minimum_norm_basis(
         constraint = both
     weights = constraint @ pinv
     u, s, _ = np.linalg.svd(weights @ weights.T, hermitian=True)
-    keep = s > RANK_TOLERANCE * scale
-    return (weights.T @ u[:, keep]) / np.sqrt(s[keep])
+    nonzero = s > RANK_TOLERANCE * scale
+    return (weights.T @ u[:, nonzero]) / np.sqrt(s[nonzero])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,24 +11,20 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import fdtrc
 
+from everycell.engine.arrays import FloatArray
 from everycell.statistics.designs import (
     RANK_TOLERANCE,
-    FloatArray,
     Interactions,
+    RankDeficientDesignWarning,
     Solution,
     added_basis,
     check_factors,
-    check_residual,
-    check_type,
     design_matrix,
-    interaction_order,
     minimum_norm_basis,
     model_terms,
     nested_columns,
     orthonormal_basis,
     rounding,
-    term_names,
-    warn_if_deficient,
 )
 from everycell.statistics.effect_size import eta_squared, omega_squared, partial_eta_squared
 
@@ -66,20 +63,20 @@ class AnovaResults:
 
     def table(self, column: int = 0) -> pd.DataFrame:
         """Table of one response, with the rows and columns of :func:`anova`."""
-        return with_effect_sizes(
-            pd.DataFrame(
-                {
-                    "sum_sq": self.sum_sq[:, column],
-                    "df": self.df,
-                    "F": self.f[:, column],
-                    "p": self.p[:, column],
-                },
-                index=pd.Index(self.terms, name="term"),
-            ),
-            n=self.n,
-            df_resid=self.df_resid,
-            sum_sq_resid=float(self.sum_sq_resid[column]),
-            sum_sq_total=float(self.sum_sq_total[column]),
+        sum_sq, f = self.sum_sq[:, column], self.f[:, column]
+        return pd.DataFrame(
+            {
+                "sum_sq": sum_sq,
+                "df": self.df,
+                "F": f,
+                "p": self.p[:, column],
+                "n": self.n,
+                "omega_sq": omega_squared(f, self.df, self.n),
+                "eta_sq": eta_squared(sum_sq, self.sum_sq_total[column]),
+                "partial_eta_sq": partial_eta_squared(sum_sq, self.sum_sq_resid[column]),
+                "df_resid": self.df_resid,
+            },
+            index=pd.Index(self.terms, name="term"),
         )
 
 
@@ -145,18 +142,23 @@ class FastAnova:
         interactions: Interactions = "full",
         solution: Solution = "minimum_norm",
     ) -> None:
-        check_type(typ)
+        if typ not in (1, 2, 3):
+            raise ValueError(f"typ is {typ!r}: give 1, 2 or 3 (the type of the sums of squares).")
         check_factors(data, factors)
         if solution not in ("minimum_norm", "supported"):
             raise ValueError(f"solution is {solution!r}: give 'minimum_norm' or 'supported'.")
-        terms = model_terms(len(factors), interaction_order(len(factors), interactions))
+        terms = model_terms(len(factors), interactions)
         exog, columns = design_matrix(data, factors, terms, typ)
         self._space = orthonormal_basis(exog)
         self.n, self.rank = len(exog), self._space.shape[1]
         self.df_resid = self.n - self.rank
         self.full_rank = self.rank == exog.shape[1]
-        self.terms = tuple(term_names(terms, factors))
-        check_residual(self.df_resid, factors)
+        self.terms = tuple(":".join(factors[i] for i in term) for term in terms)
+        if self.df_resid < 1:
+            raise ValueError(
+                f"The design {list(factors)} leaves {self.df_resid} residual degrees of freedom: "
+                "use fewer factors or interactions, or more rows."
+            )
         if typ == 3 and not self.full_rank:
             raise ValueError(
                 f"The design {list(factors)} has empty cells (rank {self.rank} for "
@@ -165,7 +167,13 @@ class FastAnova:
             )
         minimum_norm = solution == "minimum_norm" and typ == 2 and not self.full_rank
         if minimum_norm:
-            warn_if_deficient(self.rank, exog, factors)
+            warnings.warn(
+                f"The design {list(factors)} has rank {self.rank} for {exog.shape[1]} columns: "
+                "cells are empty, and type II follows statsmodels' minimum-norm solution; see "
+                "design_support and supported_anova.",
+                RankDeficientDesignWarning,
+                stacklevel=2,
+            )
             pinv = np.linalg.pinv(exog, rtol=RANK_TOLERANCE)
             bases = [minimum_norm_basis(term, terms, columns, pinv) for term in terms]
         else:
@@ -241,29 +249,3 @@ class FastAnova:
             sum_sq_resid=resid,
             sum_sq_total=total,
         )
-
-
-COLUMNS = (
-    "sum_sq",
-    "df",
-    "F",
-    "p",
-    "n",
-    "omega_sq",
-    "eta_sq",
-    "partial_eta_sq",
-    "df_resid",
-)
-
-
-def with_effect_sizes(
-    table: pd.DataFrame, *, n: int, df_resid: int, sum_sq_resid: float, sum_sq_total: float
-) -> pd.DataFrame:
-    """Complete a table of sums of squares with effect sizes."""
-    return table.assign(
-        n=n,
-        omega_sq=omega_squared(table["F"], table["df"], n),
-        eta_sq=eta_squared(table["sum_sq"], sum_sq_total),
-        partial_eta_sq=partial_eta_squared(table["sum_sq"], sum_sq_resid),
-        df_resid=df_resid,
-    )[list(COLUMNS)]

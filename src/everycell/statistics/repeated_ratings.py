@@ -16,7 +16,7 @@ from scipy import stats
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from everycell.statistics.anova import anova
-from everycell.statistics.designs import check_response, factor_frame
+from everycell.statistics.designs import check_factors, check_response, factor_frame
 
 
 def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
@@ -93,6 +93,7 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
     >>> cluster_means_anova(frame, "rating", "mode", "worker")[["F", "df", "n"]].round(6).tolist()
     [32.0, 1.0, 4.0]
     """
+    check_factors(data, [factor])
     check_response(data, response, [factor])
     levels = data.groupby(cluster)[factor].nunique()
     if (levels > 1).any():
@@ -136,6 +137,7 @@ def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: 
     >>> round(random_intercept_p(frame, "rating", "mode", "worker"), 3)
     0.828
     """
+    check_factors(data, [factor])
     values = check_response(data, response, [factor])
     design = np.asarray(patsy.dmatrix("C(f0)", factor_frame(data, [factor])))
     with warnings.catch_warnings():

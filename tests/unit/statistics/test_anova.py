@@ -61,15 +61,14 @@ def as_tested(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize("typ", [1, 2, 3])
 @pytest.mark.parametrize("factors", [["a"], ["b", "a"], ["a", "b", "c"]])
-def test_fast_and_plain_equal_statsmodels(typ, factors):
+def test_equals_statsmodels(typ, factors):
     frame = unbalanced()
     fast = FastAnova(frame, factors, typ=typ).fit(frame[["x", "y", "z"]])
     for column, response in enumerate(["x", "y", "z"]):
         expected = statsmodels_table(frame, response, factors, typ)
-        plain = anova(frame, response, factors, typ=typ)
-        pd.testing.assert_frame_equal(as_tested(plain), expected, rtol=1e-9)
-        pd.testing.assert_frame_equal(as_tested(fast.table(column)), expected, rtol=1e-9)
-        pd.testing.assert_frame_equal(fast.table(column), plain, rtol=1e-9)
+        table = anova(frame, response, factors, typ=typ)
+        pd.testing.assert_frame_equal(as_tested(table), expected, rtol=1e-9)
+        pd.testing.assert_frame_equal(fast.table(column), table, rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::everycell.statistics.designs.RankDeficientDesignWarning")

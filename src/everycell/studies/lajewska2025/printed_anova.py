@@ -1,4 +1,4 @@
-"""Printed tables of ANOVAs: rows with p-values, and the effect size behind a printed letter."""
+"""Rows with p-values of published tables of ANOVAs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,3 @@ def named_rows(rows: pd.DataFrame, *columns: str) -> Iterator[str]:
     """One line per row: its key columns and its value."""
     for _, row in rows.iterrows():
         yield f"{' '.join(row[list(columns)])} {row['value']}"
-
-
-def omega_squared(f: float, df: int, n: int) -> float:
-    """Unbiased effect size of a term with `df` degrees of freedom at `n` ratings.
-
-    Examples
-    --------
-    >>> round(omega_squared(f=1.0, df=1, n=60), 3)
-    0.0
-    """
-    return df * (f - 1) / (df * (f - 1) + n)

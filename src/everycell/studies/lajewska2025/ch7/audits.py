@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from everycell.engine.audits import Cells, Finding, holds_if_any, joined, printed_text, rows_where
-from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, omega_squared, p_values
+from everycell.statistics.effect_size import omega_squared
+from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, p_values
 
 
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:

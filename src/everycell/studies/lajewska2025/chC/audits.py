@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none, printed_text
-from everycell.studies.lajewska2025.printed_anova import omega_squared
+from everycell.statistics.effect_size import omega_squared
 
 
 def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
