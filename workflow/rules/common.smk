@@ -67,9 +67,7 @@ onstart:
                 f"Snakemake {snakemake_version} limits jobs in a way that is not known here; the run "
                 "takes a little longer, and its results are the same. See common.smk."
             )
-    folders = map(
-        Path, ("results", "work", "published", "recorded", config["cache"])
-    )
+    folders = map(Path, ("results", "work", "published", "recorded", config["cache"]))
     if number := end_future_times(folders):
         logger.warning(
             f"The times of {number} files lay in the future, as after a clock was set back; they "

@@ -70,10 +70,7 @@ for fetched, known in CORPORA.items():
         name:
             f"fetch_corpus_{fetched}"
         output:
-            [
-                ensure(fetched_corpus(f"{fetched}/{file}"), non_empty=True)
-                for file in known.files
-            ],
+            [ensure(fetched_corpus(f"{fetched}/{file}"), non_empty=True) for file in known.files],
         log:
             f"logs/fetch/corpora/{fetched}.log",
         benchmark:

@@ -166,10 +166,7 @@ use rule msmarco_rerank as msmarco_swapped_rerank with:
         model=lambda wildcards: msmarco_model(wildcards.reranker),
         pairs=GENDER_PAIRS,
     output:
-        **{
-            name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run"
-            for name in QUERY_SETS
-        },
+        **{name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run" for name in QUERY_SETS},
     pathvars:
         job="retrieval/msmarcoswapped/rerank_{reranker}",
     params:

@@ -52,9 +52,7 @@ def named_by_user(key, content, page, *, kind="folder", corpus=None):
     what, is_one = NAMED[kind]
     if not named or not is_one(named):
         found = (
-            f"{named!r}, which is not a {kind}"
-            if named
-            else "null" if named is None else "empty"
+            f"{named!r}, which is not a {kind}" if named else "null" if named is None else "empty"
         )
         by_itself = f", write `{FETCH}` to have it fetched" if corpus else ""
         refuse(

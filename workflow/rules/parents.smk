@@ -49,7 +49,7 @@ rule cached_step:
 # A result is TIER/PAPER/ARTEFACT: its files lie below results/ under that name.
 rule table:
     output:
-        **table_files("<result>"),
+        **table_files(),
     log:
         "logs/<result>.log",
     benchmark:
@@ -70,4 +70,4 @@ rule table:
 
 use rule table as figure with:
     output:
-        **figure_files("<result>"),
+        **figure_files(),

@@ -30,9 +30,7 @@ def face(tier, card):
     look = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":
-        look["title"] = (
-            f"STAND-IN, not the paper's data ({declared.name}): {card.title}"
-        )
+        look["title"] = f"STAND-IN, not the paper's data ({declared.name}): {card.title}"
     return look
 
 
@@ -59,38 +57,34 @@ def in_report(path, output_name):
     return report(path, caption=caption, category=category, labels=labels)
 
 
-def result_files(stem, forms, shown, start=""):
-    """Files of a result by output name: its forms, the one that the report shows, the receipt."""
-    files = {f"{start}{form}": f"{stem}.{form}" for form in forms}
-    files[f"{start}{shown}"] = in_report(f"{stem}.{shown}", f"{start}{shown}")
-    return files | {f"{start}receipt": f"{stem}.receipt.json"}
+def table_files(result="<result>", *, tables=(), figures=()):
+    """Files of a table by output name: full precision, three shown forms, the receipt.
 
-
-def table_files(result, start=""):
-    """Files of a table: full precision, three shown forms, and the receipt.
-
-    `result` is TIER/PAPER/ARTEFACT; output names begin with `start`.
+    `result` is TIER/PAPER/ARTEFACT: the rule's own, or a further one, whose output names begin with
+    its name. `tables` and `figures` are the supplementary ones, whose names follow theirs.
     """
-    *forms, shown = TABLE_FORMS
-    return result_files(f"results/{result}", forms, shown, start)
+    return result_files(TABLE_FORMS, result, tables, figures)
 
 
-def figure_files(result, start=""):
-    """Files of a figure: what it plots, three pictures, and the receipt."""
-    *forms, shown = FIGURE_FORMS
-    return result_files(f"results/{result}", forms, shown, start)
+def figure_files(result="<result>", *, tables=(), figures=()):
+    """Files of a figure by output name: what it plots, three pictures, the receipt."""
+    return result_files(FIGURE_FORMS, result, tables, figures)
 
 
-def another(files, result):
-    """Files of a further artefact of a job, under output names that begin with its own."""
-    return files(result, f"{result.rpartition('/')[2]}_")
+def result_files(forms, result, tables, figures):
+    """Files of a result and of its supplementary tables and figures."""
+    stem = f"results/{result}"
+    start = "" if result == "<result>" else f"{result.rpartition('/')[2]}_"
+    files = {**forms_of(forms, stem, start), f"{start}receipt": f"{stem}.receipt.json"}
+    for shape, names in ((TABLE_FORMS, tables), (FIGURE_FORMS, figures)):
+        for name in names:
+            files |= forms_of(shape, f"{stem}.{name}", f"{start}{name}_")
+    return files
 
 
-def companion(files, result, part, start=""):
-    """Files that stand beside an artefact's own, under output names that begin with `part`.
-
-    Of a further artefact of a job they begin with its own names (`start`) before that.
-    """
-    found = files(f"{result}.{part}", f"{start}{part}_")
-    found.pop(f"{start}{part}_receipt")
-    return found
+def forms_of(forms, stem, start):
+    """The forms of one table or figure by output name; the report shows the last one."""
+    *files, shown = forms
+    return {f"{start}{form}": f"{stem}.{form}" for form in files} | {
+        f"{start}{shown}": in_report(f"{stem}.{shown}", f"{start}{shown}")
+    }

@@ -16,9 +16,7 @@ from everycell.text.tokenise import VOCABULARIES
 COLLECTIONS = {}
 #: Encoders that come inside packages, for whichever chapter needs them.
 PACKAGED_ENCODERS = ("splade-tiny", "minilm")
-FETCHED_TOGETHER |= {
-    encoder: registered_encoder(encoder) for encoder in PACKAGED_ENCODERS
-}
+FETCHED_TOGETHER |= {encoder: registered_encoder(encoder) for encoder in PACKAGED_ENCODERS}
 FETCHED_TOGETHER["wordpiece-vocab"] = [resource(key) for key in VOCABULARIES.values()]
 
 
@@ -108,9 +106,7 @@ def hash_of_code_with_ranker(script, name):
 
 def training_of(part):
     """How the wildcard's ranker is trained on the wildcard's collection: one part of it."""
-    return lambda wildcards: collection_of(wildcards).training(
-        ranker_named(wildcards.kind)
-    )[part]
+    return lambda wildcards: collection_of(wildcards).training(ranker_named(wildcards.kind))[part]
 
 
 def training_tasks_of(wildcards):
@@ -144,9 +140,7 @@ def reading_of(wildcards):
 def encoded_as(wildcards, name, zero_shot=False):
     """What a ranker reads of the wildcard's collection."""
     found = collection_of(wildcards)
-    return ranker_named(name).reading(
-        found.lengths, zero_shot=zero_shot, proposals=found.proposals
-    )
+    return ranker_named(name).reading(found.lengths, zero_shot=zero_shot, proposals=found.proposals)
 
 
 def expanded_reading_of(wildcards):

@@ -6,9 +6,7 @@ TARGETS["all"] = TARGETS["embedded"] + TARGETS["released"]
 for paper in PAPERS.values():
     TARGETS[paper.key] = runnable_in_minutes(paper=paper.key)
     for chapter in paper.chapters:
-        TARGETS[f"{paper.key}_ch{chapter}"] = runnable_in_minutes(
-            paper=paper.key, chapter=chapter
-        )
+        TARGETS[f"{paper.key}_ch{chapter}"] = runnable_in_minutes(paper=paper.key, chapter=chapter)
 for artefact in all_artefacts(PAPERS):
     files = [
         verdict_file(artefact, tier)

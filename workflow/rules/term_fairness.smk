@@ -10,9 +10,7 @@ use rule step as count_terms with:
     input:
         documents="work/{collection}/documents.parquet",
         words=lambda wildcards: (
-            "work/planted/words.txt"
-            if wildcards.collection == "planted"
-            else resource(WORD_LIST)
+            "work/planted/words.txt" if wildcards.collection == "planted" else resource(WORD_LIST)
         ),
     output:
         counts="work/{collection}/counts.parquet",
@@ -29,8 +27,7 @@ use rule step as count_terms with:
 # Both measures on lists that are printed.
 use rule figure as term_fairness_example with:
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "measures"),
+        **figure_files(tables=["measures"]),
     pathvars:
         result="none/example",
     params:
@@ -46,8 +43,7 @@ use rule figure as term_fairness_depth with:
     input:
         unpack(depth_inputs),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "sensitivity"),
+        **figure_files(tables=["sensitivity"]),
     pathvars:
         result="none/depth",
     resources:
@@ -62,8 +58,7 @@ use rule figure as term_fairness_depth with:
 # The same where lists are long and many: a file of all points, and what is printed as figure.
 use rule term_fairness_depth as term_fairness_depth_full with:
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "sensitivity"),
+        **figure_files(tables=["sensitivity"]),
         points="results/<result>.points.csv",
     pathvars:
         result="none/depth_full",
@@ -91,9 +86,7 @@ use rule table as term_fairness_means with:
 # The same for rankers with planted effects, next to rankers without any: the negative control.
 use rule term_fairness_means as term_fairness_planted with:
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "control"),
+        **table_files(tables=["tests", "control"]),
     pathvars:
         result="none/planted",
     resources:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from everycell.engine.artefacts import load_paper
 from everycell.engine.job import Job
-from everycell.engine.receipts import ReceiptError, write_json
-from everycell.engine.results import files_of, read_result, tables_beside
+from everycell.engine.receipts import ReceiptError
+from everycell.engine.results import files_of, read_result, tables_beside, write_report
 from everycell.engine.verdicts import report
 from everycell.engine.verification import verify
 from everycell.studies.discovery import audits_of
@@ -30,4 +30,4 @@ with Job(snakemake) as job:
         foreign="; ".join(each["difference"] for each in identities if each["difference"]),
     )
     found = found.model_copy(update={"notes": snakemake.params.notes})
-    write_json(Path(snakemake.output.verdicts), found.model_dump())
+    write_report(Path(snakemake.output.verdicts), found, artefact, results)

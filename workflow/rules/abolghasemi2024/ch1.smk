@@ -58,8 +58,7 @@ use rule term_fairness_planted as abolghasemi2024_fairness_planted with:
 # The markers show what is fairer than BM25; the tests beside also show what is less fair.
 use rule abolghasemi2024_fairness as abolghasemi2024_fairness_released with:
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
+        **table_files(tables=["tests"]),
     pathvars:
         result="{tier}/abolghasemi2024/table_1",
     wildcard_constraints:

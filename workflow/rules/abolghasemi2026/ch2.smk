@@ -180,10 +180,7 @@ use rule table as abolghasemi2026_ch2_quality with:
         pydocs_candidates="work/pydocs/candidates.parquet",
         pydocs_runs=[f"work/pydocs/runs/{run}.run" for run in SHORT_AND_LONG.values()],
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "checks"),
-        **companion(figure_files, "<result>", "lengths"),
-        **companion(table_files, "<result>", "expansion"),
+        **table_files(tables=["checks", "expansion"], figures=["lengths"]),
         comparison_md="results/embedded/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/embedded/abolghasemi2026/table_2_1.ranx.tex",
     pathvars:
@@ -213,9 +210,7 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
         runs=[f"work/cacm/runs/{system[3]}.run" for system in SYSTEMS["released"]],
         new_terms=expansion_files("released"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "expansion"),
-        **companion(table_files, "<result>", "validation"),
+        **table_files(tables=["expansion", "validation"]),
         comparison_md="results/released/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/released/abolghasemi2026/table_2_1.ranx.tex",
     pathvars:
@@ -239,8 +234,7 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_scidocs with
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", SYSTEMS["full"]),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "seeds"),
+        **table_files(tables=["seeds"]),
         comparison_md="results/full/abolghasemi2026/table_2_1.ranx.md",
         comparison_tex="results/full/abolghasemi2026/table_2_1.ranx.tex",
     pathvars:
@@ -308,8 +302,7 @@ use rule table as abolghasemi2026_ch2_tokenisation with:
 
 # Tables 2.3 and 2.4 and Figure 2.3: BM25 with TILDE and with TILDEv2.
 LISTS = {
-    tier: {collection: COLLECTIONS[collection].lists}
-    for tier, collection in COLLECTION.items()
+    tier: {collection: COLLECTIONS[collection].lists} for tier, collection in COLLECTION.items()
 }
 # The tasks that serve the checks of Table 2.1 are not in these.
 LISTS["embedded"]["concepts"]["tasks"] = list(TASKS)
@@ -334,8 +327,7 @@ use rule table as abolghasemi2026_ch2_interpolation with:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "weights"),
+        **table_files(tables=["weights"]),
     pathvars:
         result="{tier}/abolghasemi2026/table_2_3",
     wildcard_constraints:
@@ -358,9 +350,7 @@ use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_
         candidates="work/cacm/candidates.parquet",
         runs=run_files("cacm", COMBINED["released"]),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "weights"),
-        **companion(table_files, "<result>", "other_negatives"),
+        **table_files(tables=["weights", "other_negatives"]),
     pathvars:
         result="released/abolghasemi2026/table_2_3",
     params:
@@ -376,8 +366,7 @@ use rule table as abolghasemi2026_ch2_oracle with:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
     output:
-        **table_files("<result>"),
-        **companion(figure_files, "<result>", "gains"),
+        **table_files(figures=["gains"]),
     pathvars:
         result="{tier}/abolghasemi2026/table_2_4",
     wildcard_constraints:
@@ -405,8 +394,7 @@ use rule figure as abolghasemi2026_ch2_curves with:
         candidates=candidates_of,
         runs=runs_of(COMBINED),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "ranges"),
+        **figure_files(tables=["ranges"]),
     pathvars:
         result="{tier}/abolghasemi2026/figure_2_3",
     wildcard_constraints:
@@ -429,8 +417,7 @@ use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "ranges"),
+        **figure_files(tables=["ranges"]),
         points="results/full/abolghasemi2026/figure_2_3.points.csv",
     pathvars:
         result="full/abolghasemi2026/figure_2_3",

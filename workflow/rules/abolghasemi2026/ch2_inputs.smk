@@ -40,9 +40,7 @@ def training_on_stand_ins(ranker, settings=CH2):
     return {
         "pairs": settings.models.pairs,
         "negatives": ranker.negatives,
-        "reading": ranker.training_reading(
-            settings.lengths.model_dump(), few_steps=True
-        ),
+        "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=True),
         "options": {
             "epochs": chosen["epochs"],
             "batch_size": chosen["batch"],
@@ -257,9 +255,7 @@ def stated_size_inputs(wildcards):
 
 def runs_of(table):
     """Runs that a table of chapter 2 of abolghasemi2026 compares, in the wildcard's tier."""
-    return lambda wildcards: run_files(
-        COLLECTION[wildcards.tier], table[wildcards.tier]
-    )
+    return lambda wildcards: run_files(COLLECTION[wildcards.tier], table[wildcards.tier])
 
 
 def candidates_of(wildcards):

@@ -191,8 +191,7 @@ use rule table as abolghasemi2026_ch2_stated_sizes with:
     input:
         unpack(stated_size_inputs),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "lists"),
+        **table_files(tables=["lists"]),
     pathvars:
         result="full/abolghasemi2026/text_2",
     resources:

@@ -31,9 +31,7 @@ use rule table as abolghasemi2026_ch3_ratings with:
         **rated_dialogues("ratings"),
         printed="published/abolghasemi2026/table_3_1.csv",
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "rules"),
-        **companion(table_files, "<result>", "raters"),
+        **table_files(tables=["rules", "raters"]),
     pathvars:
         result="released/abolghasemi2026/table_3_1",
     params:
@@ -48,8 +46,7 @@ use rule table as abolghasemi2026_ch3_split with:
     input:
         **rated_dialogues("ratings", "valid", "test"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
+        **table_files(tables=["readings"]),
     pathvars:
         result="released/abolghasemi2026/table_3_2",
     resources:
@@ -67,8 +64,7 @@ use rule table as abolghasemi2026_ch3_test_sets with:
         samples="work/satisfaction/samples.parquet",
         printed="published/abolghasemi2026/table_3_5.csv",
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "pairs"),
+        **table_files(tables=["pairs"]),
     pathvars:
         result="released/abolghasemi2026/table_3_5",
     params:
@@ -141,11 +137,7 @@ use rule table as abolghasemi2026_ch3_success with:
         rules="work/satisfaction/released/rules.parquet",
         provenance="work/satisfaction/released/provenance.json",
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "intervals"),
-        **companion(table_files, "<result>", "generators"),
-        **companion(table_files, "<result>", "answers"),
-        **companion(table_files, "<result>", "judges"),
+        **table_files(tables=["intervals", "generators", "answers", "judges"]),
     pathvars:
         result="released/abolghasemi2026/table_3_4",
     resources:
@@ -166,11 +158,8 @@ use rule table as abolghasemi2026_ch3_planted_success with:
         rules="work/satisfaction/embedded/rules.parquet",
         provenance="work/satisfaction/embedded/provenance.json",
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "intervals"),
-        **companion(table_files, "<result>", "generators"),
-        **companion(table_files, "<result>", "answers"),
-        **another(table_files, "embedded/abolghasemi2026/table_3_5"),
+        **table_files(tables=["intervals", "generators", "answers"]),
+        **table_files("embedded/abolghasemi2026/table_3_5"),
     pathvars:
         result="embedded/abolghasemi2026/table_3_4",
     resources:
@@ -188,15 +177,11 @@ use rule table as abolghasemi2026_ch3_implied with:
     input:
         rows="published/abolghasemi2026/table_3_6.csv",
         sizes="published/abolghasemi2026/table_3_5.csv",
-    output:
-        **table_files("<result>"),
     pathvars:
         result="embedded/abolghasemi2026/text_3_6",
     params:
         **runs("abolghasemi2026/ch3/implied"),
-        declared=declared_inputs(
-            "embedded", "abolghasemi2026", "table_3_6", "table_3_5"
-        ),
+        declared=declared_inputs("embedded", "abolghasemi2026", "table_3_6", "table_3_5"),
     message:
         "What the printed rows of Table 3.6 imply"
 
@@ -309,15 +294,10 @@ use rule table as abolghasemi2026_ch3_estimators with:
         few_shot=few_shot_answers("parquet"),
         provenance=few_shot_answers("provenance.json"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "spread"),
-        **companion(table_files, "<result>", "robustness"),
-        **companion(table_files, "<result>", "doubled"),
-        **companion(table_files, "<result>", "apologies"),
-        **companion(table_files, "<result>", "ranking"),
-        **another(table_files, "{tier}/abolghasemi2026/table_3_7"),
-        **another(figure_files, "{tier}/abolghasemi2026/figure_3_4"),
-        **another(figure_files, "{tier}/abolghasemi2026/figure_3_5"),
+        **table_files(tables=["spread", "robustness", "doubled", "apologies", "ranking"]),
+        **table_files("{tier}/abolghasemi2026/table_3_7"),
+        **figure_files("{tier}/abolghasemi2026/figure_3_4"),
+        **figure_files("{tier}/abolghasemi2026/figure_3_5"),
     pathvars:
         result="{tier}/abolghasemi2026/table_3_6",
     wildcard_constraints:
@@ -339,19 +319,10 @@ use rule table as abolghasemi2026_ch3_estimators with:
 # With the spread over seeds for the thesis' rows.
 use rule abolghasemi2026_ch3_estimators as abolghasemi2026_ch3_estimators_full with:
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "spread"),
-        **companion(table_files, "<result>", "robustness"),
-        **companion(table_files, "<result>", "doubled"),
-        **companion(table_files, "<result>", "apologies"),
-        **companion(table_files, "<result>", "ranking"),
-        **companion(table_files, "<result>", "seeds"),
-        **another(table_files, "{tier}/abolghasemi2026/table_3_7"),
-        **companion(
-            table_files, "{tier}/abolghasemi2026/table_3_7", "seeds", "table_3_7_"
-        ),
-        **another(figure_files, "{tier}/abolghasemi2026/figure_3_4"),
-        **another(figure_files, "{tier}/abolghasemi2026/figure_3_5"),
+        **table_files(tables=["spread", "robustness", "doubled", "apologies", "ranking", "seeds"]),
+        **table_files("{tier}/abolghasemi2026/table_3_7", tables=["seeds"]),
+        **figure_files("{tier}/abolghasemi2026/figure_3_4"),
+        **figure_files("{tier}/abolghasemi2026/figure_3_5"),
     pathvars:
         result="{tier}/abolghasemi2026/table_3_6",
     wildcard_constraints:

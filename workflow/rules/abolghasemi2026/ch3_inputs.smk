@@ -131,10 +131,7 @@ def few_shot_answers(ending):
 
     def files(wildcards):
         folder = f"work/satisfaction/{wildcards.tier}/few_shot"
-        return [
-            f"{folder}/{model}.{ending}"
-            for model in few_shot_settings(wildcards).models
-        ]
+        return [f"{folder}/{model}.{ending}" for model in few_shot_settings(wildcards).models]
 
     return files
 

@@ -29,10 +29,7 @@ use rule term_fairness_depth as abolghasemi2026_ch4_depth_planted with:
         unpack(depth_inputs),
         truth="work/planted/truth.parquet",
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "sensitivity"),
-        **companion(table_files, "<result>", "recovered"),
-        **companion(figure_files, "<result>", "balance"),
+        **figure_files(tables=["sensitivity", "recovered"], figures=["balance"]),
     pathvars:
         result="{tier}/abolghasemi2026/figure_4_2",
     wildcard_constraints:
@@ -76,8 +73,7 @@ use rule term_fairness_planted as abolghasemi2026_ch4_fairness_planted with:
 # The markers show what is fairer than BM25; the tests beside also show what is less fair.
 use rule abolghasemi2026_ch4_fairness as abolghasemi2026_ch4_fairness_released with:
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
+        **table_files(tables=["tests"]),
     pathvars:
         result="{tier}/abolghasemi2026/table_4_1",
     wildcard_constraints:

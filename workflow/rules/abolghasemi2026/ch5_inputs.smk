@@ -121,8 +121,7 @@ def attribution_templates():
     chosen = SETTINGS.attribution
     return {
         "template": chosen.template or f"{RAG}/templates/cited_answer.txt",
-        "authors_template": chosen.authors_template
-        or f"{RAG}/templates/cited_answer_authors.txt",
+        "authors_template": chosen.authors_template or f"{RAG}/templates/cited_answer_authors.txt",
         "names": chosen.names or f"{RAG}/names.txt",
     }
 
@@ -167,34 +166,19 @@ ATTRIBUTION_RESULTS = {
 }
 
 
-#: What stands beside Table 5.1: name -> whether it is a figure.
+#: What stands beside Table 5.1: tables, figures.
 ATTRIBUTION_BESIDE = {
-    "embedded": {
-        "intervals": False,
-        "answers": False,
-        "truth": False,
-        "bias": False,
-        "planted": True,
-        "cited": True,
-    },
-    "released": {
-        "intervals": False,
-        "answers": False,
-        "readings": False,
-        "truth": False,
-        "bias": False,
-    },
-    "full": {"intervals": False, "answers": False, "readings": False},
+    "embedded": (["intervals", "answers", "truth", "bias"], ["planted", "cited"]),
+    "released": (["intervals", "answers", "readings", "truth", "bias"], []),
+    "full": (["intervals", "answers", "readings"], []),
 }
 
 
 def attribution_outputs(tier):
     """Files of all results of attribution bias that a tier makes of its answers."""
-    files = table_files("<result>")
-    for part, is_figure in ATTRIBUTION_BESIDE[tier].items():
-        kind = figure_files if is_figure else table_files
-        files |= companion(kind, "<result>", part)
+    tables, figures = ATTRIBUTION_BESIDE[tier]
+    files = table_files(tables=tables, figures=figures)
     for name in ATTRIBUTION_RESULTS[tier]:
         kind = table_files if name.startswith("table") else figure_files
-        files |= another(kind, f"{tier}/abolghasemi2026/{name}")
+        files |= kind(f"{tier}/abolghasemi2026/{name}")
     return files

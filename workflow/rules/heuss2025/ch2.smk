@@ -11,8 +11,7 @@ use rule table as heuss2025_ch2_lists with:
     input:
         **fair_lists(*FAIR_DATASETS),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "lists"),
+        **table_files(tables=["lists"]),
     pathvars:
         result="released/heuss2025/table_2_1",
     params:
@@ -25,8 +24,6 @@ use rule table as heuss2025_ch2_lists with:
 use rule table as heuss2025_ch2_list_numbers with:
     input:
         **fair_lists(*FAIR_DATASETS),
-    output:
-        **table_files("<result>"),
     pathvars:
         result="released/heuss2025/text_2_5",
     params:
@@ -108,11 +105,7 @@ use rule table as heuss2025_ch2_tables with:
             dataset=FAIR_DATASETS,
         ),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "epochs"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "seeds"),
-        **companion(table_files, "<result>", "formula"),
+        **table_files(tables=["epochs", "tests", "seeds", "formula"]),
     pathvars:
         result="{tier}/heuss2025/table_2_{number}",
     wildcard_constraints:
@@ -129,8 +122,7 @@ use rule table as heuss2025_ch2_tables with:
 # Section 2.7: how often ten random items hold an outlier.
 use rule table as heuss2025_ch2_chances with:
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "errors"),
+        **table_files(tables=["errors"]),
     pathvars:
         result="embedded/heuss2025/text_2_7",
     params:

@@ -4,10 +4,7 @@
 # Figure 2.2, and what it leaves open: which matrix, which matching, how far from the best.
 use rule figure as heuss2025_ch2_simulation with:
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "changes"),
-        **companion(table_files, "<result>", "choices"),
-        **companion(table_files, "<result>", "bounds"),
+        **figure_files(tables=["changes", "choices", "bounds"]),
     pathvars:
         result="embedded/heuss2025/figure_2_2",
     resources:

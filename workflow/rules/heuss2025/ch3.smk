@@ -12,9 +12,7 @@ use rule step as heuss2025_ch3_cross_encoder with:
         documents="work/cast/documents.parquet",
         queries="work/cast/queries.parquet",
         candidates="work/cast/candidates.parquet",
-        models=expand(
-            "work/cast/models/cross-encoder.splade-tiny.fold-{fold}", fold=FOLDS
-        ),
+        models=expand("work/cast/models/cross-encoder.splade-tiny.fold-{fold}", fold=FOLDS),
         folds=expand("work/cast/folds/{fold}/queries.parquet", fold=FOLDS),
     output:
         scores="work/heuss2025/ch3/cross-encoder.scores.parquet",
@@ -143,8 +141,7 @@ use rule table as heuss2025_ch3_operating_points with:
     input:
         unpack(operating_point_inputs),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "binary"),
+        **table_files(tables=["binary"]),
     pathvars:
         result="{tier}/heuss2025/table_3_1",
     wildcard_constraints:
@@ -180,8 +177,7 @@ use rule figure as heuss2025_ch3_curves with:
     input:
         unpack(of_rankers("measures")),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "advantages"),
+        **figure_files(tables=["advantages"]),
     pathvars:
         result="{tier}/heuss2025/figure_3_3",
     wildcard_constraints:
@@ -213,9 +209,7 @@ use rule figure as heuss2025_ch3_ablation with:
     input:
         unpack(of_rankers("measures", "scores")),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "advantages"),
-        **companion(table_files, "<result>", "spread"),
+        **figure_files(tables=["advantages", "spread"]),
     pathvars:
         result="{tier}/heuss2025/figure_3_5",
     wildcard_constraints:
@@ -236,9 +230,7 @@ use rule figure as heuss2025_ch3_control with:
     input:
         unpack(of_rankers("measures", first=True)),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "against"),
-        **companion(table_files, "<result>", "changes"),
+        **figure_files(tables=["against", "changes"]),
     pathvars:
         result="{tier}/heuss2025/figure_3_6",
     wildcard_constraints:
@@ -258,8 +250,7 @@ use rule figure as heuss2025_ch3_examples with:
     input:
         unpack(of_rankers("scores", "measures", collection=True, first=True)),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "changed"),
+        **figure_files(tables=["changed"]),
     pathvars:
         result="{tier}/heuss2025/figure_3_7",
     wildcard_constraints:

@@ -29,9 +29,7 @@ UNCERTAIN_COLLECTION = {
         "qrels": "work/msmarco/qrels.qs2.parquet",
     },
 }
-RANKED_BY = {
-    ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ranker in rankers
-}
+RANKED_BY = {ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ranker in rankers}
 
 
 def trained_runs(tier):

@@ -11,8 +11,7 @@ use rule table as heuss2025_ch4_ranks with:
     input:
         **TALENT_SEARCH,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "rankers"),
+        **table_files(tables=["rankers"]),
     pathvars:
         result="embedded/heuss2025/table_4_A_3",
     params:
@@ -52,9 +51,7 @@ use rule figure as heuss2025_ch4_lists with:
         choices="work/heuss2025/ch4/choices.parquet",
         spread="work/heuss2025/ch4/spread.parquet",
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "choices"),
-        **companion(table_files, "<result>", "spread"),
+        **figure_files(tables=["choices", "spread"]),
     pathvars:
         result="embedded/heuss2025/figure_{number}",
     wildcard_constraints:

@@ -111,10 +111,7 @@ use rule figure as heuss2025_ch4_faithfulness with:
         checks=of_explained("checks"),
         attributions=of_explained("attributions"),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "differences"),
-        **companion(table_files, "<result>", "ratios"),
-        **companion(table_files, "<result>", "features"),
+        **figure_files(tables=["differences", "ratios", "features"]),
     pathvars:
         result="{tier}/heuss2025/figure_4_4",
     wildcard_constraints:

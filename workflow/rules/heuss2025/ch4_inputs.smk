@@ -6,9 +6,7 @@ TALENT_SEARCH = {
     "candidates": "published/heuss2025/table_4_A_1.csv",
     "universities": "published/heuss2025/table_4_A_2.csv",
 }
-TALENT_SEARCH_CELLS = declared_inputs(
-    "embedded", "heuss2025", "table_4_A_1", "table_4_A_2"
-)
+TALENT_SEARCH_CELLS = declared_inputs("embedded", "heuss2025", "table_4_A_1", "table_4_A_2")
 
 EXPLAINED = SETTINGS.list_explanations
 
@@ -24,11 +22,7 @@ def explained_data(tier):
     """Data sets of Figure 4.4: in the full tier those whose folders the user names."""
     data = EXPLAINED_DATA[tier]
     # The other tiers have no folders to name.
-    named = {
-        name: shown
-        for name, shown in data.items()
-        if getattr(EXPLAINED.folders, name, None)
-    }
+    named = {name: shown for name, shown in data.items() if getattr(EXPLAINED.folders, name, None)}
     return named or data
 
 
@@ -56,9 +50,7 @@ LETOR_PARTS = {
 }
 FETCHED_TOGETHER |= {
     "mq2008": [path for part in LETOR_PARTS["mq2008_fold1"].values() for path in part],
-    "mslr-sample": [
-        path for part in LETOR_PARTS["mslr_slice"].values() for path in part
-    ],
+    "mslr-sample": [path for part in LETOR_PARTS["mslr_slice"].values() for path in part],
 }
 
 #: Number of features.
@@ -92,8 +84,7 @@ def of_explained(kind):
 
     def files(wildcards):
         return [
-            f"work/heuss2025/ch4/{data}/{kind}.parquet"
-            for data in explained_data(wildcards.tier)
+            f"work/heuss2025/ch4/{data}/{kind}.parquet" for data in explained_data(wildcards.tier)
         ]
 
     return files

@@ -31,8 +31,7 @@ use rule table as heuss2025_ch5_selection with:
     input:
         selection=["work/heuss2025/ch5/planted/selection.parquet"],
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "answerers"),
+        **table_files(tables=["answerers"]),
     pathvars:
         result="embedded/heuss2025/table_5_2",
     params:
@@ -77,9 +76,7 @@ use rule figure as heuss2025_ch5_forged with:
         outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
         estimates="work/heuss2025/ch5/planted/estimates.parquet",
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "shares"),
-        **companion(figure_files, "<result>", "planted"),
+        **figure_files(tables=["shares"], figures=["planted"]),
     pathvars:
         result="embedded/heuss2025/figure_5_6",
     params:
@@ -176,8 +173,7 @@ use rule heuss2025_ch5_forged as heuss2025_ch5_forged_nq with:
             *chosen("outcomes.parquet"),
         ],
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "shares"),
+        **figure_files(tables=["shares"]),
     pathvars:
         result="released/heuss2025/figure_5_6",
 
@@ -195,9 +191,7 @@ use rule heuss2025_ch5_controls as heuss2025_ch5_controls_nq with:
 # What the text states, from Table 5.2 and from other numbers of the text.
 use rule table as heuss2025_ch5_stated with:
     input:
-        printed=expand(
-            "published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]
-        ),
+        printed=expand("published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]),
     pathvars:
         result="embedded/heuss2025/text_5_5",
     params:
@@ -214,9 +208,7 @@ use rule table as heuss2025_ch5_reported_nq with:
         right=chosen("right.parquet"),
         provenance=chosen("provenance.json"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "measured"),
-        **companion(table_files, "<result>", "right"),
+        **table_files(tables=["measured", "right"]),
     pathvars:
         result="released/heuss2025/text_5_5",
     params:
@@ -259,8 +251,7 @@ use rule heuss2025_ch5_selection as heuss2025_ch5_selection_full with:
     input:
         selection=asked("selection"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "answerers"),
+        **table_files(tables=["answerers"]),
     pathvars:
         result="full/heuss2025/table_5_2",
     params:
@@ -291,8 +282,7 @@ use rule heuss2025_ch5_forged as heuss2025_ch5_forged_full with:
     input:
         outcomes=asked("outcomes"),
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "shares"),
+        **figure_files(tables=["shares"]),
     pathvars:
         result="full/heuss2025/figure_5_6",
 
@@ -310,9 +300,7 @@ use rule heuss2025_ch5_reported_nq as heuss2025_ch5_reported_full with:
         answers=asked("answers"),
         provenance=asked("provenance"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "measured"),
-        **companion(table_files, "<result>", "models"),
+        **table_files(tables=["measured", "models"]),
     pathvars:
         result="full/heuss2025/text_5_5",
     params:

@@ -22,9 +22,7 @@ TOLD_NOTHING_OF = [
 
 def chosen(ending):
     """Files of the language models that choose a document."""
-    return [
-        f"work/heuss2025/ch5/chosen/{model}.{ending}" for model in CITED.released.models
-    ]
+    return [f"work/heuss2025/ch5/chosen/{model}.{ending}" for model in CITED.released.models]
 
 
 def asked_files(model):
@@ -53,9 +51,7 @@ def asked(name):
 def cited_data(wildcards):
     """Questions, passages and a run of the user's."""
     key = "citation_faithfulness.full.data"
-    folder = named_by_user(
-        key, "questions, passages and retrieved.run", "citation-faithfulness.md"
-    )
+    folder = named_by_user(key, "questions, passages and retrieved.run", "citation-faithfulness.md")
     missing = [part for part in CITED_DATA if not (folder / part).is_file()]
     if missing:
         refuse(

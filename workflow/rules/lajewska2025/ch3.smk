@@ -11,8 +11,7 @@ use rule table as lajewska2025_ch3_table with:
         qrels=[resource(f"{CAST}/qrels/2021.txt")],
         runs=files_of_2021,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
+        **table_files(tables=["tests"]),
     pathvars:
         result="released/lajewska2025/table_3_{number}",
     wildcard_constraints:
@@ -34,8 +33,7 @@ use rule lajewska2025_ch3_table as lajewska2025_ch3_table_full with:
         qrels=[resource(f"{CAST}/qrels/{year}.txt") for year in CAST_MEASURES],
         runs=files_of_both_years,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
+        **table_files(tables=["tests"]),
     pathvars:
         result="full/lajewska2025/table_3_{number}",
     wildcard_constraints:
@@ -77,9 +75,7 @@ use rule table as lajewska2025_ch3_distances with:
 # Section 3.4: which of the differences in Tables 3.3 and 3.4 are significant.
 use rule table as lajewska2025_ch3_significance with:
     input:
-        tests=expand(
-            "results/{{tier}}/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]
-        ),
+        tests=expand("results/{{tier}}/lajewska2025/table_3_{number}.tests.csv", number=[3, 4]),
     pathvars:
         result="{tier}/lajewska2025/text_3_4",
     wildcard_constraints:
@@ -115,18 +111,14 @@ use rule table as lajewska2025_ch3_organisers with:
         run=organisers_run,
         passages=organisers_passages,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
+        **table_files(tables=["readings"]),
     pathvars:
         result="full/lajewska2025/text_3_5",
     params:
         **runs("lajewska2025/ch3/organisers"),
         row="organisers’ run file",
         # Those that the text names.
-        measures={
-            metric: CAST_MEASURES["2021"][metric]
-            for metric in ("R@500", "MAP", "NDCG@3")
-        },
+        measures={metric: CAST_MEASURES["2021"][metric] for metric in ("R@500", "MAP", "NDCG@3")},
         scale=(0, 4),
         relevance_level=2,
     message:

@@ -49,13 +49,9 @@ use rule step as cast_rewrite with:
         **needs(6000, 240),
     params:
         **runs("lajewska2025/ch3/rewrite"),
-        form=lambda wildcards: (
-            "full" if wildcards.rewriter == "canard-org" else "trimmed"
-        ),
+        form=lambda wildcards: ("full" if wildcards.rewriter == "canard-org" else "trimmed"),
         # As in the authors' code.
-        separator=lambda wildcards: (
-            " <sep> " if wildcards.rewriter == "qrecc" else " ||| "
-        ),
+        separator=lambda wildcards: (" <sep> " if wildcards.rewriter == "qrecc" else " ||| "),
         length=512,
     message:
         "Rewriting the turns of CAsT {wildcards.year} ({wildcards.rewriter})"
@@ -121,10 +117,7 @@ use rule step as cast_search_encoded with:
 
 use rule step as cast_rerank with:
     input:
-        runs=[
-            f"work/castturns/runs/{'.'.join(run)}.run"
-            for run in CAST_LEXICAL + CAST_ENCODED
-        ],
+        runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_LEXICAL + CAST_ENCODED],
         encoded=[f"work/castturns/encoded/{kind}.npz" for kind in ("dense", "splade")],
         qrels="work/cast/qrels.parquet",
     output:
@@ -153,11 +146,7 @@ use rule table as lajewska2025_ch3_pipeline with:
         qrels="work/cast/qrels.parquet",
         runs=runs_shown(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "systems"),
-        **companion(table_files, "<result>", "rewriting"),
-        **companion(table_files, "<result>", "aggregation"),
-        **companion(table_files, "<result>", "tests"),
+        **table_files(tables=["systems", "rewriting", "aggregation", "tests"]),
     pathvars:
         result="released/lajewska2025/text_3_4_1",
     resources:

@@ -48,10 +48,7 @@ CAST_SUM = {"how": "sum", "symmetric": True}
 #: Re-ranked run -> the first pass, the rewriter of the second one, and what is made of preferences
 #: (none: point-wise re-ranking alone).
 CAST_RERANKED = (
-    {
-        f"{rewriter}.bm25.mono": (f"{rewriter}.bm25", rewriter, None)
-        for rewriter in CAST_REWRITERS
-    }
+    {f"{rewriter}.bm25.mono": (f"{rewriter}.bm25", rewriter, None) for rewriter in CAST_REWRITERS}
     | {
         f"{rewriter}.bm25-organisers.mono": (
             f"{rewriter}.bm25-organisers",
@@ -161,9 +158,6 @@ def runs_shown():
     return [
         f"work/castturns/runs/{run}.run"
         for run in dict.fromkeys(
-            run
-            for shown in CAST_SHOWN.values()
-            for rows in shown.values()
-            for run in rows.values()
+            run for shown in CAST_SHOWN.values() for rows in shown.values() for run in rows.values()
         )
     ]

@@ -10,8 +10,7 @@ use rule table as lajewska2025_ch4_anova with:
     input:
         **LIMITATIONS_RATINGS,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "supported"),
+        **table_files(tables=["supported"]),
     pathvars:
         result="released/lajewska2025/table_4_{number}",
     wildcard_constraints:
@@ -26,7 +25,7 @@ use rule table as lajewska2025_ch4_anova with:
 # Table 4.12: one-way, by query and by familiarity.
 use rule lajewska2025_ch4_anova as lajewska2025_ch4_oneway with:
     output:
-        **table_files("<result>"),
+        **table_files(),
     pathvars:
         result="released/lajewska2025/table_4_{number}",
     wildcard_constraints:
@@ -86,8 +85,6 @@ use rule table as lajewska2025_ch4_text with:
         experts=LIMITATIONS_EXPERTS,
         answerability_comments=CH4_COMMENTS["answerability"],
         viewpoints_comments=CH4_COMMENTS["viewpoints"],
-    output:
-        **table_files("<result>"),
     pathvars:
         result="released/lajewska2025/text_4_3",
     params:
@@ -126,8 +123,7 @@ use rule figure as lajewska2025_ch4_ratings_by_query with:
 # Stand-in: the ANOVA of Table 4.8 on simulated studies with a planted effect.
 use rule table as lajewska2025_ch4_simulation with:
     output:
-        **table_files("<result>"),
-        **companion(figure_files, "<result>", "power"),
+        **table_files(figures=["power"]),
     pathvars:
         result="embedded/lajewska2025/table_4_8",
     resources:

@@ -6,9 +6,7 @@ CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
 
 #: Comments of participants. The first file holds both runs, whatever its name says.
 CH4_COMMENTS = {
-    "answerability": resource(
-        f"{LIMITATIONS}/qualitative/answerability_second_run_stats.csv"
-    ),
+    "answerability": resource(f"{LIMITATIONS}/qualitative/answerability_second_run_stats.csv"),
     "viewpoints": resource(f"{LIMITATIONS}/qualitative/viewpoints_stats.csv"),
 }
 FETCHED_TOGETHER[f"{LIMITATIONS}-comments"] = list(CH4_COMMENTS.values())

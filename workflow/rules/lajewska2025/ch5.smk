@@ -20,8 +20,7 @@ use rule table as lajewska2025_ch5_tasks with:
             "selection_master",
         ),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
+        **table_files(tables=["readings"]),
     pathvars:
         result="released/lajewska2025/table_5_1",
     params:
@@ -44,8 +43,7 @@ use rule table as lajewska2025_ch5_agreement with:
             "sentence_master",
         ),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "gaps"),
+        **table_files(tables=["gaps"]),
     pathvars:
         result="released/lajewska2025/table_5_2",
     params:
@@ -66,9 +64,8 @@ use rule table as lajewska2025_ch5_similarity with:
             "sentence_master",
         ),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "sentences"),
-        **another(table_files, "released/lajewska2025/table_C_3"),
+        **table_files(tables=["sentences"]),
+        **table_files("released/lajewska2025/table_C_3"),
     pathvars:
         result="released/lajewska2025/table_5_3",
     params:
@@ -87,8 +84,7 @@ use rule table as lajewska2025_ch5_lengths with:
     input:
         **annotations("dataset"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
+        **table_files(tables=["readings"]),
     pathvars:
         result="released/lajewska2025/table_5_4",
     params:
@@ -108,8 +104,7 @@ use rule table as lajewska2025_ch5_text with:
             "paragraph_expert",
         ),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "whole"),
+        **table_files(tables=["whole"]),
     pathvars:
         result="released/lajewska2025/text_5_4",
     params:
@@ -124,10 +119,7 @@ use rule table as lajewska2025_ch5_confidence with:
         **annotations("dataset"),
         released=resource(CONFIDENCE_FILE),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
-        **companion(table_files, "<result>", "spread"),
-        **companion(figure_files, "<result>", "relation"),
+        **table_files(tables=["readings", "spread"], figures=["relation"]),
     pathvars:
         result="released/lajewska2025/text_5_4_3",
     params:
@@ -144,8 +136,7 @@ use rule table as lajewska2025_ch5_labels with:
     input:
         **answerability_labels(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
+        **table_files(tables=["readings"]),
     pathvars:
         result="released/lajewska2025/table_5_5",
     params:
@@ -263,11 +254,7 @@ use rule table as lajewska2025_ch5_accuracy with:
         **classifier_scores("tiny", "frozen"),
         **released_predictions(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
-        **companion(table_files, "<result>", "unanswerable"),
-        **companion(table_files, "<result>", "classifiers"),
-        **companion(table_files, "<result>", "tests"),
+        **table_files(tables=["readings", "unanswerable", "classifiers", "tests"]),
     pathvars:
         result="released/lajewska2025/table_5_6",
     resources:
@@ -287,12 +274,7 @@ use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
         **answerability_labels(),
         **released_predictions(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "readings"),
-        **companion(table_files, "<result>", "unanswerable"),
-        **companion(table_files, "<result>", "classifiers"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "seeds"),
+        **table_files(tables=["readings", "unanswerable", "classifiers", "tests", "seeds"]),
     pathvars:
         result="full/lajewska2025/table_5_6",
     message:

@@ -11,9 +11,7 @@ def classifier_settings(wildcards):
     """How a classifier of sentences is trained, in the words of `everycell.learning.training`."""
     settings = SETTINGS.answerability
     chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
-    kept = chosen.model_dump(
-        exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"}
-    )
+    kept = chosen.model_dump(exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"})
     bf16 = BF16 and wildcards.classifier != "tiny"
     return kept | {"batch_size": chosen.batch, "bf16": bf16}
 
@@ -55,8 +53,6 @@ def full_classifier_scores(wildcards):
     full_classifier_files()
     seeds = seeds_from(SETTINGS.seed, SETTINGS.answerability.full.seeds)
     return {
-        name: [
-            f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds
-        ]
+        name: [f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds]
         for name in ("full", "squad")
     }

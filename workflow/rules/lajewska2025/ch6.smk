@@ -10,11 +10,7 @@ use rule table as lajewska2025_ch6_judges with:
     input:
         labels=nugget_labels(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "agreement"),
-        **companion(table_files, "<result>", "nuggets"),
-        **companion(table_files, "<result>", "readings"),
-        **companion(table_files, "<result>", "rewriting"),
+        **table_files(tables=["agreement", "nuggets", "readings", "rewriting"]),
     pathvars:
         result="released/lajewska2025/table_6_7",
     resources:
@@ -30,9 +26,7 @@ use rule table as lajewska2025_ch6_parts with:
     input:
         labels=nugget_labels(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "changes"),
+        **table_files(tables=["tests", "changes"]),
     pathvars:
         result="released/lajewska2025/table_6_8",
     resources:

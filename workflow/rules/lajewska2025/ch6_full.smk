@@ -187,9 +187,8 @@ use rule table as lajewska2025_ch6_detected with:
         agreement=written_in_full("agreement.parquet"),
         provenance=written_in_full("detection.provenance.json"),
     output:
-        **table_files("<result>"),
-        **another(table_files, "full/lajewska2025/table_C_4"),
-        **companion(table_files, "full/lajewska2025/table_C_4", "agreement"),
+        **table_files(),
+        **table_files("full/lajewska2025/table_C_4", tables=["agreement"]),
     pathvars:
         result="full/lajewska2025/table_C_3",
     params:
@@ -203,8 +202,7 @@ use rule lajewska2025_ch6_cluster_sizes as lajewska2025_ch6_cluster_sizes_full w
         nuggets=written_in_full("nuggets.parquet"),
         clusters=written_in_full("clusters.parquet"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "halves"),
+        **table_files(tables=["halves"]),
     pathvars:
         result="full/lajewska2025/table_C_5",
 
@@ -215,12 +213,11 @@ use rule table as lajewska2025_ch6_inferred with:
         scores=written_in_full("inferred.parquet", "ragas.parquet"),
         provenance=written_in_full("responses.provenance.json", "ragas.provenance.json"),
     output:
-        **table_files("<result>"),
-        **another(table_files, "full/lajewska2025/table_6_4"),
-        **companion(table_files, "full/lajewska2025/table_6_4", "reasoning"),
-        **another(table_files, "full/lajewska2025/table_6_6"),
-        **another(table_files, "full/lajewska2025/table_C_6"),
-        **another(table_files, "full/lajewska2025/table_C_7"),
+        **table_files(),
+        **table_files("full/lajewska2025/table_6_4", tables=["reasoning"]),
+        **table_files("full/lajewska2025/table_6_6"),
+        **table_files("full/lajewska2025/table_C_6"),
+        **table_files("full/lajewska2025/table_C_7"),
     pathvars:
         result="full/lajewska2025/table_6_1",
     params:

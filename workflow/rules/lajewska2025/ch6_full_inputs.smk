@@ -21,9 +21,7 @@ def duo_files(wildcards):
     """Files of duoT5, if one is named."""
     if GINGER.full.duo is None:
         return []
-    return named_model_files(
-        "ginger.full.duo", "grounded-responses.md", "a T5 in safetensors"
-    )
+    return named_model_files("ginger.full.duo", "grounded-responses.md", "a T5 in safetensors")
 
 
 def inference_files(wildcards):

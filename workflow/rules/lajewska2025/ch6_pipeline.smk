@@ -143,8 +143,7 @@ use rule table as lajewska2025_ch6_nugget_sizes with:
         nuggets="work/ginger/released/nuggets.parquet",
         agreement="work/ginger/released/agreement.parquet",
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "agreement"),
+        **table_files(tables=["agreement"]),
     pathvars:
         result="released/lajewska2025/table_C_4",
     params:
@@ -159,8 +158,7 @@ use rule table as lajewska2025_ch6_cluster_sizes with:
         nuggets="work/ginger/released/nuggets.parquet",
         clusters="work/ginger/released/clusters.parquet",
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "halves"),
+        **table_files(tables=["halves"]),
     pathvars:
         result="released/lajewska2025/table_C_5",
     params:
@@ -179,10 +177,7 @@ use rule table as lajewska2025_ch6_completeness with:
         extracted="work/ginger/released/extracted.parquet",
         written=written_by("released"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "judge"),
-        **companion(table_files, "<result>", "writers"),
+        **table_files(tables=["tests", "judge", "writers"]),
     pathvars:
         result="released/lajewska2025/table_C_7",
     resources:

@@ -244,27 +244,13 @@ use rule table as lajewska2025_ch6_judged_again with:
     input:
         labels=judges_named("work/ginger/full/judged", "parquet"),
         provenance=judges_named("work/ginger/full/judged", "provenance.json"),
-        created=(
-            judges_named("work/ginger/rag24/created", "parquet")
-            if WRITTEN_ANEW
-            else []
-        ),
-        assigned=(
-            judges_named("work/ginger/rag24/assigned", "parquet")
-            if WRITTEN_ANEW
-            else []
-        ),
+        created=(judges_named("work/ginger/rag24/created", "parquet") if WRITTEN_ANEW else []),
+        assigned=(judges_named("work/ginger/rag24/assigned", "parquet") if WRITTEN_ANEW else []),
         responses=written_for_rag("responses.parquet") if WRITTEN_ANEW else [],
         released=nugget_labels() if WRITTEN_ANEW else [],
         further=asked_for_rag if WRITTEN_ANEW else [],
     output:
-        **table_files("<result>"),
-        **(companion(table_files, "<result>", "created") if WRITTEN_ANEW else {}),
-        **(
-            companion(table_files, "<result>", "created_agreement")
-            if WRITTEN_ANEW
-            else {}
-        ),
+        **table_files(tables=["created", "created_agreement"] if WRITTEN_ANEW else []),
     pathvars:
         result="full/lajewska2025/table_6_7",
     params:
@@ -279,9 +265,7 @@ use rule table as lajewska2025_ch6_parts_again with:
         labels=three_judges("parquet"),
         provenance=three_judges("provenance.json"),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
-        **companion(table_files, "<result>", "changes"),
+        **table_files(tables=["tests", "changes"]),
     pathvars:
         result="full/lajewska2025/table_6_8",
     params:

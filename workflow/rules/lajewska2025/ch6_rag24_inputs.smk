@@ -58,10 +58,7 @@ def judges_named(folder, *endings):
 def asked_for_rag(wildcards):
     """What was asked of whom to write responses, and to create and assign nuggets."""
     ending = "provenance.json"
-    found = [
-        written_for_rag(f"{step}.{ending}")(wildcards)
-        for step in ("detection", "responses")
-    ]
+    found = [written_for_rag(f"{step}.{ending}")(wildcards) for step in ("detection", "responses")]
     for step in ("created", "assigned"):
         found += judges_named(f"work/ginger/rag24/{step}", ending)(wildcards)
     return found

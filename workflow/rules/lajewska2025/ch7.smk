@@ -15,8 +15,7 @@ use rule table as lajewska2025_ch7_anova with:
     input:
         ratings=CH7_RATINGS,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "by_worker"),
+        **table_files(tables=["by_worker"]),
     pathvars:
         result="released/lajewska2025/table_7_{number}",
     wildcard_constraints:
@@ -46,8 +45,7 @@ use rule figure as lajewska2025_ch7_means with:
     input:
         ratings=CH7_RATINGS,
     output:
-        **figure_files("<result>"),
-        **companion(table_files, "<result>", "tests"),
+        **figure_files(tables=["tests"]),
     pathvars:
         result="released/lajewska2025/figure_7_4",
     params:
@@ -63,8 +61,7 @@ use rule table as lajewska2025_ch7_text with:
         comments=CH7_COMMENTS,
         pilot=CH7_PILOT,
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "power"),
+        **table_files(tables=["power"]),
     pathvars:
         result="released/lajewska2025/text_7_3",
     params:
@@ -78,8 +75,7 @@ use rule table as lajewska2025_ch7_text with:
 # Stand-in: the ANOVA of Table 7.4 on simulated studies with a planted effect.
 use rule table as lajewska2025_ch7_simulation with:
     output:
-        **table_files("<result>"),
-        **companion(figure_files, "<result>", "power"),
+        **table_files(figures=["power"]),
     pathvars:
         result="embedded/lajewska2025/table_7_4",
     resources:

@@ -6,9 +6,7 @@ use rule table as lajewska2025_chB_data_sets with:
     input:
         **answerability_labels(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "questions"),
-        **companion(table_files, "<result>", "sentences"),
+        **table_files(tables=["questions", "sentences"]),
     pathvars:
         result="released/lajewska2025/table_B_1",
     params:
@@ -23,9 +21,7 @@ use rule lajewska2025_chB_data_sets as lajewska2025_chB_data_sets_full with:
         unpack(squad_files),
         **answerability_labels(),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "questions"),
-        **companion(table_files, "<result>", "sentences"),
+        **table_files(tables=["questions", "sentences"]),
     pathvars:
         result="full/lajewska2025/table_B_1",
     message:
@@ -38,8 +34,7 @@ use rule table as lajewska2025_chB_sample with:
         snippets=resource(ANSWERABILITY_FILES["snippets"]),
         unanswerable=resource(ANSWERABILITY_FILES["unanswerable"]),
     output:
-        **table_files("<result>"),
-        **companion(table_files, "<result>", "passages"),
+        **table_files(tables=["passages"]),
     pathvars:
         result="released/lajewska2025/table_B_2",
     params:

@@ -15,15 +15,11 @@ FETCHED_TOGETHER[f"{LIMITATIONS}-ratings"] = [
     *LIMITATIONS_RATINGS.values(),
     LIMITATIONS_FIRST_RUN,
 ]
-LIMITATIONS_EXPERTS = resource(
-    f"{LIMITATIONS}/responses/viewpoints_answer_validation.csv"
-)
+LIMITATIONS_EXPERTS = resource(f"{LIMITATIONS}/responses/viewpoints_answer_validation.csv")
 
 
 # CAsT-answerability.
-FETCHED_TOGETHER["cast-answerability"] = [
-    resource(key) for key in ANSWERABILITY_FILES.values()
-]
+FETCHED_TOGETHER["cast-answerability"] = [resource(key) for key in ANSWERABILITY_FILES.values()]
 
 
 def answerability_labels():

@@ -31,7 +31,8 @@ with ResultJob(snakemake) as job:
     job.write_table(first.assign(metric=first["metric"].map(SHORT)).reset_index(drop=True))
     job.write_table(inputs, artefact="table_6_4")
     reasoned = by_input(scores, (BASELINE, REASONED, "GINGER"))
-    job.write_beside(reasoned, "reasoning", dict.fromkeys(reasoned["metric"].unique(), 2))
+    decimals = dict.fromkeys(reasoned["metric"].unique(), 2)
+    job.write_beside(reasoned, "reasoning", decimals, "table_6_4")
     relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
     job.write_table(
         with_spread(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
