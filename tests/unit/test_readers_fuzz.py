@@ -319,167 +319,112 @@ def _readers() -> dict[str, Reader]:
         for part, whole in zip("dtq", files, strict=True)
     }  # fmt: skip
     return collection | {
-        "engine.artefacts.load_papers#card": Reader(
-            CARD, "toy/ch1.yaml", _papers, {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}
-        ),
-        "engine.artefacts.load_papers#paper": Reader(
-            PAPER, "toy/paper.yaml", _papers, {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}
-        ),
-        "engine.artefacts.load_papers#cells": Reader(
-            CELLS, "toy/table_1.csv", _papers, {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}
-        ),
+        "engine.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
+            {"toy/paper.yaml": PAPER, "toy/table_1.csv": CELLS}),
+        "engine.artefacts.load_papers#paper": Reader(PAPER, "toy/paper.yaml", _papers,
+            {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}),
+        "engine.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
+            {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
         "engine.printed_cells.read_cells": Reader(CELLS),
-        "collections.fairweb.read_levels": Reader(
-            b"P1 a L0\nP1 b L2\n", call=lambda read, path: read(path, {"L0": 0, "L2": 3})
-        ),
+        "collections.fairweb.read_levels": Reader(b"P1 a L0\nP1 b L2\n",
+            call=lambda read, path: read(path, {"L0": 0, "L2": 3})),
         "collections.fairweb.read_memberships": Reader(b"P1 a 0.5 0.5\nP1 b 1.0 0.0\n"),
         "collections.fairweb.read_target": Reader(b"0.25\n0.75\n"),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
         "engine.receipts.read_receipt": Reader(
-            json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})
-        ),
+            json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
         "engine.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
-            b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"
-        ),
+            b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
         "studies.heuss2025.ch3.inputs.read_uncertain_scores": Reader(
-            b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"
-        ),
+            b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "studies.lajewska2025.ch5.confidence.read_released": Reader(
-            b"QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n"
-        ),
+            b"QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n"),
         "collections.rating_files.read_table": Reader(b"rating,level\n04,None\n"),
-        "collections.user_studies.read_response_limitations": Reader(
-            LIMITS, call=lambda read, path: read(path, ANSWERABILITY)
-        ),
+        "collections.user_studies.read_response_limitations": Reader(LIMITS,
+            call=lambda read, path: read(path, ANSWERABILITY)),
         "collections.user_studies.read_transparency": Reader(TRANSPARENCY),
-        "collections.rating_files.read_answers": Reader(
-            b"age\noption_2\n", call=lambda read, path: read(path, "age", ["18-30", "31-45"])
-        ),
+        "collections.rating_files.read_answers": Reader(b"age\noption_2\n",
+            call=lambda read, path: read(path, "age", ["18-30", "31-45"])),
         "collections.user_study_materials.read_queries": Reader(
-            b"Turn_id,Question\n132_1,Which?\n,\n"
-        ),
+            b"Turn_id,Question\n132_1,Which?\n,\n"),
         "collections.user_study_materials.read_comment_counts": Reader(
-            b"answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n"
-        ),
+            b"answer_conditions,satisfaction,usefulness \nA1,4,3.0\nA2,1,0\nSUM,,3\n"),
         "collections.user_study_materials.read_expert_scores": Reader(
-            b",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n"
-        ),
+            b",A1,A1\nquery,Balance,Balance\n,User 1,User 2\n132_1,4,5\n"),
         "collections.user_study_materials.read_pilot": Reader(
-            b"answers_ids,usefulness\nEC3,\"['2', '3']\"\n"
-        ),
+            b"answers_ids,usefulness\nEC3,\"['2', '3']\"\n"),
         "collections.cacm.read_cacm_links": Reader(CACM),
         "collections.cacm.read_cacm_issues": Reader(CACM),
-        "collections.grepbias.read_grepbias#queries": Reader(
-            GREP["q.csv"],
-            call=lambda read, path: read(path, [path.parent / "d.csv"], counts=None),
-            beside=GREP,
-        ),
-        "collections.grepbias.read_grepbias#documents": Reader(
-            GREP["d.csv"],
-            call=lambda read, path: read(path.parent / "q.csv", [path], counts=None),
-            beside=GREP,
-        ),
+        "collections.grepbias.read_grepbias#queries": Reader(GREP["q.csv"],
+            call=lambda read, path: read(path, [path.parent / "d.csv"], counts=None), beside=GREP),
+        "collections.grepbias.read_grepbias#documents": Reader(GREP["d.csv"],
+            call=lambda read, path: read(path.parent / "q.csv", [path], counts=None), beside=GREP),
         "collections.snippet_files.read_annotations": Reader(csv_of(MTURK), call=_many),
         "collections.snippet_files.read_tasks": Reader(csv_of(MTURK), call=_many),
-        "collections.cast_passages.read_cast_passages#answerable": Reader(
-            cast["a.csv"], call=_beside(0, "u.csv", counts=None), beside=cast
-        ),
-        "collections.cast_passages.read_cast_passages#unanswerable": Reader(
-            cast["u.csv"], call=_beside(1, "a.csv", counts=None), beside=cast
-        ),
-        "collections.answerability.read_passage_labels#snippets": Reader(
-            halves["s.csv"], call=_beside(0, "u.csv"), beside=halves
-        ),
-        "collections.answerability.read_passage_labels#unanswerable": Reader(
-            halves["u.csv"], call=_beside(1, "s.csv"), beside=halves
-        ),
+        "collections.cast_passages.read_cast_passages#answerable": Reader(cast["a.csv"],
+            call=_beside(0, "u.csv", counts=None), beside=cast),
+        "collections.cast_passages.read_cast_passages#unanswerable": Reader(cast["u.csv"],
+            call=_beside(1, "a.csv", counts=None), beside=cast),
+        "collections.answerability.read_passage_labels#snippets": Reader(halves["s.csv"],
+            call=_beside(0, "u.csv"), beside=halves),
+        "collections.answerability.read_passage_labels#unanswerable": Reader(halves["u.csv"],
+            call=_beside(1, "s.csv"), beside=halves),
         "collections.answerability.read_passage_sentences": Reader(halves["s.csv"]),
         "collections.answerability.read_sentence_labels": Reader(halves["u.csv"]),
         "collections.squad.read_squad": Reader(json_of(SQUAD)),
         "collections.answerability_predictions.read_passage_predictions": Reader(halves["u.csv"]),
         "collections.answerability_predictions.read_sentence_scores": Reader(halves["u.csv"]),
         "collections.cast_turns.read_turns": Reader(json_of(CAST)),
-        "collections.cast_turns.read_rewrites": Reader(
-            REWRITES, call=lambda read, path: read(path, TURNS)
-        ),
-        "collections.cited_questions.read_cited_questions#questions": Reader(
-            ASKED, "questions.jsonl", _labels, {"passages.jsonl": ANSWERING}
-        ),
-        "collections.cited_questions.read_cited_questions#passages": Reader(
-            ANSWERING, "passages.jsonl", _labels, {"questions.jsonl": ASKED}
-        ),
+        "collections.cast_turns.read_rewrites": Reader(REWRITES,
+            call=lambda read, path: read(path, TURNS)),
+        "collections.cited_questions.read_cited_questions#questions": Reader(ASKED,
+            "questions.jsonl", _labels, {"passages.jsonl": ANSWERING}),
+        "collections.cited_questions.read_cited_questions#passages": Reader(ANSWERING,
+            "passages.jsonl", _labels, {"questions.jsonl": ASKED}),
         "collections.beir.read_answers": Reader(
-            b'{"question": "How old?", "answer": ["800 years"]}\n{"id": "q", "answers": ["2"]}\n'
-        ),
+            b'{"question": "How old?", "answer": ["800 years"]}\n{"id": "q", "answers": ["2"]}\n'),
         "sources.published_files.read_dictionary": Reader(
-            json_of({"beir": {"nq": {"url": "https://example.org/nq.zip", "size_hint": 7}}})
-        ),
+            json_of({"beir": {"nq": {"url": "https://example.org/nq.zip", "size_hint": 7}}})),
         "collections.cited_questions.read_msmarco_qa": Reader(
-            json_of(
-                {
-                    "query": {"0": "where is it"},
-                    "query_id": {"0": 7},
-                    "answers": {"0": ["Delft"]},
-                    "passages": {"0": [{"is_selected": 1, "passage_text": "In Delft."}]},
-                }
-            )
-        ),
+            json_of({"query": {"0": "where is it"}, "query_id": {"0": 7},
+            "answers": {"0": ["Delft"]},
+            "passages": {"0": [{"is_selected": 1, "passage_text": "In Delft."}]}})),
         "rag.prompts.read_names": Reader(b"Ada Ode\nBo Berg\n"),
-        "collections.nq_open.read_nq_open": Reader(
-            json_of(OPEN_QUESTION), call=lambda read, path: read(path, counts=None)
-        ),
+        "collections.nq_open.read_nq_open": Reader(json_of(OPEN_QUESTION),
+            call=lambda read, path: read(path, counts=None)),
         "collections.ginger_responses.read_responses": Reader(
-            b"qid;query;a\n1;why?;So.\n2;how?;Thus.\n", call=lambda read, path: read([path])
-        ),
-        "collections.trec_rag.read_topics": Reader(
-            b"2024-1\twhy?\n2024-2\thow?\n", "topics.rag24.test.txt"
-        ),
-        "collections.trec_rag.read_segments": Reader(
-            SEGMENT, "mine.jsonl", call=lambda read, path: read([path], ["x_07_0#0_0"])
-        ),
-        "collections.trec_rag.read_rag_passages": Reader(
-            b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
-            "run.txt",
-            lambda read, path: read(path.parent, depth=5),
-            {"topics.rag24.test.txt": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT},
-        ),
+            b"qid;query;a\n1;why?;So.\n2;how?;Thus.\n", call=lambda read, path: read([path])),
+        "collections.trec_rag.read_topics": Reader(b"2024-1\twhy?\n2024-2\thow?\n",
+            "topics.rag24.test.txt"),
+        "collections.trec_rag.read_segments": Reader(SEGMENT, "mine.jsonl",
+            call=lambda read, path: read([path], ["x_07_0#0_0"])),
+        "collections.trec_rag.read_rag_passages": Reader(b"2024-1 Q0 x_07_0#0_0 1 2.5 run\n",
+            "run.txt", lambda read, path: read(path.parent, depth=5),
+            {"topics.rag24.test.txt": b"2024-1\twhy?\n", "segments/mine.jsonl": SEGMENT}),
         "collections.nugget_labels.read_nugget_labels#lines": Reader(json_of(NUGGETS), "x.jsonl"),
-        "collections.nugget_labels.read_nugget_labels#table": Reader(
-            NUGGET_TABLE, "gpt4_nugget_assignment_301_topics_a.csv"
-        ),
+        "collections.nugget_labels.read_nugget_labels#table": Reader(NUGGET_TABLE,
+            "gpt4_nugget_assignment_301_topics_a.csv"),
         "collections.user_satisfaction.read_samples": Reader(
             b"{'dialogue': 'USER: A taxi?\\nSYSTEM: At 8.', 'binary_score': 1}\n",
-            call=lambda read, path: read(path, "toy", "test"),
-        ),
+            call=lambda read, path: read(path, "toy", "test")),
         "collections.user_satisfaction.read_dialogues": Reader(USS),
         "collections.user_satisfaction.read_split": Reader(
-            b"['A taxi?|||At 8.', 'Thanks!|||']\t[1, 2]\t2\n"
-        ),
+            b"['A taxi?|||At 8.', 'Thanks!|||']\t[1, 2]\t2\n"),
         "collections.msmarco.stream_passages": Reader(b"0\tThe bee.\n1\tThe river.\n"),
-        "collections.msmarco.read_passages": Reader(
-            b"0\tThe bee.\n1\tThe river.\n", call=lambda read, path: read(path, ["1"])
-        ),
+        "collections.msmarco.read_passages": Reader(b"0\tThe bee.\n1\tThe river.\n",
+            call=lambda read, path: read(path, ["1"])),
         "collections.msmarco.read_queries": Reader(b"361\twhat is a bee\n"),
         "collections.msmarco.read_annotated_queries": Reader(b"1,how old, in days?,n\n2,who,m\n"),
-        "collections.msmarco.read_query_set": Reader(
-            b"361\twhat is a bee\n", call=lambda read, path: read("qs2", path)
-        ),
-        "collections.msmarco.read_judgements": Reader(
-            b"361\t0\t7\t1\n362\t0\t8\t1\n", call=lambda read, path: read(path, ["361"])
-        ),
-        f"{scidocs}#papers": Reader(
-            SCIDOCS["paper_metadata_view_cite_read.json"],
+        "collections.msmarco.read_query_set": Reader(b"361\twhat is a bee\n",
+            call=lambda read, path: read("qs2", path)),
+        "collections.msmarco.read_judgements": Reader(b"361\t0\t7\t1\n362\t0\t8\t1\n",
+            call=lambda read, path: read(path, ["361"])),
+        f"{scidocs}#papers": Reader(SCIDOCS["paper_metadata_view_cite_read.json"],
             "paper_metadata_view_cite_read.json",
-            lambda read, path: read(path.parent, seed=0, validation=0.3),
-            SCIDOCS,
-        ),
-        f"{scidocs}#qrel": Reader(
-            SCIDOCS["cite/val.qrel"],
-            "cite/val.qrel",
-            lambda read, path: read(path.parent.parent, seed=0, validation=0.3),
-            SCIDOCS,
-        ),
+            lambda read, path: read(path.parent, seed=0, validation=0.3), SCIDOCS),
+        f"{scidocs}#qrel": Reader(SCIDOCS["cite/val.qrel"], "cite/val.qrel",
+            lambda read, path: read(path.parent.parent, seed=0, validation=0.3), SCIDOCS),
         "metrics.word_lists.read_words": Reader(b"she,f\nhe,m\nMary,f\n"),
         "metrics.term_counts.read_counts": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
@@ -488,122 +433,91 @@ def _readers() -> dict[str, Reader]:
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
         "metrics.fairness_inputs.read_documents#parquet": Reader(
-            pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"
-        ),
+            pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"),
         "metrics.fairness_inputs.read_documents#jsonl": Reader(
-            b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"
-        ),
+            b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"),
         "metrics.fairness_inputs.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
-        "metrics.fairness_inputs.read_documents#gzip": Reader(
-            gzip.compress(b"d1\tShe runs\nd2\t\n", mtime=0), "d.tsv.gz"
-        ),
+        "metrics.fairness_inputs.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
+            mtime=0), "d.tsv.gz"),
         "metrics.word_lists.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
         "language_models.records.read_record": Reader(written(_record, "r.jsonl")),
-        "language_models.records.Record#prompts": Reader(
-            b'{"sha256":"ab","prompt":"1 + 1 ="}\n',
-            call=lambda read, path: (
-                read(path.with_name("r.jsonl"), prompts=path).__enter__().__exit__()
-            ),
-        ),
+        "language_models.records.Record#prompts": Reader(b'{"sha256":"ab","prompt":"1 + 1 ="}\n',
+            call=lambda read, path: (read(path.with_name("r.jsonl"),
+            prompts=path).__enter__().__exit__())),
         "text.tokenise._read_vocabulary": Reader(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nbee\n"),
         "trec.runs.read_run": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n"),
-        "trec.runs.read_run#ranks": Reader(
-            b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n",
-            call=lambda read, path: read(path, ranks="error"),
-        ),
-        "trec.runs.read_run#gzip": Reader(
-            gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0), "bm25.run.gz"
-        ),
-        "trec.qrels.read_qrels": Reader(
-            b"q1 0 d1 1\nq1 0 d2 0\n", call=lambda read, path: read(path, scale=(0, 4))
-        ),
+        "trec.runs.read_run#ranks": Reader(b"q1 Q0 d1 1 12.5 bm25\nq1 Q0 d2 2 7 bm25\n",
+            call=lambda read, path: read(path, ranks="error")),
+        "trec.runs.read_run#gzip": Reader(gzip.compress(b"q1 Q0 d1 1 12.5 bm25\n", mtime=0),
+            "bm25.run.gz"),
+        "trec.qrels.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
+            call=lambda read, path: read(path, scale=(0, 4))),
         "trec.candidates.read_candidates": Reader(b"q1 d1\nq1 d2\n"),
         "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
-            call=lambda read, path: read(path, {"7": "red bee"}),
-        ),
+            call=lambda read, path: read(path, {"7": "red bee"})),
         "collections.fair_ranking_lists.read_fair_lists": Reader(
             b"sensitive_attribute,session,score,%s\nH,7,1%s\n"
             % (",".join(f"feature_{n}" for n in range(1, 26)).encode(), b",2.5" * 25)
         ),
         "fair_ranking.reranked_runs.read_neutralities": Reader(
-            b"document,neutrality\nd1,1\nd2,0.5\n"
-        ),
+            b"document,neutrality\nd1,1\nd2,0.5\n"),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
         "language_models.templates.read_template": Reader(
             b"### system\nBe brief.\n### user\nAsk $question at $$1",
-            call=lambda read, path: read(
-                path, {"question": ("the question", True)}, last="question"
-            ),
-        ),
+            call=lambda read, path: read(path, {"question": ("the question", True)},
+            last="question")),
         "rag.prompts.read_template": Reader(b"### user\n$documents\n\nAnswer ${question}"),
         "dialogue.counterfactual_prompts.read_template": Reader(
-            b"### user\nTurn $dialogue to $wanted $$"
-        ),
-        "engine.lineage.read_lineage": Reader(
-            json_of(LINEAGE), "lineage.json", lambda read, path: read(path.parent)
-        ),
+            b"### user\nTurn $dialogue to $wanted $$"),
+        "engine.lineage.read_lineage": Reader(json_of(LINEAGE), "lineage.json",
+            lambda read, path: read(path.parent)),
         "collections.letor.read_letor": Reader(
-            b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"
-        ),
+            b"2 qid:1 1:0.5 2:1 # a\n0 qid:1 2:3\n1 qid:2 1:1\n"),
         "explain.forests.read_forest": Reader(FOREST),
         "rag.cite_checks.read_passages": Reader(b'{"id": "p", "text": "Owls hunt."}\n'),
         "rag.citation_report.read_cited_answers#number": Reader(
-            b'{"question": "Who?", "answer": "Owls [1].", "documents": 2, "relevant": [1]}\n'
-        ),
+            b'{"question": "Who?", "answer": "Owls [1].", "documents": 2, "relevant": [1]}\n'),
         "rag.citation_report.read_cited_answers#ids": Reader(
             b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
             b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
         ),
         "dialogue.satisfaction_report.read_predictions": Reader(
-            b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'
-        ),
+            b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'),
         "rag.cite_checks.read_answers#answer": Reader(
-            b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited
-        ),
+            b'{"question": "Who?", "documents": ["p"], "answer": "Owls [1]."}\n', call=_cited),
         "rag.cite_checks.read_answers#statements": Reader(
             b'{"question": "Who?", "documents": ["p"], '
             b'"statements": [{"text": "owls", "documents": ["p"]}]}\n',
             call=_cited,
         ),
         "rag.paraphrases.read_template": Reader(b"### user\nAgain: $passage"),
-    }
+    }  # fmt: skip
 
 
 READERS = _readers()
-#: Functions of this name that read no foreign file, or whose files are tested elsewhere.
+#: Functions of such names that read no foreign file of their own, by why.
 NOT_HERE = {
-    "studies.heuss2025.ch3.inputs.read_lists": "reads what jobs of the chapter wrote",
-    "studies.heuss2025.ch3.inputs.read_trained": "`read_run` reads its file, and is in the table",
-    "engine.yaml.load_yaml": "parses a text; `read_config` and `load_papers` are in the table",
-    "studies.sakai2023.ch1.conversations.read_targets": "takes a frame",
-    "engine.verdicts.read_rebuilt": "takes a frame",
-    "engine.json_lines.read_json_lines": "parses what readers in the table are given",
-    "engine.full_runs.load_full_tier": "the project's own files; see test_full_runs.py",
-    "engine.publications.read_publication": "a part of a card's file; see test_render_page.py",
-    "engine.registry.load_registry": "reads the package's own file; see test_registry.py",
-    "learning.models.load_model": "damaged and hostile models: test_learning_models.py",
-    "learning.models.read_tokenizer": "damaged and hostile models: test_learning_models.py",
-    "learning.t5.load_t5": "as load_model: test_learning_t5.py",
-    "learning.query_encoders.load_encoder": "as load_model: test_learning_query_encoders.py",
-    "language_models.local.load_language_model": "as load_model: test_language_model_local.py",
-    "engine.artefacts.read_card_file": "`load_papers` reads with it",
-    "engine.artefacts.load_paper": "`load_papers` reads with it",
-    "engine.registry.read_part": "the project's own files; see test_registry.py",
-    "engine.reports.read_report": "written by the project; see test_verdicts.py",
-    "trec.lines.read_lines": "`read_run`, `read_qrels` and `read_candidates` read with it",
-    "collections.smart_files.read_text_lines": "`read_collection` reads with it",
-    "studies.lajewska2025.answerability_data.read_labels": "joins what other readers read",
-    "cli.user_files.read_run_file": "`read_run`, with the command line's sentence",
-    "cli.user_files.read_user_file": "takes a reader",
-    "rag.grounded.responses.read_prompt": "`language_models.templates.read_template` and no more",
-    "rag.grounded_template.read_template": "as that of rag.prompts, which is in the table",
-    "rag.grounded_template.read_grounded": "takes a model's answer; test_grounded_template.py",
-    "rag.grounded.faithfulness.read_prompt": "as that of responses",
-    "rag.grounded.autonuggetizer.read_prompt": "as that of responses",
-    "rag.grounded.autonuggetizer.read_facts": "takes a model's answer; test_grounded_judges.py",
-    "rag.grounded.autonuggetizer.read_labels": "takes a model's answer; test_grounded_judges.py",
-    "rag.grounded.entailment.load_inference": "as load_model: test_grounded_judges.py",
+    "reads what jobs of the project wrote": """
+        studies.heuss2025.ch3.inputs.read_lists engine.reports.read_report""",
+    "reads the project's own files": """
+        engine.full_runs.load_full_tier engine.publications.read_publication
+        engine.registry.load_registry engine.registry.read_part""",
+    "takes a text, a frame or a reader": """
+        engine.yaml.load_yaml engine.json_lines.read_json_lines engine.verdicts.read_rebuilt
+        studies.sakai2023.ch1.conversations.read_targets
+        rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
+        rag.grounded.autonuggetizer.read_labels""",
+    "reads with a function of the table, or one of the table with it": """
+        studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
+        engine.artefacts.load_paper trec.lines.read_lines collections.smart_files.read_text_lines
+        studies.lajewska2025.answerability_data.read_labels
+        rag.grounded.responses.read_prompt rag.grounded_template.read_template
+        rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
+    "reads a model; the tests of these modules have hostile ones": """
+        learning.models.load_model learning.models.read_tokenizer learning.t5.load_t5
+        learning.query_encoders.load_encoder language_models.local.load_language_model
+        rag.grounded.entailment.load_inference""",
 }
 
 
@@ -616,13 +530,16 @@ def test_every_reader_stands_in_the_table():
     found = {
         f"{'.'.join(path.relative_to(LIBRARY).with_suffix('').parts)}.{node.name}"
         for path in LIBRARY.rglob("*.py")
+        # Commands read with the library's readers.
+        if path.relative_to(LIBRARY).parts[0] != "cli"
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith(("read_", "load_"))
     }
     assert len(found) > 50
     tested = {name.partition("#")[0] for name in READERS}
-    assert found <= tested | set(NOT_HERE), "add the reader to READERS, or to NOT_HERE with why"
-    assert set(NOT_HERE) <= found, "NOT_HERE names a function that is gone"
+    others = set(" ".join(NOT_HERE.values()).split())
+    assert found <= tested | others, "add the reader to READERS, or to NOT_HERE with why"
+    assert others <= found, "NOT_HERE names a function that is gone"
 
 
 @pytest.fixture(scope="module")
@@ -832,70 +749,36 @@ def test_changed_files_are_taken_or_refused_in_a_sentence(name, place):
     each()
 
 
-#: What was found here, by the name of the reader: a file that ended otherwise before, and what is
-#: said of it now.
+#: Faults found here once that no file of `HOSTILE` shows: reader, file, and the line or field that
+#: is named.
 FOUND = [
-    ("config.read_config", b"[" * DEEP, "more than 50 levels"),
-    ("config.read_config", BOMB, "more than 1,000,000 values"),
-    ("config.read_config", b"seed: 2026-99-99", "is not YAML, a value cannot be read"),
-    (
-        "engine.artefacts.load_papers#card",
-        b"[" * DEEP,
-        "ch1.yaml: is not YAML, line 1: has more than 50",
-    ),
-    ("engine.receipts.read_receipt", b"[" * DEEP, "is not a receipt"),
-    ("engine.results.read_result", b"", "cannot be read as CSV"),
-    ("cli.checks._read_expected", b"\xff", "cannot be read as CSV"),
-    ("cli.checks._read_expected", b"a" * 200_000, "cannot be read as CSV"),
-    ("collections.squad.read_squad", b"[" * DEEP, "is not SQuAD 2.0"),
-    ("collections.cast_turns.read_turns", b"[" * DEEP, "is not a topic file of CAsT"),
-    ("collections.nugget_labels.read_nugget_labels#lines", b"[" * DEEP, "line 1: is not JSON"),
-    ("collections.nugget_labels.read_nugget_labels#lines", b"9" * 10_000, "line 1: is not JSON"),
-    ("collections.nugget_labels.read_nugget_labels#table", b"\n\n", "is empty"),
-    ("collections.nugget_labels.read_nugget_labels#table", b"a" * 200_000, "is not CSV"),
-    (
-        "collections.snippet_files.read_tasks",
-        csv_of(MTURK | {"WorkTimeInSeconds": "9" * 25}),
-        "row 1",
-    ),
-    ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1 reads"),
-    ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1 has the id"),
-    ("collections.scidocs.read_scidocs#papers", b"[" * DEEP, "is not JSON"),
-    ("collections.scidocs.read_scidocs#papers", b"9" * 10_000, "is not JSON"),
+    ("collections.snippet_files.read_tasks", csv_of(MTURK | {"WorkTimeInSeconds": "9" * 25}),
+     "row 1"),
+    ("collections.msmarco.read_judgements", "361\t0\t7\t²\n".encode(), "line 1"),
+    ("collections.msmarco.read_queries", "²\tbee\n".encode(), "line 1"),
     ("collections.cast_passages.read_cast_passages#unanswerable",
-     csv_of(UNANSWERABLE | {"query": "was it?"}), "a.csv and .*: '8_1' have the query values"),
-    ("config.read_config", b"? " + b"x" * 5000 + b"\n: 1", "is not a key"),
-    ("collections.grepbias.read_grepbias#documents",
-     GREP["d.csv"].rpartition(b"0,2,")[0], "its query does not have 3 texts of relevance 1"),
-    ("text.tokenise._read_vocabulary", (b"x" * 5000 + b"\n") * 2, "is in line 1 already"),
-    ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "has the unknown slot"),
-    ("metrics.word_lists.read_words", b"", "the terms of at least two groups"),
-    ("metrics.word_lists.read_words", b"\xff,f\n", "is not UTF-8 text"),
-    ("metrics.term_counts.read_counts", b"PAR1" + bytes(40) + b"PAR1", "is not a Parquet file"),
+     csv_of(UNANSWERABLE | {"query": "was it?"}), "a.csv and .*'8_1'"),
+    ("config.read_config", b"? " + b"x" * 5000 + b"\n: 1", "x{20}"),
+    ("collections.grepbias.read_grepbias#documents", GREP["d.csv"].rpartition(b"0,2,")[0],
+     "query"),
+    ("text.tokenise._read_vocabulary", (b"x" * 5000 + b"\n") * 2, "line 1"),
+    ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "slot"),
     ("metrics.term_counts.read_counts",
-     parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "is not a number"),
-    ("metrics.term_counts.documents_with_terms", b"", "is not a Parquet file"),
+     parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
     ("metrics.term_counts.documents_with_terms",
-     parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns of other types"),
+     parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns"),
     ("metrics.fairness_inputs.read_documents#parquet",
-     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2 of"),
-    ("metrics.fairness_inputs.read_documents#jsonl", b"[" * DEEP, "Line 1 of .* is not JSON"),
-    ("metrics.fairness_inputs.read_documents#jsonl", b"9" * 10_000, "Line 1 of .* is not JSON"),
-    ("language_models.records.Record#prompts", b"{}\n", "line 1: is not a prompt"),
-    ("trec.runs.read_run#gzip", b"\x1f\x8b", "cannot be read, or is damaged"),
-    ("retrieval.query_files.read_encoded_queries", b"\xff\n", "Line 1 of .* is not UTF-8"),
-    ("retrieval.query_files.read_encoded_queries", b"[" * DEEP, "line 1 is not a JSON object"),
-    ("retrieval.encoded.read_encoded", b"", "holds no encoded collection"),
-    ("engine.lineage.read_lineage", b"[" * DEEP, "holds no list of jobs"),
-
+     parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2"),
+    ("language_models.records.Record#prompts", b"{}\n", "line 1"),
+    ("trec.runs.read_run#gzip", b"\x1f\x8b", "gz"),
 ]  # fmt: skip
 
 
 @pytest.mark.fault("users_file")
-@pytest.mark.parametrize(("name", "content", "said"), FOUND, ids=[row[0] for row in FOUND])
-def test_what_was_found_is_refused(name, content, said, place):
+@pytest.mark.parametrize(("name", "content", "where"), FOUND, ids=[row[0] for row in FOUND])
+def test_what_was_found_is_refused(name, content, where, place):
     assert fault(name, place, content) is None
-    with pytest.raises(Exception, match=said):
+    with pytest.raises(Exception, match=where):
         run(name, place)
 
 
@@ -916,32 +799,39 @@ def sparse_page() -> bytes:
     return sink.getvalue()
 
 
-@pytest.mark.fault("users_file")
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("trec.runs.read_run#gzip", ZEROS, "holds more than 16,777,216 bytes"),
-        ("collections.cacm.read_cacm_links", ZEROS, "holds more than 16,777,216 bytes"),
-        ("collections.cacm.read_cacm_links", sparse_page(), "holds 'CACM-0001.html'"),
-        ("metrics.fairness_inputs.read_documents#gzip",
-         PACKED_TWICE, "is packed with gzip"),
-        ("trec.runs.read_run#gzip", PACKED_TWICE, "is packed with gzip"),
-        ("metrics.fairness_inputs.read_documents#gzip", ZEROS, "Line 1 of .* more than 16,777,216"),
-        ("collections.user_satisfaction.read_samples", ONES, "has .*allowed"),
-        ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1", "allowed"),
-        ("collections.nugget_labels.read_nugget_labels#table",
-         NUGGET_TABLE.replace(b"1.0", b"-" * 10**5 + b"1"), "too many levels"),
-    ],
-)  # fmt: skip
-def test_a_small_file_does_not_fill_the_memory(name, content, said, place):
-    assert fault(name, place, content) is None
+def peak_of(name: str, path: Path) -> tuple[Any, int]:
+    """What a reader gives, or its error, and the most memory that it takes meanwhile."""
     tracemalloc.start()
     try:
-        with pytest.raises(Exception, match=said):
-            run(name, place)
-        peak = tracemalloc.get_traced_memory()[1]
+        found = run(name, path)
+    except Exception as error:
+        found = error
     finally:
+        peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
+    return found, peak
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trec.runs.read_run#gzip", ZEROS),
+        ("trec.runs.read_run#gzip", PACKED_TWICE),
+        ("collections.cacm.read_cacm_links", ZEROS),
+        ("collections.cacm.read_cacm_links", sparse_page()),
+        ("metrics.fairness_inputs.read_documents#gzip", ZEROS),
+        ("metrics.fairness_inputs.read_documents#gzip", PACKED_TWICE),
+        ("collections.user_satisfaction.read_samples", ONES),
+        ("collections.user_satisfaction.read_split", ONES + b"\t[]\t1"),
+        ("collections.nugget_labels.read_nugget_labels#table",
+         NUGGET_TABLE.replace(b"1.0", b"-" * 10**5 + b"1")),
+    ],
+)  # fmt: skip
+def test_a_small_file_does_not_fill_the_memory(name, content, place):
+    assert fault(name, place, content) is None
+    refused, peak = peak_of(name, place)
+    assert isinstance(refused, Exception)
     assert peak < 64 * 2**20
 
 
@@ -950,12 +840,7 @@ def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
     name = "metrics.fairness_inputs.read_documents#tsv"
     path = place_of(name)
     path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
-    tracemalloc.start()
-    try:
-        ((document, text),) = run(name, path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    [(document, text)], peak = peak_of(name, path)
     assert document == "d1" and len(text) > 50 * 10**6
     assert peak < 5 * path.stat().st_size
 
