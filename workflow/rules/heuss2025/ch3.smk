@@ -110,30 +110,20 @@ use rule step as heuss2025_ch3_trade_offs with:
     input:
         unpack(trade_off_inputs),
     output:
-        measures="work/heuss2025/ch3/{ranker}.measures.parquet",
+        measures="work/heuss2025/ch3/{ranker}.measures{binary}.parquet",
     pathvars:
-        job="heuss2025/ch3/{ranker}.measures",
+        job="heuss2025/ch3/{ranker}.measures{binary}",
     wildcard_constraints:
         ranker="|".join(RANKED_BY),
+        binary="|-binary",
     params:
         **runs("heuss2025/ch3/trade_offs"),
         methods=UNCERTAIN_METHODS,
-        neutral_from=None,
+        # As the released code counts: a document is neutral or not, from 0.5 on.
+        neutral_from=lambda wildcards: 0.5 if wildcards.binary else None,
         trained=lambda wildcards: list(trained_runs(RANKED_BY[wildcards.ranker])),
     message:
-        "Methods against bias by strength ({wildcards.ranker})"
-
-
-# The same as the released code counts: a document is neutral or not, from 0.5 on.
-use rule heuss2025_ch3_trade_offs as heuss2025_ch3_trade_offs_binary with:
-    output:
-        measures="work/heuss2025/ch3/{ranker}.measures-binary.parquet",
-    pathvars:
-        job="heuss2025/ch3/{ranker}.measures-binary",
-    params:
-        neutral_from=0.5,
-    message:
-        "Methods against bias by strength, passages neutral or not ({wildcards.ranker})"
+        "Methods against bias by strength ({wildcards.ranker}{wildcards.binary})"
 
 
 # Table 3.1: the best fairness within a loss of utility.
@@ -179,29 +169,21 @@ use rule figure as heuss2025_ch3_curves with:
     output:
         **figure_files(tables=["advantages"]),
     pathvars:
-        result="{tier}/heuss2025/figure_3_3",
+        result="{tier}/heuss2025/figure_3_{number}",
     wildcard_constraints:
         tier="released|full",
+        number="3|4",
     params:
         **runs("heuss2025/ch3/trade_off_curves"),
         names=ranker_names,
-        panel="first 10",
+        panel=lambda wildcards: {"3": "first 10", "4": "first 100"}[wildcards.number],
         others=compared_methods,
         levels=[0.90, 0.92, 0.94, 0.96],
         last=[0.92, 0.96],
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:
-        "Utility against fairness, first 10 (Figure 3.3, {wildcards.tier})"
-
-
-use rule heuss2025_ch3_curves as heuss2025_ch3_curves_deep with:
-    pathvars:
-        result="{tier}/heuss2025/figure_3_4",
-    params:
-        panel="first 100",
-    message:
-        "Utility against fairness, first 100 (Figure 3.4, {wildcards.tier})"
+        "Utility against fairness, {params.panel} (Figure 3.{wildcards.number}, {wildcards.tier})"
 
 
 # Figure 3.5: the ablation.

@@ -29,49 +29,40 @@ use rule step as heuss2025_ch5_planted with:
 # Table 5.2: is what was selected also cited?
 use rule table as heuss2025_ch5_selection with:
     input:
-        selection=["work/heuss2025/ch5/planted/selection.parquet"],
+        selection=of_answerers("selection"),
     output:
         **table_files(tables=["answerers"]),
     pathvars:
-        result="embedded/heuss2025/table_5_2",
+        result="{tier}/heuss2025/table_5_2",
+    wildcard_constraints:
+        tier="embedded|full",
     params:
         **runs("heuss2025/ch5/selection"),
-        shown=list(CITED.readers)[0],
+        shown=lambda wildcards: list(
+            CITED.readers if wildcards.tier == "embedded" else CITED.full.models
+        )[0],
     message:
-        "Selected and cited documents (Table 5.2)"
+        "Selected and cited documents (Table 5.2, {wildcards.tier})"
 
 
 # Figures 5.3 and 5.4: what answers look like.
 use rule figure as heuss2025_ch5_sizes with:
     input:
-        sizes=["work/heuss2025/ch5/planted/sizes.parquet"],
+        sizes=of_answerers("sizes"),
     pathvars:
-        result="embedded/heuss2025/figure_5_3",
+        result="{tier}/heuss2025/figure_5_{number}",
+    wildcard_constraints:
+        tier="embedded|full",
+        number="3|4",
     params:
         **runs("heuss2025/ch5/sizes"),
-        titles={
-            "statements": "Statements of an answer",
-            "citations": "Citations of an answer",
-            "words": "Words of a cited statement",
-        },
+        titles=lambda wildcards: SIZE_TITLES[wildcards.tier][wildcards.number],
     message:
-        "Sizes of answers (Figure 5.3)"
-
-
-use rule heuss2025_ch5_sizes as heuss2025_ch5_places with:
-    pathvars:
-        result="embedded/heuss2025/figure_5_4",
-    params:
-        titles={
-            "documents": "Documents that an answer cites",
-            "places": "Place of a cited document",
-        },
-    message:
-        "Cited documents (Figure 5.4)"
+        "Sizes of answers and cited documents (Figure 5.{wildcards.number}, {wildcards.tier})"
 
 
 # Figure 5.6: is the forged document cited? Beside it: what the test finds of what was planted.
-use rule figure as heuss2025_ch5_forged with:
+use rule figure as heuss2025_ch5_forged_planted with:
     input:
         outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
         estimates="work/heuss2025/ch5/planted/estimates.parquet",
@@ -81,27 +72,41 @@ use rule figure as heuss2025_ch5_forged with:
         result="embedded/heuss2025/figure_5_6",
     params:
         **runs("heuss2025/ch5/forged"),
-        of="instances",
-        metrics={
-            "recovered": "recovered",
-            "cites the forged document": "forged one cited",
-        },
+        **FORGED,
     message:
         "Forged documents and their citations (Figure 5.6)"
+
+
+use rule figure as heuss2025_ch5_forged with:
+    input:
+        outcomes=of_answerers("outcomes"),
+    output:
+        **figure_files(tables=["shares"]),
+    pathvars:
+        result="{tier}/heuss2025/figure_5_6",
+    wildcard_constraints:
+        tier="released|full",
+    params:
+        **runs("heuss2025/ch5/forged"),
+        **FORGED,
+    message:
+        "Forged documents and their citations (Figure 5.6, {wildcards.tier})"
 
 
 # Figure 5.7: is the statement recovered from cited documents, or from the forged one alone?
 use rule figure as heuss2025_ch5_controls with:
     input:
-        outcomes=["work/heuss2025/ch5/planted/outcomes.parquet"],
+        outcomes=of_answerers("outcomes"),
     pathvars:
-        result="embedded/heuss2025/figure_5_7",
+        result="{tier}/heuss2025/figure_5_7",
+    wildcard_constraints:
+        tier="embedded|released|full",
     params:
         **runs("heuss2025/ch5/controls"),
         of="forged one cited",
         metrics={name: name for name in ("all cited", "one cited", "forged alone")},
     message:
-        "Statements recovered from fewer documents (Figure 5.7)"
+        "Statements recovered from fewer documents (Figure 5.7, {wildcards.tier})"
 
 
 # The same experiment on Natural Questions, for attributors whose mechanism is known.
@@ -166,28 +171,6 @@ use rule step as heuss2025_ch5_chosen with:
         "Documents that {wildcards.model} chooses for known answers"
 
 
-use rule heuss2025_ch5_forged as heuss2025_ch5_forged_nq with:
-    input:
-        outcomes=[
-            "work/heuss2025/ch5/attributed/outcomes.parquet",
-            *chosen("outcomes.parquet"),
-        ],
-    output:
-        **figure_files(tables=["shares"]),
-    pathvars:
-        result="released/heuss2025/figure_5_6",
-
-
-use rule heuss2025_ch5_controls as heuss2025_ch5_controls_nq with:
-    input:
-        outcomes=[
-            "work/heuss2025/ch5/attributed/outcomes.parquet",
-            *chosen("outcomes.parquet"),
-        ],
-    pathvars:
-        result="released/heuss2025/figure_5_7",
-
-
 # What the text states, from Table 5.2 and from other numbers of the text.
 use rule table as heuss2025_ch5_stated with:
     input:
@@ -247,54 +230,7 @@ use rule step as heuss2025_ch5_asked with:
         "Asking {wildcards.model} to answer and to cite, with and without forged documents"
 
 
-use rule heuss2025_ch5_selection as heuss2025_ch5_selection_full with:
-    input:
-        selection=asked("selection"),
-    output:
-        **table_files(tables=["answerers"]),
-    pathvars:
-        result="full/heuss2025/table_5_2",
-    params:
-        shown=lambda wildcards: list(CITED.full.models)[0],
-
-
-use rule heuss2025_ch5_sizes as heuss2025_ch5_sizes_full with:
-    input:
-        sizes=asked("sizes"),
-    pathvars:
-        result="full/heuss2025/figure_5_3",
-    params:
-        titles={
-            "sentences": "Sentences of an answer",
-            "citations": "Citations of an answer",
-            "words": "Words of a cited statement",
-        },
-
-
-use rule heuss2025_ch5_places as heuss2025_ch5_places_full with:
-    input:
-        sizes=asked("sizes"),
-    pathvars:
-        result="full/heuss2025/figure_5_4",
-
-
-use rule heuss2025_ch5_forged as heuss2025_ch5_forged_full with:
-    input:
-        outcomes=asked("outcomes"),
-    output:
-        **figure_files(tables=["shares"]),
-    pathvars:
-        result="full/heuss2025/figure_5_6",
-
-
-use rule heuss2025_ch5_controls as heuss2025_ch5_controls_full with:
-    input:
-        outcomes=asked("outcomes"),
-    pathvars:
-        result="full/heuss2025/figure_5_7",
-
-
-use rule heuss2025_ch5_reported_nq as heuss2025_ch5_reported_full with:
+use rule table as heuss2025_ch5_reported_full with:
     input:
         numbers=asked("numbers"),
         answers=asked("answers"),
@@ -304,6 +240,7 @@ use rule heuss2025_ch5_reported_nq as heuss2025_ch5_reported_full with:
     pathvars:
         result="full/heuss2025/text_5_5",
     params:
+        **runs("heuss2025/ch5/reported"),
         untold=[],
     message:
         "Numbers of the models that were named (section 5.5)"

@@ -10,6 +10,28 @@ CITED_DATA = ("questions.jsonl", "passages.jsonl", "retrieved.run")
 #: What a job on a model of the full tier writes.
 ASKED = ("selection", "sizes", "outcomes", "numbers", "answers")
 
+#: What Figure 5.6 shows.
+FORGED = {
+    "of": "instances",
+    "metrics": {"recovered": "recovered", "cites the forged document": "forged one cited"},
+}
+
+#: Titles of Figures 5.3 and 5.4; answers of simulated readers have statements and no sentences.
+SIZE_TITLES = {
+    tier: {
+        "3": {
+            unit: f"{unit.capitalize()} of an answer",
+            "citations": "Citations of an answer",
+            "words": "Words of a cited statement",
+        },
+        "4": {
+            "documents": "Documents that an answer cites",
+            "places": "Place of a cited document",
+        },
+    }
+    for tier, unit in (("embedded", "statements"), ("full", "sentences"))
+}
+
 #: Claims of which a model that is told the answer says nothing.
 TOLD_NOTHING_OF = [
     "random document: statements recovered",
@@ -44,6 +66,19 @@ def asked(name):
             kind="language models",
         )
         return [asked_files(model)[name] for model in models]
+
+    return files
+
+
+def of_answerers(name):
+    """A frame of all answerers of the wildcard's tier: planted, small models, or the user's."""
+
+    def files(wildcards):
+        if wildcards.tier == "embedded":
+            return [f"work/heuss2025/ch5/planted/{name}.parquet"]
+        if wildcards.tier == "released":
+            return [f"work/heuss2025/ch5/attributed/{name}.parquet", *chosen(f"{name}.parquet")]
+        return asked(name)(wildcards)
 
     return files
 
