@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from everycell.engine.printed_cells import Selector
+from everycell.engine.spread import SEEDS
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
@@ -383,16 +384,20 @@ class Card(CardFileModel):
     beside: dict[str, str] = {}
     explanation: str | None = None
 
-    def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
-        """Return the other artefacts beside which conclusions or `speaks_if` read a table."""
+    def tables_read(self, tier: Tier) -> set[str]:
+        """Supplementary tables that verdicts of a tier read, as predicates name them."""
         rules = self.tiers[tier].speaks_if if tier in self.tiers else []
-        names = {
+        seeds = {SEEDS} if any(tier in one.from_spread for one in self.tolerances) else set()
+        return seeds | {
             predicate.beside
             for entry in (*self.conclusions, *rules)
             for predicate in entry.holds_if
             if predicate.beside is not None
         }
-        return {owner for owner, _ in map(table_beside, names) if owner}
+
+    def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
+        """Return the other artefacts beside which conclusions or `speaks_if` read a table."""
+        return {owner for owner, _ in map(table_beside, self.tables_read(tier)) if owner}
 
 
 def table_beside(name: str) -> tuple[str, str]:

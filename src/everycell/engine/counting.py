@@ -177,38 +177,44 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
     """What each claim of an artefact was tested on in a result, if there is one, and outcome."""
     if entry is None:
         return [NOT_RUN] * len(artefact.card.conclusions)
-    found, varies = [], artefact.card.tiers[entry.tier].varies
+    outcomes, varies = [], artefact.card.tiers[entry.tier].varies
+    whole, origins = basis_of(artefact.card, entry), _origins_of_cells(artefact, entry)
     for claim, judged in zip(artefact.card.conclusions, entry.report.conclusions, strict=True):
         outcome = judged.on_rebuilt
         if outcome == "not_testable":
-            found.append(UNTESTABLE)
-        elif basis := _basis_of_claim(artefact, entry, claim):
-            found.append((basis, "varies" if varies else outcome))
+            outcomes.append(UNTESTABLE)
+        elif basis := _basis_of_claim(claim, whole, origins):
+            outcomes.append((basis, "varies" if varies else outcome))
         else:
-            found.append(NOT_RUN)
-    return found
+            outcomes.append(NOT_RUN)
+    return outcomes
 
 
-def _basis_of_claim(artefact: Artefact, entry: Entry, claim: Conclusion) -> str:
+def _origins_of_cells(artefact: Artefact, entry: Entry) -> Cells | None:
+    """Origin of each published cell, None where nothing is compared."""
+    if entry.report.state == "stand_in" or not entry.report.cells:
+        return None
+    table = artefact.cells.assign(value=[cell.origin for cell in entry.report.cells])
+    table = artefact.unlabelled(table)
+    return Cells.of(table, key_columns(table))
+
+
+def _basis_of_claim(claim: Conclusion, whole: str, cells: Cells | None) -> str:
     """Best origin among the comparisons of a claim; "" if its cells were not run."""
-    whole, judged = basis_of(artefact.card, entry), entry.report.cells
-    if entry.report.state == "stand_in":
+    if whole == "surrogate data":
         return whole
     origins: set[str] = set()
     for part in claim.holds_if:
         if "rebuilt" in part.tested_on:
             # Only published cells have an origin of their own, supplementary tables have none.
-            alone = part.beside is None and judged
-            origins |= (
-                _origins(artefact, part, [cell.origin for cell in judged]) if alone else {whole}
-            )
+            alone = cells if part.beside is None else None
+            origins |= {whole} if alone is None else _origins(part, alone)
     return next((basis for basis in BASES if basis in origins), "")
 
 
-def _origins(artefact: Artefact, part: Predicate, of_cells: Sequence[str]) -> set[str]:
+def _origins(part: Predicate, cells: Cells) -> set[str]:
     """Best origin among the cells of each comparison, "none" if one of them was not run."""
-    table = artefact.unlabelled(artefact.cells.assign(value=of_cells))
-    cells, found = Cells.of(table, key_columns(table)), set()
+    found = set()
     for key in cells.selected(part.cells, cells.names):
         sides = {cells.read(cells.moved(key, move)) for move in ({}, *part.moves)}
         best = next((basis for basis in BASES if basis in sides), "other cells")

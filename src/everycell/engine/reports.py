@@ -187,6 +187,8 @@ class Report(_Part):
     foreign: str = ""
     #: In the full tier: corpora that are not named, and data that nothing identifies.
     notes: list[str] = []
+    #: Hash of the report with all that it was made from (`everycell.engine.results.seal_of`).
+    seal: str = ""
 
 
 def without_rebuilt_cell(card: Card, found: Report) -> bool:

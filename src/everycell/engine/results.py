@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -9,16 +11,19 @@ from pathlib import Path
 
 import pandas as pd
 
+import everycell
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE, table_beside
+from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.conclusions import FindTable
+from everycell.engine.files import sha256
 from everycell.engine.printed_cells import CardError
-from everycell.engine.receipts import ReceiptError, read_receipt
+from everycell.engine.receipts import ReceiptError, read_receipt, write_json
 from everycell.engine.reports import Report, read_report
 from everycell.engine.text_files import check_regular
 from everycell.engine.tiers import Tier
-from everycell.engine.verdicts import NO_AUDITS, report
+from everycell.engine.verdicts import NO_AUDITS, judged_errata, report
 from everycell.engine.verification import verify
 
 #: Files of a result; the first two are required.
@@ -88,62 +93,103 @@ def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> 
 UNIDENTIFIED = "data that are not identified before the verdicts are made"
 
 
+@cache
+def _judging_code() -> str:
+    """Hash of the code that makes reports."""
+    source = Path(everycell.__file__).parents[1]
+    return code_sha256(imported_files(source / "everycell/engine/verdicts.py", [source]), source)
+
+
+def seal_of(report: Report, artefact: Artefact, results: Path) -> str:
+    """Hash of a report with the record, cells, tables and code that it was made from.
+
+    A report whose seal is right need not be made again. Audits are not part of it.
+    """
+    stem, card = stem_of(artefact, report.tier, results), artefact.card
+    tables = [stem.with_name(f"{stem.name}.csv"), artefact.cells_path]
+    for name in sorted(card.tables_read(report.tier)):
+        owner, suffix = table_beside(name)
+        tables.append(stem.with_name(".".join(filter(None, (owner or stem.name, suffix, "csv")))))
+    content = {
+        "code": _judging_code(),
+        "card": card.model_dump(),
+        "tables": [sha256(path) if path.exists() else None for path in tables],
+        "files": read_receipt(stem.with_name(f"{stem.name}.receipt.json"))["outputs"],
+        "report": report.model_dump(exclude={"seal"}),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def write_report(path: Path, report: Report, artefact: Artefact, results: Path) -> None:
+    """Write a verdict file, sealed."""
+    seal = seal_of(report, artefact, results)
+    write_json(path, report.model_copy(update={"seal": seal}).model_dump())
+
+
+def _sealed_report(path: Path, artefact: Artefact, results: Path) -> Report | None:
+    """Content of a verdict file if its seal is right."""
+    try:
+        stored = read_report(path)
+        return stored if stored.seal == seal_of(stored, artefact, results) else None
+    except (OSError, ValueError, ReceiptError):
+        return None
+
+
 def result_of(
     artefact: Artefact, tier: Tier, results: Path, root: Path, *, audits: FindAudits | None
 ) -> Result:
-    """Report of one artefact in one tier, checked against its receipt and its card."""
-    if audits is None:
-        artefact, known = _without_audits(artefact), NO_AUDITS
-    else:
-        known = audits(artefact.paper, artefact.chapter)
+    """Report of one artefact in one tier, checked against its receipt and its card.
+
+    Without `audits`, a sealed report is returned as it is: whether the other files of the result,
+    and those it was made from, are still the same is left to `everycell verify`.
+    """
+    known = NO_AUDITS if audits is None else audits(artefact.paper, artefact.chapter)
+    judged = _without_audits(artefact) if audits is None else artefact
     stem = stem_of(artefact, tier, results)
-    files = {suffix: stem.with_name(stem.name + suffix) for suffix in SUFFIXES}
+    table, receipt, verdicts = (stem.with_name(stem.name + suffix) for suffix in SUFFIXES)
 
     def untrusted(*faults: str) -> Result:
-        return Result(artefact, tier, report(artefact, tier, audits=known), faults)
+        return Result(artefact, tier, report(judged, tier, audits=known), faults)
 
     if artefact.card.tiers[tier].state not in RUNNABLE or not any(
-        path.exists() for path in files.values()
+        path.exists() for path in (table, receipt, verdicts)
     ):
         return untrusted()
-    missing = [path for path in list(files.values())[:2] if not path.exists()]
-    if missing:
-        fault = (
-            f"{missing[0]}: is missing beside its result; remove {stem}.* and run snakemake again."
-        )
-        return untrusted(fault)
-    faults = verify(files[".receipt.json"], root, results)
+    sealed = _sealed_report(verdicts, artefact, results)
+    if sealed and audits is None:
+        return Result(artefact, tier, sealed)
+    again = f"remove {stem}.* and run snakemake again"
+    for path in (table, receipt):
+        if not path.exists():
+            return untrusted(f"{path}: is missing beside its result; {again}.")
+    faults = verify(receipt, root, results)
     if faults:
         return untrusted(*faults)
+    if sealed and sealed.errata == judged_errata(artefact, known):
+        return Result(artefact, tier, sealed)
     try:
-        made = files[".verdicts.json"].exists()
-        stored = read_report(files[".verdicts.json"]) if made else None
-        again = report(
-            artefact,
+        stored = read_report(verdicts) if verdicts.exists() else None
+        found = report(
+            judged,
             tier,
-            read_result(files[".csv"]),
-            files=files_of(files[".receipt.json"]),
+            read_result(table),
+            files=files_of(receipt),
             audits=known,
             beside=tables_beside(artefact, tier, results, root),
             foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
         )
-        if stored is None:  # only the table was asked for
-            return Result(artefact, tier, again)
-        again = again.model_copy(update={"notes": stored.notes})
     except (ValueError, CardError, ReceiptError) as error:
-        fault = (
-            f"{files['.verdicts.json']}: cannot be used ({error}); remove it and run snakemake "
-            "again."
+        return untrusted(
+            f"{verdicts}: cannot be used ({error}); remove it and run snakemake again."
         )
-        return untrusted(fault)
-    if audits is None:
-        again = again.model_copy(update={"errata": stored.errata})
-    if stored != again:
-        fault = (
-            f"{files['.verdicts.json']}: is not what its card and its table give now; remove "
-            "it and run snakemake again."
+    if stored is None:  # only the table was asked for
+        return Result(artefact, tier, found)
+    kept = {"notes", "seal", *(["errata"] if audits is None else [])}
+    if stored != found.model_copy(update={name: getattr(stored, name) for name in kept}):
+        return untrusted(
+            f"{verdicts}: is not what its card and its table give now; remove it and run "
+            "snakemake again."
         )
-        return untrusted(fault)
     return Result(artefact, tier, stored)
 
 

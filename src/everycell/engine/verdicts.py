@@ -118,7 +118,7 @@ def report(
         cells=cells,
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
         conclusions=_conclusions(artefact, tier, rebuilt, beside),
-        errata=_errata(artefact, audits),
+        errata=judged_errata(artefact, audits),
         files=sorted(files or []),
         foreign=foreign,
     )
@@ -319,7 +319,8 @@ def _unless_cause_unknown(
     return Decision("undecided", f"{decision.detail}; {why}")
 
 
-def _errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
+def judged_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[JudgedErratum]:
+    """Errata of a card, each with what its audit finds."""
     errata = []
     for erratum in artefact.card.errata:
         found = finding_of(erratum, artefact, audits)
