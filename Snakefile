@@ -16,6 +16,7 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/named_by_user.smk"
 include: "workflow/rules/result_files.smk"
+include: "workflow/rules/language_models_inputs.smk"
 
 
 if SETTINGS.container is not None:

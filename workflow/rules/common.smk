@@ -142,18 +142,17 @@ def needs(megabytes, minutes=5):
 ON_GPU = needs(24000, 2880) | {"gpu": 1}
 
 
-def on_gpu_where(is_full, megabytes, minutes):
-    """What several tiers ask for in one place: a GPU and more where `is_full` says so."""
+def where(condition, large, small):
+    """Resources of a rule that serves large and small jobs: `large` where the condition holds."""
 
-    def either(name, small):
+    def either(name):
         def needed(wildcards, attempt):
-            value = ON_GPU[name] if is_full(wildcards) else small
+            value = (large if condition(wildcards) else small).get(name, 0)
             return value(wildcards, attempt) if callable(value) else value
 
         return needed
 
-    small = needs(megabytes, minutes) | {"gpu": 0}
-    return {name: either(name, value) for name, value in small.items()}
+    return {name: either(name) for name in large | small}
 
 
 def seeds_from(first, trainings):

@@ -1,9 +1,6 @@
 # Language models that come as GGUF files, taken apart once.
 
 
-include: "language_models_inputs.smk"
-
-
 wildcard_constraints:
     language_model="|".join(GGUF_FILES) or "none",
 

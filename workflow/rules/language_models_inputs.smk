@@ -25,7 +25,7 @@ def needs_gpu(name):
 
 def asking(megabytes=2500, minutes=2880):
     """Resources of a rule of the full tier that asks the language model of its wildcard."""
-    return on_gpu_where(lambda wildcards: needs_gpu(wildcards.model), megabytes, minutes)
+    return where(lambda wildcards: needs_gpu(wildcards.model), ON_GPU, needs(megabytes, minutes))
 
 
 def answered_by(name):

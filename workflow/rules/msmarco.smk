@@ -40,7 +40,7 @@ use rule step as msmarco_counts with:
         "Gendered terms in the passages of MS MARCO"
 
 
-use rule step as msmarco_encode_queries with:
+use rule torch_step as msmarco_encode_queries with:
     input:
         queries="work/msmarco/queries.parquet",
         encoder=lambda wildcards: msmarco_encoder_files(wildcards.ranker),
@@ -50,9 +50,6 @@ use rule step as msmarco_encode_queries with:
         job="retrieval/msmarco/encode_{ranker}",
     wildcard_constraints:
         ranker="|".join(name for name, (_, kind) in MSMARCO_INDEXES.items() if kind),
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(3000, 30),
     params:
@@ -91,7 +88,7 @@ use rule step as msmarco_search with:
         "Searching MS MARCO ({wildcards.ranker})"
 
 
-use rule step as msmarco_rerank with:
+use rule torch_step as msmarco_rerank with:
     input:
         queries="work/msmarco/queries.parquet",
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
@@ -103,9 +100,6 @@ use rule step as msmarco_rerank with:
         job="retrieval/msmarco/rerank_{reranker}",
     wildcard_constraints:
         reranker="|".join(MSMARCO_RERANKERS),
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **ON_GPU,
     params:

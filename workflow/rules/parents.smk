@@ -22,6 +22,25 @@ rule step:
         SCRIPT
 
 
+# A step that needs torch, on one thread.
+use rule step as torch_step with:
+    conda:
+        environment("torch")
+    threads: 1
+
+
+# A step that asks the language model of its wildcard.
+use rule torch_step as asking_step with:
+    wildcard_constraints:
+        model="[^/.]+",
+    resources:
+        **asking(),
+    params:
+        **runs("none"),
+        model="{model}",
+        answered_by=lambda wildcards: answered_by(wildcards.model),
+
+
 # What takes long and is worth keeping between clones (`--cache`): models, encodings, indexes.
 # Snakemake measures nothing of what it may have from the cache, and a rule does not inherit
 # `cache`: each states it, but for those with two outputs, which Snakemake cannot cache.

@@ -179,7 +179,7 @@ use rule train as train_fold with:
         "Training a cross-encoder without the conversations of fold {wildcards.fold}"
 
 
-use rule step as rerank_cross_fitted with:
+use rule torch_step as rerank_cross_fitted with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -192,9 +192,6 @@ use rule step as rerank_cross_fitted with:
         job="retrieval/{collection}/rerank_cross-fitted.{encoder}",
     wildcard_constraints:
         encoder="[a-z-]+",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(3000, 60),
     params:

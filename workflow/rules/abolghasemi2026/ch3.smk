@@ -76,7 +76,7 @@ use rule table as abolghasemi2026_ch3_test_sets with:
 
 # New last utterances for some dialogues, by a language model and by rules. Answers are recorded; the
 # committed record has those that a run with the defaults needs, but for a few that are asked anew.
-use rule step as abolghasemi2026_ch3_generate with:
+use rule torch_step as abolghasemi2026_ch3_generate with:
     input:
         **generation_inputs(),
         samples="work/satisfaction/samples.parquet",
@@ -86,9 +86,6 @@ use rule step as abolghasemi2026_ch3_generate with:
         provenance="work/satisfaction/released/provenance.json",
     pathvars:
         job="abolghasemi2026/generate_released",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(2500, 90),
     params:
@@ -101,7 +98,7 @@ use rule step as abolghasemi2026_ch3_generate with:
 
 
 # The same for dialogues with planted satisfaction.
-use rule step as abolghasemi2026_ch3_generate_planted with:
+use rule torch_step as abolghasemi2026_ch3_generate_planted with:
     input:
         **generation_inputs(),
     output:
@@ -111,9 +108,6 @@ use rule step as abolghasemi2026_ch3_generate_planted with:
         provenance="work/satisfaction/embedded/provenance.json",
     pathvars:
         job="abolghasemi2026/generate_embedded",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(2500, 60),
     params:
@@ -252,7 +246,7 @@ use rule abolghasemi2026_ch3_train as abolghasemi2026_ch3_train_full with:
 
 # Test samples, labelled by a language model that is shown two examples. Its answers are recorded, and
 # the committed record has those that a run with the defaults needs.
-use rule step as abolghasemi2026_ch3_few_shot with:
+use rule asking_step as abolghasemi2026_ch3_few_shot with:
     input:
         samples=satisfaction_samples,
         model=lambda wildcards: language_model_files(wildcards.model),
@@ -265,19 +259,14 @@ use rule step as abolghasemi2026_ch3_few_shot with:
     wildcard_constraints:
         tier="embedded|released|full",
         model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
-        **on_gpu_where(
+        **where(
             lambda wildcards: wildcards.tier == "full" and needs_gpu(wildcards.model),
-            2500,
-            60,
+            ON_GPU,
+            needs(2500, 60),
         ),
     params:
         **runs("abolghasemi2026/ch3/few_shot"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         name=lambda wildcards: few_shot_settings(wildcards).models[wildcards.model],
         pairs=lambda wildcards: few_shot_settings(wildcards).pairs,
         decoding=few_shot_decoding,

@@ -77,7 +77,7 @@ use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
         "MS MARCO QA as named in config.yaml"
 
 
-use rule step as abolghasemi2026_ch5_ask with:
+use rule asking_step as abolghasemi2026_ch5_ask with:
     input:
         **attribution_templates(),
         questions="work/attribution/{bench}/questions.parquet",
@@ -100,22 +100,17 @@ use rule step as abolghasemi2026_ch5_ask with:
         tier="released|full",
         bench="nq|nq_full|msmarco_qa",
         model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
-        **on_gpu_where(
+        **where(
             lambda wildcards: wildcards.tier == "full" and needs_gpu(wildcards.model),
-            2500,
-            300,
+            ON_GPU,
+            needs(2500, 300),
         ),
     params:
         **runs("abolghasemi2026/ch5/ask"),
         sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
         retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
         dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.bench],
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         logprobs=lambda wildcards: wildcards.model
         not in getattr(ATTRIBUTION, wildcards.tier).without_logprobs,
         labels=ATTRIBUTION.labels.model_dump(),

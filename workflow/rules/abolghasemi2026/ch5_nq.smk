@@ -61,7 +61,7 @@ use rule step as abolghasemi2026_ch5_nq_encoded with:
 
 
 # Its answers are recorded, and the committed record has those that a run with the defaults needs.
-use rule step as abolghasemi2026_ch5_paraphrase with:
+use rule torch_step as abolghasemi2026_ch5_paraphrase with:
     input:
         questions="work/attribution/{bench}/questions.parquet",
         relevant="work/attribution/{bench}/relevant.parquet",
@@ -81,15 +81,12 @@ use rule step as abolghasemi2026_ch5_paraphrase with:
     wildcard_constraints:
         tier="released|full",
         bench="nq|nq_full|msmarco_qa",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
-        **on_gpu_where(
+        **where(
             lambda wildcards: wildcards.tier == "full"
             and needs_gpu(ATTRIBUTION.paraphrases.full.model),
-            2500,
-            300,
+            ON_GPU,
+            needs(2500, 300),
         ),
     params:
         **runs("abolghasemi2026/ch5/paraphrase"),

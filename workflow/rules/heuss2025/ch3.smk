@@ -7,7 +7,7 @@ include: "ch3_inputs.smk"
 
 
 # The cross-encoders of the chapters on group bias, with the vector before their last layer.
-use rule step as heuss2025_ch3_cross_encoder with:
+use rule torch_step as heuss2025_ch3_cross_encoder with:
     input:
         documents="work/cast/documents.parquet",
         queries="work/cast/queries.parquet",
@@ -18,9 +18,6 @@ use rule step as heuss2025_ch3_cross_encoder with:
         scores="work/heuss2025/ch3/cross-encoder.scores.parquet",
     pathvars:
         job="heuss2025/ch3/cross-encoder.scores",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(2000, 20),
     params:
@@ -36,7 +33,7 @@ use rule step as heuss2025_ch3_cross_encoder with:
 
 
 # The second ranker: a head of one logit over the products of MiniLM's vectors.
-use rule step as heuss2025_ch3_minilm with:
+use rule torch_step as heuss2025_ch3_minilm with:
     input:
         vectors="work/cast/encoded/dense.minilm.zero-shot.npz",
         candidates="work/cast/candidates.parquet",
@@ -45,9 +42,6 @@ use rule step as heuss2025_ch3_minilm with:
         scores="work/heuss2025/ch3/minilm.scores.parquet",
     pathvars:
         job="heuss2025/ch3/minilm.scores",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(1200, 10),
     params:
@@ -61,7 +55,7 @@ use rule step as heuss2025_ch3_minilm with:
 
 
 # MS MARCO, by a cross-encoder of the user's.
-use rule step as heuss2025_ch3_msmarco with:
+use rule torch_step as heuss2025_ch3_msmarco with:
     input:
         queries="work/msmarco/queries.parquet",
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
@@ -73,9 +67,6 @@ use rule step as heuss2025_ch3_msmarco with:
         scores="work/heuss2025/ch3/cross-encoded.scores.parquet",
     pathvars:
         job="heuss2025/ch3/cross-encoded.scores",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **ON_GPU,
     params:

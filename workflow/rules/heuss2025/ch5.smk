@@ -110,7 +110,7 @@ use rule figure as heuss2025_ch5_controls with:
 
 
 # The same experiment on Natural Questions, for attributors whose mechanism is known.
-use rule step as heuss2025_ch5_attributed with:
+use rule torch_step as heuss2025_ch5_attributed with:
     input:
         questions="work/attribution/nq/questions.parquet",
         relevant="work/attribution/nq/relevant.parquet",
@@ -121,9 +121,6 @@ use rule step as heuss2025_ch5_attributed with:
         outcomes="work/heuss2025/ch5/attributed/outcomes.parquet",
     pathvars:
         job="heuss2025/ch5/attributed",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(2000, 20),
     params:
@@ -135,7 +132,7 @@ use rule step as heuss2025_ch5_attributed with:
 
 
 # A language model that is told the answer, and chooses the document that it is from.
-use rule step as heuss2025_ch5_chosen with:
+use rule asking_step as heuss2025_ch5_chosen with:
     input:
         questions="work/attribution/nq/questions.parquet",
         relevant="work/attribution/nq/relevant.parquet",
@@ -152,19 +149,12 @@ use rule step as heuss2025_ch5_chosen with:
         record="work/heuss2025/ch5/chosen/{model}.record.jsonl",
     pathvars:
         job="heuss2025/ch5/chosen/{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(2500, 30),
     params:
         **runs("heuss2025/ch5/chosen"),
         **CITED.released.model_dump(include={"chosen", "depth"}),
-        model="{model}",
         name=lambda wildcards: CITED.released.models[wildcards.model],
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         record="heuss2025-ch5-released-{model}",
         seed=SETTINGS.seed,
     message:
@@ -202,7 +192,7 @@ use rule table as heuss2025_ch5_reported_nq with:
 
 
 # Full tier: language models that answer and cite, and are asked again with forged documents.
-use rule step as heuss2025_ch5_asked with:
+use rule asking_step as heuss2025_ch5_asked with:
     input:
         data=cited_data,
         model=lambda wildcards: language_model_files(wildcards.model),
@@ -211,19 +201,10 @@ use rule step as heuss2025_ch5_asked with:
         **asked_files("{model}"),
     pathvars:
         job="heuss2025/ch5/asked/{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("heuss2025/ch5/asked"),
         **CITED.full.model_dump(include={"questions", "depth", "longest", "max_tokens"}),
-        model="{model}",
         style=lambda wildcards: CITED.full.models[wildcards.model],
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         record="heuss2025-ch5-full-{model}",
         seed=SETTINGS.seed,
     message:

@@ -5,48 +5,32 @@
 include: "ch3_inputs.smk"
 
 
-# Tables 3.2, 3.3 and 3.4 with the runs of 2021, and tests of the compared rows.
+# Tables 3.2, 3.3 and 3.4, and tests of the compared rows: with the runs of 2021, in the full tier also
+# with those of 2020, which only the authors' repository has.
 use rule table as lajewska2025_ch3_table with:
     input:
-        qrels=[resource(f"{CAST}/qrels/2021.txt")],
-        runs=files_of_2021,
+        qrels=lambda wildcards: [
+            resource(f"{CAST}/qrels/{year}.txt") for year in CAST_YEARS[wildcards.tier]
+        ],
+        runs=files_of_tier,
     output:
         **table_files(tables=["tests"]),
     pathvars:
-        result="released/lajewska2025/table_3_{number}",
+        result="{tier}/lajewska2025/table_3_{number}",
     wildcard_constraints:
+        tier="released|full",
         number="2|3|4",
     params:
         **runs("lajewska2025/ch3/table"),
         systems=systems_of_table,
         comparisons=comparisons_of_table,
-        measures={"2021": CAST_MEASURES["2021"]},
+        measures=lambda wildcards: {
+            year: CAST_MEASURES[year] for year in CAST_YEARS[wildcards.tier]
+        },
         scale=(0, 4),  # labels of CAsT
         relevance_level=2,
     message:
-        "Measures and tests of Table 3.{wildcards.number}"
-
-
-# With the runs of 2020, which only the authors' repository has.
-use rule lajewska2025_ch3_table as lajewska2025_ch3_table_full with:
-    input:
-        qrels=[resource(f"{CAST}/qrels/{year}.txt") for year in CAST_MEASURES],
-        runs=files_of_both_years,
-    output:
-        **table_files(tables=["tests"]),
-    pathvars:
-        result="full/lajewska2025/table_3_{number}",
-    wildcard_constraints:
-        number="3|4",
-    params:
-        **runs("lajewska2025/ch3/table"),
-        systems=systems_of_table,
-        comparisons=comparisons_of_table,
-        measures=CAST_MEASURES,
-        scale=(0, 4),
-        relevance_level=2,
-    message:
-        "Measures and tests of Table 3.{wildcards.number}, both years"
+        "Measures and tests of Table 3.{wildcards.number} ({wildcards.tier})"
 
 
 # Section 3.3.3: how far the systems are from what was reported, and from each other.

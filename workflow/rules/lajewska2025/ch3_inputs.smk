@@ -63,6 +63,10 @@ CAST_MEASURES = {
 }
 
 
+#: Years whose runs a tier has.
+CAST_YEARS = {"released": ["2021"], "full": ["2020", "2021"]}
+
+
 #: Changes in percent that section 3.4 gives: comparison, measure, end of the range.
 CAST_RANGES = [
     ("rewriter", "recall change", "lowest"),
@@ -99,8 +103,10 @@ def files_of_2021(wildcards):
     return [resource(f"{CAST}/runs-2021/{run}_2021.trec") for run in systems]
 
 
-def files_of_both_years(wildcards):
-    """The authors' runs of both years: those of 2020 are in a folder of the user."""
+def files_of_tier(wildcards):
+    """The authors' runs of the tier's years: those of 2020 are in a folder of the user."""
+    if wildcards.tier == "released":
+        return files_of_2021(wildcards)
     key = "cast_systems.runs_2020"
     folder = named_by_user(key, "the authors' runs of 2020", "papers/lajewska2025.md")
     runs = []

@@ -86,7 +86,7 @@ use rule step as cast_search_lexically with:
 
 
 # The dense vectors of the passages are there already; SPLADE's are made for the queries' terms.
-use rule step as cast_search_encoded with:
+use rule torch_step as cast_search_encoded with:
     input:
         queries="work/castturns/queries.parquet",
         documents="work/cast/documents.parquet",
@@ -98,9 +98,6 @@ use rule step as cast_search_encoded with:
         runs=[f"work/castturns/runs/{'.'.join(run)}.run" for run in CAST_ENCODED],
     pathvars:
         job="retrieval/castturns/search_encoded",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(3000, 30),
     params:

@@ -23,13 +23,18 @@ use rule table as lajewska2025_ch4_anova with:
 
 
 # Table 4.12: one-way, by query and by familiarity.
-use rule lajewska2025_ch4_anova as lajewska2025_ch4_oneway with:
-    output:
-        **table_files(),
+use rule table as lajewska2025_ch4_oneway with:
+    input:
+        **LIMITATIONS_RATINGS,
     pathvars:
         result="released/lajewska2025/table_4_{number}",
     wildcard_constraints:
         number="12",
+    params:
+        **runs("lajewska2025/ch4/anova"),
+        scale="culpepper",
+    message:
+        "ANOVA of Table 4.{wildcards.number}"
 
 
 # Table 4.7: sizes of the runs.

@@ -169,7 +169,11 @@ use rule cached_step as answerability_train with:
 
 
 # The thesis' classifiers, each with several seeds.
-use rule answerability_train as answerability_train_full with:
+use rule cached_step as answerability_train_full with:
+    input:
+        **answerability_labels(),
+        encoder=classifier_files,
+        squad=classifier_squad,
     output:
         model=directory("work/answerability/{classifier}.seed-{seed}.model"),
     pathvars:
@@ -181,6 +185,8 @@ use rule answerability_train as answerability_train_full with:
     resources:
         **ON_GPU,
     params:
+        **runs("lajewska2025/ch5/classifier_train"),
+        settings=classifier_settings,
         seed=seed_of_training,
     message:
         "Training an answer-in-the-sentence classifier ({wildcards.classifier}, seed {wildcards.seed})"
@@ -207,7 +213,7 @@ use rule cached_step as answerability_score with:
         "Answers in the sentences of test passages ({wildcards.classifier})"
 
 
-use rule answerability_score as answerability_score_full with:
+use rule cached_step as answerability_score_full with:
     input:
         **answerability_labels(),
         model="work/answerability/{classifier}.seed-{seed}.model",
@@ -221,6 +227,10 @@ use rule answerability_score as answerability_score_full with:
     cache: True
     resources:
         **ON_GPU,
+    params:
+        **runs("lajewska2025/ch5/classifier_score"),
+        gpu_precision=SETTINGS.gpu_precision,
+        length=lambda wildcards: classifier_settings(wildcards)["length"],
     message:
         "Answers in the sentences of test passages ({wildcards.classifier}, seed {wildcards.seed})"
 
@@ -254,28 +264,32 @@ use rule table as lajewska2025_ch5_accuracy with:
         **classifier_scores("tiny", "frozen"),
         **released_predictions(),
     output:
-        **table_files(tables=["readings", "unanswerable", "classifiers", "tests"]),
+        **table_files(tables=ACCURACY_TABLES),
     pathvars:
         result="released/lajewska2025/table_5_6",
     resources:
         **needs(800),
     params:
         **runs("lajewska2025/ch5/accuracy"),
-        # Section 5.7.
-        chatgpt_thresholds=[0.33, 0.66],
+        chatgpt_thresholds=CHATGPT_THRESHOLDS,
     message:
         "Accuracy of answerability detection (Table 5.6)"
 
 
 # The same with the thesis' own classifiers, which a GPU trains with several seeds.
-use rule lajewska2025_ch5_accuracy as lajewska2025_ch5_accuracy_full with:
+use rule table as lajewska2025_ch5_accuracy_full with:
     input:
         unpack(full_classifier_scores),
         **answerability_labels(),
         **released_predictions(),
     output:
-        **table_files(tables=["readings", "unanswerable", "classifiers", "tests", "seeds"]),
+        **table_files(tables=[*ACCURACY_TABLES, "seeds"]),
     pathvars:
         result="full/lajewska2025/table_5_6",
+    resources:
+        **needs(800),
+    params:
+        **runs("lajewska2025/ch5/accuracy"),
+        chatgpt_thresholds=CHATGPT_THRESHOLDS,
     message:
         "Accuracy of answerability detection by the thesis' classifiers (Table 5.6)"

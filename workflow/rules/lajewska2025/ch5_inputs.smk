@@ -1,4 +1,9 @@
 # Input functions and names of the rules of lajewska2025, chapter 5.
+#: Supplementary tables of Table 5.6 in both tiers, and where answers of ChatGPT are cut (section 5.7).
+ACCURACY_TABLES = ["readings", "unanswerable", "classifiers", "tests"]
+CHATGPT_THRESHOLDS = [0.33, 0.66]
+
+
 def released_predictions():
     """Released predictions for the passages of CAsT-answerability."""
     return {

@@ -6,7 +6,7 @@
 include: "ch6_full_inputs.smk"
 
 
-use rule step as lajewska2025_ch6_detect with:
+use rule asking_step as lajewska2025_ch6_detect with:
     input:
         **annotations("dataset"),
         passages="work/ginger/released/passages.parquet",
@@ -19,17 +19,8 @@ use rule step as lajewska2025_ch6_detect with:
         provenance="work/ginger/full/{model}/detection.provenance.json",
     pathvars:
         job="ginger/full/{model}/detect",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/detect"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         questions=GINGER.full.questions,
         max_tokens=GINGER.full.passage_tokens,
         record="lajewska2025-ch6-detect-{model}",
@@ -37,52 +28,28 @@ use rule step as lajewska2025_ch6_detect with:
         "Nuggets that {wildcards.model} detects"
 
 
-use rule lajewska2025_ch6_vectors as lajewska2025_ch6_vectors_full with:
+use rule torch_step as lajewska2025_ch6_ranks_full with:
     input:
-        passages="work/ginger/released/passages.parquet",
-        nuggets="work/ginger/full/{model}/nuggets.parquet",
-        encoder=registered_encoder("minilm"),
-    output:
-        vectors="work/ginger/full/{model}/vectors.parquet",
-    pathvars:
-        job="ginger/full/{model}/vectors",
-    wildcard_constraints:
-        model="[^/.]+",
-
-
-use rule lajewska2025_ch6_clusters as lajewska2025_ch6_clusters_full with:
-    input:
-        nuggets="work/ginger/full/{model}/nuggets.parquet",
-        vectors="work/ginger/full/{model}/vectors.parquet",
-    output:
-        clusters="work/ginger/full/{model}/clusters.parquet",
-    pathvars:
-        job="ginger/full/{model}/clusters",
-    wildcard_constraints:
-        model="[^/.]+",
-
-
-use rule lajewska2025_ch6_ranks as lajewska2025_ch6_ranks_full with:
-    input:
-        passages="work/ginger/released/passages.parquet",
-        nuggets="work/ginger/full/{model}/nuggets.parquet",
-        clusters="work/ginger/full/{model}/clusters.parquet",
-        vectors="work/ginger/full/{model}/vectors.parquet",
+        passages=passages_of,
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        clusters="work/ginger/{source}/clusters.parquet",
+        vectors="work/ginger/{source}/vectors.parquet",
         duo=duo_files,
     output:
-        ranks="work/ginger/full/{model}/ranks.parquet",
+        ranks="work/ginger/{source}/ranks.parquet",
     pathvars:
-        job="ginger/full/{model}/ranks",
+        job="ginger/{source}/ranks",
     wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
+        source="(full|rag24)/[^/.]+",
     resources:
         **needs(3000, 240),
+    params:
+        **runs("lajewska2025/ch6/ranks"),
+    message:
+        "Ranking of clusters ({wildcards.source})"
 
 
-use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:
+use rule asking_step as lajewska2025_ch6_write_full with:
     input:
         passages="work/ginger/released/passages.parquet",
         nuggets="work/ginger/full/{model}/nuggets.parquet",
@@ -95,41 +62,42 @@ use rule lajewska2025_ch6_write as lajewska2025_ch6_write_full with:
         provenance="work/ginger/full/{model}/responses.provenance.json",
     pathvars:
         job="ginger/full/{model}/write",
-    resources:
-        **asking(),
     params:
+        **runs("lajewska2025/ch6/write"),
+        **WRITING,
         questions=GINGER.full.questions,
         everything=True,
         record="lajewska2025-ch6-full-{model}",
+    message:
+        "Responses that {wildcards.model} writes"
 
 
 # Where each sentence comes from: a page for readers, JSON for machines.
 use rule step as lajewska2025_ch6_show with:
     input:
-        passages="work/ginger/released/passages.parquet",
-        nuggets="work/ginger/full/{model}/nuggets.parquet",
-        responses="work/ginger/full/{model}/responses.parquet",
+        passages=passages_of,
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        responses=lambda wildcards: "work/ginger/{}/{}.parquet".format(
+            wildcards.source, "sentences" if is_rag(wildcards) else "responses"
+        ),
     output:
-        json="work/ginger/full/{model}/responses.json",
-        page="work/ginger/full/{model}/responses.html",
+        json="work/ginger/{source}/responses.json",
+        page="work/ginger/{source}/responses.html",
     pathvars:
-        job="ginger/full/{model}/show",
+        job="ginger/{source}/show",
     wildcard_constraints:
-        model="[^/.]+",
+        source="(full|rag24)/[^/.]+",
     params:
         **runs("lajewska2025/ch6/show"),
-        model="{model}",
-        kind="relevant",
-        system="GINGER",
-        note=(
-            "Questions and passages are those of CAsT-snippets (Lajewska and Balog, CIKM 2023), "
-            "which come from TREC CAsT."
-        ),
+        model=lambda wildcards: wildcards.source.partition("/")[2],
+        kind=lambda wildcards: "top20" if is_rag(wildcards) else "relevant",
+        system=lambda wildcards: "ginger-fluency_top_20" if is_rag(wildcards) else "GINGER",
+        note=lambda wildcards: NOTES_ON_PAGES[is_rag(wildcards)],
     message:
-        "Page of the responses of {wildcards.model}"
+        "Page of the responses of {wildcards.source}"
 
 
-use rule step as lajewska2025_ch6_infer with:
+use rule torch_step as lajewska2025_ch6_infer with:
     input:
         nuggets="work/ginger/full/{model}/nuggets.parquet",
         responses="work/ginger/full/{model}/responses.parquet",
@@ -140,9 +108,6 @@ use rule step as lajewska2025_ch6_infer with:
         job="ginger/full/{model}/infer",
     wildcard_constraints:
         model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **ON_GPU,
     params:
@@ -151,7 +116,7 @@ use rule step as lajewska2025_ch6_infer with:
         "What responses of {wildcards.model} entail"
 
 
-use rule step as lajewska2025_ch6_ragas with:
+use rule asking_step as lajewska2025_ch6_ragas with:
     input:
         passages="work/ginger/released/passages.parquet",
         responses="work/ginger/full/{model}/responses.parquet",
@@ -162,17 +127,8 @@ use rule step as lajewska2025_ch6_ragas with:
         provenance="work/ginger/full/{model}/ragas.provenance.json",
     pathvars:
         job="ginger/full/{model}/ragas",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/ragas"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         max_tokens=GINGER.full.passage_tokens,
         length=GINGER.length,
         record="lajewska2025-ch6-ragas-{model}",
@@ -195,16 +151,6 @@ use rule table as lajewska2025_ch6_detected with:
         **runs("lajewska2025/ch6/detected"),
     message:
         "Detected nuggets (Tables C.3 and C.4)"
-
-
-use rule lajewska2025_ch6_cluster_sizes as lajewska2025_ch6_cluster_sizes_full with:
-    input:
-        nuggets=written_in_full("nuggets.parquet"),
-        clusters=written_in_full("clusters.parquet"),
-    output:
-        **table_files(tables=["halves"]),
-    pathvars:
-        result="full/lajewska2025/table_C_5",
 
 
 # Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by a model of inference and by a language model.

@@ -1,4 +1,10 @@
 # Input functions of the full tier of lajewska2025, chapter 6.
+#: Where texts on a page of responses are from, by whether it is TREC RAG 2024.
+NOTES_ON_PAGES = {
+    False: "Questions and passages are those of CAsT-snippets (Lajewska and Balog, CIKM 2023), "
+    "which come from TREC CAsT.",
+    True: "Topics are those of TREC RAG 2024, passages are segments of MS MARCO V2.1.",
+}
 
 
 def written_in_full(*endings):

@@ -6,6 +6,12 @@
 include: "ch6_pipeline_inputs.smk"
 
 
+# Where nuggets are from: people and a classifier, or a language model, which detects them in the
+# same passages or in those of TREC RAG 2024.
+wildcard_constraints:
+    source=r"released|(full|rag24)/[^/.]+",
+
+
 use rule step as lajewska2025_ch6_nuggets with:
     input:
         **annotations("dataset"),
@@ -27,43 +33,40 @@ use rule step as lajewska2025_ch6_nuggets with:
         "Nuggets that people and a classifier find"
 
 
-use rule step as lajewska2025_ch6_vectors with:
+use rule torch_step as lajewska2025_ch6_vectors with:
     input:
-        passages="work/ginger/released/passages.parquet",
-        nuggets="work/ginger/released/nuggets.parquet",
+        passages=passages_of,
+        nuggets="work/ginger/{source}/nuggets.parquet",
         encoder=registered_encoder("minilm"),
     output:
-        vectors="work/ginger/released/vectors.parquet",
+        vectors="work/ginger/{source}/vectors.parquet",
     pathvars:
-        job="ginger/released/vectors",
-    conda:
-        environment("torch")
-    threads: 1
+        job="ginger/{source}/vectors",
     resources:
-        **needs(2000),
+        **where(is_rag, needs(4000, 240), needs(2000)),
     params:
         **runs("lajewska2025/ch6/vectors"),
         length=GINGER.length,
     message:
-        "Vectors of nuggets and questions"
+        "Vectors of nuggets and questions ({wildcards.source})"
 
 
 use rule step as lajewska2025_ch6_clusters with:
     input:
-        nuggets="work/ginger/released/nuggets.parquet",
-        vectors="work/ginger/released/vectors.parquet",
+        nuggets="work/ginger/{source}/nuggets.parquet",
+        vectors="work/ginger/{source}/vectors.parquet",
     output:
-        clusters="work/ginger/released/clusters.parquet",
+        clusters="work/ginger/{source}/clusters.parquet",
     pathvars:
-        job="ginger/released/clusters",
+        job="ginger/{source}/clusters",
     resources:
-        **needs(1500),
+        **where(is_rag, needs(2500, 240), needs(1500)),
     params:
         **runs("lajewska2025/ch6/clusters"),
         # That of the authors' code, for UMAP and for LSA.
         cluster_seed=42,
     message:
-        "Clusters of nuggets"
+        "Clusters of nuggets ({wildcards.source})"
 
 
 use rule step as lajewska2025_ch6_ranks with:
@@ -102,7 +105,7 @@ use rule step as lajewska2025_ch6_extract with:
         "Responses in the words of the nuggets"
 
 
-use rule step as lajewska2025_ch6_write with:
+use rule asking_step as lajewska2025_ch6_write with:
     input:
         passages="work/ginger/released/passages.parquet",
         nuggets="work/ginger/released/nuggets.parquet",
@@ -115,22 +118,12 @@ use rule step as lajewska2025_ch6_write with:
         provenance="work/ginger/released/written/{model}.provenance.json",
     pathvars:
         job="ginger/released/{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
     resources:
         **needs(2500, 60),
     params:
         **runs("lajewska2025/ch6/write"),
-        **RESPONSE_SIZES,
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
+        **WRITING,
         questions=GINGER.released.questions,
-        max_tokens=GINGER.max_tokens,
-        reasoning_tokens=GINGER.reasoning_tokens,
-        prompts=GINGER.prompts,
         everything=False,
         record="lajewska2025-ch6-released-{model}",
     message:
@@ -155,16 +148,18 @@ use rule table as lajewska2025_ch6_nugget_sizes with:
 # Table C.5: how many clusters they form.
 use rule table as lajewska2025_ch6_cluster_sizes with:
     input:
-        nuggets="work/ginger/released/nuggets.parquet",
-        clusters="work/ginger/released/clusters.parquet",
+        nuggets=of_tier_in_ginger("nuggets.parquet"),
+        clusters=of_tier_in_ginger("clusters.parquet"),
     output:
         **table_files(tables=["halves"]),
     pathvars:
-        result="released/lajewska2025/table_C_5",
+        result="{tier}/lajewska2025/table_C_5",
+    wildcard_constraints:
+        tier="released|full",
     params:
         **runs("lajewska2025/ch6/cluster_sizes"),
     message:
-        "Numbers of clusters (Table C.5)"
+        "Numbers of clusters (Table C.5, {wildcards.tier})"
 
 
 # Table C.7: how much of people's nuggets the variants say.

@@ -25,7 +25,7 @@ use rule step as lajewska2025_ch6_rag_passages with:
         "Passages of TREC RAG 2024"
 
 
-use rule step as lajewska2025_ch6_rag_detect with:
+use rule asking_step as lajewska2025_ch6_rag_detect with:
     input:
         passages="work/ginger/rag24/passages.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
@@ -35,66 +35,15 @@ use rule step as lajewska2025_ch6_rag_detect with:
         provenance="work/ginger/rag24/{model}/detection.provenance.json",
     pathvars:
         job="ginger/rag24/{model}/detect",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/rag_detect"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         max_tokens=GINGER.full.passage_tokens,
         record="lajewska2025-ch6-rag-detect-{model}",
     message:
         "Nuggets that {wildcards.model} detects in TREC RAG 2024"
 
 
-use rule lajewska2025_ch6_vectors as lajewska2025_ch6_vectors_rag with:
-    input:
-        passages="work/ginger/rag24/passages.parquet",
-        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
-        encoder=registered_encoder("minilm"),
-    output:
-        vectors="work/ginger/rag24/{model}/vectors.parquet",
-    pathvars:
-        job="ginger/rag24/{model}/vectors",
-    wildcard_constraints:
-        model="[^/.]+",
-    resources:
-        **needs(4000, 240),
-
-
-use rule lajewska2025_ch6_clusters as lajewska2025_ch6_clusters_rag with:
-    input:
-        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
-        vectors="work/ginger/rag24/{model}/vectors.parquet",
-    output:
-        clusters="work/ginger/rag24/{model}/clusters.parquet",
-    pathvars:
-        job="ginger/rag24/{model}/clusters",
-    wildcard_constraints:
-        model="[^/.]+",
-    resources:
-        **needs(2500, 240),
-
-
-use rule lajewska2025_ch6_ranks_full as lajewska2025_ch6_ranks_rag with:
-    input:
-        passages="work/ginger/rag24/passages.parquet",
-        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
-        clusters="work/ginger/rag24/{model}/clusters.parquet",
-        vectors="work/ginger/rag24/{model}/vectors.parquet",
-        duo=duo_files,
-    output:
-        ranks="work/ginger/rag24/{model}/ranks.parquet",
-    pathvars:
-        job="ginger/rag24/{model}/ranks",
-
-
-use rule step as lajewska2025_ch6_rag_write with:
+use rule asking_step as lajewska2025_ch6_rag_write with:
     input:
         passages="work/ginger/rag24/passages.parquet",
         nuggets="work/ginger/rag24/{model}/nuggets.parquet",
@@ -108,18 +57,9 @@ use rule step as lajewska2025_ch6_rag_write with:
         provenance="work/ginger/rag24/{model}/responses.provenance.json",
     pathvars:
         job="ginger/rag24/{model}/write",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/rag_write"),
         **RESPONSE_SIZES,
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         max_tokens=GINGER.full.response_tokens,
         reasoning_tokens=GINGER.reasoning_tokens,
         prompts=GINGER.prompts,
@@ -128,24 +68,8 @@ use rule step as lajewska2025_ch6_rag_write with:
         "Responses to TREC RAG 2024 by {wildcards.model}"
 
 
-use rule lajewska2025_ch6_show as lajewska2025_ch6_show_rag with:
-    input:
-        passages="work/ginger/rag24/passages.parquet",
-        nuggets="work/ginger/rag24/{model}/nuggets.parquet",
-        responses="work/ginger/rag24/{model}/sentences.parquet",
-    output:
-        json="work/ginger/rag24/{model}/responses.json",
-        page="work/ginger/rag24/{model}/responses.html",
-    pathvars:
-        job="ginger/rag24/{model}/show",
-    params:
-        kind="top20",
-        system="ginger-fluency_top_20",
-        note="Topics are those of TREC RAG 2024, passages are segments of MS MARCO V2.1.",
-
-
 # AutoNuggetizer from the beginning: a judge makes nuggets of its own of the passages.
-use rule step as lajewska2025_ch6_create with:
+use rule asking_step as lajewska2025_ch6_create with:
     input:
         passages="work/ginger/rag24/passages.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
@@ -155,17 +79,8 @@ use rule step as lajewska2025_ch6_create with:
         provenance="work/ginger/rag24/created/{model}.provenance.json",
     pathvars:
         job="ginger/rag24/create_{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/create"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         judge=lambda wildcards: GINGER.full.judges[wildcards.model],
         prompts=GINGER.prompts,
         max_tokens=GINGER.full.nugget_tokens,
@@ -174,7 +89,7 @@ use rule step as lajewska2025_ch6_create with:
         "Nuggets that {wildcards.model} creates"
 
 
-use rule step as lajewska2025_ch6_assign with:
+use rule asking_step as lajewska2025_ch6_assign with:
     input:
         nuggets="work/ginger/rag24/created/{model}.parquet",
         responses=written_for_rag("responses.parquet"),
@@ -185,17 +100,8 @@ use rule step as lajewska2025_ch6_assign with:
         provenance="work/ginger/rag24/assigned/{model}.provenance.json",
     pathvars:
         job="ginger/rag24/assign_{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/assign"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         judge=lambda wildcards: GINGER.full.judges[wildcards.model],
         max_tokens=GINGER.full.max_tokens,
         record="lajewska2025-ch6-assign-{model}",
@@ -205,7 +111,7 @@ use rule step as lajewska2025_ch6_assign with:
 
 # What language models of the user's say that responses support: of the released ones, or of those
 # that were written anew.
-use rule step as lajewska2025_ch6_judge_again with:
+use rule asking_step as lajewska2025_ch6_judge_again with:
     input:
         labels=nugget_labels(),
         responses=(
@@ -220,17 +126,8 @@ use rule step as lajewska2025_ch6_judge_again with:
         provenance="work/ginger/full/judged/{model}.provenance.json",
     pathvars:
         job="ginger/full/judge_{model}",
-    wildcard_constraints:
-        model="[^/.]+",
-    conda:
-        environment("torch")
-    threads: 1
-    resources:
-        **asking(),
     params:
         **runs("lajewska2025/ch6/judge_again"),
-        model="{model}",
-        answered_by=lambda wildcards: answered_by(wildcards.model),
         judge=lambda wildcards: GINGER.full.judges[wildcards.model],
         topics=GINGER.full.topics,
         max_tokens=GINGER.full.max_tokens,

@@ -1,31 +1,21 @@
 # lajewska2025, appendix B: the data sets of chapter 5.
 
 
-# Table B.1: sizes of the data sets.
+# Table B.1: sizes of the data sets; in the full tier with SQuAD 2.0.
 use rule table as lajewska2025_chB_data_sets with:
-    input:
-        **answerability_labels(),
-    output:
-        **table_files(tables=["questions", "sentences"]),
-    pathvars:
-        result="released/lajewska2025/table_B_1",
-    params:
-        **runs("lajewska2025/chB/data_sets"),
-    message:
-        "Sizes of the data sets (Table B.1)"
-
-
-# With SQuAD 2.0, its questions for training and those for development.
-use rule lajewska2025_chB_data_sets as lajewska2025_chB_data_sets_full with:
     input:
         unpack(squad_files),
         **answerability_labels(),
     output:
         **table_files(tables=["questions", "sentences"]),
     pathvars:
-        result="full/lajewska2025/table_B_1",
+        result="{tier}/lajewska2025/table_B_1",
+    wildcard_constraints:
+        tier="released|full",
+    params:
+        **runs("lajewska2025/chB/data_sets"),
     message:
-        "Sizes of the data sets (Table B.1), SQuAD 2.0 among them"
+        "Sizes of the data sets (Table B.1, {wildcards.tier})"
 
 
 # Table B.2: labels of one question.

@@ -47,7 +47,9 @@ def squad_file(part="squad", name="train-v2.0.json"):
 
 
 def squad_files(wildcards):
-    """Both files of SQuAD 2.0 that have answers."""
+    """In the full tier: both files of SQuAD 2.0 that have answers."""
+    if wildcards.tier != "full":
+        return {}
     return {"squad": [squad_file(), squad_file("squad_dev", "dev-v2.0.json")]}
 
 

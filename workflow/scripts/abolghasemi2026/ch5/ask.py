@@ -45,7 +45,7 @@ with Job(snakemake) as job:
     )
     first, *others = chosen.retrievers
     asked = all_requests(
-        study_settings(sizes["k"], sizes["depths"], first=first, others=others),
+        study_settings(sizes["k"], sizes["depths"], first=first, other_retrievers=others),
         lambda setting, arm: drawn.of_arm(setting, arm, sizes["questions"][setting.name]),
     )
     with model_of_job(snakemake, job.log) as model:

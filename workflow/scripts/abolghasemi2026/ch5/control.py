@@ -24,7 +24,7 @@ with Job(snakemake) as job:
     benchmark = Benchmark(params.dataset, {"Human": texts, "LLM": texts})
 
     first, *others = params.retrievers
-    settings = study_settings(params.k, params.depths, first=first, others=others)
+    settings = study_settings(params.k, params.depths, first=first, other_retrievers=others)
     drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
     asked = all_requests(
         settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)

@@ -38,7 +38,9 @@ with Job(snakemake) as job:
     found, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
     job.log.write(f"{len(found)} questions can be asked; left out: {dict(left_out)}.\n")
     texts, longest = passages["body"].to_dict(), sizes["longest"]
-    tried = questions_to_try(found, texts, longest=longest, most=sizes["candidates"], seed=job.seed)
+    tried = questions_to_try(
+        found, texts, longest=longest, limit=sizes["candidates"], seed=job.seed
+    )
     # A model of the user's may be paid for; a search in the released tier is a replay.
     told = noting(job.log.write)
     if snakemake.wildcards.tier == "full":

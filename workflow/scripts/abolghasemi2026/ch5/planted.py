@@ -41,7 +41,7 @@ with Job(snakemake) as job:
     others = [each for each in params.strengths if each not in params.shown]
     further = told(others, questions, main._replace(arms=PLAIN_ARMS))
     for depth in depths:
-        placed, _ = pick_questions(run, gold, k=depth.k, place=depth.place, seed=job.seed)
+        placed, _ = pick_questions(run, gold, k=depth.k, place=depth.position, seed=job.seed)
         frames += told(params.shown, placed, depth)
 
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")
