@@ -12,14 +12,14 @@ lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table
+from everycell.collections import rating_files
 from everycell.collections.snippet_files import literal
 from everycell.collections.snippets import AnnotationError
-from everycell.engine.untrusted import in_quotes
 
 #: Registry keys.
 FILES: Mapping[str, str] = {
@@ -36,6 +36,9 @@ FILES: Mapping[str, str] = {
 PARTITIONS = ("train", "validation", "test")
 #: Annotators of a passage of CAsT-snippets.
 ANNOTATORS = 3
+
+labelled_rows = partial(rating_files.read_table, error=AnnotationError)
+refuse_rows = partial(rating_files.refuse_rows, error=AnnotationError)
 
 
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
@@ -78,8 +81,8 @@ def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
         first[columns].assign(dataset="CAsT-snippets", answerable=~nobody),
         second[columns].assign(dataset="CAsT-unanswerable", answerable=False),
     ]
-    found = pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
-    return found.rename(columns={"query": "question"})
+    passages = pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
+    return passages.rename(columns={"query": "question"})
 
 
 def read_passage_sentences(path: Path) -> pd.DataFrame:
@@ -91,7 +94,7 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
     refuse_levels(path, raw, "answerability", ["0", "1"])
     rows = []
     for number, row in enumerate(raw.to_dict("records"), start=1):
-        found = []
+        sentences = []
         for column, answers in labels.items():
             for sentence in literal(row[column], set, f"{path}, row {number}: {column}"):
                 start = row["Input.passage"].find(sentence)
@@ -100,16 +103,16 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
                         f"{path}, row {number}: {column} has {sentence[:40]!r}, which its passage "
                         "does not have; fetch the file again (delete it first)."
                     )
-                found.append((start, len(sentence), answers))
+                sentences.append((start, len(sentence), answers))
         rows += [
             (
                 row["Input.turn_id"],
                 row["Input.passage_id"],
                 row["answerability"] == "1",
-                place,
+                position,
                 answers,
             )
-            for place, (_, _, answers) in enumerate(sorted(found), start=1)
+            for position, (_, _, answers) in enumerate(sorted(sentences), start=1)
         ]
     return pd.DataFrame(
         rows, columns=["turn_id", "passage_id", "answerable", "sentence", "answers"]
@@ -141,23 +144,20 @@ def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
 
     A classifier trained on such sentences would be tested on questions that it has seen.
     """
-    places = passages.drop_duplicates(["question", "partition"]).groupby("question")["partition"]
-    allowed = places.agg(set).to_dict()
+    partitions = passages.drop_duplicates(["question", "partition"]).groupby("question")[
+        "partition"
+    ]
+    allowed = partitions.agg(set).to_dict()
     for number, (question, partition) in enumerate(
         zip(sentences["question"], sentences["partition"], strict=True), start=1
     ):
-        found = allowed.get(question, set())
-        if partition not in found:
-            theirs = " and ".join(map(repr, sorted(found))) or "no partition"
+        expected = allowed.get(question, set())
+        if partition not in expected:
+            theirs = " and ".join(map(repr, sorted(expected))) or "no partition"
             raise AnnotationError(
                 f"Row {number} of the sentences: the question {question!r} is in the partition "
                 f"{partition!r}, and its passages are in {theirs}; take both from one release."
             )
-
-
-def labelled_rows(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Rows of a released file, all columns as text; a file without these columns is refused."""
-    return read_table(path, columns, error=AnnotationError)
 
 
 def refuse_two_partitions(
@@ -174,13 +174,3 @@ def refuse_two_partitions(
 def refuse_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
     """Refuse the first row whose value of a column is not allowed."""
     refuse_rows(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))
-
-
-def refuse_rows(path: Path, raw: pd.DataFrame, column: str, bad: pd.Series, allowed: str) -> None:
-    """Refuse the first row marked as bad; the message says what is allowed in this column."""
-    if bad.any():
-        row = int(bad.argmax())
-        raise AnnotationError(
-            f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
-            f"{allowed}, so fetch the file again (delete it first)."
-        )

@@ -75,8 +75,8 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
 def paired_scores(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Scores of several classifiers for the same passages, one row per passage."""
     keys = ["turn_id", "passage_id", "partition"]
-    named = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
-    both = pd.concat(named, axis=1)
+    columns = [part.set_index(keys)["scores"].rename(name) for name, part in scores.items()]
+    both = pd.concat(columns, axis=1)
     lost = both.isna()
     if lost.to_numpy().any():
         turn, passage, partition, of = lost.stack().idxmax()

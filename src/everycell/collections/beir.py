@@ -7,19 +7,18 @@ BEIR: ``corpus.jsonl`` (lines with `_id`, `title`, `text`), ``queries.jsonl`` (`
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.errors import CollectionError
+from everycell.collections.rows import read_lines, read_objects
 from everycell.engine.files import atomic_path
-from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes
-from everycell.engine.validation import describe_fault
 
 #: Files of a BEIR folder.
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
@@ -81,20 +80,22 @@ def convert_beir(
 
 def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
     """Return a function that gives the right answers to a question, by its id or its text."""
-    found: dict[tuple[str, str], list[str]] = {}
+    answers_by_key: dict[tuple[str, str], list[str]] = {}
     if path is not None:
-        for each in _json_lines(path, _Answers):
-            right = each.answers or each.answer
-            if each.id is not None:
-                found["id", each.id] = right
-            if each.question is not None:
-                found["question", _plain(each.question)] = right
-        if not found:
+        for _, row in read_objects(path, _Answers):
+            right = row.answers or row.answer
+            if row.id is not None:
+                answers_by_key["id", row.id] = right
+            if row.question is not None:
+                answers_by_key["question", _plain(row.question)] = right
+        if not answers_by_key:
             raise CollectionError(
                 f"{path}: no line has an `id` or a `question`; give lines such as "
                 '{"question": "...", "answers": ["..."]}.'
             )
-    return lambda key, text: found.get(("id", key)) or found.get(("question", _plain(text))) or []
+    return lambda key, text: (
+        answers_by_key.get(("id", key)) or answers_by_key.get(("question", _plain(text))) or []
+    )
 
 
 def _plain(question: str) -> str:
@@ -108,29 +109,34 @@ def _write(
     answers: Callable[[str, str], list[str]],
 ) -> Converted:
     """Write both files, passages one by one, since there may be millions."""
-    wanted = {document for documents in relevant.values() for document in documents}
-    there: set[str] = set()
+    relevant_ids = {document for documents in relevant.values() for document in documents}
+    present_ids: set[str] = set()
     passage_ids: set[str] = set()
     question_ids: set[str] = set()
     written = answered = left_out = count = empty = 0
-    with atomic_path(target / PASSAGES) as place, place.open("w", encoding="utf-8") as file:
-        for each in _json_lines(folder / CORPUS, _Document):
-            _add_once(passage_ids, each.id, "passage")
-            empty += not each.text
-            if each.text:
-                _line(file, {"id": each.id, "title": each.title, "text": each.text})
+    with atomic_path(target / PASSAGES) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for _, item in read_objects(folder / CORPUS, _Document):
+            _add_once(passage_ids, item.id, "passage")
+            empty += not item.text
+            if item.text:
+                _line(file, {"id": item.id, "title": item.title, "text": item.text})
                 count += 1
-                if each.id in wanted:
-                    there.add(each.id)
-    with atomic_path(target / QUESTIONS) as place, place.open("w", encoding="utf-8") as file:
-        for each in _json_lines(folder / QUERIES, _Query):
-            _add_once(question_ids, each.id, "question")
-            documents = [document for document in relevant.get(each.id, []) if document in there]
+                if item.id in relevant_ids:
+                    present_ids.add(item.id)
+    with (
+        atomic_path(target / QUESTIONS) as temporary,
+        temporary.open("w", encoding="utf-8") as file,
+    ):
+        for _, item in read_objects(folder / QUERIES, _Query):
+            _add_once(question_ids, item.id, "question")
+            documents = [
+                document for document in relevant.get(item.id, []) if document in present_ids
+            ]
             if not documents:
                 left_out += 1
                 continue
-            right = answers(each.id, each.text)
-            row = {"id": each.id, "question": each.text, "answers": right, "relevant": documents}
+            right = answers(item.id, item.text)
+            row = {"id": item.id, "question": item.text, "answers": right, "relevant": documents}
             _line(file, row)
             written += 1
             answered += bool(right)
@@ -145,7 +151,7 @@ def _write(
         count,
         left_out,
         empty,
-        missing_passages=len(wanted - passage_ids),
+        missing_passages=len(relevant_ids - passage_ids),
         missing_questions=len(relevant.keys() - question_ids),
     )
 
@@ -162,8 +168,8 @@ def _line(file: IO[str], row: Mapping[str, object]) -> None:
 
 def _judgements(path: Path) -> dict[str, list[str]]:
     # In their order, each once, however often it is judged.
-    found: dict[str, dict[str, None]] = {}
-    lines = _text_lines(path)
+    documents_by_query: dict[str, dict[str, None]] = {}
+    lines = ((number, line) for number, line in read_lines(path) if line.strip())
     header = next(lines, (1, ""))[1].split("\t")
     if len(header) != 3 or header[2].strip().lstrip("-").isdecimal():
         raise CollectionError(
@@ -185,27 +191,5 @@ def _judgements(path: Path) -> dict[str, list[str]]:
                 f"{in_quotes(score)}; give a whole number."
             ) from None
         if level > 0:
-            found.setdefault(query, {})[document] = None
-    return {query: list(documents) for query, documents in found.items()}
-
-
-def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        yield from ((n, line) for n, line in text_lines(path, CollectionError) if line.strip())
-    except OSError as error:
-        raise CollectionError(
-            f"{path}: cannot be read ({error.strerror}); name another folder or file."
-        ) from None
-
-
-def _json_lines(path: Path, kind: type[_Lenient]) -> Iterator:
-    for number, line in _text_lines(path):
-        try:
-            yield kind.model_validate_json(line)
-        except ValidationError as error:
-            fault = (
-                "is not a JSON object"
-                if error.errors()[0]["type"] in ("json_invalid", "model_type")
-                else describe_fault(kind, error).rstrip(".")
-            )
-            raise CollectionError(f"{path}, line {number}: {fault}; correct the line.") from None
+            documents_by_query.setdefault(query, {})[document] = None
+    return {query: list(documents) for query, documents in documents_by_query.items()}

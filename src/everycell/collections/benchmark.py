@@ -104,28 +104,30 @@ def listed_pairs(
     >>> len(listed_pairs(lists, splits=["test"], tasks=["co-cite"]))
     0
     """
-    chosen = candidates["split"].isin(splits)
-    for column, wanted in (("setting", settings), ("task", tasks)):
-        if wanted is not None:
-            chosen &= candidates[column].isin(wanted)
-    pairs = candidates.loc[chosen, ["query_id", "document_id"]].drop_duplicates(ignore_index=True)
+    is_listed = candidates["split"].isin(splits)
+    for column, allowed in (("setting", settings), ("task", tasks)):
+        if allowed is not None:
+            is_listed &= candidates[column].isin(allowed)
+    pairs = candidates.loc[is_listed, ["query_id", "document_id"]].drop_duplicates(
+        ignore_index=True
+    )
     return pairs.set_axis(["query", "document"], axis="columns")
 
 
 def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str) -> pd.DataFrame:
     """Candidate lists of one task as judgements (qrels), in which every candidate is judged."""
-    chosen = (
+    is_listed = (
         (candidates["setting"] == setting)
         & (candidates["task"] == task)
         & (candidates["split"] == split)
     )
-    if not chosen.any():
+    if not is_listed.any():
         raise ValueError(
             f"No candidate list has setting {setting!r}, task {task!r} and split {split!r}: there "
             f"are {sorted(set(candidates['setting']))}, {sorted(set(candidates['task']))} and "
             f"{sorted(set(candidates['split']))}; name some of these."
         )
-    lists = candidates.loc[chosen, ["query_id", "document_id", "relevance"]]
+    lists = candidates.loc[is_listed, ["query_id", "document_id", "relevance"]]
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)
 
 

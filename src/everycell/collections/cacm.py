@@ -29,13 +29,13 @@ _PAGE = re.compile(r"(CACM-\d{4})\.html")
 
 def cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
-    for place, record, lines in _pages(path):
-        issue, _ = _issue(lines, place)
+    for page, record, lines in _pages(path):
+        issue, _ = _issue(lines, page)
         head = "\n".join(lines[2:issue]).strip()
         title, _, abstract = (
             single_blanks(part) for part in re.split(r"(\n\s*\n)", head + "\n\n", maxsplit=1)
         )
-        yield place, record, title, abstract
+        yield page, record, title, abstract
 
 
 def cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -47,13 +47,13 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
     """Links between the records of CACM."""
     links: dict[tuple[str, str, str], str] = {}
     records = set()
-    for place, record, lines in _pages(Path(path)):
+    for page, record, lines in _pages(Path(path)):
         records.add(record)
         for number, line in enumerate(lines, start=1):
             link = _LINK.fullmatch(line)
             if not link:
                 continue
-            where = f"{place}, line {number}"
+            where = f"{page}, line {number}"
             other, kind, own = link.groups()
             if kind not in LINK_TYPES or cacm_id(own) != record:
                 raise CollectionError(
@@ -70,7 +70,7 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
                 f"{where}: {record} has a link ({task}) to {other}, which {lack}; use the "
                 "registry's file."
             )
-    order = {task: place for place, task in enumerate(LINK_TYPES.values())}
+    order = {task: page for page, task in enumerate(LINK_TYPES.values())}
     rows = sorted(links, key=lambda link: (order[link[0]], *link[1:]))
     return pd.DataFrame(rows, columns=["task", "query_id", "document_id"]).assign(relevance=1)
 
@@ -85,10 +85,10 @@ def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int
 def read_cacm_issues(path: Path) -> pd.DataFrame:
     """Year and subject of each record of CACM."""
     rows = []
-    for place, record, lines in _pages(Path(path)):
-        number, year = _issue(lines, place)
+    for page, record, lines in _pages(Path(path)):
+        number, year = _issue(lines, page)
         codes = (_CATEGORIES.fullmatch(line) for line in lines[number + 1 :])
-        rows.append((record, year, next((found[1] for found in codes if found), "")))
+        rows.append((record, year, next((match[1] for match in codes if match), "")))
     return pd.DataFrame(rows, columns=["document_id", "year", "category"])
 
 
@@ -115,8 +115,8 @@ def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
                         f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
                         "and so on: use the registry's file."
                     )
-                place = f"{path}, {member.name}"
-                yield place, page[1], decoded_lines(file.read(), place)
+                where = f"{path}, {member.name}"
+                yield where, page[1], decoded_lines(file.read(), where)
     # A ValueError comes from `unpack`, or from a header without a number where one must be.
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(
@@ -126,12 +126,12 @@ def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
         raise unreadable(path, error) from error
 
 
-def _issue(lines: list[str], place: str) -> tuple[int, int]:
+def _issue(lines: list[str], page: str) -> tuple[int, int]:
     """Number of the line with the month of the issue, and the year."""
     dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
     if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
         raise CollectionError(
-            f"{place}, line 1: a page begins with <html> and <pre> and has one line with the "
+            f"{page}, line 1: a page begins with <html> and <pre> and has one line with the "
             f"month of the issue, but this has {len(dates)}; use the registry's file."
         )
     number, date = dates[0]

@@ -20,7 +20,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table
+from everycell.collections.rating_files import read_table, refuse_rows
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys.
@@ -102,9 +102,9 @@ def read_cast_passages(
     rows = pd.concat([_rows(answerable, "Input."), _rows(unanswerable, "")], ignore_index=True)
     passages = rows.drop_duplicates("passage_id").sort_values("passage_id")
     document_of = passages.groupby("text")["passage_id"].transform("first")
-    kept = passages["passage_id"] == document_of
-    documents = passages[kept].rename(columns={"passage_id": "document_id"})
-    merged = passages.assign(document_id=document_of)[~kept]
+    is_first = passages["passage_id"] == document_of
+    documents = passages[is_first].rename(columns={"passage_id": "document_id"})
+    merged = passages.assign(document_id=document_of)[~is_first]
     rows["document_id"] = rows["passage_id"].map(
         pd.Series(document_of.to_numpy(), index=passages["passage_id"])
     )
@@ -113,7 +113,7 @@ def read_cast_passages(
     _once(pairs, ["query_id", "document_id"], "relevance", files)
     queries = rows[["query_id", "topic", "turn", "query"]].drop_duplicates()
     _once(queries, ["query_id"], "query", files)
-    found = CastCounts(
+    sizes = CastCounts(
         rows=len(rows),
         passages=len(passages),
         documents=len(documents),
@@ -121,9 +121,9 @@ def read_cast_passages(
         turns=len(queries),
         topics=queries["topic"].nunique(),
     )
-    if counts is not None and found != counts:
+    if counts is not None and sizes != counts:
         raise CollectionError(
-            f"{files} hold {found}, and the released files {counts}; "
+            f"{files} hold {sizes}, and the released files {counts}; "
             "fetch them again (delete them first)."
         )
     return CastPassages(
@@ -131,7 +131,7 @@ def read_cast_passages(
         queries.rename(columns={"query": "text"}).reset_index(drop=True),
         pairs.reset_index(drop=True),
         merged[["passage_id", "document_id"]].reset_index(drop=True),
-        found,
+        sizes,
     )
 
 
@@ -149,12 +149,7 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
         ("query", query == "", "a text"),
     )
     for column, bad, allowed in checks:
-        if bad.any():
-            row = int(bad.argmax())
-            raise CollectionError(
-                f"{path}, row {row + 1}: {prefix}{column} is {in_quotes(rows[column][row])}; "
-                f"allowed is {allowed}, so fetch the file again (delete it first)."
-            )
+        refuse_rows(path, raw, prefix + column, bad, allowed)
     return pd.DataFrame(
         {
             "query_id": rows["turn_id"],
@@ -247,8 +242,8 @@ def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
     unknown = set(benchmark.queries["query_id"]) - set(folds["query_id"])
     if unknown:
         raise ValueError(f"The query {min(unknown)!r} is in no fold; assign every query to a fold.")
-    places = folds["fold"].map({fold: "test", (fold + 1) % number: "validation"}).fillna("train")
-    split_of = pd.Series(places.to_numpy(), index=folds["query_id"])
+    splits = folds["fold"].map({fold: "test", (fold + 1) % number: "validation"}).fillna("train")
+    split_of = pd.Series(splits.to_numpy(), index=folds["query_id"])
     return Benchmark(
         *(
             frame.assign(split=frame["query_id"].map(split_of))

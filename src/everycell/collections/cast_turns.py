@@ -88,8 +88,8 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
             f"{path}: its first line is {in_quotes(lines[0] if lines else [], 300)}; allowed is "
             f"{_COLUMNS}, so fetch it again (delete it first)."
         )
-    said = dict(zip(turns["query_id"], turns["utterance"], strict=True))
-    found: dict[str, str] = {}
+    utterances = dict(zip(turns["query_id"], turns["utterance"], strict=True))
+    rewrites: dict[str, str] = {}
     for number, fields in enumerate(lines[1:], 2):
         if len(fields) not in (5, 6) or any(fields[5:]):
             raise CollectionError(
@@ -99,11 +99,11 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         turn, rewrite, original = fields[2], _plain(fields[3]), _plain(fields[4])
         fault = (
             "is not a turn of the topics"
-            if turn not in said
+            if turn not in utterances
             else "occurs twice"
-            if turn in found
+            if turn in rewrites
             else f"has another utterance ({in_quotes(original)})"
-            if original != said[turn]
+            if original != utterances[turn]
             else "has an empty rewrite"
             if not rewrite
             else ""
@@ -113,14 +113,16 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
                 f"{path}, line {number}: the turn {in_quotes(turn)} {fault}; rewrites are for the "
                 "topics of their year, one per turn, so take both files from one source."
             )
-        found[turn] = rewrite
-    lacking = [turn for turn in said if turn not in found]
+        rewrites[turn] = rewrite
+    lacking = [turn for turn in utterances if turn not in rewrites]
     if lacking:
         raise CollectionError(
-            f"{path}: has no rewrite of the turn {lacking[0]!r} ({len(lacking)} of {len(said)} "
-            "turns have none); take rewrites and topics from one source."
+            f"{path}: has no rewrite of the turn {lacking[0]!r} ({len(lacking)} of "
+            f"{len(utterances)} turns have none); take rewrites and topics from one source."
         )
-    return pd.Series({turn: found[turn] for turn in said}, name="text").rename_axis("query_id")
+    return pd.Series({turn: rewrites[turn] for turn in utterances}, name="text").rename_axis(
+        "query_id"
+    )
 
 
 def _lines(path: Path | str) -> list[str]:

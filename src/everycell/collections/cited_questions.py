@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import whole_text
+from everycell.collections.rows import read_lines, read_objects
 from everycell.engine.untrusted import in_quotes
 from everycell.engine.validation import describe_fault
 
@@ -96,10 +96,10 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
                     f"{folder / QUESTIONS}: {in_quotes(question.id)} has the relevant passage "
                     f"{in_quotes(document)}, which is not in {PASSAGES}; add it there."
                 )
-    pairs = [(each.id, document) for each in questions for document in each.relevant]
+    pairs = [(row.id, document) for row in questions for document in row.relevant]
     return CitedQuestions(
-        _questions([(each.id, each.question, each.answers) for each in questions]),
-        _passages([(each.id, each.title, each.text) for each in passages]),
+        _questions([(row.id, row.question, row.answers) for row in questions]),
+        _passages([(row.id, row.title, row.text) for row in passages]),
         pd.DataFrame(pairs, columns=["query", "document"]),
     )
 
@@ -107,7 +107,7 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
 def read_msmarco_qa(path: Path) -> CitedQuestions:
     """Read the file of MS MARCO QA, version 2.1."""
     try:
-        table = _MsMarco.model_validate_json(_text(path))
+        table = _MsMarco.model_validate_json("\n".join(line for _, line in read_lines(path)))
     except ValidationError as error:
         fault = describe_fault(_MsMarco, error).rstrip(".")
         raise CollectionError(f"{path}: {fault}; unpack the published file again.") from None
@@ -121,13 +121,13 @@ def read_msmarco_qa(path: Path) -> CitedQuestions:
         query = str(table.query_id[row])
         answers = [answer for answer in table.answers[row] if answer and answer != _NO_ANSWER]
         questions.append((query, text, answers))
-        for place, passage in enumerate(table.passages[row]):
+        for position, passage in enumerate(table.passages[row]):
             if not passage.passage_text:
                 empty += 1
                 continue
-            document = f"{query}.{place + 1}"
+            document = f"{query}.{position + 1}"
             passages.append((document, "", passage.passage_text))
-            run.append((query, document, -place))
+            run.append((query, document, -position))
             if passage.is_selected:
                 relevant.append((query, document))
     return CitedQuestions(
@@ -144,41 +144,20 @@ def _questions(rows: list[tuple[str, str, list[str]]]) -> pd.DataFrame:
 
 
 def _passages(rows: list[tuple[str, str, str]]) -> pd.DataFrame:
-    found = pd.DataFrame(rows, columns=["document_id", "title", "body"])
-    titles = found["title"].where(found["title"] == "", found["title"] + ". ")
-    return found.assign(text=titles + found["body"])
+    passages = pd.DataFrame(rows, columns=["document_id", "title", "body"])
+    titles = passages["title"].where(passages["title"] == "", passages["title"] + ". ")
+    return passages.assign(text=titles + passages["body"])
 
 
-def _text(path: Path) -> str:
-    try:
-        return whole_text(path, CollectionError)
-    except OSError as error:
-        raise CollectionError(
-            f"{path}: cannot be read ({error.strerror}); name another file."
-        ) from None
-
-
-def _lines(path: Path, kind: type[_Item]) -> list[_Item]:
+def _lines(path: Path, model: type[_Item]) -> list[_Item]:
     """Objects of a file of JSON lines, each with an id of its own."""
-    found, seen = [], set()
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            read = kind.model_validate_json(line)
-        except ValidationError as error:
-            fault = (
-                "is not a JSON object"
-                if error.errors()[0]["type"] in ("json_invalid", "model_type")
-                else describe_fault(kind, error).rstrip(".")
-            )
-            raise CollectionError(f"{path}, line {number}: {fault}; correct the line.") from None
-        if read.id in seen:
+    items: dict[str, _Item] = {}
+    for number, item in read_objects(path, model):
+        if item.id in items:
             raise CollectionError(
-                f"{path}, line {number}: the id {in_quotes(read.id)} occurs twice; ids must differ."
+                f"{path}, line {number}: the id {in_quotes(item.id)} occurs twice; ids must differ."
             )
-        seen.add(read.id)
-        found.append(read)
-    if not found:
+        items[item.id] = item
+    if not items:
         raise CollectionError(f"{path}: has no line; write one line per object.")
-    return found
+    return list(items.values())

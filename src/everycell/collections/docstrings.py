@@ -123,7 +123,7 @@ def walk(packages: Sequence[str]) -> Walk:
                 "take it from the list of packages."
             )
     owners: dict[int, str] = {}
-    found: dict[str, NamedDocstring] = {}
+    by_name: dict[str, NamedDocstring] = {}
     for module_name, module in modules.items():
         package = module_name.partition(".")[0]
         for name, thing in sorted(vars(module).items(), key=lambda item: item[0]):
@@ -135,9 +135,9 @@ def walk(packages: Sequence[str]) -> Walk:
                 if _TEMPLATE.search(text):
                     continue
                 full = f"{module_name}.{name}{suffix}"
-                found[full] = NamedDocstring(full, package, text)
-    order = {package: place for place, package in enumerate(packages)}
-    docstrings = sorted(found.values(), key=lambda named: (order[named.package], named.name))
+                by_name[full] = NamedDocstring(full, package, text)
+    order = {package: position for position, package in enumerate(packages)}
+    docstrings = sorted(by_name.values(), key=lambda entry: (order[entry.package], entry.name))
     return Walk(tuple(docstrings), len(modules), skipped)
 
 
@@ -218,8 +218,8 @@ def _own_docstring(thing: Any) -> str | None:
     return _PRINTED_SET.sub(_sorted_set, inspect.cleandoc(text)) or None
 
 
-def _sorted_set(printed: re.Match[str]) -> str:
-    return "{" + ", ".join(sorted(printed[0][1:-1].split(", "))) + "}"
+def _sorted_set(match: re.Match[str]) -> str:
+    return "{" + ", ".join(sorted(match[0][1:-1].split(", "))) + "}"
 
 
 def _text_attribute(thing: Any, name: str) -> str | None:
@@ -246,8 +246,8 @@ def split_sections(docstring: str) -> list[tuple[str, str]]:
 
 def prose(docstring: str) -> str:
     """Docstring without See Also, Examples and References, white space normalised."""
-    kept = [(title, text) for title, text in split_sections(docstring) if title not in NO_PROSE]
-    return " ".join(" ".join(f"{title} {text}" for title, text in kept).split())
+    sections = [(title, text) for title, text in split_sections(docstring) if title not in NO_PROSE]
+    return " ".join(" ".join(f"{title} {text}" for title, text in sections).split())
 
 
 def see_also(docstring: str) -> list[SeeAlso]:
@@ -272,10 +272,10 @@ def see_also(docstring: str) -> list[SeeAlso]:
             continue
         # A margin line and the indented or empty lines that follow it.
         for block in re.findall(r"^\S.*(?:\n(?:[ \t].*)?)*", textwrap.dedent(text), re.MULTILINE):
-            first, _, rest = block.partition("\n")
+            first, _, continuation = block.partition("\n")
             if entry := _ENTRY.fullmatch(first.strip()):
                 names = re.findall(_NAME, entry[1] + entry[2])
-                description = " ".join(f"{entry[3] or ''} {rest}".split())
+                description = " ".join(f"{entry[3] or ''} {continuation}".split())
                 entries.append(SeeAlso(tuple(map(_bare, names)), description))
     return entries
 

@@ -32,14 +32,16 @@ _COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
 
 def read_fair_lists(path: Path | str) -> pd.DataFrame:
     """Read lists of papers."""
-    found = list(read_table(Path(path), (), error=CollectionError).columns)
-    if found != _COLUMNS:
-        wanted = [*_COLUMNS, "no more"]
-        place = next(n for n, name in enumerate(wanted) if [*found, "no more"][n : n + 1] != [name])
-        name = in_quotes(found[place]) if place < len(found) else "missing"
+    columns = list(read_table(Path(path), (), error=CollectionError).columns)
+    if columns != _COLUMNS:
+        expected = [*_COLUMNS, "no more"]
+        position = next(
+            n for n, name in enumerate(expected) if [*columns, "no more"][n : n + 1] != [name]
+        )
+        name = in_quotes(columns[position]) if position < len(columns) else "missing"
         raise CollectionError(
-            f"{path}: column {place + 1} is {name}; allowed is {wanted[place]}: fetch the file "
-            "again (delete it first)."
+            f"{path}: column {position + 1} is {name}; allowed is {expected[position]}: fetch "
+            "the file again (delete it first)."
         )
     table = pd.read_csv(path)
     numbers = table[FEATURES].apply(pd.to_numeric, errors="coerce")
@@ -62,18 +64,18 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
                 f"{row_in_file(Path(path), row)}: {name} is {in_quotes(str(values.iloc[row]))}; "
                 f"allowed is {allowed}: fetch the file again (delete it first)."
             )
-    kept = table.rename(
+    renamed = table.rename(
         columns={"session": "query", "score": "relevance", "sensitive_attribute": "group"}
     )
-    return kept[["query", "relevance", "group", *FEATURES]]
+    return renamed[["query", "relevance", "group", *FEATURES]]
 
 
 def write_fair_lists(lists: pd.DataFrame, path: Path | str) -> None:
     """Write lists of papers in the form of the released files."""
-    named = lists.rename(
+    renamed = lists.rename(
         columns={"query": "session", "relevance": "score", "group": "sensitive_attribute"}
     )
-    named[_COLUMNS].to_csv(path, index=False)
+    renamed[_COLUMNS].to_csv(path, index=False)
 
 
 def long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.untrusted import in_quotes, text_of
+from everycell.collections.rows import read_lines
+from everycell.engine.untrusted import in_quotes
 
 _FOLDER = "ntcir-fairweb1/pilot"
 #: Attribute sets of each topic.
@@ -38,30 +39,30 @@ RUNS = {
 
 def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
     """Read the judgements of pages as gains."""
-    found: dict[tuple[str, str], float] = {}
+    levels: dict[tuple[str, str], float] = {}
     for number, fields in _lines(path):
-        if len(fields) != 3 or fields[2] not in gains or (fields[0], fields[1]) in found:
+        if len(fields) != 3 or fields[2] not in gains or (fields[0], fields[1]) in levels:
             raise CollectionError(
                 f"{path}, line {number}: is {in_quotes(' '.join(fields))}; allowed is topic, page "
                 f"(once) and one of {', '.join(gains)}: fetch the file again (delete it first)."
             )
-        found[fields[0], fields[1]] = gains[fields[2]]
-    return found
+        levels[fields[0], fields[1]] = gains[fields[2]]
+    return levels
 
 
 def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
     """Read the group memberships of pages."""
-    found: dict[tuple[str, str], list[float]] = {}
+    memberships: dict[tuple[str, str], list[float]] = {}
     for number, fields in _lines(path):
         shares = _shares(fields[2:], f"{path}, line {number}")
-        groups = len(next(iter(found.values()), shares))
+        groups = len(next(iter(memberships.values()), shares))
         if len(shares) != groups:
             raise CollectionError(
                 f"{path}, line {number}: has {len(shares)} groups; the first line has {groups}: "
                 "fetch the file again (delete it first)."
             )
-        found[fields[0], fields[1]] = shares
-    return found
+        memberships[fields[0], fields[1]] = shares
+    return memberships
 
 
 def read_target(path: Path | str) -> tuple[float, ...]:
@@ -75,17 +76,13 @@ def pages_in_order(run: pd.DataFrame, topic: str) -> list[str]:
 
 
 def _lines(path: Path | str) -> list[tuple[int, list[str]]]:
-    try:
-        text = text_of(Path(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CollectionError(f"{path}: cannot be read ({error}); fetch it again.") from None
-    rows = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1)]
+    rows = [(number, line.split()) for number, line in read_lines(Path(path))]
     if not rows:
         raise CollectionError(f"{path}: is empty; fetch it again (delete it first).")
     return rows
 
 
-def _shares(fields: Sequence[str], place: str) -> list[float]:
+def _shares(fields: Sequence[str], where: str) -> list[float]:
     try:
         shares = np.array([float(field) for field in fields])
     except ValueError:
@@ -93,7 +90,7 @@ def _shares(fields: Sequence[str], place: str) -> list[float]:
     # Files round shares to six digits or so.
     if not len(shares) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-4:
         raise CollectionError(
-            f"{place}: the shares are {in_quotes(' '.join(fields))}; allowed are numbers of 0 or "
+            f"{where}: the shares are {in_quotes(' '.join(fields))}; allowed are numbers of 0 or "
             "more that sum to 1: fetch the file again (delete it first)."
         )
     return (shares / shares.sum()).tolist()

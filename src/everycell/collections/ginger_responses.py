@@ -24,7 +24,7 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
     """Responses of all runs."""
     parts: list[pd.DataFrame] = []
     questions: dict[str, str] = {}
-    places: dict[str, Path] = {}
+    path_of_run: dict[str, Path] = {}
     for path in paths:
         table = read_table(path, _KEYS, error=CollectionError, separator=";")
         runs = [name for name in table.columns if name not in _KEYS]
@@ -43,11 +43,11 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
                     "the files again (delete them first)."
                 )
         for run in runs:
-            if run in places:
+            if run in path_of_run:
                 raise CollectionError(
-                    f"{path}: run {run!r} is in {places[run]} too; give each file once."
+                    f"{path}: run {run!r} is in {path_of_run[run]} too; give each file once."
                 )
-            places[run] = path
-            named = table.rename(columns={"qid": "topic", "query": "question", run: "text"})
-            parts.append(named[["topic", "question", "text"]].assign(run=run))
+            path_of_run[run] = path
+            renamed = table.rename(columns={"qid": "topic", "query": "question", run: "text"})
+            parts.append(renamed[["topic", "question", "text"]].assign(run=run))
     return pd.concat(parts, ignore_index=True)[["run", "topic", "question", "text"]]

@@ -19,7 +19,7 @@ import pandas as pd
 
 from everycell.collections.benchmark import Benchmark
 from everycell.collections.errors import CollectionError
-from everycell.collections.rating_files import read_table
+from everycell.collections.rating_files import read_table, refuse_rows
 from everycell.engine.untrusted import in_quotes
 
 #: Registry keys: the queries, and the documents of each category of queries.
@@ -163,18 +163,18 @@ def read_grepbias(
         columns=WORDINGS
     )
     worded = rows[ids].drop_duplicates().merge(table.dropna().reset_index(), on=ids)
-    found = GrepBias(
+    collection = GrepBias(
         rows[["document_id", "item_id", "wording", "title", "body", "text"]],
         topics.merge(stereotypes)[["query_id", "category", "stereotype", "text"]],
         rows[["query_id", "document_id", "relevance"]],
         worded,
     )
-    if counts is not None and found.counts != counts:
+    if counts is not None and collection.counts != counts:
         raise CollectionError(
-            f"{queries} and the files beside it hold {found.counts}, and the released files "
+            f"{queries} and the files beside it hold {collection.counts}, and the released files "
             f"{counts}; fetch them again (delete them first)."
         )
-    return found
+    return collection
 
 
 def _refuse(files: str, rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
@@ -191,9 +191,9 @@ def _refuse(files: str, rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
 def _queries(path: Path) -> pd.DataFrame:
     """Queries: query_id, category, text."""
     raw = read_table(path, ["q_id", "category", "query"])
-    _check(path, raw, "q_id", raw["q_id"].str.fullmatch(r"\d+"), "a number")
-    _check(path, raw, "q_id", ~raw["q_id"].duplicated(), "an id that no earlier row has")
-    _check(path, raw, "query", raw["query"].str.strip() != "", "a text")
+    refuse_rows(path, raw, "q_id", ~raw["q_id"].str.fullmatch(r"\d+"), "a number")
+    refuse_rows(path, raw, "q_id", raw["q_id"].duplicated(), "an id that no earlier row has")
+    refuse_rows(path, raw, "query", raw["query"].str.strip() == "", "a text")
     columns = {"q_id": "query_id", "category": "category", "query": "text"}
     return raw[list(columns)].rename(columns=columns).assign(text=_one_blank(raw["query"]))
 
@@ -204,14 +204,16 @@ def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
     stereotype = raw["exp_stereotype"].str.strip().str.lower().map(_STEREOTYPE)
     title, body = _one_blank(raw["doc_title"]), _one_blank(raw["document"])
     known = raw["q_id"].map(queries.set_index("query_id")["text"])
-    _check(path, raw, "q_id", known.notna(), "the id of a query")
-    _check(path, raw, "query", known == _one_blank(raw["query"]), "the text of the query's file")
-    _check(path, raw, "d_id", raw["d_id"].str.fullmatch(r"\d+"), "a number")
-    _check(path, raw, "relevant", raw["relevant"].isin(["0", "1"]), "0 or 1")
+    refuse_rows(path, raw, "q_id", known.isna(), "the id of a query")
+    refuse_rows(
+        path, raw, "query", known != _one_blank(raw["query"]), "the text of the query's file"
+    )
+    refuse_rows(path, raw, "d_id", ~raw["d_id"].str.fullmatch(r"\d+"), "a number")
+    refuse_rows(path, raw, "relevant", ~raw["relevant"].isin(["0", "1"]), "0 or 1")
     allowed = ", ".join(_WORDING)
-    _check(path, raw, "content_gender", raw["content_gender"].isin(list(_WORDING)), allowed)
-    _check(path, raw, "exp_stereotype", stereotype.notna(), ", ".join(_STEREOTYPE))
-    _check(path, raw, "document", body != "", "a text")
+    refuse_rows(path, raw, "content_gender", ~raw["content_gender"].isin(list(_WORDING)), allowed)
+    refuse_rows(path, raw, "exp_stereotype", stereotype.isna(), ", ".join(_STEREOTYPE))
+    refuse_rows(path, raw, "document", body == "", "a text")
     return pd.DataFrame(
         {
             "document_id": raw["d_id"],
@@ -228,15 +230,6 @@ def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
 
 def _one_blank(texts: pd.Series) -> pd.Series:
     return texts.str.split().str.join(" ")
-
-
-def _check(path: Path, raw: pd.DataFrame, column: str, good: pd.Series, allowed: str) -> None:
-    if not good.all():
-        row = int((~good).argmax())
-        raise CollectionError(
-            f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
-            f"{allowed}, so fetch the file again (delete it first)."
-        )
 
 
 def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, Benchmark]:

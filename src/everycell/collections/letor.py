@@ -32,8 +32,8 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         return match[1] + b"%d" % names_of_queries.setdefault(match[2], len(names_of_queries))
 
     def renumbered(number: int, line: bytes) -> bytes:
-        changed, found = _QUERY.subn(numbered, line, count=1)
-        if not found and b"qid:" in line.partition(b"#")[0]:
+        changed, count = _QUERY.subn(numbered, line, count=1)
+        if not count and b"qid:" in line.partition(b"#")[0]:
             raise CollectionError(
                 f"{path}, line {number}: the query is not 'qid:' and a whole number after the "
                 "label; write '2 qid:10 1:0.03'."
@@ -44,7 +44,7 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         renumbered(number, line.encode()) for number, line in text_lines(path, CollectionError)
     )
     try:
-        found = load_svmlight_file(
+        loaded = load_svmlight_file(
             io.BytesIO(content),
             n_features=features,
             zero_based=first == 0,
@@ -52,12 +52,12 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         )
     except (ValueError, OverflowError, UnicodeDecodeError, TypeError) as error:
         raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
-    if found[0].shape[1] > MOST_FEATURES:
+    if loaded[0].shape[1] > MOST_FEATURES:
         raise CollectionError(
-            f"{path} has feature {found[0].shape[1]}: allowed are up to {MOST_FEATURES}, so number "
-            "them from 1 on."
+            f"{path} has feature {loaded[0].shape[1]}: allowed are up to {MOST_FEATURES}, so "
+            "number them from 1 on."
         )
-    vectors, labels = found[0].toarray(), found[1]
+    vectors, labels = loaded[0].toarray(), loaded[1]
     if not len(labels):
         raise CollectionError(f"{path} has no documents: give a file of judged feature vectors.")
     wrong = np.argwhere(~np.isfinite(np.column_stack([labels, vectors])))
@@ -68,13 +68,13 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
             f"{f'feature {column - 1 + first}' if column else 'label'}: write 0 for what is "
             "missing."
         )
-    if len(found[2]) < len(labels):
+    if len(loaded[2]) < len(labels):
         raise CollectionError(f"{path}: {_fault(path, None, features, first)}")
-    queries = np.array([name.decode() for name in names_of_queries], dtype=str)[found[2]]
+    queries = np.array([name.decode() for name in names_of_queries], dtype=str)[loaded[2]]
     starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
     if len(set(queries[starts])) < len(starts):
-        named = pd.Series(queries[starts])
-        again = named[named.duplicated()].iloc[0]
+        first_queries = pd.Series(queries[starts])
+        again = first_queries[first_queries.duplicated()].iloc[0]
         raise CollectionError(
             f"{path}: the documents of query {again} are in two places: put the lines of a "
             "query together."

@@ -74,16 +74,16 @@ def stream_passages(path: Path, *, expected: int | None = None) -> Iterator[tupl
         )
 
 
-def read_passages(path: Path, wanted: Collection[str]) -> dict[str, str]:
+def read_passages(path: Path, ids: Collection[str]) -> dict[str, str]:
     """Read the texts of some passages."""
-    wanted = frozenset(wanted)
-    found = {passage: text for passage, text in stream_passages(path) if passage in wanted}
-    if lacking := wanted - found.keys():
+    ids = frozenset(ids)
+    texts = {passage: text for passage, text in stream_passages(path) if passage in ids}
+    if lacking := ids - texts.keys():
         raise MsMarcoError(
-            f"{path} has no passage {min(lacking)!r} ({len(lacking)} of {len(wanted)} are "
+            f"{path} has no passage {min(lacking)!r} ({len(lacking)} of {len(ids)} are "
             "missing): rank the same collection as the one in this file."
         )
-    return found
+    return texts
 
 
 def read_queries(path: Path) -> dict[str, str]:
@@ -99,19 +99,19 @@ def read_annotated_queries(path: Path, label: str | None = NOT_GENDERED) -> dict
     if label is not None and label not in LABELS:
         raise MsMarcoError(f"label is {label!r}: give one of {', '.join(LABELS)}, or None.")
     queries: dict[str, str] = {}
-    chosen = set()
+    labelled = set()
     for number, line in _lines(path):
-        query, _, rest = line.partition(",")
-        text, _, found = rest.rpartition(",")
-        if found not in LABELS:
+        query, _, fields = line.partition(",")
+        text, _, query_label = fields.rpartition(",")
+        if query_label not in LABELS:
             raise MsMarcoError(
-                f"{path}, line {number} has the label {in_quotes(found)}: it must be one of "
+                f"{path}, line {number} has the label {in_quotes(query_label)}: it must be one of "
                 f"{', '.join(LABELS)}; correct the line 'id,text,label'."
             )
         _add_query(queries, path, number, query, text, form="'id,text,label'")
-        if label in (None, found):
-            chosen.add(query)
-    return {query: text for query, text in _some(queries, path).items() if query in chosen}
+        if label in (None, query_label):
+            labelled.add(query)
+    return {query: text for query, text in _some(queries, path).items() if query in labelled}
 
 
 def _add_query(
@@ -159,7 +159,7 @@ def query_table(sets: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
 
 def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
     """Read the relevance judgements of some queries."""
-    wanted = frozenset(queries)
+    query_ids = frozenset(queries)
     rows: dict[tuple[str, str], int] = {}
     for number, line in _lines(path):
         parts = line.split()
@@ -169,7 +169,7 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
                 "relevance', all numbers, so correct it."
             )
         query, _, passage, relevance = parts
-        if query not in wanted:
+        if query not in query_ids:
             continue
         if (query, passage) in rows:
             raise MsMarcoError(
@@ -179,7 +179,7 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
         rows[query, passage] = int(relevance)
     if not rows:
         raise MsMarcoError(
-            f"{path} judges none of the {len(wanted)} queries: take the judgements of all dev "
+            f"{path} judges none of the {len(query_ids)} queries: take the judgements of all dev "
             "queries of MS MARCO."
         )
     keys = pd.DataFrame(list(rows), columns=["query", "document"])

@@ -34,8 +34,8 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
         words = text.lower().split()
         last = max(len(words) - length, 0) if words else -1
         row = {
-            columns.setdefault(tuple(words[place : place + length]), len(columns))
-            for place in range(last + 1)
+            columns.setdefault(tuple(words[start : start + length]), len(columns))
+            for start in range(last + 1)
         }
         indices.extend(sorted(row))
         starts.append(len(indices))
@@ -80,10 +80,10 @@ def _rarest(sets: sparse.csr_array, sizes: np.ndarray, threshold: float) -> spar
     rows = np.repeat(np.arange(sets.shape[0]), sizes)
     ranks = order[sets.indices]
     by_row = np.lexsort((ranks, rows))
-    place = np.arange(len(rows)) - np.repeat(sets.indptr[:-1], sizes)
+    position = np.arange(len(rows)) - np.repeat(sets.indptr[:-1], sizes)
     # Rounded first: 0.8 * 5 must be exactly 4.
-    kept = place < (sizes - np.ceil(np.round(threshold * sizes, 9)) + 1)[rows]
-    rows, ranks = rows[kept], ranks[by_row][kept]
+    is_rare = position < (sizes - np.ceil(np.round(threshold * sizes, 9)) + 1)[rows]
+    rows, ranks = rows[is_rare], ranks[by_row][is_rare]
     ones = np.ones(len(rows), dtype=np.int32)
     return sparse.csr_array((ones, (rows, ranks)), shape=sets.shape)
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import whole_text
+from everycell.collections.rows import read_objects
 from everycell.engine.untrusted import in_quotes
-from everycell.engine.validation import describe_fault
 
 #: Registry key.
 KEY = "nq-open-oracle/nq-open-oracle.jsonl"
@@ -68,29 +67,25 @@ class NaturalQuestions:
 
 def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> NaturalQuestions:
     """Read the file, merge equal passages, and check the result."""
-    try:
-        lines = whole_text(path, CollectionError).split("\n")
-    except OSError as error:
-        raise CollectionError(
-            f"{path}: cannot be read ({error.strerror}); fetch it, or name another file."
-        ) from None
-    rows = [(number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line]
+    rows = list(read_objects(path, _Row))
+    for number, row in rows:
+        _check_row(f"{path}, line {number}", row)
     _refuse_twice(path, rows)
     questions, gold, passages = [], [], {}
     for number, row in rows:
         query = f"q{number:04}"
         questions.append((query, _one_blank(row.question), [*map(_one_blank, row.answers)]))
-        for place, passage in enumerate(row.ctxs):
+        for position, passage in enumerate(row.ctxs):
             body, title = _one_blank(passage.text), _one_blank(passage.title)
             text = f"{title}. {body}" if title else body
-            name = f"d{number:04}" if place == 0 else f"d{number:04}.{place}"
+            name = f"d{number:04}" if position == 0 else f"d{number:04}.{position}"
             document = passages.setdefault(body, (name, title, body, text))[0]
             if passage.isgold:
                 gold.append((query, document))
-    found = (len(rows), len(passages))
-    if counts is not None and found != counts:
+    sizes = (len(rows), len(passages))
+    if counts is not None and sizes != counts:
         raise CollectionError(
-            f"{path}: has {found[0]} questions and {found[1]} different passages, and the released "
+            f"{path}: has {sizes[0]} questions and {sizes[1]} different passages, and the released "
             f"file {counts[0]} and {counts[1]}; fetch it again (delete it first)."
         )
     return NaturalQuestions(
@@ -100,39 +95,25 @@ def read_nq_open(path: Path, *, counts: tuple[int, int] | None = COUNTS) -> Natu
     )
 
 
-def _row(path: Path, number: int, line: str) -> _Row:
-    """A line of the file; runs of blanks are kept."""
-    place = f"{path}, line {number}"
-    try:
-        row = _Row.model_validate_json(line)
-    except ValidationError as error:
-        found = (
-            "it is not a JSON object"
-            if error.errors()[0]["type"] in ("json_invalid", "model_type")
-            else describe_fault(_Row, error).rstrip(".")
-        )
-        raise CollectionError(
-            f"{place}: {found}; fetch the file again (delete it first)."
-        ) from None
+def _check_row(where: str, row: _Row) -> None:
     number_of_gold = sum(passage.isgold for passage in row.ctxs)
     if number_of_gold != 1:
         raise CollectionError(
-            f"{place}: {in_quotes(row.question)} has {number_of_gold} gold passages; allowed is "
+            f"{where}: {in_quotes(row.question)} has {number_of_gold} gold passages; allowed is "
             "one, so leave the question out."
         )
     if not all(row.answers):
         raise CollectionError(
-            f"{place}: {in_quotes(row.question)} has an answer without a text; remove it."
+            f"{where}: {in_quotes(row.question)} has an answer without a text; remove it."
         )
-    return row
 
 
 def _refuse_twice(path: Path, rows: list[tuple[int, _Row]]) -> None:
     """Refuse a duplicate question: its answers could not be told apart."""
-    seen: dict[str, int] = {}
+    line_of_question: dict[str, int] = {}
     for number, row in rows:
         question = _one_blank(row.question)
-        first = seen.setdefault(question, number)
+        first = line_of_question.setdefault(question, number)
         if first != number:
             raise CollectionError(
                 f"{path}, line {number}: {in_quotes(question)} is in line {first} too; a "

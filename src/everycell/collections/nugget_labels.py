@@ -93,16 +93,16 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
     """Labels of every judge for every response."""
     responses, nuggets = [], []
     lists: dict[tuple[str, str], list[str]] = {}
-    seen: dict[tuple[str, ...], str] = {}
+    where_of: dict[tuple[str, ...], str] = {}
     for where, entry in _entries(paths):
         _check_entry(where, entry)
         judge, run, topic = key = tuple(entry[name] for name in _NAMES)
-        if key in seen:
+        if key in where_of:
             raise LabelsError(
                 f"{where}: judge {judge!r} labels run {run!r}, topic {topic!r} again, after "
-                f"{seen[key]}; a response has one line per judge, so remove one."
+                f"{where_of[key]}; a response has one line per judge, so remove one."
             )
-        seen[key] = where
+        where_of[key] = where
         if lists.setdefault((judge, topic), entry["nuggets"]) != entry["nuggets"]:
             raise LabelsError(
                 f"{where}: the nuggets of judge {judge!r} for topic {topic!r} differ from those in "
@@ -114,10 +114,10 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
         labels = zip(
             entry["nuggets"], [*entry["importance"], *missing], entry["assignment"], strict=True
         )
-        nuggets += [(*key, place, *each) for place, each in enumerate(labels, start=1)]
+        nuggets += [(*key, position, *label) for position, label in enumerate(labels, start=1)]
     columns = ["judge", "run", "topic"]
     table = pd.DataFrame(responses, columns=[*columns, "released"])
-    _check_topics(seen, table)
+    _check_topics(where_of, table)
     return NuggetLabels(
         responses=table,
         nuggets=pd.DataFrame(
@@ -194,16 +194,16 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 def _check_entry(where: str, entry: Any) -> None:
     for name in _NAMES:
-        found = entry.get(name) if isinstance(entry, dict) else None
-        if not (isinstance(found, str) and found):
+        value = entry.get(name) if isinstance(entry, dict) else None
+        if not (isinstance(value, str) and value):
             raise LabelsError(
-                f"{where}: {name!r} is {in_quotes(found)}; allowed is any name, so fill it in."
+                f"{where}: {name!r} is {in_quotes(value)}; allowed is any name, so fill it in."
             )
     for name in _LISTS:
-        found = entry.get(name)
-        if not (isinstance(found, list) and all(isinstance(part, str) for part in found)):
+        value = entry.get(name)
+        if not (isinstance(value, list) and all(isinstance(part, str) for part in value)):
             raise LabelsError(
-                f"{where}: {name!r} is {in_quotes(found)}; allowed is a list of texts, so correct "
+                f"{where}: {name!r} is {in_quotes(value)}; allowed is a list of texts, so correct "
                 "the line."
             )
     _check_labels(where, "importance", [label.lower() for label in entry["importance"]], IMPORTANCE)
@@ -224,20 +224,20 @@ def _check_entry(where: str, entry: Any) -> None:
 
 
 def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, ...]) -> None:
-    for place, label in enumerate(labels, start=1):
+    for position, label in enumerate(labels, start=1):
         if label not in allowed:
             raise LabelsError(
-                f"{where}: nugget {place} has the {name} {in_quotes(label)}; allowed are "
+                f"{where}: nugget {position} has the {name} {in_quotes(label)}; allowed are "
                 f"{', '.join(allowed)}."
             )
 
 
-def _check_topics(places: Mapping[tuple[str, ...], str], responses: pd.DataFrame) -> None:
+def _check_topics(where_of: Mapping[tuple[str, ...], str], responses: pd.DataFrame) -> None:
     every = set(responses["topic"])
     for (judge, run), topics in responses.groupby(["judge", "run"], sort=False)["topic"]:
         lacking = sorted(every.difference(topics))
         if lacking:
-            where = next(place for key, place in places.items() if key[:2] == (judge, run))
+            where = next(location for key, location in where_of.items() if key[:2] == (judge, run))
             raise LabelsError(
                 f"{where} and below: judge {judge!r} has no labels of run {run!r} for topic "
                 f"{lacking[0]!r}, "

@@ -28,8 +28,8 @@ def _suffixes(name: str) -> list[str]:
 
 
 def _unabbreviated(name: str) -> str:
-    first, dot, rest = name.partition(".")
-    return f"{ALIASES[first]}.{rest}" if dot and first in ALIASES else name
+    first, dot, suffix = name.partition(".")
+    return f"{ALIASES[first]}.{suffix}" if dot and first in ALIASES else name
 
 
 class Resolver:
@@ -43,7 +43,11 @@ class Resolver:
             package = name.partition(".")[0]
             for suffix in _suffixes(name):
                 ends[package, suffix].add(document_id)
-        self.unique = {key: next(iter(found)) for key, found in ends.items() if len(found) == 1}
+        self.unique = {
+            key: next(iter(document_ids))
+            for key, document_ids in ends.items()
+            if len(document_ids) == 1
+        }
 
     def resolve(self, name: str, own_names: Sequence[str]) -> str | None:
         """Document of a name that occurs in the docstring of an object with these names.
@@ -102,8 +106,8 @@ def _masked(text: str, masks: Sequence[_Mask]) -> str:
 
     def replace(match: re.Match[str]) -> str:
         quotes, name = match[1], _unabbreviated(match[2])
-        named = name in ends and ("." in name or quotes)
-        return "" if named or not identifiers.isdisjoint(name.split(".")) else match[0]
+        is_name = name in ends and ("." in name or quotes)
+        return "" if is_name or not identifiers.isdisjoint(name.split(".")) else match[0]
 
     return " ".join(_NAME.sub(replace, text).split())
 

@@ -103,13 +103,13 @@ def plant_bias(
 ) -> PlantedBias:
     """Make documents and rankings with a known bias."""
     groups = _checked_words(words)
-    for name, value, least in (
+    for name, value, minimum in (
         ("queries", queries, 1),
         ("depth", depth, 1),
         ("length", length, TERMS * (len(groups) + 2)),
     ):
-        if value < least:
-            raise ValueError(f"{name} is {value}; give {least} or more.")
+        if value < minimum:
+            raise ValueError(f"{name} is {value}; give {minimum} or more.")
     draw = np.random.default_rng(seed)
     lists = (
         (system, number, *_ranking(system, len(groups), depth, length, draw))

@@ -118,16 +118,20 @@ def _words(rng: np.random.Generator) -> Iterator[str]:
     consonants, vowels, ends = "bdfgklmnprtvz", "aeiou", "bfgkp"
     drawn = rng.permutation(len(consonants) ** 2 * len(vowels) ** 2 * len(ends))
     letters = [consonants, vowels, consonants, vowels, ends]
-    for places in zip(*np.unravel_index(drawn, [len(each) for each in letters]), strict=True):
-        yield "".join(each[place] for each, place in zip(letters, places, strict=True))
+    for positions in zip(
+        *np.unravel_index(drawn, [len(letter_set) for letter_set in letters]), strict=True
+    ):
+        yield "".join(
+            letter_set[position] for letter_set, position in zip(letters, positions, strict=True)
+        )
 
 
 def _cues(rng: np.random.Generator) -> Iterator[str]:
     """Stop words, which count in no query of TILDE; in random order."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    kept = sorted(word for word in ENGLISH_STOP_WORDS if len(word) > 4 and word[:2] != "wh")
-    yield from rng.permutation(kept)
+    words = sorted(word for word in ENGLISH_STOP_WORDS if len(word) > 4 and word[:2] != "wh")
+    yield from rng.permutation(words)
 
 
 class _Part:
@@ -147,10 +151,10 @@ class _Part:
         terms = np.array([[next(words) for _ in range(forms)] for _ in range(CONCEPTS)])
         names = np.array([next(words) for _ in range(self.size // DOCUMENTS_OF_NAME)])
         cue_words = np.array([next(cues) for _ in range(CUES)])
-        said = rng.permutation(np.linspace(0.05, 1, CUES))
+        cue_weights = rng.permutation(np.linspace(0.05, 1, CUES))
 
         concepts = np.array([rng.permutation(CONCEPTS)[:IN_DOCUMENT] for _ in range(self.size)])
-        form, cue = (rng.integers(most, size=concepts.shape) for most in (forms, CUES))
+        form, cue = (rng.integers(bound, size=concepts.shape) for bound in (forms, CUES))
         self.name = rng.integers(len(names), size=self.size)
         rows = np.arange(self.size)[:, None]
         #: Term of each concept in a document (-1: none), and its weight.
@@ -158,7 +162,7 @@ class _Part:
         self.form[rows, concepts] = form
         self.weight = np.zeros(self.form.shape)
         equal = task == CONTROLS["weights"]
-        self.weight[rows, concepts] = said.mean() if equal else said[cue]
+        self.weight[rows, concepts] = cue_weights.mean() if equal else cue_weights[cue]
 
         self.ids = np.array([f"{task.replace(' ', '-')}-{row:04}" for row in range(self.size)])
         written = np.stack([cue_words[cue], terms[concepts, form]], axis=2)
@@ -180,7 +184,7 @@ class _Part:
                 "concept": concept[concepts].ravel(),
                 "term": terms[concepts, form].ravel(),
                 "cue": cue_words[cue].ravel(),
-                "weight": said[cue].ravel(),
+                "weight": cue_weights[cue].ravel(),
             }
         )
 
@@ -207,7 +211,7 @@ class _Part:
 
     def queries(self) -> pd.DataFrame:
         """Queries of all tasks."""
-        found = pd.concat(
+        queries = pd.concat(
             pd.DataFrame(
                 {
                     "task": task,
@@ -219,17 +223,17 @@ class _Part:
             for checks in (False, True)
             for task, (texts, *_) in self.tasks(checks).items()
         )
-        return found[found["task"].isin(TASKS) | (found["split"] != "train")]
+        return queries[queries["task"].isin(TASKS) | (queries["split"] != "train")]
 
     def lists(self, rng: np.random.Generator, checks: bool) -> pd.DataFrame:
         """Lists of the tasks, with the planted scores."""
-        made = [
+        frames = [
             self._list(task, form, names, row, query, rng)
             for task, (_, form, names) in self.tasks(checks).items()
             for row, query in enumerate(self.query_ids(task))
             if not checks or self.splits[row] != "train"
         ]
-        return pd.concat(made) if made else pd.DataFrame()
+        return pd.concat(frames) if frames else pd.DataFrame()
 
     def _list(
         self,
@@ -241,20 +245,20 @@ class _Part:
         rng: np.random.Generator,
     ) -> pd.DataFrame:
         """The best documents of a query and others that share something with it."""
-        asked = form[row]
-        concepts = self.weight @ (asked >= 0)
-        words = np.where(self.form == asked, self.weight, 0) @ (asked >= 0)
+        query_form = form[row]
+        concepts = self.weight @ (query_form >= 0)
+        words = np.where(self.form == query_form, self.weight, 0) @ (query_form >= 0)
         same = NAME_WEIGHT * (self.name == self.name[row]) * names
         # Rounded, so that equal sums tie.
-        whole, words, concepts = (
+        total, words, concepts = (
             part.round(6) for part in (concepts + same, words + same, concepts)
         )
-        others = (np.arange(self.size) != row) & (whole > 0)
-        pool = np.flatnonzero(others)
-        best = pool[np.argsort(-whole[pool], kind="stable")][:BEST]
+        is_candidate = (np.arange(self.size) != row) & (total > 0)
+        pool = np.flatnonzero(is_candidate)
+        best = pool[np.argsort(-total[pool], kind="stable")][:BEST]
         further = rng.permutation(np.setdiff1d(pool, best))[: LISTED - len(best)]
         listed = np.sort(np.concatenate([best, further]))
-        noisy = whole[listed] + NOISE * rng.normal(size=len(listed))
+        noisy = total[listed] + NOISE * rng.normal(size=len(listed))
         return pd.DataFrame(
             {
                 "setting": SETTING,
@@ -263,7 +267,7 @@ class _Part:
                 "query_id": query,
                 "document_id": self.ids[listed],
                 "relevance": (np.argsort(np.argsort(-noisy)) < RELEVANT).astype(int),
-                "concepts": whole[listed],
+                "concepts": total[listed],
                 "words": words[listed],
                 "no-names": concepts[listed],
             }

@@ -277,14 +277,14 @@ def plant_dialogues(
     benchmark: str = "planted",
 ) -> PlantedDialogues:
     """Make dialogues with planted satisfaction."""
-    for name, value, least, most in (
+    for name, value, minimum, maximum in (
         ("dialogues", dialogues, 1, None),
         ("dissatisfied", dissatisfied, 0, 1),
         ("noise", noise, 0, 0.5),
         ("seed", seed, 0, None),
     ):
-        if not (value >= least and (most is None or value <= most)):
-            allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+        if not (value >= minimum and (maximum is None or value <= maximum)):
+            allowed = f"{minimum} or more" if maximum is None else f"from {minimum} to {maximum}"
             raise ValueError(f"{name} is {value}; give a number {allowed}.")
     # A separate random stream, so that the noise changes no text.
     draw, flips = (np.random.default_rng([seed, stream]) for stream in (0, 1))
@@ -305,23 +305,23 @@ def plant_dialogues(
 def _dialogue(dissatisfied: float, draw: np.random.Generator) -> list[tuple[str, str, str]]:
     """Exchanges of one dialogue: turn of the user, turn of the system, fault or ""."""
     domain = _DOMAINS[_pick(tuple(_DOMAINS), draw)]
-    wanted = {slot: _pick(values, draw) for slot, values in domain.values.items()}
-    if "goal" in wanted:
-        wanted["goal"] = _other(domain.values["goal"], wanted["start"], draw)
-    wanted["code"] = "".join(str(digit) for digit in draw.integers(0, 10, 6))
+    wishes = {slot: _pick(values, draw) for slot, values in domain.values.items()}
+    if "goal" in wishes:
+        wishes["goal"] = _other(domain.values["goal"], wishes["start"], draw)
+    wishes["code"] = "".join(str(digit) for digit in draw.integers(0, 10, 6))
     exchanges: list[tuple[str, str, str]] = []
     known: list[str] = []
     for step in domain.steps:
-        said = _pick(step.user, draw).format(**wanted)
+        request = _pick(step.user, draw).format(**wishes)
         known += step.stated
         for attempt in range(1 + TRIES):
-            user = said if attempt == 0 else _pick(_COMPLAINTS, draw).format(said=said)
+            user = request if attempt == 0 else _pick(_COMPLAINTS, draw).format(said=request)
             right = _pick(step.right, draw)
             wrong = bool(draw.random() < dissatisfied)
             system, fault = (
-                _wrong(right, wanted, known, domain, draw)
+                _wrong(right, wishes, known, domain, draw)
                 if wrong
-                else (right.format(**wanted), "")
+                else (right.format(**wishes), "")
             )
             exchanges.append((user, system, fault))
             if not fault:
@@ -331,7 +331,7 @@ def _dialogue(dissatisfied: float, draw: np.random.Generator) -> list[tuple[str,
 
 def _wrong(
     right: str,
-    wanted: Mapping[str, str],
+    wishes: Mapping[str, str],
     known: list[str],
     domain: _Domain,
     draw: np.random.Generator,
@@ -341,7 +341,7 @@ def _wrong(
     fault = _pick([name for name in FAULTS if name != "contradiction" or repeated], draw)
     if fault == "contradiction":
         slot = _pick(repeated, draw)
-        changed = {**wanted, slot: _other(domain.values[slot], wanted[slot], draw)}
+        changed = {**wishes, slot: _other(domain.values[slot], wishes[slot], draw)}
         return right.format(**changed), fault
     if fault == "asked again":
         return domain.again[_pick(known, draw)], fault

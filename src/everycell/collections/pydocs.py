@@ -101,107 +101,110 @@ def build(packages: Mapping[str, str] = PACKAGES) -> PyDocs:
     applied transitively): the document has the names and links of all of them, and the prose of the
     one with the shortest name. Names of linked documents are masked in it.
     """
-    found = walk(list(packages))
     versions = {name: metadata.version(name) for name in packages.values()}
-    return collect(found, versions)
+    return collect(walk(list(packages)), versions)
 
 
-def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
+def collect(contents: Walk, versions: Mapping[str, str]) -> PyDocs:
     """Make the collection from a walk; see `build`."""
-    members = _distinct(found.docstrings)
-    texts = [prose(docstring) for _, docstring in members]
-    long_enough = [place for place, text in enumerate(texts) if len(text.split()) >= MIN_WORDS]
-    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
-    from everycell.collections.near_duplicates import groups, shingles, similar_pairs
-
-    sets = shingles([texts[place] for place in long_enough])
-    pairs = similar_pairs(sets, ALIKE)
-    same = pairs[pairs["jaccard"] >= SAME]
-    # members are sorted by their shortest name, so the first of a group gives its id and prose.
-    first_of = groups(same, len(long_enough))
-    id_of = {
-        place: members[long_enough[first]][0][0]
-        for place, first in zip(long_enough, first_of, strict=True)
-    }
-    names: dict[str, list[str]] = defaultdict(list)
-    for place, document_id in id_of.items():
-        names[document_id].extend(members[place][0])
-    ids = sorted(names)
-    all_names = {
-        document_id: tuple(sorted(names[document_id], key=shortest)) for document_id in ids
-    }
-
+    members = _distinct(contents.docstrings)
+    prose_of = {row: prose(docstring) for row, (_, docstring) in enumerate(members)}
+    texts = {row: text for row, text in prose_of.items() if len(text.split()) >= MIN_WORDS}
+    pairs, id_of = _merge(members, texts)
+    names_of: dict[str, list[str]] = defaultdict(list)
+    for row, document_id in id_of.items():
+        names_of[document_id].extend(members[row][0])
+    names = {key: tuple(sorted(names_of[key], key=shortest)) for key in sorted(names_of)}
     resolver = Resolver(
-        {name: id_of.get(place) for place, (of, _) in enumerate(members) for name in of}
+        {name: id_of.get(row) for row, (aliases, _) in enumerate(members) for name in aliases}
     )
     mentions = [
-        (document_id, resolver.resolve(name, members[place][0]), entry)
-        for place, document_id in id_of.items()
-        for entry in see_also(members[place][1])
+        (document_id, resolver.resolve(name, members[row][0]), entry)
+        for row, document_id in id_of.items()
+        for entry in see_also(members[row][1])
         for name in entry.names
     ]
-    links = _frame(
-        {(source, target) for source, target, _ in mentions if target and target != source},
-        ["source_id", "target_id"],
-    )
+    linked = [
+        (source, target, entry) for source, target, entry in mentions if target and target != source
+    ]
+    links = _frame({(source, target) for source, target, _ in linked}, ["source_id", "target_id"])
     descriptions = _frame(
         {
             (source, target, entry.description)
-            for source, target, entry in mentions
-            if target and target != source and entry.description and len(entry.names) == 1
+            for source, target, entry in linked
+            if entry.description and len(entry.names) == 1
         },
         ["source_id", "target_id", "description"],
     )
-    ids_by_row = [id_of[place] for place in long_enough]
+    ids_alike = ({id_of[row.left], id_of[row.right]} for row in pairs.itertuples())
     alike = _frame(
-        {
-            (min(left, right), max(left, right))
-            for left, right in (
-                (ids_by_row[row.left], ids_by_row[row.right]) for row in pairs.itertuples()
-            )
-            if left != right
-        },
-        ["left_id", "right_id"],
+        {tuple(sorted(ids)) for ids in ids_alike if len(ids) == 2}, ["left_id", "right_id"]
     )
-    text_of = {members[place][0][0]: texts[place] for place in long_enough}
-    masked = mask_linked({key: text_of[key] for key in ids}, links, all_names)
-    package_of = {docstring.name: docstring.package for docstring in found.docstrings}
+    text_of = {members[row][0][0]: text for row, text in texts.items()}
+    masked = mask_linked({key: text_of[key] for key in names}, links, names)
+    package_of = {docstring.name: docstring.package for docstring in contents.docstrings}
     documents = pd.DataFrame(
         {
-            "document_id": ids,
-            "package": [package_of[key] for key in ids],
-            "parent": [key.rpartition(".")[0] for key in ids],
-            "text": [masked[key] for key in ids],
-            "words": [len(text_of[key].split()) for key in ids],
-            "names": [all_names[key] for key in ids],
+            "document_id": list(names),
+            "package": [package_of[key] for key in names],
+            "parent": [key.rpartition(".")[0] for key in names],
+            "text": [masked[key] for key in names],
+            "words": [len(text_of[key].split()) for key in names],
+            "names": list(names.values()),
         }
     )
     counts = {
-        "modules": found.modules,
-        "modules skipped": len(found.skipped),
-        "names": len(found.docstrings),
+        "modules": contents.modules,
+        "modules skipped": len(contents.skipped),
+        "names": len(contents.docstrings),
         "distinct docstrings": len(members),
-        f"docstrings of {MIN_WORDS} words or more": len(long_enough),
-        f"pairs of Jaccard {SAME} or more": len(same),
+        f"docstrings of {MIN_WORDS} words or more": len(texts),
+        f"pairs of Jaccard {SAME} or more": int((pairs["jaccard"] >= SAME).sum()),
         f"pairs of Jaccard {ALIKE} or more": len(pairs),
-        "documents": len(documents),
-        **{
-            f"documents of {name}": int(number)
-            for name, number in documents["package"].value_counts().sort_index().items()
-        },
-        "words": int(documents["words"].sum()),
-        "words masked": int(
-            documents["words"].sum() - documents["text"].str.split().str.len().sum()
-        ),
+        **_document_counts(documents),
         "names in See Also lists": len(mentions),
         "of these names of documents": sum(target is not None for _, target, _ in mentions),
         "links": len(links),
         "descriptions": len(descriptions),
     }
     collection = PyDocs(
-        documents, links, descriptions, alike, counts, dict(versions), dict(found.skipped)
+        documents, links, descriptions, alike, counts, dict(versions), dict(contents.skipped)
     )
-    positives = citation_tasks(links)
+    counts |= _task_counts(collection)
+    return collection
+
+
+def _merge(
+    members: list[tuple[tuple[str, ...], str]], texts: Mapping[int, str]
+) -> tuple[pd.DataFrame, dict[int, str]]:
+    """Pairs of similar texts, and the document's id for each text, which near-duplicates share."""
+    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
+    from everycell.collections.near_duplicates import groups, shingles, similar_pairs
+
+    rows = pd.Index(texts)
+    pairs = similar_pairs(shingles(list(texts.values())), ALIKE)
+    pairs = pairs.assign(left=rows[pairs["left"]], right=rows[pairs["right"]])
+    # Members are sorted by their shortest name, so the first of a group gives its id and prose.
+    first_of = groups(pairs[pairs["jaccard"] >= SAME], len(members))
+    return pairs, {row: members[first_of[row]][0][0] for row in texts}
+
+
+def _document_counts(documents: pd.DataFrame) -> dict[str, int]:
+    words = int(documents["words"].sum())
+    return {
+        "documents": len(documents),
+        **{
+            f"documents of {name}": int(number)
+            for name, number in documents["package"].value_counts().sort_index().items()
+        },
+        "words": words,
+        "words masked": words - int(documents["text"].str.split().str.len().sum()),
+    }
+
+
+def _task_counts(collection: PyDocs) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    positives = citation_tasks(collection.links)
     for task in TASKS:
         sizes = positives[positives["task"] == task].groupby("query_id").size()
         counts[f"{task}: queries"] = len(sizes)
@@ -210,7 +213,7 @@ def collect(found: Walk, versions: Mapping[str, str]) -> PyDocs:
     known = known_items(collection)
     counts[f"{KNOWN_ITEM}: queries"] = len(known)
     counts[f"{KNOWN_ITEM}: documents"] = known["document_id"].nunique()
-    return collection
+    return counts
 
 
 def _distinct(docstrings: Iterable[NamedDocstring]) -> list[tuple[tuple[str, ...], str]]:
@@ -237,22 +240,24 @@ def known_items(collection: PyDocs) -> pd.DataFrame:
     this order, with or without the names, in the document's text.
     """
     documents = collection.documents.set_index("document_id")
-    named: dict[str, set[str]] = defaultdict(set)
+    targets_by_words: dict[str, set[str]] = defaultdict(set)
     spelled: dict[tuple[str, str], str] = {}
     verbatim: set[tuple[str, str]] = set()
     text_of = {document_id: f" {_words(text)} " for document_id, text in documents["text"].items()}
     for row in collection.descriptions.itertuples(index=False):
         text = mask_names(row.description, documents.at[row.target_id, "names"])
         words = _words(text)
-        named[words].add(row.target_id)
+        targets_by_words[words].add(row.target_id)
         spelled.setdefault((row.target_id, words), text)
-        if any(f" {each} " in text_of[row.target_id] for each in (words, _words(row.description))):
+        if any(
+            f" {phrase} " in text_of[row.target_id] for phrase in (words, _words(row.description))
+        ):
             verbatim.add((row.target_id, words))
     rows = []
     numbers: dict[str, int] = defaultdict(int)
     for (target, words), text in sorted(spelled.items(), key=lambda item: (item[0][0], item[1])):
         long_enough = len(words.split()) >= MIN_QUERY_WORDS
-        if long_enough and len(named[words]) == 1 and (target, words) not in verbatim:
+        if long_enough and len(targets_by_words[words]) == 1 and (target, words) not in verbatim:
             numbers[target] += 1
             rows.append((f"{target}#{numbers[target]}", target, text))
     return pd.DataFrame(rows, columns=["query_id", "document_id", "text"], dtype="str")
@@ -264,14 +269,7 @@ def _words(text: str) -> str:
 
 
 def expected() -> tuple[dict[str, int], dict[str, str], str]:
-    """Counts, versions and sha256 of the collection that the data card describes.
-
-    Examples
-    --------
-    >>> counts, versions, sha256 = expected()
-    >>> counts["documents"], versions["numpy"], len(sha256)
-    (6549, '2.4.6', 64)
-    """
+    """Counts, versions and sha256 of the collection that the data card describes."""
     text = (
         resources.files("everycell.collections").joinpath("pydocs.yaml").read_text(encoding="utf-8")
     )
@@ -288,10 +286,10 @@ def check(collection: PyDocs) -> bool:
     """
     counts, versions, sha256 = expected()
     differences = [
-        f"{name}: {found.get(name, 'none')} here, {wanted.get(name, 'none')} there"
-        for found, wanted in ((collection.versions, versions), (collection.counts, counts))
-        for name in {**wanted, **found}
-        if found.get(name) != wanted.get(name)
+        f"{name}: {own.get(name, 'none')} here, {described.get(name, 'none')} there"
+        for own, described in ((collection.versions, versions), (collection.counts, counts))
+        for name in {**described, **own}
+        if own.get(name) != described.get(name)
     ]
     if not differences and collection.sha256 != sha256:
         differences = [f"sha256: {collection.sha256} here, {sha256} there"]

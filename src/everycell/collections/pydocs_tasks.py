@@ -90,6 +90,6 @@ def known_item_search(
 
 def _both_ways(alike: pd.DataFrame) -> pd.DataFrame:
     """Pairs as queries and documents, in both directions."""
-    there = alike.rename(columns={"left_id": "query_id", "right_id": "document_id"})
+    forward = alike.rename(columns={"left_id": "query_id", "right_id": "document_id"})
     back = alike.rename(columns={"right_id": "query_id", "left_id": "document_id"})
-    return pd.concat([there, back[["query_id", "document_id"]]], ignore_index=True)
+    return pd.concat([forward, back[["query_id", "document_id"]]], ignore_index=True)

@@ -45,10 +45,10 @@ def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
     coupling        d           a          1
     """
     ids = np.unique(links[["source_id", "target_id"]].to_numpy(dtype=str))
-    kept = links[links["source_id"] != links["target_id"]].drop_duplicates()
-    source = np.searchsorted(ids, kept["source_id"].to_numpy(dtype=str))
-    target = np.searchsorted(ids, kept["target_id"].to_numpy(dtype=str))
-    ones = np.ones(len(kept), dtype=np.int32)
+    proper_links = links[links["source_id"] != links["target_id"]].drop_duplicates()
+    source = np.searchsorted(ids, proper_links["source_id"].to_numpy(dtype=str))
+    target = np.searchsorted(ids, proper_links["target_id"].to_numpy(dtype=str))
+    ones = np.ones(len(proper_links), dtype=np.int32)
     # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
     from scipy import sparse
 
@@ -74,30 +74,34 @@ def split_queries(
     """
     # sorted(), not the order of the rows: the pool is the same whoever made the frame.
     order = np.random.default_rng(seed).permutation(sorted(set(positives["query_id"])))
-    place = {query_id: number for number, query_id in enumerate(order)}
-    places = {
-        task: sorted(place[query_id] for query_id in set(group))
+    position = {query_id: number for number, query_id in enumerate(order)}
+    positions_by_task = {
+        task: sorted(position[query_id] for query_id in set(group))
         for task, group in positives.groupby("task", sort=False)["query_id"]
     }
-    taken: dict[tuple[str, str], list[int]] = {}
+    positions_by_part: dict[tuple[str, str], list[int]] = {}
     start = 0
     for split, size in (("test", test), ("validation", validation), ("train", None)):
-        for task, numbers in places.items():
-            taken[task, split] = [number for number in numbers if number >= start][:size]
-            if size is not None and len(taken[task, split]) < size:
+        for task, numbers in positions_by_task.items():
+            positions_by_part[task, split] = [number for number in numbers if number >= start][
+                :size
+            ]
+            if size is not None and len(positions_by_part[task, split]) < size:
                 raise ValueError(
                     f"Task '{task}' has {len(numbers)} queries, too few for {test} test and "
                     f"{validation} validation queries in one split of all tasks: ask for fewer."
                 )
         ends = [
-            numbers[-1] + 1 for (_, part), numbers in taken.items() if part == split and numbers
+            numbers[-1] + 1
+            for (_, part), numbers in positions_by_part.items()
+            if part == split and numbers
         ]
         start = max([start, *ends])
     rows = [
         (task, query_id, split)
-        for task in places
+        for task in positions_by_task
         for split in ("test", "validation", "train")
-        for query_id in sorted(str(order[number]) for number in taken[task, split])
+        for query_id in sorted(str(order[number]) for number in positions_by_part[task, split])
     ]
     return pd.DataFrame(rows, columns=["task", "query_id", "split"], dtype="str")
 
@@ -112,14 +116,14 @@ def training_positives(positives: pd.DataFrame, split: pd.DataFrame) -> pd.DataF
     tested = positives[positives["query_id"].isin(held_out)]
     pairs = set(zip(tested["query_id"], tested["document_id"], strict=True))
     train = split.loc[split["split"] == "train", ["task", "query_id"]]
-    wanted = pd.MultiIndex.from_frame(positives[["task", "query_id"]]).isin(
+    is_training = pd.MultiIndex.from_frame(positives[["task", "query_id"]]).isin(
         pd.MultiIndex.from_frame(train)
     )
     apart = [
         (query, document) not in pairs and (document, query) not in pairs
         for query, document in zip(positives["query_id"], positives["document_id"], strict=True)
     ]
-    return positives[wanted & np.array(apart, dtype=bool)]
+    return positives[is_training & np.array(apart, dtype=bool)]
 
 
 def candidate_lists(
@@ -160,28 +164,28 @@ def candidate_lists(
     ids = table["document_id"].to_numpy()
     frames = []
     for query in queries.itertuples(index=False):
-        found = relevant.get((query.task, query.query_id))
-        if found is None:
+        relevant_rows = relevant.get((query.task, query.query_id))
+        if relevant_rows is None:
             continue
         origin = _row(row_of, getattr(query, "origin_id", query.query_id))
-        positive = found
-        if len(found) > max_positives:
+        positive = relevant_rows
+        if len(relevant_rows) > max_positives:
             draw = _generator(seed, query.task, query.query_id, "positives")
-            positive = draw.choice(found, max_positives, replace=False)
+            positive = draw.choice(relevant_rows, max_positives, replace=False)
         free = np.ones(len(ids), dtype=bool)
         free[origin] = False
-        free[found] = False
+        free[relevant_rows] = False
         free[never.get((query.query_id,), [])] = False
         drawn: list[int] = []
         draw = _generator(seed, query.task, query.query_id, setting)
-        for column, most in (*SETTINGS[setting], ("", None)):
+        for column, limit in (*SETTINGS[setting], ("", None)):
             pool = pools[column][values[column][origin]] if column else np.arange(len(ids))
             pool = pool[free[pool]]
-            wanted = negatives - len(drawn)
-            size = min(len(pool), wanted if most is None else min(most, wanted))
-            chosen = draw.choice(pool, size, replace=False)
-            free[chosen] = False
-            drawn.extend(chosen)
+            missing = negatives - len(drawn)
+            size = min(len(pool), missing if limit is None else min(limit, missing))
+            new_rows = draw.choice(pool, size, replace=False)
+            free[new_rows] = False
+            drawn.extend(new_rows)
         if len(drawn) < negatives:
             raise ValueError(
                 f"Query '{query.query_id}' of task '{query.task}' has only {len(drawn)} documents "
@@ -193,8 +197,8 @@ def candidate_lists(
         frames.append((query.task, query.split, query.query_id, ids[rows[by_id]], relevance[by_id]))
     lengths = [len(frame[3]) for frame in frames]
     columns = {
-        name: np.repeat(np.array([frame[place] for frame in frames], dtype=object), lengths)
-        for place, name in enumerate(["task", "split", "query_id"])
+        name: np.repeat(np.array([frame[index] for frame in frames], dtype=object), lengths)
+        for index, name in enumerate(["task", "split", "query_id"])
     }
     lists = pd.DataFrame(columns, dtype="str")
     lists.insert(0, "setting", pd.Series(setting, index=lists.index, dtype="str"))
@@ -224,10 +228,10 @@ def _rows_of(
     if rows.isna().any():
         _row(row_of, pairs.loc[rows.isna(), "document_id"].iloc[0])
     values = rows.to_numpy(dtype=np.int64)
-    places = pairs.groupby(list(keys)).indices
+    positions = pairs.groupby(list(keys)).indices
     return {
-        key if isinstance(key, tuple) else (key,): np.unique(values[place])
-        for key, place in places.items()
+        key if isinstance(key, tuple) else (key,): np.unique(values[numbers])
+        for key, numbers in positions.items()
     }
 
 

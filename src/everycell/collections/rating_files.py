@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.collections.errors import CollectionError
 from everycell.engine.text_files import check_regular, mark_within
 from everycell.engine.untrusted import in_quotes
 
@@ -24,7 +25,7 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
     """Answers to a multiple-choice question, under the labels of the print, in order."""
     raw = read_table(path, [column])
     options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
-    _check_levels(path, raw, column, list(options))
+    check_levels(path, raw, column, list(options))
     return pd.Series(pd.Categorical(raw[column].map(options), categories=labels), name=column)
 
 
@@ -36,21 +37,22 @@ def read_table(
     separator: str = ",",
 ) -> pd.DataFrame:
     """Read a released CSV as text, in which "None" is an ordinary word; it must have `columns`."""
-    raw = _read_csv(path, error, sep=separator)
+    raw = read_csv(path, error, sep=separator)
     # pandas would take the first field as the row's name and shift all others by one column.
     if not isinstance(raw.index, pd.RangeIndex):
         raise error(
             f"{path}: its rows have more fields than its header; fetch it again (delete the file "
             "first)."
         )
-    _require(path, raw, columns, error)
+    require_columns(path, raw, columns, error)
     _check_single_names(path, columns, error, separator)
     if raw.empty:
         raise error(f"{path}: has a header and no rows; fetch it again.")
     return raw
 
 
-def _read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
+def read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) -> pd.DataFrame:
+    """Read a CSV as text, whatever its columns."""
     try:
         check_regular(path, error)
         table = pd.read_csv(path, dtype=str, keep_default_na=False, **options)
@@ -95,10 +97,27 @@ def row_in_file(path: Path, row: int) -> str:
         return f"{path}, row {row + 2}"
 
 
+def refuse_rows(
+    path: Path,
+    table: pd.DataFrame,
+    column: str,
+    bad: pd.Series,
+    allowed: str,
+    error: type[Exception] = CollectionError,
+) -> None:
+    """Refuse the first row marked as bad; the message says what is allowed in this column."""
+    if bad.any():
+        row = int(bad.argmax())
+        raise error(
+            f"{path}, row {row + 1}: {column} is {in_quotes(table[column].iloc[row])}; allowed is "
+            f"{allowed}, so fetch the file again (delete it first)."
+        )
+
+
 def _check_single_names(
     path: Path, columns: Sequence[str], error: type[Exception], separator: str = ","
 ) -> None:
-    names = _read_csv(path, error, header=None, nrows=1, sep=separator).iloc[0].tolist()
+    names = read_csv(path, error, header=None, nrows=1, sep=separator).iloc[0].tolist()
     for name in columns or names:
         if name and names.count(name) > 1:
             raise error(
@@ -107,9 +126,10 @@ def _check_single_names(
             )
 
 
-def _require(
+def require_columns(
     path: Path, raw: pd.DataFrame, columns: Sequence[str], error: type[Exception] = RatingsError
 ) -> None:
+    """Refuse a table that lacks a column."""
     missing = [column for column in columns if column not in raw]
     if missing:
         raise error(
@@ -118,11 +138,12 @@ def _require(
         )
 
 
-def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+def integer_ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Columns of ratings as integers, under their labels."""
     allowed = {str(rating) for rating in RATING}
     for column in columns.values():
-        found = raw[column].str.removesuffix(".0")
-        bad = ~found.isin(allowed)
+        values = raw[column].str.removesuffix(".0")
+        bad = ~values.isin(allowed)
         if bad.any():
             row = int(bad.idxmax())
             what = f"is {in_quotes(raw[column][row])}" if raw[column][row] else "is empty"
@@ -135,7 +156,8 @@ def _ratings(path: Path, raw: pd.DataFrame, columns: Mapping[str, str]) -> pd.Da
     )
 
 
-def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+def check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
+    """Refuse a value of a column that is not allowed."""
     bad = ~raw[column].isin(allowed)
     if bad.any():
         row = int(bad.idxmax())
@@ -145,7 +167,7 @@ def _check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[
         )
 
 
-def _check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
+def check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
     """Refuse names that are empty, or that start or end with a blank."""
     for column in columns:
         blank = raw[column] == ""

@@ -49,28 +49,30 @@ def split_samples(
     the same numbers of exchanges (`EXCHANGES`).
     """
     prefixes = [
-        (place, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
-        for place, dialogue in enumerate(dialogues)
+        (index, dialogue.turns[: end + 1], rule(ratings) >= SATISFIED_FROM)
+        for index, dialogue in enumerate(dialogues)
         for end, ratings in enumerate(dialogue.ratings)
         if ratings
     ]
     first: dict[tuple[str, ...], tuple[int, bool]] = {}
-    for place, turns, satisfied in prefixes:
-        first.setdefault(_asked(turns), (place, satisfied))
-    held, parts = set(), []
+    for index, turns, satisfied in prefixes:
+        first.setdefault(_user_texts(turns), (index, satisfied))
+    held_out, parts = set(), []
     for part in (valid, test):
-        matched = [(turns, first[_asked(turns)]) for turns in part if _asked(turns) in first]
+        matched = [
+            (turns, first[_user_texts(turns)]) for turns in part if _user_texts(turns) in first
+        ]
         if not matched:
             raise CollectionError(
                 f"{benchmark}: no sample of a part is among the {len(dialogues)} rated dialogues; "
                 "fetch the files of one benchmark."
             )
-        held |= {place for _, (place, _) in matched}
+        held_out |= {index for _, (index, _) in matched}
         parts.append([(turns, satisfied) for turns, (_, satisfied) in matched])
     training = [
-        (turns, first[_asked(turns)][1] if same_label else satisfied)
-        for place, turns, satisfied in prefixes
-        if place not in held and _length(turns, window) in EXCHANGES
+        (turns, first[_user_texts(turns)][1] if same_label else satisfied)
+        for index, turns, satisfied in prefixes
+        if index not in held_out and _length(turns, window) in EXCHANGES
     ]
     return Split(
         *(
@@ -103,7 +105,7 @@ def counterfactuals(
             f"There are {len(main)} samples and {len(generated)} counterfactuals; allowed is one "
             "for each sample, so fetch both files again (delete them first)."
         )
-    found = []
+    counterparts = []
     for original, other in zip(main, generated, strict=True):
         if len(original.turns) != len(other.turns):
             raise CollectionError(
@@ -112,8 +114,8 @@ def counterfactuals(
                 "again (delete them first)."
             )
         if not confirmed or original.satisfied != other.satisfied:
-            found.append(replace(other, id=original.id + COUNTERFACTUAL))
-    return found
+            counterparts.append(replace(other, id=original.id + COUNTERFACTUAL))
+    return counterparts
 
 
 def without_apologies(sample: Sample) -> Sample:
@@ -145,15 +147,15 @@ def compare_histories(main: Sequence[Sample], generated: Sequence[Sample]) -> pd
     return pd.DataFrame(rows, columns=columns)
 
 
-def _asked(turns: Iterable[Turn]) -> tuple[str, ...]:
+def _user_texts(turns: Iterable[Turn]) -> tuple[str, ...]:
     """Utterances of the user."""
     return tuple(text for speaker, text in turns if speaker == USER)
 
 
 def _length(turns: Iterable[Turn], counted: str) -> int:
     """Exchanges of a dialogue that ends with an utterance of the user."""
-    said = sum(speaker == counted for speaker, _ in turns)
-    return said + (counted == SYSTEM)
+    count = sum(speaker == counted for speaker, _ in turns)
+    return count + (counted == SYSTEM)
 
 
 def _words(turns: Iterable[Turn]) -> list[list[str]]:

@@ -144,13 +144,13 @@ def read_collection(
             f"Collection {name!r} is unknown; choose one of {', '.join(_FORMATS)}."
         )
     form = _FORMATS[name]
-    rows, seen = [], {}
-    for place, document_id, title, abstract in form.documents(Path(documents)):
-        only_once(seen, place, f"document {document_id}")
+    rows, where_of = [], {}
+    for where, document_id, title, abstract in form.documents(Path(documents)):
+        only_once(where_of, where, f"document {document_id}")
         rows.append((document_id, title, abstract, f"{title} {abstract}".strip()))
     topic_rows = []
-    for place, topic_id, text in form.topics(Path(topics)):
-        only_once(seen, place, f"topic {topic_id}")
+    for where, topic_id, text in form.topics(Path(topics)):
+        only_once(where_of, where, f"topic {topic_id}")
         topic_rows.append((topic_id, text))
     collection = Collection(
         pd.DataFrame(rows, columns=["document_id", "title", "abstract", "text"]),
@@ -160,11 +160,11 @@ def read_collection(
     expected = counts or COUNTS[name]
     if collection.counts != expected:
         wrong = [
-            f"{field.name.replace('_', ' ')} {found} in place of {right}"
-            for field, found, right in zip(
+            f"{field.name.replace('_', ' ')} {actual} in place of {right}"
+            for field, actual, right in zip(
                 fields(Counts), astuple(collection.counts), astuple(expected), strict=True
             )
-            if found != right
+            if actual != right
         ]
         raise CollectionError(
             f"Collection {name} in {documents}, {topics}, {qrels} has {', '.join(wrong)}; use the "
@@ -184,30 +184,30 @@ def ad_hoc(name: str, collection: Collection) -> AdHoc:
 
 
 def _cisi_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for place, number, record in smart_records(path, "TABWKCX"):
-        yield place, number, record.get("T", ""), record.get("W", "")
+    for where, number, record in smart_records(path, "TABWKCX"):
+        yield where, number, record.get("T", ""), record.get("W", "")
 
 
 def _cisi_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for place, number, record in smart_records(path, "TABW"):
-        yield place, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
+    for where, number, record in smart_records(path, "TABW"):
+        yield where, number, f"{record.get('T', '')} {record.get('W', '')}".strip()
 
 
 def _cranfield_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for place, number, record in smart_records(path, "TABW"):
+    for where, number, record in smart_records(path, "TABW"):
         title, body = record.get("T", ""), record.get("W", "")
         # The body begins with the title, except in some records.
-        yield place, number, title, body.removeprefix(title).strip()
+        yield where, number, title, body.removeprefix(title).strip()
 
 
 def _cranfield_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    for rank, (place, _, record) in enumerate(smart_records(path, "W"), start=1):
-        yield place, str(rank), record.get("W", "")
+    for rank, (where, _, record) in enumerate(smart_records(path, "W"), start=1):
+        yield where, str(rank), record.get("W", "")
 
 
 def _vaswani_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    for place, number, text in trec_blocks(path, "DOC", "DOCNO"):
-        yield place, number, "", text
+    for where, number, text in trec_blocks(path, "DOC", "DOCNO"):
+        yield where, number, "", text
 
 
 def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -215,7 +215,7 @@ def _vaswani_topics(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]) -> pd.DataFrame:
-    rows, seen = [], {}
+    rows, where_of = [], {}
     for number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {number}"
         parts = line.split()
@@ -228,10 +228,13 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
             )
         topic, document, grade = parts[0], parts[form.document], parts[form.grade]
         document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), document)
-        for kind, found, known in (("topic", topic, topics), ("document", document, documents)):
-            if found not in known:
+        for kind, identifier, known in (
+            ("topic", topic, topics),
+            ("document", document, documents),
+        ):
+            if identifier not in known:
                 raise CollectionError(
-                    f"{where}: {kind} {in_quotes(found)} is not in the collection; use the "
+                    f"{where}: {kind} {in_quotes(identifier)} is not in the collection; use the "
                     "registry's files, all of one collection."
                 )
         if grade not in form.relevance:
@@ -239,7 +242,7 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
                 f"{where}: grade {in_quotes(grade)} is unknown, allowed are "
                 f"{', '.join(form.relevance)}; use the registry's file."
             )
-        only_once(seen, where, f"the judgement of document {document} for topic {topic}")
+        only_once(where_of, where, f"the judgement of document {document} for topic {topic}")
         rows.append((topic, document, form.relevance[grade]))
     return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
 

@@ -18,13 +18,17 @@ def smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str
     """Place, number and fields of each ".I" record; a repeated field continues the earlier one."""
     record: dict[str, list[str]] | None = None
     field: list[str] | None = None
-    place = number = ""
+    record_start = number = ""
     for line_number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {line_number}"
         if start := _RECORD.fullmatch(line):
             if record is not None:
-                yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
-            record, field, place, number = {}, None, where, start[1]
+                yield (
+                    record_start,
+                    number,
+                    {key: single_blanks("\n".join(v)) for key, v in record.items()},
+                )
+            record, field, record_start, number = {}, None, where, start[1]
         elif (mark := _FIELD.fullmatch(line)) and record is not None and mark[1] in allowed:
             field = record.setdefault(mark[1], [])
         elif mark or (field is None and line.strip()):
@@ -36,23 +40,23 @@ def smart_records(path: Path, allowed: str) -> Iterator[tuple[str, str, dict[str
         elif field is not None:
             field.append(line)
     if record is not None:
-        yield place, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
+        yield record_start, number, {key: single_blanks("\n".join(v)) for key, v in record.items()}
 
 
 def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, str, str]]:
     """Place, id and text of each block, whose first line has the id; other tags are taken out."""
     first = re.compile(rf"<{identifier}>\s*(\S+)\s*</{identifier}>(.*)")
-    block_id = place = ""
+    block_id = block_start = ""
     text: list[str] | None = None
     for number, line in enumerate(read_text_lines(path), start=1):
         where = f"{path}, line {number}"
         stripped = line.strip()
         if text is None and stripped == f"<{block}>":
-            block_id, text, place = "", [], where
-        elif text is not None and not block_id and (found := first.fullmatch(stripped)):
-            block_id, text = found[1], [found[2]]
+            block_id, text, block_start = "", [], where
+        elif text is not None and not block_id and (match := first.fullmatch(stripped)):
+            block_id, text = match[1], [match[2]]
         elif text is not None and block_id and stripped == f"</{block}>":
-            yield place, block_id, single_blanks(re.sub(r"</?title>", " ", "\n".join(text)))
+            yield block_start, block_id, single_blanks(re.sub(r"</?title>", " ", "\n".join(text)))
             text = None
         elif text is not None and block_id and stripped != f"<{block}>":
             text.append(line)
@@ -63,18 +67,18 @@ def trec_blocks(path: Path, block: str, identifier: str) -> Iterator[tuple[str, 
             )
     if text is not None:
         raise CollectionError(
-            f"{place}: this <{block}> has no </{block}> before the end of the file, which may have "
-            "been cut; use the registry's file."
+            f"{block_start}: this <{block}> has no </{block}> before the end of the file, which "
+            "may have been cut; use the registry's file."
         )
 
 
-def only_once(seen: dict[str, str], place: str, what: str) -> None:
-    """Refuse what was seen before; `place` is where it occurs now."""
-    if what in seen:
+def only_once(where_of: dict[str, str], where: str, what: str) -> None:
+    """Refuse what was seen before; `where` is where it occurs now."""
+    if what in where_of:
         raise CollectionError(
-            f"{place}: {what} is in {seen[what]} already; each occurs once, so remove one."
+            f"{where}: {what} is in {where_of[what]} already; each occurs once, so remove one."
         )
-    seen[what] = place
+    where_of[what] = where
 
 
 def read_text_lines(path: Path) -> list[str]:
@@ -86,18 +90,18 @@ def read_text_lines(path: Path) -> list[str]:
         raise unreadable(path, error) from error
 
 
-def decoded_lines(content: bytes, place: str) -> list[str]:
-    """Lines of ASCII bytes; `place` names them in an error."""
+def decoded_lines(content: bytes, where: str) -> list[str]:
+    """Lines of ASCII bytes; `where` names them in an error."""
     try:
         text = content.decode("ascii")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise CollectionError(
-            f"{place}, line {line}: byte {content[error.start]:#04x} is not ASCII, and these "
+            f"{where}, line {line}: byte {content[error.start]:#04x} is not ASCII, and these "
             "collections hold nothing else; fetch it again."
         ) from error
     if not text.strip():
-        raise CollectionError(f"{place} is empty; fetch it again.")
+        raise CollectionError(f"{where} is empty; fetch it again.")
     return text.split("\n")
 
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import pandas as pd
 
-from everycell.collections.rating_files import read_table
+from everycell.collections.rating_files import read_table, refuse_rows
 from everycell.collections.snippets import AnnotationError, Span, span_fault
 from everycell.engine.untrusted import in_quotes, parse_literal
 
@@ -75,11 +75,11 @@ SELECTION_FILES: Mapping[str, tuple[str, ...]] = {
 
 def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> pd.DataFrame:
     """Read annotations, one row per text marked by one person."""
-    found = pd.concat([_annotations(path) for path in paths], ignore_index=True)
-    texts = found.groupby(["turn_id", "text_id"], sort=False)
-    other = found["text"] != texts["text"].transform("first")
+    rows = pd.concat([_annotations(path) for path in paths], ignore_index=True)
+    texts = rows.groupby(["turn_id", "text_id"], sort=False)
+    other = rows["text"] != texts["text"].transform("first")
     if other.any():
-        row = found[other].iloc[0]
+        row = rows[other].iloc[0]
         raise AnnotationError(
             f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} differs "
             "from that of an earlier row; spans count characters of one text, so fetch the "
@@ -88,12 +88,12 @@ def read_annotations(paths: Sequence[Path], *, per_text: int | None = None) -> p
     if per_text is not None:
         numbers = texts["text"].transform("size")
         if (numbers != per_text).any():
-            row = found[numbers != per_text].iloc[0]
+            row = rows[numbers != per_text].iloc[0]
             raise AnnotationError(
                 f"{row['where']}: the text {row['text_id']} of turn {row['turn_id']} has "
                 f"{numbers[row.name]} annotations where each has {per_text}; add or drop rows."
             )
-    return found.drop(columns="where")
+    return rows.drop(columns="where")
 
 
 def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
@@ -107,12 +107,7 @@ def read_tasks(paths: Sequence[Path]) -> pd.DataFrame:
             ("Reward", r"\$[0-9]{1,9}(\.[0-9]+)?", "USD, such as $0.30"),
         ):
             bad = ~raw[column].str.fullmatch(form)
-            if bad.any():
-                row = int(bad.argmax())
-                raise AnnotationError(
-                    f"{path}, row {row + 1}: {column} is {in_quotes(raw[column][row])}; allowed is "
-                    f"{allowed}, so fetch the file again (delete it first)."
-                )
+            refuse_rows(path, raw, column, bad, allowed, AnnotationError)
         parts.append(
             pd.DataFrame(
                 {
@@ -180,9 +175,9 @@ def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
         (part,) = parts
         (entities,) = [value["entities"] for value in part.values() if "entities" in value]
         spans = tuple((entity["startOffset"], entity["endOffset"]) for entity in entities)
-        chosen = dict(part.get("answer_confidence", {}))
-        levels = [CONFIDENCE.index(level) + 1 for level, is_chosen in chosen.items() if is_chosen]
-        sound = isinstance(entities, list) and len(levels) == (1 if chosen else 0)
+        answers = dict(part.get("answer_confidence", {}))
+        levels = [CONFIDENCE.index(level) + 1 for level, is_chosen in answers.items() if is_chosen]
+        sound = isinstance(entities, list) and len(levels) == (1 if answers else 0)
     except (AttributeError, KeyError, TypeError, ValueError):
         spans, levels, sound = (), [], False
     if not sound or not all(type(offset) is int for span in spans for offset in span):
@@ -211,12 +206,12 @@ def literal(value: str, kind: type[_Literal], where: str) -> _Literal:
     set()
     """
     try:
-        found = parse_literal(value)
+        parsed = parse_literal(value)
     except ValueError:
-        found = None
-    if not isinstance(found, kind):
+        parsed = None
+    if not isinstance(parsed, kind):
         raise AnnotationError(
             f"{where} is {in_quotes(value)}; allowed is a {kind.__name__} as Python writes it, so "
             "correct or drop the row."
         )
-    return found
+    return parsed

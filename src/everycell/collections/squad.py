@@ -35,8 +35,8 @@ def read_squad(path: Path) -> pd.DataFrame:
             f"{path}: is not SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
             "train-v2.0.json as published, so download it again."
         ) from None
-    for question, passage, found in rows:
-        for answer in found:
+    for question, passage, answers in rows:
+        for answer in answers:
             if answer not in passage:
                 raise AnnotationError(
                     f"{path}: the answer {answer[:40]!r} to {question[:40]!r} is not in its "

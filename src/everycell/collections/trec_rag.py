@@ -20,7 +20,8 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import check_regular, whole_text
+from everycell.collections.rows import read_lines
+from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.trec.runs import read_run, trec_order
 
@@ -38,33 +39,29 @@ _WHAT = "docs/grounded-responses.md says what the folder holds"
 
 def run_file(folder: Path) -> Path:
     """Find the run in a folder."""
-    found = [folder / name for name in RUNS if (folder / name).is_file()]
-    if len(found) != 1:
+    runs = [folder / name for name in RUNS if (folder / name).is_file()]
+    if len(runs) != 1:
         raise CollectionError(
-            f"{folder}: has {len(found)} of {' and '.join(RUNS)}, not exactly one run; {_WHAT}."
+            f"{folder}: has {len(runs)} of {' and '.join(RUNS)}, not exactly one run; {_WHAT}."
         )
-    return found[0]
+    return runs[0]
 
 
 def segment_files(folder: Path) -> list[Path]:
     """List the files of segments in a folder, by name."""
-    places = folder / SEGMENTS
-    found = [path for path in sorted(places.glob("*")) if _FILE.search(path.name)]
-    if not found:
+    segments = folder / SEGMENTS
+    paths = [path for path in sorted(segments.glob("*")) if _FILE.search(path.name)]
+    if not paths:
         raise CollectionError(
-            f"{places}: has no file of segments (.jsonl, .json, or these with .gz); {_WHAT}."
+            f"{segments}: has no file of segments (.jsonl, .json, or these with .gz); {_WHAT}."
         )
-    return found
+    return paths
 
 
 def read_topics(path: Path) -> dict[str, str]:
     """Read questions by the ids of their topics, in the order of the file."""
-    try:
-        lines = whole_text(path, CollectionError).split("\n")
-    except OSError as error:
-        raise CollectionError(f"{path}: cannot be read ({error.strerror}); {_WHAT}.") from None
-    found: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
+    questions: dict[str, str] = {}
+    for number, line in read_lines(path):
         if not line.strip():
             continue
         topic, tab, question = (part.strip() for part in line.partition("\t"))
@@ -73,25 +70,27 @@ def read_topics(path: Path) -> dict[str, str]:
                 f"{path}, line {number}: is {in_quotes(line)}; a line is 'id, tab, question', so "
                 "correct it."
             )
-        if topic in found:
+        if topic in questions:
             raise CollectionError(
                 f"{path}, line {number}: topic {topic!r} occurs twice there; remove one."
             )
-        found[topic] = question
-    if not found:
+        questions[topic] = question
+    if not questions:
         raise CollectionError(f"{path}: has no topic; {_WHAT}.")
-    return found
+    return questions
 
 
-def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str, str]:
+def read_segments(files: Collection[Path], ids: Collection[str]) -> dict[str, str]:
     """Read the texts of some segments."""
-    missing, found = dict.fromkeys(wanted), {}
-    for path in sorted(files, key=lambda each: _part(each) is None):
+    missing, texts = dict.fromkeys(ids), {}
+    for path in sorted(files, key=lambda file_path: _part(file_path) is None):
         part = _part(path)
         due = {
             docid
             for docid in missing
-            if part is None or (place := _PLACE.search(docid)) is None or place["part"] == part
+            if part is None
+            or (position := _PLACE.search(docid)) is None
+            or position["part"] == part
         }
         if not due:
             continue
@@ -99,10 +98,10 @@ def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str,
         check_regular(path, CollectionError)
         try:
             with (gzip.open if packed else open)(path, "rb") as file:
-                read = {} if packed else dict(_at_their_places(file, due))
+                read = {} if packed else dict(_read_at_positions(file, due))
                 if len(read) < len(due):
                     file.seek(0)
-                    read |= dict(_looked_through(file, path, due - set(read)))
+                    read |= dict(_search_lines(file, path, due - set(read)))
         except (gzip.BadGzipFile, zlib.error, EOFError):
             raise CollectionError(
                 f"{path}: is damaged or no gzip file; get it again, or leave .gz out of its name."
@@ -111,18 +110,18 @@ def read_segments(files: Collection[Path], wanted: Collection[str]) -> dict[str,
             raise CollectionError(
                 f"{path}: cannot be read ({error.strerror}); get it again."
             ) from None
-        found |= read
+        texts |= read
         for docid in read:
             missing.pop(docid)
     if missing:
-        first, every = next(iter(missing)), len(found) + len(missing)
-        one, *others = files
-        more = f" and {len(others)} more files" if others else ""
+        first, every = next(iter(missing)), len(texts) + len(missing)
+        one, *further = files
+        more = f" and {len(further)} more files" if further else ""
         raise CollectionError(
             f"{len(missing)} of {every} segments, such as {first!r}, are not in {one}{more}; "
             "add the file that has it, or take it out of the run."
         )
-    return {docid: found[docid] for docid in wanted}
+    return {docid: texts[docid] for docid in ids}
 
 
 def _part(path: Path) -> str | None:
@@ -130,23 +129,21 @@ def _part(path: Path) -> str | None:
     return match["part"] if match else None
 
 
-def _at_their_places(file: _Opened, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
+def _read_at_positions(file: _Opened, ids: Collection[str]) -> Iterator[tuple[str, str]]:
     """Segments found at the byte that their id gives; others are left out."""
-    for docid in sorted(wanted):
-        place = _PLACE.search(docid)
-        if place is None:
+    for docid in sorted(ids):
+        position = _PLACE.search(docid)
+        if position is None:
             continue
-        file.seek(int(place["byte"]))
+        file.seek(int(position["byte"]))
         line = file.readline()
         match = _DOCID.search(line)
         if match is not None and match[1] == docid.encode():
-            yield docid, _text(line, docid, f"{file.name}, byte {place['byte']}")
+            yield docid, _text(line, docid, f"{file.name}, byte {position['byte']}")
 
 
-def _looked_through(
-    file: _Opened, path: Path, wanted: Collection[str]
-) -> Iterator[tuple[str, str]]:
-    missing = {docid.encode(): docid for docid in wanted}
+def _search_lines(file: _Opened, path: Path, ids: Collection[str]) -> Iterator[tuple[str, str]]:
+    missing = {docid.encode(): docid for docid in ids}
     for number, line in enumerate(file, 1):
         if not missing:
             return
@@ -186,18 +183,18 @@ def read_rag_passages(folder: Path, *, depth: int, topics: int | None = None) ->
         run = trec_order(read_run(path, queries=questions))
     except ValueError as error:
         raise CollectionError(str(error)) from None
-    shown = list(questions)[:topics]
-    lacking = sorted(set(shown) - set(run["query"]))
+    listed_topics = list(questions)[:topics]
+    lacking = sorted(set(listed_topics) - set(run["query"]))
     if lacking:
         raise CollectionError(
             f"{path}: has no passage for topic {lacking[0]!r}; add some, or take the topic out of "
             f"{folder / TOPICS}."
         )
-    run = run[run["query"].isin(shown)]
+    run = run[run["query"].isin(listed_topics)]
     run = run.assign(rank=run.groupby("query", sort=False).cumcount() + 1)
     run = run[run["rank"] <= depth]
     texts = read_segments(segment_files(folder), list(dict.fromkeys(run["document"])))
-    run = run.sort_values("query", key=lambda own: own.map(shown.index), kind="stable")
+    run = run.sort_values("query", key=lambda own: own.map(listed_topics.index), kind="stable")
     return pd.DataFrame(
         {
             "topic": run["query"].to_numpy(),

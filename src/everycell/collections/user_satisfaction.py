@@ -16,14 +16,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from everycell.collections.errors import CollectionError
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, Turn
-from everycell.engine.text_files import check_regular
+from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes, parse_literal
 
 #: Registry keys by benchmark: ratings, and the two released parts of the split.
@@ -54,22 +54,22 @@ SATISFIED_FROM = 3
 
 def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
     """Read samples from a file of CAUSE: one Python dictionary per line."""
-    samples, seen = [], {}
-    for number, line in _lines(path):
+    samples, line_of = [], {}
+    for number, line in text_lines(path, CollectionError):
         where = f"{path}, line {number}"
-        found = _literal(line, where, "a dictionary with 'dialogue' and 'binary_score'")
-        if not isinstance(found, dict) or set(found) != {"dialogue", "binary_score"}:
+        row = _literal(line, where, "a dictionary with 'dialogue' and 'binary_score'")
+        if not isinstance(row, dict) or set(row) != {"dialogue", "binary_score"}:
             raise _refused(where, line, "a dictionary with 'dialogue' and 'binary_score'")
-        label = found["binary_score"]
+        label = row["binary_score"]
         if type(label) is not int or label not in (0, 1):
             raise _refused(where, label, "a 'binary_score' of 0 or 1")
-        turns = _turns(found["dialogue"], where)
-        if turns in seen:
+        turns = _turns(row["dialogue"], where)
+        if turns in line_of:
             raise CollectionError(
-                f"{where}: has the dialogue of line {seen[turns]} again; allowed is each dialogue "
-                "once, so fetch the file again (delete it first)."
+                f"{where}: has the dialogue of line {line_of[turns]} again; allowed is each "
+                "dialogue once, so fetch the file again (delete it first)."
             )
-        seen[turns] = number
+        line_of[turns] = number
         samples.append(Sample(f"{benchmark}-{part}-{number:04d}", benchmark, turns, label == 1))
     if not samples:
         raise CollectionError(f"{path}: is empty; fetch it again (delete the file first).")
@@ -114,16 +114,18 @@ def most_frequent(ratings: Sequence[int]) -> int:
 #: comes closest to its counts of ratings, which none of them reproduces.
 RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
     "most frequent, lowest of ties": most_frequent,
-    "most frequent, highest of ties": lambda given: -most_frequent([-rating for rating in given]),
-    "mean, rounded half up": lambda given: math.floor(statistics.mean(given) + 0.5),
-    "most frequent of the last four, lowest of ties": lambda given: most_frequent(given[-4:]),
+    "most frequent, highest of ties": lambda ratings: (
+        -most_frequent([-rating for rating in ratings])
+    ),
+    "mean, rounded half up": lambda ratings: math.floor(statistics.mean(ratings) + 0.5),
+    "most frequent of the last four, lowest of ties": lambda ratings: most_frequent(ratings[-4:]),
 }
 
 
 def read_dialogues(path: Path) -> list[RatedDialogue]:
     """Read dialogues of USS."""
     dialogues, rows, start = [], [], 1
-    for number, line in _lines(path):
+    for number, line in text_lines(path, CollectionError):
         if not line.strip():
             if rows:
                 raise _unended(path, number)
@@ -145,11 +147,11 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
                     "user or has no utterance of the system; fetch the file again (delete it "
                     "first)."
                 )
-            said = rows[:-1]
+            utterances = rows[:-1]
             dialogues.append(
                 RatedDialogue(
-                    tuple((who, text) for who, text, _ in said),
-                    tuple(found for *_, found in said),
+                    tuple((who, text) for who, text, _ in utterances),
+                    tuple(turn_ratings for *_, turn_ratings in utterances),
                     ratings,
                 )
             )
@@ -164,34 +166,36 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
 def read_split(path: Path) -> list[tuple[Turn, ...]]:
     """Read samples of a part of the split, up to the utterance of the user that was rated."""
     allowed = "a list of 'user|||system', a list of acts and a label, by tabs"
-    seen: dict[tuple[Turn, ...], int] = {}
-    for number, line in _lines(path):
+    line_of: dict[tuple[Turn, ...], int] = {}
+    for number, line in text_lines(path, CollectionError):
         where = f"{path}, line {number}"
         fields = line.split("\t")
         if len(fields) != 3:
             raise _refused(where, line, allowed)
         exchanges = _literal(fields[0], where, allowed)
-        texts = isinstance(exchanges, list) and all(isinstance(each, str) for each in exchanges)
-        if not texts or not exchanges or any(each.count("|||") != 1 for each in exchanges):
+        texts = isinstance(exchanges, list) and all(
+            isinstance(exchange, str) for exchange in exchanges
+        )
+        if not texts or not exchanges or any(exchange.count("|||") != 1 for exchange in exchanges):
             raise _refused(where, fields[0], allowed)
-        said = [tuple(map(str.strip, each.split("|||"))) for each in exchanges]
-        asked, answered = said[-1]
-        if asked == OVERALL:
+        pairs = [tuple(map(str.strip, exchange.split("|||"))) for exchange in exchanges]
+        question, answer = pairs[-1]
+        if question == OVERALL:
             continue
-        if answered or len(said) == 1:
+        if answer or len(pairs) == 1:
             raise _refused(where, exchanges[-1], "an exchange, and then one without an answer")
-        turns = tuple(turn for user, system in said for turn in ((USER, user), (SYSTEM, system)))[
+        turns = tuple(turn for user, system in pairs for turn in ((USER, user), (SYSTEM, system)))[
             :-1
         ]
-        if turns in seen:
+        if turns in line_of:
             raise CollectionError(
-                f"{where}: has the sample of line {seen[turns]} again; allowed is each sample "
+                f"{where}: has the sample of line {line_of[turns]} again; allowed is each sample "
                 "once, so fetch the file again (delete it first)."
             )
-        seen[turns] = number
-    if not seen:
+        line_of[turns] = number
+    if not line_of:
         raise CollectionError(f"{path}: has no samples; fetch it again (delete the file first).")
-    return list(seen)
+    return list(line_of)
 
 
 def _turns(text: Any, where: str) -> tuple[Turn, ...]:
@@ -200,10 +204,10 @@ def _turns(text: Any, where: str) -> tuple[Turn, ...]:
         raise _refused(where, text, "a 'dialogue' that is text")
     turns = []
     for line in text.split("\n"):
-        speaker, colon, said = line.partition(":")
+        speaker, colon, utterance = line.partition(":")
         if not colon or speaker not in (USER, SYSTEM):
             raise _refused(where, line, f"utterances that start with '{USER}:' or '{SYSTEM}:'")
-        turns.append((speaker, said.strip()))
+        turns.append((speaker, utterance.strip()))
     if turns[-1][0] != SYSTEM:
         what = "has no utterance of the system"
         if any(speaker == SYSTEM for speaker, _ in turns):
@@ -221,11 +225,11 @@ def _ratings(rated: str, speaker: str, where: str) -> tuple[int, ...]:
             raise _refused(where, rated, "no rating of an utterance of the system")
         return ()
     allowed = {str(rating): rating for rating in RATINGS}
-    found = rated.split(",")
-    for rating in found:
+    fields = rated.split(",")
+    for rating in fields:
         if rating not in allowed:
             raise _refused(where, rating, "a rating from 1 to 5, with commas between")
-    return tuple(allowed[rating] for rating in found)
+    return tuple(allowed[rating] for rating in fields)
 
 
 def _unended(path: Path, number: int) -> CollectionError:
@@ -233,20 +237,6 @@ def _unended(path: Path, number: int) -> CollectionError:
         f"{path}, line {number}: a dialogue ends here without its line '{USER} {OVERALL}'; fetch "
         "the file again (delete it first)."
     )
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbers and texts of a file's lines; only a line feed ends a line."""
-    check_regular(path, CollectionError)
-    try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                yield number, line.removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        raise CollectionError(
-            f"{path}: is not UTF-8 text ({error.reason} at byte {error.start}); fetch it again "
-            "(delete the file first)."
-        ) from None
 
 
 def _literal(text: str, where: str, allowed: str) -> Any:
@@ -257,8 +247,8 @@ def _literal(text: str, where: str, allowed: str) -> Any:
         raise _refused(where, text, f"{allowed}, as Python writes it and without code") from None
 
 
-def _refused(where: str, found: object, allowed: str) -> CollectionError:
+def _refused(where: str, value: object, allowed: str) -> CollectionError:
     return CollectionError(
-        f"{where}: has {in_quotes(found)}; allowed is {allowed}, so fetch the file again (delete "
+        f"{where}: has {in_quotes(value)}; allowed is {allowed}, so fetch the file again (delete "
         "it first)."
     )

@@ -15,9 +15,9 @@ import pandas as pd
 from everycell.collections.rating_files import (
     RATING,
     RatingsError,
-    _check_filled,
-    _check_levels,
-    _ratings,
+    check_filled,
+    check_levels,
+    integer_ratings,
     read_table,
     row_in_file,
 )
@@ -147,9 +147,9 @@ _FREQUENCIES = ("conversational_frequency", "voice_frequency")
 def read_response_limitations(path: Path, study: Study) -> pd.DataFrame:
     """Read the ratings of one study of chapter 4."""
     raw = read_table(path, ["questions_ids", "answers_ids", *study.ratings.values()])
-    _check_levels(path, raw, "answers_ids", study.answers)
-    _check_filled(path, raw, ["questions_ids"])
-    ratings = _ratings(path, raw, study.ratings)
+    check_levels(path, raw, "answers_ids", study.answers)
+    check_filled(path, raw, ["questions_ids"])
+    ratings = integer_ratings(path, raw, study.ratings)
     on = {
         label: raw["answers_ids"].isin(answers).map({True: "1", False: "0"})
         for label, answers in study.conditions.items()
@@ -165,15 +165,15 @@ def read_transparency(path: Path) -> pd.DataFrame:
         ["worker_ids", "answers_ids", *factors, *RESPONSE_RATINGS.values()]
         + list(EXPLANATION_RATINGS.values()),
     )
-    _check_levels(path, raw, "answers_ids", list(TRANSPARENCY_CONDITIONS))
-    _check_levels(path, raw, "response_quality", ["Good", "Flawed"])
-    _check_levels(path, raw, "additional_info_quality", ["Good", "Flawed", "None"])
-    _check_levels(path, raw, "presentation_modes", ["V", "T", "None"])
+    check_levels(path, raw, "answers_ids", list(TRANSPARENCY_CONDITIONS))
+    check_levels(path, raw, "response_quality", ["Good", "Flawed"])
+    check_levels(path, raw, "additional_info_quality", ["Good", "Flawed", "None"])
+    check_levels(path, raw, "presentation_modes", ["V", "T", "None"])
     for column in ("familiarity", "interest", "search_prob"):
-        _check_levels(path, raw, column, [str(rating) for rating in RATING])
+        check_levels(path, raw, column, [str(rating) for rating in RATING])
     for column in _FREQUENCIES:
-        _check_levels(path, raw, column, [f"option_{number}" for number in range(1, 6)])
-    _check_filled(path, raw, ["worker_ids", "questions_ids"])
+        check_levels(path, raw, column, [f"option_{number}" for number in range(1, 6)])
+    check_filled(path, raw, ["worker_ids", "questions_ids"])
     _check_conditions(path, raw)
     twice = raw.duplicated(["worker_ids", "questions_ids"])
     if twice.any():
@@ -184,7 +184,7 @@ def read_transparency(path: Path) -> pd.DataFrame:
             "once, so remove one of the rows."
         )
     numbers = {name: raw[name].str.removeprefix("option_") for name in EXPLANATION_RATINGS.values()}
-    ratings = _ratings(path, raw.assign(**numbers), RESPONSE_RATINGS | EXPLANATION_RATINGS)
+    ratings = integer_ratings(path, raw.assign(**numbers), RESPONSE_RATINGS | EXPLANATION_RATINGS)
     _check_once_a_worker(path, raw, [*EXPLANATION_RATINGS.values(), *_FREQUENCIES])
     labelled = {label: raw[column] for label, column in TRANSPARENCY_FACTORS.items()}
     return ratings.assign(Worker=raw["worker_ids"], Condition=raw["answers_ids"], **labelled)
@@ -192,8 +192,8 @@ def read_transparency(path: Path) -> pd.DataFrame:
 
 def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
     """Check that the qualities and mode of each row are those of its condition."""
-    for place, column in enumerate(_CONTROLLED):
-        levels = {name: levels[place] for name, levels in TRANSPARENCY_CONDITIONS.items()}
+    for position, column in enumerate(_CONTROLLED):
+        levels = {name: levels[position] for name, levels in TRANSPARENCY_CONDITIONS.items()}
         other = raw[column] != raw["answers_ids"].map(levels)
         if other.any():
             row = int(other.idxmax())

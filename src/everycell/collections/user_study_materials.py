@@ -12,10 +12,10 @@ import pandas as pd
 from everycell.collections.rating_files import (
     RATING,
     RatingsError,
-    _ratings,
-    _read_csv,
-    _require,
+    integer_ratings,
+    read_csv,
     read_table,
+    require_columns,
     row_in_file,
 )
 from everycell.engine.untrusted import in_quotes
@@ -42,9 +42,9 @@ def read_queries(path: Path) -> pd.DataFrame:
     # The two studies name the column of the wording differently.
     raw = read_table(path, ["Turn_id"])
     wording = "Query" if "Query" in raw else "Question"
-    _require(path, raw, [wording])
-    named = raw[raw["Turn_id"] != ""]
-    return named.rename(columns={"Turn_id": "trec_id", wording: "query"})[["trec_id", "query"]]
+    require_columns(path, raw, [wording])
+    identified = raw[raw["Turn_id"] != ""]
+    return identified.rename(columns={"Turn_id": "trec_id", wording: "query"})[["trec_id", "query"]]
 
 
 def read_comment_counts(path: Path) -> pd.DataFrame:
@@ -63,7 +63,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
     raw.columns = raw.columns.str.strip()
     # The authors' last line sums the others.
     raw = raw[raw["answer_conditions"] != "SUM"]
-    ratings = _ratings(path, raw, {"satisfaction": "satisfaction"})
+    ratings = integer_ratings(path, raw, {"satisfaction": "satisfaction"})
     themes = raw.drop(columns=["satisfaction", "answer_conditions", ""], errors="ignore")
     themes = themes.drop(columns=[name for name in themes if name.startswith("Unnamed")])
     for theme, counts in themes.items():
@@ -80,7 +80,7 @@ def read_comment_counts(path: Path) -> pd.DataFrame:
 def read_expert_scores(path: Path) -> pd.DataFrame:
     """Read scores of the experts who judged the responses of the viewpoints study."""
     # Three header lines: variant, dimension, expert; the texts of the responses come first.
-    raw = _read_csv(path, header=None)
+    raw = read_csv(path, header=None)
     if len(raw) < 4:
         raise RatingsError(
             f"{path}: has {len(raw)} rows; allowed are three rows of headings and one or more of "
@@ -94,14 +94,14 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
         for column in range(raw.shape[1]):
             if not experts[column].startswith("User"):
                 continue
-            found = raw.iloc[line, column]
-            if found not in {"1", "2", "3", "4", "5"}:
+            score = raw.iloc[line, column]
+            if score not in {"1", "2", "3", "4", "5"}:
                 raise RatingsError(
                     f"{row_in_file(path, line - 1)}, column {column + 1}: the score is "
-                    f"{in_quotes(found)}; a score is a whole number from 1 to 5."
+                    f"{in_quotes(score)}; a score is a whole number from 1 to 5."
                 )
-            place = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
-            scores.append((*place, int(found)))
+            key = (raw.iloc[line, 0], dimensions[column], variants[column], experts[column])
+            scores.append((*key, int(score)))
     return pd.DataFrame(scores, columns=["query", "dimension", "variant", "expert", "score"])
 
 
@@ -140,11 +140,11 @@ def read_pilot(path: Path) -> pd.DataFrame:
             "every worker."
         )
     rows = raw.assign(usefulness=lists).explode("usefulness", ignore_index=True)
-    place = (rows.index % workers.iloc[0]).astype(str)
+    number = (rows.index % workers.iloc[0]).astype(str)
     return pd.DataFrame(
         {
             "Condition": rows["answers_ids"],
-            "Worker": rows["answers_ids"] + " worker " + place,
+            "Worker": rows["answers_ids"] + " worker " + number,
             "Usefulness": rows["usefulness"].astype(int),
         }
     )

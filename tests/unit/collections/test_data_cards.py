@@ -39,6 +39,7 @@ HELPERS = {
     "pydocs_tasks",
     "query_by_example",
     "rating_files",
+    "rows",
     "smart_files",
 }
 

@@ -63,7 +63,7 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
         (row(answers=[]), "`answers`"),
         (row(answers=["canals", " "]), "has an answer without a text; remove it"),
         ({"question": "what"}, "`answers` is missing"),
-        ([], "it is not a JSON object"),
+        ([], "not a JSON object"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named(read, bad, said):

@@ -112,7 +112,7 @@ def test_code_in_place_of_a_literal_is_not_run(save, tmp_path):
 def test_empty_and_binary_files_are_refused(save, read):
     with pytest.raises(CollectionError, match="is empty; fetch it again"):
         read(save(""))
-    with pytest.raises(CollectionError, match="is not UTF-8 text"):
+    with pytest.raises(CollectionError, match="UTF-16"):
         read(save(b"\xff\xfe\x00"))
 
 

@@ -1,0 +1,44 @@
+"""Lines and JSON objects of a collection's files; an error names the file and the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from everycell.collections.errors import CollectionError
+from everycell.engine.text_files import text_lines
+from everycell.engine.validation import describe_fault
+
+_Row = TypeVar("_Row", bound=BaseModel)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbers from 1 and texts of a file's lines."""
+    try:
+        yield from text_lines(path, CollectionError)
+    except OSError as error:
+        raise CollectionError(
+            f"{path}: cannot be read ({error.strerror}); get it again, or name another file."
+        ) from None
+
+
+def read_objects(path: Path, model: type[_Row]) -> Iterator[tuple[int, _Row]]:
+    """Numbers and objects of a file of JSON lines; blank lines are skipped."""
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        try:
+            row = model.model_validate_json(line)
+        except ValidationError as error:
+            fault = (
+                "is not a JSON object"
+                if error.errors()[0]["type"] in ("json_invalid", "model_type")
+                else describe_fault(model, error).rstrip(".")
+            )
+            raise CollectionError(
+                f"{path}, line {number}: {fault}; correct the line, or get the file again."
+            ) from None
+        yield number, row
