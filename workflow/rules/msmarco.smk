@@ -132,7 +132,7 @@ use rule step as msmarco_swapped_index with:
         "Lucene index of MS MARCO with genders swapped"
 
 
-use rule msmarco_search as msmarco_swapped_search with:
+use rule step as msmarco_swapped_search with:
     input:
         queries="work/msmarco/queries.parquet",
         index="work/msmarcoswapped/lucene",
@@ -140,17 +140,23 @@ use rule msmarco_search as msmarco_swapped_search with:
         **{name: f"work/msmarcoswapped/runs/bm25.{name}.run" for name in QUERY_SETS},
     pathvars:
         job="retrieval/msmarcoswapped/search_bm25",
+    conda:
+        environment("lucene")
+    threads: 4
     resources:
         **needs(8000, 120),
     params:
+        **runs("term_fairness/msmarco_search"),
         kind="text",
         index=None,
         ranker="bm25",
+        bm25=MSMARCO.bm25.model_dump(),
+        hits=MSMARCO.hits,
     message:
         "Searching MS MARCO with genders swapped"
 
 
-use rule msmarco_rerank as msmarco_swapped_rerank with:
+use rule torch_step as msmarco_swapped_rerank with:
     input:
         queries="work/msmarco/queries.parquet",
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
@@ -163,7 +169,14 @@ use rule msmarco_rerank as msmarco_swapped_rerank with:
         **{name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run" for name in QUERY_SETS},
     pathvars:
         job="retrieval/msmarcoswapped/rerank_{reranker}",
+    wildcard_constraints:
+        reranker="|".join(MSMARCO_RERANKERS),
+    resources:
+        **ON_GPU,
     params:
+        **runs("term_fairness/msmarco_rerank"),
+        gpu_precision=SETTINGS.gpu_precision,
+        pair=MSMARCO.pair,
         swapped=True,
     message:
         "Re-ranking MS MARCO with genders swapped ({wildcards.reranker})"

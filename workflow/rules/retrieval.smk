@@ -32,13 +32,16 @@ use rule step as tokenise with:
         "Terms of {wildcards.collection} ({wildcards.tokens})"
 
 
+# Feedback reads the terms of a document from an index with vectors, which a search does not need.
 use rule cached_step as index with:
     input:
         documents="work/{collection}/tokens/{tokens}/documents.parquet",
     output:
-        index=directory("work/{collection}/index/{tokens}"),
+        index=directory("work/{collection}/index/{tokens}{vectors}"),
     pathvars:
-        job="retrieval/{collection}/index_{tokens}",
+        job="retrieval/{collection}/index_{tokens}{vectors}",
+    wildcard_constraints:
+        vectors=r"(\.vectors)?",
     cache: True
     conda:
         environment("lucene")
@@ -46,9 +49,9 @@ use rule cached_step as index with:
         **needs(2000, 20),
     params:
         **runs("retrieval/lucene_index"),
-        term_vectors=False,
+        term_vectors=lambda wildcards: bool(wildcards.vectors),
     message:
-        "Lucene index of {wildcards.collection} ({wildcards.tokens})"
+        "Lucene index of {wildcards.collection} ({wildcards.tokens}{wildcards.vectors})"
 
 
 # Scores of the candidates alone, with the statistics of the whole index; or the best documents of
@@ -69,20 +72,30 @@ use rule step as score_lexically with:
         **needs(2000, 20),
     params:
         **runs("retrieval/lucene_score"),
-        bm25=lexical("bm25"),
-        jelinek_mercer=lexical("jelinek_mercer"),
-        dirichlet=lexical("dirichlet"),
-        hits=lexical("hits"),
+        **SCORING,
     message:
         "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
 
 
 # The language model with the other smoothing.
-use rule score_lexically as score_dirichlet with:
+use rule step as score_dirichlet with:
+    input:
+        index="work/{collection}/index/{tokens}",
+        queries="work/{collection}/tokens/{tokens}/queries.parquet",
+        candidates=candidates_to_score,
     output:
         lm_dirichlet="work/{collection}/runs/lm-dirichlet.{tokens}.run",
     pathvars:
         job="retrieval/{collection}/score_dirichlet_{tokens}",
+    conda:
+        environment("lucene")
+    resources:
+        **needs(2000, 20),
+    params:
+        **runs("retrieval/lucene_score"),
+        **SCORING,
+    message:
+        "BM25 and language models on {wildcards.collection} ({wildcards.tokens})"
 
 
 # BM25 with the parameters that rank the validation queries best.
@@ -130,12 +143,8 @@ use rule cached_step as train with:
         **needs(3000, 120),
     params:
         **runs_ranker("retrieval/train"),
-        pairs=training_of("pairs"),
-        negatives=training_of("negatives"),
-        reading=training_of("reading"),
+        **TRAINING,
         seed=SETTINGS.seed,
-        tasks=training_tasks_of,
-        options=training_of("options"),
     message:
         "Training {wildcards.kind} on {wildcards.collection} ({wildcards.trained_on})"
 

@@ -114,6 +114,13 @@ def training_tasks_of(wildcards):
     return None if wildcards.trained_on == "all" else [wildcards.trained_on]
 
 
+#: How a model is trained, as parameters.
+TRAINING = {name: training_of(name) for name in ("pairs", "negatives", "reading", "options")}
+TRAINING["tasks"] = training_tasks_of
+#: How the rankers of terms score, as parameters.
+SCORING = {name: lexical(name) for name in ("bm25", "jelinek_mercer", "dirichlet", "hits")}
+
+
 def encoder_files(wildcards):
     """The wildcard's encoder: made for its collection, or from the registry."""
     made = collection_of(wildcards).encoders.get(wildcards.encoder)

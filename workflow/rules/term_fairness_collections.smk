@@ -110,18 +110,6 @@ use rule step as collection_swapped with:
         "Exchanging gender in {wildcards.collection}"
 
 
-# Feedback reads the terms of a document from the index, which a search alone does not need.
-use rule index as index_with_vectors with:
-    output:
-        index=directory("work/{collection}/index/{tokens}.vectors"),
-    pathvars:
-        job="retrieval/{collection}/index_{tokens}.vectors",
-    cache: True
-    params:
-        **runs("retrieval/lucene_index"),
-        term_vectors=True,
-
-
 use rule step as score_with_feedback with:
     input:
         index="work/{collection}/index/STM2.vectors",
@@ -145,7 +133,7 @@ use rule step as score_with_feedback with:
 
 
 # A cross-encoder for each fold of CAsT's conversations.
-use rule train as train_fold with:
+use rule cached_step as train_fold with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/folds/{fold}/queries.parquet",
@@ -161,11 +149,15 @@ use rule train as train_fold with:
         encoder="[a-z-]+",
         fold=r"\d+",
     cache: True
+    resources:
+        **needs(3000, 120),
     params:
+        **runs_ranker("retrieval/train"),
         pairs=FAIRNESS.cross_encoder.pairs,
         # With one negative a pair, the tiny encoder learned nothing in so few steps.
         negatives=3,
         reading={"pair_length": {"total": FAIRNESS.cross_encoder.length}},
+        seed=SETTINGS.seed,
         tasks=None,
         options={
             "epochs": FAIRNESS.cross_encoder.epochs,

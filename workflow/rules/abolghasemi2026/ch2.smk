@@ -87,113 +87,28 @@ use rule step as collection_ad_hoc with:
         "Collection {wildcards.collection}"
 
 
-# The systems of each tier by row of Table 2.1. A letter is the thesis' where the system stands in
-# for that row: a small encoder for SciBERT, and the weights that the one of CACM starts from, which
-# are those of a SPLADE, for the zero-shot TILDEv2. Rows from m on are ours.
-ENCODERS = {"embedded": NEW_ENCODER, "released": "splade-tiny"}
-ENCODER_NAMES = {NEW_ENCODER: "small BERT", "tilde": "BERT of TILDE"}
-EXPANSION = {"embedded": CH2.concepts.expansion, "released": CH2.expansion}
-SYSTEMS = {
-    tier: [
-        ("a", "BM25", "STM2", "bm25.STM2"),
-        ("e", "TILDE", name, f"tilde.{encoder}.all"),
-        ("h", "TILDEv2", name, f"tildev2.{encoder}.all"),
-        *[
-            (
-                row,
-                "TILDEv2",
-                f"{name} expansion m={m}",
-                f"tildev2-expanded-{m}.{encoder}.all",
-            )
-            for row, m in zip("ij", EXPANSION[tier])
-        ],
-        (
-            "k",
-            "Cross-Encoder",
-            ENCODER_NAMES.get(start, start),
-            f"cross-encoder.{start}.all",
-        ),
-        (
-            "l",
-            "Cross-Encoder",
-            f"MTFT-{ENCODER_NAMES.get(start, start)}",
-            f"mtft.{start}.all",
-        ),
-    ]
-    for tier, encoder in ENCODERS.items()
-    for name in [ENCODER_NAMES.get(encoder, encoder)]
-    for start in ["tilde" if tier == "embedded" else encoder]
-}
-SYSTEMS["embedded"] += [
-    (row, "Planted", detail, f"planted.{name}")
-    for row, (name, detail) in zip("pqr", PLANTED_SCORES.items())
-]
-SYSTEMS["released"] += [
-    ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
-    ("g", "SPLADE", "splade-tiny zero-shot", "splade.splade-tiny.zero-shot"),
-    ("m", "BM25", "STM2, tuned on validation", "bm25-tuned.STM2"),
-    ("n", "BM25", "BERT-Token, cut as for the encoders", "bm25.BERT-Token-cut"),
-    ("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"),
-]
-SYSTEMS["released"].sort()
-# On pydocs: short and long queries for the same documents, BM25 first.
-SHORT_AND_LONG = {
-    "BM25": "bm25.STM2",
-    "SPLADE, zero-shot": "splade.splade-tiny.zero-shot",
-}
-# The thesis' own rows; two of them only where the user has the models.
-SYSTEMS["full"] = [
-    ("a", "BM25", "STM2", "bm25.STM2"),
-    ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
-    ("c", "TILDE", "BERT", "tilde.bert.{task}.seed-{seed}"),
-    ("d", "TILDE", "MSMARCO", "tilde.msmarco.zero-shot"),
-    ("e", "TILDE", "SciBERT", "tilde.scibert.{task}.seed-{seed}"),
-    ("f", "TILDEv2", "BERT", "tildev2.bert.{task}.seed-{seed}"),
-    ("g", "TILDEv2", "MSMARCO", "tildev2.msmarco.zero-shot"),
-    ("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}.seed-{seed}"),
-    *[
-        (
-            row,
-            "TILDEv2",
-            f"SciBERT expansion m={m}",
-            f"tildev2-expanded-{m}.scibert.{{task}}.seed-{{seed}}",
-        )
-        for row, m in zip("ij", FULL_EXPANSION)
-    ],
-    ("k", "Cross-Encoder", "SciBERT", "cross-encoder.scibert.{task}.seed-{seed}"),
-    ("l", "Cross-Encoder", "MTFT-SciBERT", "mtft.scibert.{task}.seed-{seed}"),
-]
-for row, model in (("d", "tilde_msmarco"), ("g", "tildev2_msmarco")):
-    if getattr(CH2.encoders, model) is None:
-        SYSTEMS["full"] = [system for system in SYSTEMS["full"] if system[0] != row]
-COLLECTION = {"embedded": "concepts", "released": "cacm", "full": "scidocs"}
-
-
+# Table 2.1 of each tier, with what the others cannot show.
 use rule table as abolghasemi2026_ch2_quality with:
     input:
         candidates="work/concepts/candidates.parquet",
         runs=[f"work/concepts/runs/{system[3]}.run" for system in SYSTEMS["embedded"]],
         new_terms=expansion_files("embedded"),
         mentions="work/concepts/mentions.parquet",
-        tilde=f"work/concepts/encoded/tilde.{ENCODERS['embedded']}.all.npz",
-        tildev2=f"work/concepts/encoded/tildev2.{ENCODERS['embedded']}.all.npz",
+        tilde=f"work/concepts/encoded/tilde.{NEW_ENCODER}.all.npz",
+        tildev2=f"work/concepts/encoded/tildev2.{NEW_ENCODER}.all.npz",
         pydocs_candidates="work/pydocs/candidates.parquet",
         pydocs_runs=[f"work/pydocs/runs/{run}.run" for run in SHORT_AND_LONG.values()],
     output:
         **table_files(tables=["checks", "expansion"], figures=["lengths"]),
-        comparison_md="results/embedded/abolghasemi2026/table_2_1.ranx.md",
-        comparison_tex="results/embedded/abolghasemi2026/table_2_1.ranx.tex",
+        **RANX_FILES,
     pathvars:
         result="embedded/abolghasemi2026/table_2_1",
     resources:
         **needs(1500, 10),
     params:
         **runs("abolghasemi2026/ch2/quality"),
-        systems=SYSTEMS["embedded"],
+        **compared("embedded"),
         expansion=EXPANSION["embedded"],
-        seeds=[],
-        lists={"concepts": COLLECTIONS["concepts"].lists},
-        alpha=CH2.alpha,
         seed=SETTINGS.seed,
         scaling=CH2.scaling,
         short_and_long=SHORT_AND_LONG,
@@ -204,24 +119,22 @@ use rule table as abolghasemi2026_ch2_quality with:
         "Quality of all rankers on planted concepts (Table 2.1)"
 
 
-use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
+use rule table as abolghasemi2026_ch2_quality_cacm with:
     input:
         candidates="work/cacm/candidates.parquet",
         runs=[f"work/cacm/runs/{system[3]}.run" for system in SYSTEMS["released"]],
         new_terms=expansion_files("released"),
     output:
         **table_files(tables=["expansion", "validation"]),
-        comparison_md="results/released/abolghasemi2026/table_2_1.ranx.md",
-        comparison_tex="results/released/abolghasemi2026/table_2_1.ranx.tex",
+        **RANX_FILES,
     pathvars:
         result="released/abolghasemi2026/table_2_1",
+    resources:
+        **needs(1500, 10),
     params:
         **runs("abolghasemi2026/ch2/quality"),
-        systems=SYSTEMS["released"],
+        **compared("released"),
         expansion=EXPANSION["released"],
-        seeds=[],
-        lists={"cacm": COLLECTIONS["cacm"].lists},
-        alpha=CH2.alpha,
         # What a ranker trained here must beat on validation queries before it counts: the first
         # stage for TILDE, its initial weights for TILDEv2.
         must_beat={"e": "a", "h": "g"},
@@ -229,54 +142,25 @@ use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_cacm with:
         "Quality of all rankers on CACM (Table 2.1)"
 
 
-use rule abolghasemi2026_ch2_quality as abolghasemi2026_ch2_quality_scidocs with:
+use rule table as abolghasemi2026_ch2_quality_scidocs with:
     input:
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", SYSTEMS["full"]),
     output:
         **table_files(tables=["seeds"]),
-        comparison_md="results/full/abolghasemi2026/table_2_1.ranx.md",
-        comparison_tex="results/full/abolghasemi2026/table_2_1.ranx.tex",
+        **RANX_FILES,
     pathvars:
         result="full/abolghasemi2026/table_2_1",
+    resources:
+        **needs(1500, 10),
     params:
-        systems=SYSTEMS["full"],
-        seeds=FULL_SEEDS,
-        lists={"scidocs": COLLECTIONS["scidocs"].lists},
+        **runs("abolghasemi2026/ch2/quality"),
+        **compared("full"),
     message:
         "Quality of all rankers on SciDocs (Table 2.1)"
 
 
-# Table 2.2: the same two rankers on five ways of cutting text into terms; row k, with the other
-# smoothing, is ours. Classic collections with topics of their own stand beside CACM, their whole collection searched.
-TOKENISED_COLLECTION = COLLECTION | {"embedded": "pydocs"}
-TOKENISED = {
-    tier: [
-        (row, model, tokens, f"{ranker}.{tokens}")
-        for row, (model, ranker, tokens) in zip(
-            "abcdefghijk",
-            [
-                (model, ranker, tokens)
-                for model, ranker in (("LM", "lm"), ("BM25", "bm25"))
-                for tokens in ("SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token")
-            ]
-            + [("LM, Dirichlet", "lm-dirichlet", "STM2")],
-        )
-        # Nothing that can be installed brings SciBERT's vocabulary; what is compared cell by cell
-        # has the printed rows.
-        if not (tier == "embedded" and tokens == "SciBERT-Token")
-        and not (tier == "full" and row == "k")
-    ]
-    for tier in TOKENISED_COLLECTION
-}
-AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"], "full": []}
-TOKENISED_LISTS = {
-    tier: {collection: COLLECTIONS[collection].lists}
-    | {collection: None for collection in AD_HOC[tier]}
-    for tier, collection in TOKENISED_COLLECTION.items()
-}
-
-
+# Table 2.2: the same two rankers on five ways of cutting text into terms.
 use rule table as abolghasemi2026_ch2_tokenisation with:
     input:
         candidates=lambda wildcards: candidates_in(TOKENISED_COLLECTION[wildcards.tier]),
@@ -301,27 +185,6 @@ use rule table as abolghasemi2026_ch2_tokenisation with:
 
 
 # Tables 2.3 and 2.4 and Figure 2.3: BM25 with TILDE and with TILDEv2.
-LISTS = {
-    tier: {collection: COLLECTIONS[collection].lists} for tier, collection in COLLECTION.items()
-}
-# The tasks that serve the checks of Table 2.1 are not in these.
-LISTS["embedded"]["concepts"]["tasks"] = list(TASKS)
-COMBINED = {
-    tier: [
-        ("a", "BM25", "STM2", "bm25.STM2"),
-        ("b", "TILDE", name, f"tilde.{encoder}.all"),
-        ("c", "TILDEv2", name, f"tildev2.{encoder}.all"),
-    ]
-    for tier, encoder in ENCODERS.items()
-    for name in [ENCODER_NAMES.get(encoder, encoder)]
-}
-COMBINED["full"] = [
-    ("a", "BM25", "STM2", "bm25.STM2"),
-    ("b", "TILDE", "SciBERT", f"tilde.scibert.{{task}}.{FIRST}"),
-    ("c", "TILDEv2", "SciBERT", f"tildev2.scibert.{{task}}.{FIRST}"),
-]
-
-
 use rule table as abolghasemi2026_ch2_interpolation with:
     input:
         candidates=candidates_of,
@@ -345,7 +208,7 @@ use rule table as abolghasemi2026_ch2_interpolation with:
 
 
 # Lists with other negatives can be drawn from CACM alone.
-use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_cacm with:
+use rule table as abolghasemi2026_ch2_interpolation_cacm with:
     input:
         candidates="work/cacm/candidates.parquet",
         runs=run_files("cacm", COMBINED["released"]),
@@ -353,9 +216,14 @@ use rule abolghasemi2026_ch2_interpolation as abolghasemi2026_ch2_interpolation_
         **table_files(tables=["weights", "other_negatives"]),
     pathvars:
         result="released/abolghasemi2026/table_2_3",
+    resources:
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/interpolation"),
         systems=COMBINED["released"],
         lists=LISTS["released"],
+        scaling=CH2.scaling,
+        alpha=CH2.alpha,
         other_setting="random",
     message:
         "Tuned interpolation on CACM (Table 2.3)"
@@ -412,18 +280,23 @@ use rule figure as abolghasemi2026_ch2_curves with:
 
 
 # Numbers in the print are compared; everything plotted is in a file beside.
-use rule abolghasemi2026_ch2_curves as abolghasemi2026_ch2_curves_scidocs with:
+use rule figure as abolghasemi2026_ch2_curves_scidocs with:
     input:
         candidates="work/scidocs/candidates.parquet",
         runs=lambda wildcards: run_files("scidocs", COMBINED["full"]),
     output:
         **figure_files(tables=["ranges"]),
-        points="results/full/abolghasemi2026/figure_2_3.points.csv",
+        points="results/<result>.points.csv",
     pathvars:
         result="full/abolghasemi2026/figure_2_3",
+    resources:
+        **needs(1500, 10),
     params:
+        **runs("abolghasemi2026/ch2/curves"),
         systems=COMBINED["full"],
         lists=LISTS["full"],
+        scaling=CH2.scaling,
+        noise_seeds=CH2.noise_seeds,
     message:
         "Quality over the weight of BM25 on SciDocs (Figure 2.3)"
 

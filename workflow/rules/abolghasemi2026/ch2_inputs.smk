@@ -6,17 +6,23 @@ from everycell.collections.pydocs import PACKAGES
 from everycell.collections.scidocs import FOLDERS, METADATA
 from everycell.collections.smart import FILES
 from everycell.studies.abolghasemi2026.ch2.stated_sizes import EXPANSIONS
+from everycell.studies.abolghasemi2026.ch2.systems import (
+    AD_HOC,
+    COLLECTION,
+    ENCODERS,
+    FULL_EXPANSION,
+    NEW_ENCODER,
+    PLANTED_SCORES,
+    SHORT_AND_LONG,
+    TOKENISED_COLLECTION,
+    combined_systems,
+    expansions,
+    ranking_systems,
+    tokenised_systems,
+)
 
 CH2 = SETTINGS.query_by_example
 FULL = CH2.full
-#: Encoder without training, for the collection of planted concepts.
-NEW_ENCODER = "untrained"
-#: Planted scores of that collection, and what they are.
-PLANTED_SCORES = {
-    "words": "weights of shared words, and names",
-    "no-names": "weights of shared concepts",
-    "concepts": "weights of shared concepts, and names",
-}
 #: More than any task has.
 ALL_PAIRS = 1_000_000
 #: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
@@ -25,8 +31,10 @@ FIRST = f"seed-{SETTINGS.seed}"
 #: End of the name of a trained model; one that is used as it comes has none.
 A_SEED = r"\.seed-[0-9]+"
 A_SEED_OR_NONE = rf"({A_SEED})?"
-#: Terms of an expansion on SciDocs, as in the thesis.
-FULL_EXPANSION = (200, 300)
+EXPANSION = expansions(CH2)
+#: Rows of Tables 2.1 and 2.2, and of the tables of combinations, by tier.
+SYSTEMS, TOKENISED = ranking_systems(CH2), tokenised_systems()
+COMBINED = combined_systems(SETTINGS.seed)
 
 
 def training_on_stand_ins(ranker, settings=CH2):
@@ -123,6 +131,15 @@ COLLECTIONS |= {
         training=training_on_scidocs,
     ),
 }
+#: Candidate lists of a tier's collection; the combinations leave out tasks that serve checks.
+LISTS = {tier: {name: COLLECTIONS[name].lists} for tier, name in COLLECTION.items()}
+LISTS["embedded"]["concepts"]["tasks"] = list(TASKS)
+TOKENISED_LISTS = {
+    tier: {name: COLLECTIONS[name].lists} | dict.fromkeys(AD_HOC[tier])
+    for tier, name in TOKENISED_COLLECTION.items()
+}
+#: Table 2.1 as a comparison of ranx.
+RANX_FILES = {f"comparison_{form}": f"results/<result>.ranx.{form}" for form in ("md", "tex")}
 FETCHED_TOGETHER |= {
     f"ir-collections-{collection}": [resource(key) for key in files.values()]
     for collection, files in FILES.items()
@@ -225,6 +242,16 @@ def check_named(systems):
         for key in (encoder, f"{kind}_{encoder}"):
             if key in known:
                 files_of_named_encoder(key)
+
+
+def compared(tier):
+    """Parameters of Table 2.1 in every tier."""
+    return {
+        "systems": SYSTEMS[tier],
+        "seeds": FULL_SEEDS if tier == "full" else [],
+        "lists": {COLLECTION[tier]: COLLECTIONS[COLLECTION[tier]].lists},
+        "alpha": CH2.alpha,
+    }
 
 
 def expansion_files(tier):

@@ -53,7 +53,7 @@ use rule step as ranked_scidocs with:
         "What is ranked on SciDocs ({wildcards.trained_on})"
 
 
-use rule train as train_scidocs with:
+use rule cached_step as train_scidocs with:
     input:
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
@@ -73,13 +73,22 @@ use rule train as train_scidocs with:
     resources:
         **ON_GPU,
     params:
+        **runs_ranker("retrieval/train"),
+        **TRAINING,
         seed=seed_of_training,
     message:
         "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on}{wildcards.seed})"
 
 
 # What reads pairs stops where its validation lists are ranked best.
-use rule train_scidocs as train_pairs_scidocs with:
+use rule cached_step as train_pairs_scidocs with:
+    input:
+        documents="work/{collection}/documents.parquet",
+        queries="work/{collection}/queries.parquet",
+        candidates="work/{collection}/candidates.parquet",
+        encoder=scidocs_encoder_files,
+    output:
+        model=directory("work/{collection}/models/{kind}.{encoder}.{trained_on}{seed}"),
     pathvars:
         job="retrieval/{collection}/train_pairs_{kind}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
@@ -89,13 +98,19 @@ use rule train_scidocs as train_pairs_scidocs with:
         trained_on="[a-z-]+",
         seed=A_SEED,
     cache: True
+    resources:
+        **ON_GPU,
     params:
         **runs_ranker("abolghasemi2026/ch2/train_validated"),
+        **TRAINING,
+        seed=seed_of_training,
         dropout=FULL.cross_encoder.dropout,
         setting=of_collection("setting"),
+    message:
+        "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on}{wildcards.seed})"
 
 
-use rule encode as encode_scidocs with:
+use rule cached_step as encode_scidocs with:
     input:
         documents="work/{collection}/ranked/{trained_on}/documents.parquet",
         queries="work/{collection}/ranked/{trained_on}/queries.parquet",
@@ -114,12 +129,15 @@ use rule encode as encode_scidocs with:
     resources:
         **ON_GPU,
     params:
+        **runs_ranker("retrieval/encode"),
+        gpu_precision=SETTINGS.gpu_precision,
+        kind=lambda wildcards: wildcards.kind,
         reading=scidocs_reading_of,
     message:
         "Encoding SciDocs ({wildcards.kind}, {wildcards.encoder}, {wildcards.trained_on})"
 
 
-use rule encode_expanded as encode_expanded_scidocs with:
+use rule cached_step as encode_expanded_scidocs with:
     input:
         documents="work/{collection}/ranked/{trained_on}/documents.parquet",
         queries="work/{collection}/ranked/{trained_on}/queries.parquet",
@@ -128,6 +146,8 @@ use rule encode_expanded as encode_expanded_scidocs with:
     output:
         vectors="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}{seed}.npz",
         new_terms="work/{collection}/encoded/tildev2-expanded-{m}.{encoder}.{trained_on}{seed}.csv",
+    benchmark:
+        "benchmarks/<job>.tsv"
     pathvars:
         job="retrieval/{collection}/encode_tildev2-expanded-{m}.{encoder}.{trained_on}{seed}",
     wildcard_constraints:
@@ -138,11 +158,16 @@ use rule encode_expanded as encode_expanded_scidocs with:
         seed=A_SEED,
     resources:
         **ON_GPU,
+    params:
+        **runs_ranker("retrieval/encode_expanded", "tildev2-expanded"),
+        gpu_precision=SETTINGS.gpu_precision,
+        kind="tildev2-expanded",
+        reading=expanded_reading_of,
     message:
         "Encoding SciDocs with {wildcards.m} new terms ({wildcards.trained_on})"
 
 
-use rule rerank as rerank_scidocs with:
+use rule step as rerank_scidocs with:
     input:
         vectors="work/{collection}/encoded/{system}.{trained_on}{seed}.npz",
         candidates="work/{collection}/ranked/{trained_on}/candidates.parquet",
@@ -157,11 +182,13 @@ use rule rerank as rerank_scidocs with:
         seed=A_SEED_OR_NONE,
     resources:
         **needs(6000, 20),
+    params:
+        **runs("retrieval/rerank"),
     message:
         "Re-ranking SciDocs ({wildcards.system}, {wildcards.trained_on})"
 
 
-use rule rerank_pairs as rerank_pairs_scidocs with:
+use rule cached_step as rerank_pairs_scidocs with:
     input:
         documents="work/{collection}/ranked/{trained_on}/documents.parquet",
         queries="work/{collection}/ranked/{trained_on}/queries.parquet",
@@ -181,7 +208,12 @@ use rule rerank_pairs as rerank_pairs_scidocs with:
     resources:
         **ON_GPU,
     params:
+        **runs_ranker("retrieval/rerank_pairs"),
+        gpu_precision=SETTINGS.gpu_precision,
         splits=["test"],
+        setting=of_collection("setting"),
+        tasks=of_collection("tasks"),
+        reading=pair_reading_of,
     message:
         "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"
 

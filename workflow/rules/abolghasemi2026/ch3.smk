@@ -5,9 +5,6 @@
 include: "ch3_inputs.smk"
 
 
-SATISFACTION = SETTINGS.user_satisfaction
-
-
 # Samples to train and test estimators: parts train, valid, main and cf (only MultiWOZ).
 use rule step as abolghasemi2026_ch3_samples with:
     input:
@@ -213,11 +210,7 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         **needs(3000, 60),
     params:
         **runs("abolghasemi2026/ch3/train"),
-        training=satisfaction_training,
-        sizes=satisfaction_sizes,
-        samples=samples_taken,
-        frozen=stays_frozen,
-        setups=setups_of(SATISFACTION.upsampling),
+        **ESTIMATOR_TRAINING,
         seeds=SATISFACTION.seeds,
         seed=SETTINGS.seed,
     message:
@@ -225,7 +218,10 @@ use rule cached_step as abolghasemi2026_ch3_train with:
 
 
 # In the full tier each training is a job of its own.
-use rule abolghasemi2026_ch3_train as abolghasemi2026_ch3_train_full with:
+use rule cached_step as abolghasemi2026_ch3_train_full with:
+    input:
+        samples=satisfaction_samples,
+        encoder=satisfaction_encoder,
     output:
         predictions="work/satisfaction/{tier}/{kind}.seed-{seed}.parquet",
     pathvars:
@@ -238,6 +234,8 @@ use rule abolghasemi2026_ch3_train as abolghasemi2026_ch3_train_full with:
     resources:
         **ON_GPU,
     params:
+        **runs("abolghasemi2026/ch3/train"),
+        **ESTIMATOR_TRAINING,
         seeds=1,
         seed=seed_of_training,
     message:
@@ -306,7 +304,11 @@ use rule table as abolghasemi2026_ch3_estimators with:
 
 
 # With the spread over seeds for the thesis' rows.
-use rule abolghasemi2026_ch3_estimators as abolghasemi2026_ch3_estimators_full with:
+use rule table as abolghasemi2026_ch3_estimators_full with:
+    input:
+        trained=satisfaction_answers,
+        few_shot=few_shot_answers("parquet"),
+        provenance=few_shot_answers("provenance.json"),
     output:
         **table_files(tables=["spread", "robustness", "doubled", "apologies", "ranking", "seeds"]),
         **table_files("{tier}/abolghasemi2026/table_3_7", tables=["seeds"]),
@@ -316,6 +318,14 @@ use rule abolghasemi2026_ch3_estimators as abolghasemi2026_ch3_estimators_full w
         result="{tier}/abolghasemi2026/table_3_6",
     wildcard_constraints:
         tier="full",
+    resources:
+        **needs(900, 10),
     params:
+        **runs("abolghasemi2026/ch3/estimators"),
+        orders=SATISFACTION.orders,
+        draws=SATISFACTION.draws,
         trainings=SATISFACTION.full.seeds,
         printed_rows=True,
+        seed=SETTINGS.seed,
+    message:
+        "Estimators of user satisfaction (Tables 3.6 and 3.7, {wildcards.tier})"

@@ -3,6 +3,7 @@ from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS
 from everycell.studies.abolghasemi2026.ch3.setups import setups_of
 
+SATISFACTION = SETTINGS.user_satisfaction
 #: Settings of an estimator that say how it is trained, not what it reads.
 TRAINING = ("steps", "batch", "learning_rate", "validations", "dropout")
 
@@ -61,7 +62,7 @@ def satisfaction_samples(wildcards):
 
 def satisfaction_settings(wildcards):
     """Settings of the wildcard's estimator in its tier; None if it has no block."""
-    settings = SETTINGS.user_satisfaction
+    settings = SATISFACTION
     tier = settings.full if wildcards.tier == "full" else settings
     chosen = getattr(tier, wildcards.kind, None)
     return {} if chosen is None else chosen.model_dump()
@@ -93,7 +94,7 @@ def full_satisfaction_files():
         "user_satisfaction.full.model",
         "user-satisfaction.md",
         "a BERT in safetensors with its tokenizer",
-        revision=SETTINGS.user_satisfaction.full.revision,
+        revision=SATISFACTION.full.revision,
     )
 
 
@@ -102,7 +103,7 @@ def satisfaction_answers(wildcards):
     # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
     if wildcards.tier == "full":
         full_satisfaction_files()
-        seeds = seeds_from(SETTINGS.seed, SETTINGS.user_satisfaction.full.seeds)
+        seeds = seeds_from(SETTINGS.seed, SATISFACTION.full.seeds)
         return [
             f"work/satisfaction/full/{kind}.seed-{seed}.parquet"
             for kind in ESTIMATORS
@@ -113,7 +114,7 @@ def satisfaction_answers(wildcards):
 
 def few_shot_settings(wildcards):
     """Language models that the wildcard's tier asks, and how."""
-    settings = SETTINGS.user_satisfaction
+    settings = SATISFACTION
     if wildcards.tier == "embedded":
         return settings.few_shot.model_copy(update={"pairs": settings.planted.pairs})
     return settings.full.few_shot if wildcards.tier == "full" else settings.few_shot
@@ -141,7 +142,7 @@ def satisfaction_training(wildcards):
     chosen = satisfaction_settings(wildcards)
     options = {name: chosen[name] for name in TRAINING if name in chosen}
     if options and wildcards.tier == "embedded":
-        options["steps"] = SETTINGS.user_satisfaction.planted.steps
+        options["steps"] = SATISFACTION.planted.steps
     if options and wildcards.tier == "full":
         options["bf16"] = BF16
     return options
@@ -152,3 +153,13 @@ def satisfaction_sizes(wildcards):
     other = (*TRAINING, "samples", "frozen")
     chosen = satisfaction_settings(wildcards)
     return {name: value for name, value in chosen.items() if name not in other}
+
+
+#: How an estimator is trained, as parameters of the rules of all tiers.
+ESTIMATOR_TRAINING = {
+    "training": satisfaction_training,
+    "sizes": satisfaction_sizes,
+    "samples": samples_taken,
+    "frozen": stays_frozen,
+    "setups": setups_of(SATISFACTION.upsampling),
+}

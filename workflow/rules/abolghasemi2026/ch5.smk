@@ -92,7 +92,7 @@ use rule table as abolghasemi2026_ch5_tables with:
 
 
 # The same for the answers of a small language model to Natural Questions.
-use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
+use rule table as abolghasemi2026_ch5_tables_released with:
     input:
         answers=attribution_answers("released", "parquet"),
         readings=attribution_answers("released", "readings.parquet"),
@@ -101,12 +101,19 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_released with:
         **attribution_outputs("released"),
     pathvars:
         result="released/abolghasemi2026/table_5_1",
+    resources:
+        **needs(900, 10),
+    params:
+        **runs("abolghasemi2026/ch5/tables"),
+        **PLANTED_PREFERENCE,
+        printed=None,
+        seed=SETTINGS.seed,
     message:
         "Attribution bias of a small language model (Tables 5.1 to 5.9, 5.12, 5.14)"
 
 
 # The same for the models of the thesis, on both data sets.
-use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_full with:
+use rule table as abolghasemi2026_ch5_tables_full with:
     input:
         answers=attribution_answers("full", "parquet"),
         readings=attribution_answers("full", "readings.parquet"),
@@ -115,11 +122,16 @@ use rule abolghasemi2026_ch5_tables as abolghasemi2026_ch5_tables_full with:
         **attribution_outputs("full"),
     pathvars:
         result="full/abolghasemi2026/table_5_1",
+    resources:
+        **needs(900, 10),
     params:
+        **runs("abolghasemi2026/ch5/tables"),
+        **PLANTED_PREFERENCE,
         # Our copy of Table 5.14 lacks the rows of the third one.
         printed={
             "all": ["Mistral", "Llama3", "GPT-4"],
             "table_5_14": ["Mistral", "Llama3"],
         },
+        seed=SETTINGS.seed,
     message:
         "Attribution bias of the thesis' models (Tables 5.1 to 5.15)"

@@ -63,7 +63,7 @@ use rule step as abolghasemi2026_ch5_nq_full with:
         "Natural Questions as named in config.yaml"
 
 
-use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
+use rule step as abolghasemi2026_ch5_msmarco_qa with:
     input:
         published=attribution_msmarco_qa,
     output:
@@ -73,6 +73,10 @@ use rule abolghasemi2026_ch5_nq_full as abolghasemi2026_ch5_msmarco_qa with:
         runs=attribution_runs("msmarco_qa"),
     pathvars:
         job="attribution/msmarco_qa/collection",
+    resources:
+        **needs(16000, 60),
+    params:
+        **runs("abolghasemi2026/ch5/named"),
     message:
         "MS MARCO QA as named in config.yaml"
 

@@ -24,7 +24,7 @@ use rule step as abolghasemi2026_ch5_nq with:
         "Natural Questions: {params.questions} questions and all gold passages"
 
 
-use rule score_lexically as abolghasemi2026_ch5_nq_bm25 with:
+use rule step as abolghasemi2026_ch5_nq_bm25 with:
     input:
         index="work/nq/index/STM2",
         queries="work/nq/tokens/STM2/queries.parquet",
@@ -32,6 +32,10 @@ use rule score_lexically as abolghasemi2026_ch5_nq_bm25 with:
         bm25="work/attribution/nq/runs/bm25.run",
     pathvars:
         job="attribution/nq/bm25",
+    conda:
+        environment("lucene")
+    resources:
+        **needs(2000, 20),
     params:
         **runs("retrieval/lucene_score"),
         bm25=ATTRIBUTION.nq.bm25.model_dump(),

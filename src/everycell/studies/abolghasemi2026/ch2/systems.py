@@ -1,0 +1,140 @@
+"""Systems that the tables of chapter 2 compare, by tier: row, ranker, detail, run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from everycell.studies.abolghasemi2026.ch2.settings import QueryByExample
+
+System = tuple[str, str, str, str]
+
+#: Encoder without training, for the collection of planted concepts.
+NEW_ENCODER = "untrained"
+#: Encoders of the tiers with surrogate data, and their names in tables.
+ENCODERS = {"embedded": NEW_ENCODER, "released": "splade-tiny"}
+ENCODER_NAMES = {"embedded": "small BERT", "released": "splade-tiny"}
+#: Collection of each tier.
+COLLECTION = {"embedded": "concepts", "released": "cacm", "full": "scidocs"}
+#: The same for Table 2.2, which needs real text, and classic collections with topics beside it.
+TOKENISED_COLLECTION = COLLECTION | {"embedded": "pydocs"}
+AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"], "full": []}
+#: Planted scores of the embedded collection, and what they are.
+PLANTED_SCORES = {
+    "words": "weights of shared words, and names",
+    "no-names": "weights of shared concepts",
+    "concepts": "weights of shared concepts, and names",
+}
+#: Short and long queries for the same documents of pydocs, BM25 first.
+SHORT_AND_LONG = {"BM25": "bm25.STM2", "SPLADE, zero-shot": "splade.splade-tiny.zero-shot"}
+#: Terms of an expansion on SciDocs, as in the thesis.
+FULL_EXPANSION = (200, 300)
+#: Rankers on SciDocs that only some users have: row -> setting of the encoder.
+OPTIONAL = {"d": "tilde_msmarco", "g": "tildev2_msmarco"}
+
+
+def expansions(settings: QueryByExample) -> dict[str, list[int]]:
+    """Terms by which documents are expanded on surrogate data."""
+    return {"embedded": settings.concepts.expansion, "released": settings.expansion}
+
+
+def ranking_systems(settings: QueryByExample) -> dict[str, list[System]]:
+    """Rows of Table 2.1.
+
+    A letter is the thesis' where the system is in place of that row: a small encoder for SciBERT,
+    and the weights that the one of CACM starts from, which are those of a SPLADE, for the
+    zero-shot TILDEv2. Rows from m on are ours.
+    """
+    sizes = expansions(settings)
+    planted = [
+        (row, "Planted", detail, f"planted.{name}")
+        for row, (name, detail) in zip("pqr", PLANTED_SCORES.items(), strict=True)
+    ]
+    others = [
+        ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
+        ("g", "SPLADE", "splade-tiny zero-shot", "splade.splade-tiny.zero-shot"),
+        ("m", "BM25", "STM2, tuned on validation", "bm25-tuned.STM2"),
+        ("n", "BM25", "BERT-Token, cut as for the encoders", "bm25.BERT-Token-cut"),
+        ("o", "Dense", "MiniLM zero-shot", "dense.minilm.zero-shot"),
+    ]
+    tiny = "splade-tiny"
+    thesis = [
+        ("a", "BM25", "STM2", "bm25.STM2"),
+        ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
+        ("c", "TILDE", "BERT", "tilde.bert.{task}.seed-{seed}"),
+        ("d", "TILDE", "MSMARCO", "tilde.msmarco.zero-shot"),
+        ("e", "TILDE", "SciBERT", "tilde.scibert.{task}.seed-{seed}"),
+        ("f", "TILDEv2", "BERT", "tildev2.bert.{task}.seed-{seed}"),
+        ("g", "TILDEv2", "MSMARCO", "tildev2.msmarco.zero-shot"),
+        ("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}.seed-{seed}"),
+        *expanded_systems("SciBERT", "scibert.{task}.seed-{seed}", FULL_EXPANSION),
+        ("k", "Cross-Encoder", "SciBERT", "cross-encoder.scibert.{task}.seed-{seed}"),
+        ("l", "Cross-Encoder", "MTFT-SciBERT", "mtft.scibert.{task}.seed-{seed}"),
+    ]
+    return {
+        "embedded": trained_systems("embedded", sizes["embedded"], "BERT of TILDE", "tilde")
+        + planted,
+        "released": sorted(trained_systems("released", sizes["released"], tiny, tiny) + others),
+        "full": [
+            system
+            for system in thesis
+            if system[0] not in OPTIONAL
+            or getattr(settings.encoders, OPTIONAL[system[0]]) is not None
+        ],
+    }
+
+
+def trained_systems(tier: str, sizes: Sequence[int], start_name: str, start: str) -> list[System]:
+    """Rows with surrogate data that have a counterpart; cross-encoders start from `start`."""
+    encoder, name = ENCODERS[tier], ENCODER_NAMES[tier]
+    return [
+        ("a", "BM25", "STM2", "bm25.STM2"),
+        ("e", "TILDE", name, f"tilde.{encoder}.all"),
+        ("h", "TILDEv2", name, f"tildev2.{encoder}.all"),
+        *expanded_systems(name, f"{encoder}.all", sizes),
+        ("k", "Cross-Encoder", start_name, f"cross-encoder.{start}.all"),
+        ("l", "Cross-Encoder", f"MTFT-{start_name}", f"mtft.{start}.all"),
+    ]
+
+
+def expanded_systems(name: str, model: str, sizes: Sequence[int]) -> list[System]:
+    """Rows i and j: TILDEv2 on documents with so many more terms."""
+    return [
+        (row, "TILDEv2", f"{name} expansion m={size}", f"tildev2-expanded-{size}.{model}")
+        for row, size in zip("ij", sizes, strict=False)
+    ]
+
+
+def tokenised_systems() -> dict[str, list[System]]:
+    """Rows of Table 2.2: two rankers on five ways to cut text into terms.
+
+    Row k, with the other smoothing, is ours. The full tier has the published rows, and no package
+    brings SciBERT's vocabulary to the embedded one.
+    """
+    rankers = [
+        (model, ranker, tokens)
+        for model, ranker in (("LM", "lm"), ("BM25", "bm25"))
+        for tokens in ("SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token")
+    ] + [("LM, Dirichlet", "lm-dirichlet", "STM2")]
+    systems = [
+        (row, model, tokens, f"{ranker}.{tokens}")
+        for row, (model, ranker, tokens) in zip("abcdefghijk", rankers, strict=True)
+    ]
+    return {
+        "embedded": [system for system in systems if system[2] != "SciBERT-Token"],
+        "released": systems,
+        "full": [system for system in systems if system[0] != "k"],
+    }
+
+
+def combined_systems(seed: int) -> dict[str, list[System]]:
+    """Systems of Tables 2.3 and 2.4 and Figure 2.3; on SciDocs the trainings with this seed."""
+    models = {tier: (ENCODER_NAMES[tier], f"{ENCODERS[tier]}.all") for tier in ENCODERS}
+    models["full"] = ("SciBERT", f"scibert.{{task}}.seed-{seed}")
+    return {
+        tier: [
+            ("a", "BM25", "STM2", "bm25.STM2"),
+            ("b", "TILDE", name, f"tilde.{model}"),
+            ("c", "TILDEv2", name, f"tildev2.{model}"),
+        ]
+        for tier, (name, model) in models.items()
+    }
