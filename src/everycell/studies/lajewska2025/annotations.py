@@ -49,9 +49,9 @@ def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
     """
     values = agreement.pivot_table(index=["task", "metric"], columns="row", values="value")
     shared = values[[group, other]].dropna()
-    found = (shared[group] - shared[other]).rename("value").reset_index()
-    tasks = found.groupby("metric")["task"].transform("nunique")
-    return found[tasks == found["task"].nunique()].reset_index(drop=True)
+    differences = (shared[group] - shared[other]).rename("value").reset_index()
+    tasks = differences.groupby("metric")["task"].transform("nunique")
+    return differences[tasks == differences["task"].nunique()].reset_index(drop=True)
 
 
 def marked_texts(

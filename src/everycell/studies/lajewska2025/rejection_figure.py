@@ -17,11 +17,11 @@ def write_rejection_figure(job: ResultJob, rates: pd.DataFrame, *, alpha: float,
 
     `panel` names the column whose values get a panel each.
     """
-    shown = rates.assign(term=rates["term"].str.replace("_", " ").str.replace(":", " x "))
+    labelled = rates.assign(term=rates["term"].str.replace("_", " ").str.replace(":", " x "))
     job.write_figure(
         rates,
         interval_lines(
-            shown,
+            labelled,
             x="planted_effect",
             value="rejection_rate",
             low="low",

@@ -44,15 +44,15 @@ def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
     >>> sensitivity_points(changes)[["x", "value"]].values.tolist()
     [['NFaiRR', 'lower'], ['TExFAIR', 'highest']]
     """
-    most = most_sensitive(changes).rename(columns={"query_set": "row", "measure": "x"})
-    most = most.assign(series="all rankers", metric="sensitivity to k", x_name="measure")
-    return most[[*KEYS, "value"]]
+    measures = most_sensitive(changes).rename(columns={"query_set": "row", "measure": "x"})
+    measures = measures.assign(series="all rankers", metric="sensitivity to k", x_name="measure")
+    return measures[[*KEYS, "value"]]
 
 
-def recovered_table(found: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
+def recovered_table(means: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
     """Planted and measured means, and their largest difference, a row per cell."""
     return (
-        found.assign(ranking=found["system"].map(rankings))
+        means.assign(ranking=means["system"].map(rankings))
         .rename(columns=dict(zip(("value_planted", "value", "difference"), RECOVERED, strict=True)))
         .melt(
             id_vars=["system", "ranking", "measure"], value_vars=list(RECOVERED), var_name="metric"
@@ -69,9 +69,9 @@ RECOVERED = {
 }
 
 
-def balance_marks(found: pd.DataFrame) -> pd.DataFrame:
+def balance_marks(means: pd.DataFrame) -> pd.DataFrame:
     """Of the same means, those of the two measures that the figure sets against each other."""
-    marks = found[found["measure"].isin(PRINTED)].rename(columns={"value_planted": "planted"})
+    marks = means[means["measure"].isin(PRINTED)].rename(columns={"value_planted": "planted"})
     return marks[["system", "measure", "value", "planted"]]
 
 

@@ -19,7 +19,7 @@ MEANING = {0: "one term counts", 1: "one term counts as none"}
 LENGTH = 10
 
 
-def example_measures(printed: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
+def example_measures(published: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
     """Measures of each printed list at its end.
 
     Examples
@@ -30,7 +30,7 @@ def example_measures(printed: pd.DataFrame, taus: Sequence[float]) -> pd.DataFra
     [['Left', 'NFaiRR, τ = 0', 0.0], ['Right', 'NFaiRR, τ = 0', 0.0],
      ['Left', 'TExFAIR', 0.77], ['Right', 'TExFAIR', 0.0]]
     """
-    lists = printed.assign(rank=printed["x"].astype(int)).pivot(
+    lists = published.assign(rank=published["x"].astype(int)).pivot(
         index="row", columns="rank", values="value"
     )
     counts = np.stack([(lists == group).to_numpy(dtype=float) for group in GROUPS], axis=-1)
@@ -53,13 +53,13 @@ def measure_name(tau: float) -> str:
     return f"NFaiRR, τ = {tau}"
 
 
-def example_cells(printed: pd.DataFrame, values: pd.DataFrame, tau: float) -> pd.DataFrame:
+def example_cells(published: pd.DataFrame, values: pd.DataFrame, tau: float) -> pd.DataFrame:
     """Cells of the figure: its documents as printed, and NFaiRR of each list with one threshold."""
     keys = ["row", "series", "metric", "x_name", "x", "value"]
     main = values[values["measure"] == measure_name(tau)].rename(columns={"list": "row"})
-    last = printed["x"].astype(int).max()
+    last = published["x"].astype(int).max()
     main = main.assign(series="list", metric="NFaiRR", x_name="rank", x=f"1-{last}")
-    return pd.concat([printed[keys], main[keys]], ignore_index=True)
+    return pd.concat([published[keys], main[keys]], ignore_index=True)
 
 
 class Drawn(NamedTuple):
@@ -69,12 +69,14 @@ class Drawn(NamedTuple):
     values: pd.DataFrame
 
 
-def drawn_example(printed: pd.DataFrame, values: pd.DataFrame) -> Drawn:
+def drawn_example(published: pd.DataFrame, values: pd.DataFrame) -> Drawn:
     """Documents and bars with the names that the figure shows."""
-    documents = printed[["row", "x", "value"]].astype({"x": int})
+    documents = published[["row", "x", "value"]].astype({"x": int})
     documents = documents.rename(columns={"row": "list", "x": "rank", "value": "group"})
     titles = {name: f"{name} list" for name in values["list"].unique()}
-    named = {measure_name(tau): f"{measure_name(tau)}:\n{said}" for tau, said in MEANING.items()}
+    labels = {
+        measure_name(tau): f"{measure_name(tau)}:\n{meaning}" for tau, meaning in MEANING.items()
+    }
     return Drawn(
-        documents.replace({"list": titles}), values.replace({"list": titles, "measure": named})
+        documents.replace({"list": titles}), values.replace({"list": titles, "measure": labels})
     )

@@ -90,13 +90,13 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
         """
         column = rows_where(self.means, metric="TExFAIR")
         key = {"row": ranker, "query_set": query_set, "metric": "TExFAIR"}
-        printed = printed_text(self.overlaps, **key)
+        published = printed_text(self.overlaps, **key)
         own = list(rows_where(column, row=ranker)["value"])
-        others = column.loc[(column["value"] == printed) & (column["row"] != ranker), "row"]
+        rankers = column.loc[(column["value"] == published) & (column["row"] != ranker), "row"]
         return Finding(
-            printed not in own and not others.empty,
-            f"{printed}; {ranker} has {' and '.join(own)}, "
-            f"others with it: {', '.join(others) or 'none'}",
+            published not in own and not rankers.empty,
+            f"{published}; {ranker} has {' and '.join(own)}, "
+            f"others with it: {', '.join(rankers) or 'none'}",
         )
 
     def overlaps_out_of_reach(self, p: float) -> Finding:
@@ -111,11 +111,11 @@ detail='0.9 to 0.97 published; the largest of ten documents are truncated 0.651,
         """
         same = list(range(10))
         highest = {variant: rbo(same, same, p, variant=variant) for variant in ("truncated", "min")}
-        printed = rows_where(self.overlaps, metric="CRBO")["value"].astype(float)
-        ruled_out = [name for name, value in highest.items() if printed.min() > value]
+        published = rows_where(self.overlaps, metric="CRBO")["value"].astype(float)
+        ruled_out = [name for name, value in highest.items() if published.min() > value]
         largest = ", ".join(f"{name} {value:.3f}" for name, value in highest.items())
         return Finding(
             len(ruled_out) == len(highest),
-            f"{printed.min()} to {printed.max()} published; the largest of ten documents are "
+            f"{published.min()} to {published.max()} published; the largest of ten documents are "
             f"{largest}",
         )

@@ -41,16 +41,16 @@ def fairness_tables(
 ) -> FairnessTables:
     """Means of effectiveness and fairness on each query set, with the marks of the tests."""
     means = pd.concat(
-        ranker_means(found, baseline=baseline, correlated=CORRELATED, level=level).assign(
+        ranker_means(rankers, baseline=baseline, correlated=CORRELATED, level=level).assign(
             query_set=query_set
         )
-        for query_set, found in measured.items()
+        for query_set, rankers in measured.items()
     ).rename(columns={"system": "row"})
     means["family"] = means["row"].map(families)
     means["metric"] = means["metric"].replace(names)
     tests = pd.concat(
-        tests_against(found, baseline, level=level).assign(query_set=query_set)
-        for query_set, found in measured.items()
+        tests_against(rankers, baseline, level=level).assign(query_set=query_set)
+        for query_set, rankers in measured.items()
     ).rename(columns={"system": "row"})
     return FairnessTables(
         means[["row", "family", "query_set", "metric", "value", "marker"]],

@@ -50,7 +50,7 @@ def test_ties_stand_as_in_trec_eval():
 
 @given(st.integers(1, 6), st.integers(0, 50))
 def test_a_random_place_keeps_the_best_others(k, seed):
-    found, faults = pick_questions(RUN, GOLD, k=k, place="random", seed=seed)
+    found, faults = pick_questions(RUN, GOLD, k=k, gold_position="random", seed=seed)
     assert [question.id for question in found][:3] == ["q0", "q1", "q2"]
     for question, gold in zip(found, ["d0", "d2", "d5"], strict=False):
         others = [name for name in question.documents if name != gold]
@@ -63,7 +63,7 @@ def test_random_places_differ_between_questions_and_seeds():
     run = pd.concat([RUN.query("query == 'q0'").assign(query=f"r{n}") for n in range(40)])
     gold = pd.DataFrame({"query": [f"r{n}" for n in range(40)], "document": "d5"})
     places = [
-        [question.gold for question in pick_questions(run, gold, k=5, place="random", seed=seed)[0]]
+        [question.gold for question in pick_questions(run, gold, k=5, gold_position="random", seed=seed)[0]]
         for seed in (0, 0, 1)
     ]
     assert places[0] == places[1] != places[2]
@@ -72,7 +72,7 @@ def test_random_places_differ_between_questions_and_seeds():
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"k": 0}, "k is 0; a prompt has 1"), ({"k": 2, "place": "last"}, "place is 'last'")],
+    [({"k": 0}, "k is 0; a prompt has 1"), ({"k": 2, "gold_position": "last"}, "gold_position is 'last'")],
 )
 def test_bad_options_are_named(options, said):
     with pytest.raises(ValueError, match=said):

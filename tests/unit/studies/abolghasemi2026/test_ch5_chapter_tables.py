@@ -46,7 +46,7 @@ def answers(generator, name, dataset, settings, n):
 @pytest.fixture(scope="module")
 def tables():
     """All that the chapter asks, of two controls and one that cites nothing, on both data sets."""
-    settings = study_settings(K, DEPTHS, others=OTHERS)
+    settings = study_settings(K, DEPTHS, other_retrievers=OTHERS)
     frame = check_answers(
         pd.concat(
             answers(generator, name, dataset, settings, n=24)

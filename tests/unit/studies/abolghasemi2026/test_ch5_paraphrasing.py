@@ -97,8 +97,8 @@ def test_requests_are_found_by_their_keys(tmp_path: Path):
 
 def test_a_search_is_ended_only_where_it_is_hopeless():
     lines: list[str] = []
-    promising = Outlook((30, 20), (20, 12), candidates=60, wanted=5)
-    hopeless = Outlook((30, 2), (2, 0), candidates=30, wanted=5)
+    promising = Outlook((30, 20), (20, 12), candidates=60, target=5)
+    hopeless = Outlook((30, 2), (2, 0), candidates=30, target=5)
     ending_where_hopeless("toy", lines.append)(promising)
     noting(lines.append)(hopeless)
     assert len(lines) == 2

@@ -171,7 +171,7 @@ def test_recall_and_counts_are_one_number():
 def test_500_queries_stand_behind_the_counts():
     assert queries_behind(printed("table_5_12", "table_5_13")["value"].to_list()) == 500
     # One digit that 500 queries cannot give, and nothing below 1,000 fits.
-    assert queries_behind(["0.766", "0.682", "0.001", "0.499"], most=500) is None
+    assert queries_behind(["0.766", "0.682", "0.001", "0.499"], largest=500) is None
 
 
 def test_authors_that_prompts_name():

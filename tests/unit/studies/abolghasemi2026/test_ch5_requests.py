@@ -17,7 +17,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     MIXED_ARMS,
     PLAIN_ARMS,
     Arm,
-    Asked,
+    Presentation,
     all_requests,
     study_settings,
 )
@@ -36,7 +36,7 @@ from everycell.studies.abolghasemi2026.ch5.requests import (
 from everycell.studies.abolghasemi2026.ch5.results import quality
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
-SETTINGS = study_settings(2, [2, 5], others=["SPLADE", "MiniLM"])
+SETTINGS = study_settings(2, [2, 5], other_retrievers=["SPLADE", "MiniLM"])
 QUESTION = Question("q1", ("d7", "d3"), gold=2)
 TEXTS = {
     ("d7", "Human"): "Rye is a grass [3].",
@@ -48,7 +48,7 @@ TEXTS = {
 
 def prompt(setting, arm, question=QUESTION, names=("Ada Ode", "Bo Berg"), texts=TEXTS):
     request = request_of(
-        Asked(setting, arm, question),
+        Presentation(setting, arm, question),
         question="How old is Delft?",
         text=lambda document, author: texts[document, author],
         templates=TEMPLATES,
@@ -67,7 +67,7 @@ def test_the_study_has_the_arms_of_the_chapter():
     assert len(main.arms) == 16 and len(set(main.arms)) == 16
     assert {arm[:2] for arm in extended.arms} == {("Human", "Human"), ("LLM", "LLM")}
     assert len(EXTENDED_ARMS) == 6 and len(HUMAN_ARMS) == 3
-    assert [(each.name, each.retriever, each.k, each.place) for each in rest] == [
+    assert [(each.name, each.retriever, each.k, each.position) for each in rest] == [
         ("depths", "BM25", 2, "random"),
         ("depths", "BM25", 5, "random"),
         ("retrievers", "SPLADE", 2, "retrieved"),
@@ -222,7 +222,7 @@ RECORDED = {
 @pytest.mark.parametrize("arm", PLAIN_ARMS[:2])
 def test_the_projects_prompts_are_those_that_answers_are_recorded_by(arm):
     request = request_of(
-        Asked(SETTINGS[0], arm, QUESTION),
+        Presentation(SETTINGS[0], arm, QUESTION),
         question="How old is Delft?",
         text=lambda document, author: TEXTS[document, author],
         templates=TEMPLATES,
@@ -232,7 +232,7 @@ def test_the_projects_prompts_are_those_that_answers_are_recorded_by(arm):
 
 
 def answered(*texts, gold=None, tokens=None, finish="stop", question=QUESTION, reading=DEFAULT):
-    asked = [Asked(SETTINGS[0], arm, question) for arm in PLAIN_ARMS[: len(texts)]]
+    asked = [Presentation(SETTINGS[0], arm, question) for arm in PLAIN_ARMS[: len(texts)]]
     answers = [Answer(text=text, finish=finish, tokens=tokens) for text in texts]
     names = {"dataset": "toy", "generator": "x"}
     return answers_frame(asked, answers, gold_answers=gold or {}, reading=reading, **names)

@@ -45,7 +45,7 @@ def asked(generator, arms, n=30, name="toy", dataset="NQ", **setting):
     setting = MAIN | setting
     documents = tuple("abcdefghij"[: setting["k"]])
     questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
-    shown = all_requests([Setting("toy", **setting, arms=arms)], lambda *_: questions)
+    shown = all_requests([Setting("toy", *setting.values(), arms)], lambda *_: questions)
     answers = answers_of(generator, shown, Benchmark(dataset, {"Human": TEXTS}))
     return answers.assign(generator=name)
 

@@ -51,7 +51,7 @@ class Keyword(SatisfactionEstimator):
     trained: list = []
 
     def train(self, setup, parts, folder, *, seed, training_seed):
-        training, _ = material(setup, parts, most=self.samples, seed=seed)
+        training, _ = material(setup, parts, limit=self.samples, seed=seed)
         self.trained.append((setup, len(training), folder, training_seed))
         word = self.sizes["word"]
         return lambda dialogues: [float(word in turns[-1][1]) for turns in dialogues]
@@ -108,7 +108,7 @@ def test_the_two_setups_of_this_project_need_counterfactuals_and_apologies():
 
 
 def test_material_of_a_setup():
-    training, valid = material(Setup(counterfactuals=True), PARTS, most=4, seed=0)
+    training, valid = material(Setup(counterfactuals=True), PARTS, limit=4, seed=0)
     assert (len(training), len(valid)) == (8, 18)
     assert sum(each.satisfied for each in training) == 4
     training, valid = material(Setup(without_apologies=True), PARTS, seed=0)

@@ -78,8 +78,8 @@ def written(monkeypatch):
     # Room for six sentences of ten words, in rounds of three.
     monkeypatch.setattr("everycell.studies.lajewska2025.ch6.rag24.MOST_WORDS", 65)
     for name, run in RUNS.items():
-        if run.most is not None:
-            changed = run._replace(most=65)
+        if run.word_limit is not None:
+            changed = run._replace(word_limit=65)
             monkeypatch.setitem(RUNS, name, changed)
     model = Model()
     decoding = Decoding(max_tokens=50)
@@ -96,7 +96,7 @@ def test_sentences_are_added_while_there_is_room(written):
     responses, _ = written
     first = responses[responses["topic"] == "1"].groupby("system").size()
     assert first["ginger-fluency_top_5"] == 3
-    assert first[[name for name, run in RUNS.items() if run.most]].unique().tolist() == [6]
+    assert first[[name for name, run in RUNS.items() if run.word_limit]].unique().tolist() == [6]
     # In the order of the ranking, each with its nugget.
     own = responses[(responses["system"] == "ginger_lsa_bm25") & (responses["topic"] == "1")]
     assert [list(each) for each in own["nuggets"]] == [[9], [8], [7], [6], [5], [4]]

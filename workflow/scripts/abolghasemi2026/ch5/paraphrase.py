@@ -72,7 +72,7 @@ with Job(snakemake) as job:
             unit=sizes["unit"],
         )
         asked, made = paraphrase_questions(
-            tried, paraphraser.say_again, answers, wanted=sizes["questions"], told=told
+            tried, paraphraser.say_again, answers, target=sizes["questions"], report=told
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
     write_atomically(Path(snakemake.output.record), record_lines(paraphraser.used.values()))

@@ -43,11 +43,11 @@ def _bad_letters(table: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
 
 def audit_abolghasemi2026_impossible_letters(cells: Cells) -> Finding:
     """Table 2.1: significance letters that name no row, their own row, or a better row."""
-    found = [
+    faults = [
         f"{row} {task} {metric}: {bad}"
         for row, task, metric, bad in _bad_letters(cells("table_2_1"))
     ]
-    return holds_if_any(found, "every letter names a row with a lower value")
+    return holds_if_any(faults, "every letter names a row with a lower value")
 
 
 def audit_abolghasemi2026_tildev2_claim(cells: Cells) -> Finding:

@@ -38,18 +38,18 @@ def curves(
     """
     parts = []
     for name, by_task in combinations.items():
-        for task, found in by_task.items():
+        for task, sweep in by_task.items():
             check_task(task, noise=noise)
-            for metric, means in found.means().items():
+            for metric, means in sweep.means().items():
                 parts.append(
                     pd.DataFrame(
                         {
                             "combination": name,
                             "task": task,
                             "metric": metric,
-                            "alpha": found.alphas,
+                            "alpha": sweep.alphas,
                             "value": means.to_numpy(),
-                            "oracle": oracle(found, metric)["value"].mean(),
+                            "oracle": oracle(sweep, metric)["value"].mean(),
                             "noise": noise[task].loc[metric, "noise_value"],
                         }
                     )

@@ -50,21 +50,21 @@ def pairing(
     >>> both.test.queries.tolist(), both.validation.tune("RR")
     (['r'], 0.6)
     """
-    chosen = np.asarray(in_test)
-    if chosen.dtype != bool or chosen.shape != (len(lists.queries),):
+    test_topics = np.asarray(in_test)
+    if test_topics.dtype != bool or test_topics.shape != (len(lists.queries),):
         raise ValueError(
-            f"in_test has the shape {chosen.shape} and the type {chosen.dtype}: give a truth value "
-            f"for each of the {len(lists.queries)} topics."
+            f"in_test has the shape {test_topics.shape} and the type {test_topics.dtype}: give a "
+            f"truth value for each of the {len(lists.queries)} topics."
         )
-    if chosen.all() or not chosen.any():
+    if test_topics.all() or not test_topics.any():
         raise ValueError(
-            f"{chosen.sum()} of {len(chosen)} topics are test topics: alpha is tuned on others, "
-            "so give one or more of both splits."
+            f"{test_topics.sum()} of {len(test_topics)} topics are test topics: alpha is tuned on "
+            "others, so give one or more of both splits."
         )
     one, other = np.asarray(first), np.asarray(second)
     validation, test = (
         sweep(lists.topics(rows), one[rows], other[rows], measures, alphas=alphas, over=over)
-        for rows in (~chosen, chosen)
+        for rows in (~test_topics, test_topics)
     )
     return Pairing(validation, test)
 
@@ -117,10 +117,10 @@ def interpolation_table(
     values = {task: dict(by_system) for task, by_system in singles.items()}
     alphas = []
     for name, pairings in combinations.items():
-        tuned, chosen = tuned_values(pairings, tune_for)
+        tuned, tuned_alphas = tuned_values(pairings, tune_for)
         for task, frame in tuned.items():
             values.setdefault(task, {})[name] = frame
-        alphas.append(chosen.assign(system=name))
+        alphas.append(tuned_alphas.assign(system=name))
     table = quality_table(values, comparisons=comparisons, level=level)
     if not alphas:
         return table.assign(alpha=np.nan)

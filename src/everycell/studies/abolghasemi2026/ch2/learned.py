@@ -36,7 +36,7 @@ def learned(
             )
         test = stats.ttest_1samp(gains, 0)
         interval = test.confidence_interval(1 - level)
-        told = {
+        numbers = {
             f"gain in {measure}": gains.mean(),
             "low": interval.low,
             "high": interval.high,
@@ -45,6 +45,6 @@ def learned(
         }
         rows += [
             {"row": system, "against": other, "metric": metric, "value": float(value)}
-            for metric, value in told.items()
+            for metric, value in numbers.items()
         ]
     return pd.DataFrame(rows)

@@ -49,8 +49,8 @@ def noise_levels(
     >>> levels.round(3).to_dict("list")
     {'noise_value': [0.611], 'noise_sd': [0.127], 'noise_gain': [0.194]}
     """
-    found = noise_oracle(lists, first, measures, alphas=alphas, over=over, seeds=seeds)
-    by_measure = found.groupby("measure", sort=False)
+    by_seed = noise_oracle(lists, first, measures, alphas=alphas, over=over, seeds=seeds)
+    by_measure = by_seed.groupby("measure", sort=False)
     return pd.DataFrame(
         {
             "noise_value": by_measure["value"].mean(),
@@ -91,11 +91,11 @@ def oracle_table(
     """
     rows = []
     for name, by_task in combinations.items():
-        for task, found in by_task.items():
+        for task, sweep in by_task.items():
             check_task(task, singles=singles, noise=noise)
-            for metric in found.values:
-                chosen = oracle(found, metric)
-                wide = _with_singles(task, metric, chosen["value"], singles[task])
+            for metric in sweep.values:
+                best = oracle(sweep, metric)
+                wide = _with_singles(task, metric, best["value"], singles[task])
                 number = len(singles[task]) if comparisons is None else comparisons
                 tests = paired_tests(
                     wide,
@@ -103,19 +103,19 @@ def oracle_table(
                     comparisons=number,
                     level=level,
                 )
-                named = {**(letters or system_letters(list(singles[task]))), "": ""}
+                all_letters = {**(letters or system_letters(list(singles[task]))), "": ""}
                 rows += _oracle_rows(
                     {"combination": name, "task": task, "metric": metric},
-                    oracle_summary(chosen),
-                    beaten_letters(tests, named)[""],
+                    oracle_summary(best),
+                    beaten_letters(tests, all_letters)[""],
                     int(tests["comparisons"].iloc[0]),
                     noise[task].loc[metric],
                 )
     table = pd.DataFrame(rows)
-    order = {row: place for place, row in enumerate(ORACLE_ROWS)}
-    names = {name: place for place, name in enumerate(combinations)}
-    places = [table["combination"].map(names), table["row"].map(order)]
-    return table.iloc[np.lexsort(places[::-1])].reset_index(drop=True)
+    order = {row: position for position, row in enumerate(ORACLE_ROWS)}
+    names = {name: position for position, name in enumerate(combinations)}
+    positions = [table["combination"].map(names), table["row"].map(order)]
+    return table.iloc[np.lexsort(positions[::-1])].reset_index(drop=True)
 
 
 def _with_singles(

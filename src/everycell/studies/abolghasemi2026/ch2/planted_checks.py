@@ -53,13 +53,13 @@ def weight_checks(encoded: Mapping[str, Encoded], mentions: pd.DataFrame) -> pd.
         learned["score"] -= learned.groupby("term")["score"].transform("mean")
         for task in (EFFECTS, CONTROLS["weights"]):
             by_cue = learned[learned["task"] == task].groupby("cue")[["weight", "score"]].mean()
-            found = stats.spearmanr(by_cue["weight"], by_cue["score"]).statistic
-            spread = 1.96 * np.sqrt((1 + found**2 / 2) / (len(by_cue) - 3))
+            correlation = stats.spearmanr(by_cue["weight"], by_cue["score"]).statistic
+            spread = 1.96 * np.sqrt((1 + correlation**2 / 2) / (len(by_cue) - 3))
             # A perfect correlation has no z.
-            centre = np.arctanh(min(found, 1 - 1e-9))
+            centre = np.arctanh(min(correlation, 1 - 1e-9))
             interval = {"low": np.tanh(centre - spread), "high": np.tanh(centre + spread)}
             check = f"{ranker}: rank correlation with planted weights"
-            rows += _rows(check, task, {"value": found} | interval)
+            rows += _rows(check, task, {"value": correlation} | interval)
     return pd.DataFrame(rows)
 
 
@@ -75,11 +75,11 @@ def gain_checks(
     for check, row, other in GAINS:
         for task in (CONTROLS["names"], UNNAMED_WORDS):
             ndcg = {name: frame["nDCG"] for name, frame in values[task].items()}
-            found = mean_with_interval(ndcg[row] - ndcg[other], seed)
+            gain = mean_with_interval(ndcg[row] - ndcg[other], seed)
             if check.startswith("expansion") and task != UNNAMED_WORDS:
                 gap = (ndcg["q"] - ndcg["p"]).mean()
-                found["share of the planted gap"] = found["value"] / gap
-            rows += _rows(f"nDCG: {check.format(*expansion)}", task, found)
+                gain["share of the planted gap"] = gain["value"] / gap
+            rows += _rows(f"nDCG: {check.format(*expansion)}", task, gain)
     return pd.DataFrame(rows)
 
 
@@ -99,8 +99,8 @@ def combination_checks(runs: RankingRuns, scaling: Scaling, seed: int) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def _rows(check: str, task: str, found: Mapping[str, float]) -> list[dict[str, object]]:
+def _rows(check: str, task: str, values: Mapping[str, float]) -> list[dict[str, object]]:
     return [
         {"check": check, "task": task, "metric": metric, "value": float(value)}
-        for metric, value in found.items()
+        for metric, value in values.items()
     ]

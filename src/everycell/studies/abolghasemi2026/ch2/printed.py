@@ -23,7 +23,7 @@ def as_printed(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.D
     percent = table["metric"].str.startswith("MAP")
     if "row" in table:
         percent &= ~table["row"].isin(list(ORACLE_ROWS)[1:])
-    printed = table.assign(unit=np.where(percent, "percent", ""))
+    result = table.assign(unit=np.where(percent, "percent", ""))
     for column in columns:
-        printed[column] = table[column].where(~percent, table[column] * 100)
-    return printed
+        result[column] = table[column].where(~percent, table[column] * 100)
+    return result

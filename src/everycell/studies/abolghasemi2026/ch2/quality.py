@@ -45,17 +45,17 @@ def quality_table(
     [['a', 'BM25', 0.35, '', 4], ['b', 'TILDE', 0.5, 'a', 4]]
     """
     systems = _systems(values)
-    named = system_letters(systems) if letters is None else letters
-    unnamed = [system for system in systems if system not in named]
+    letters_by_system = system_letters(systems) if letters is None else letters
+    unnamed = [system for system in systems if system not in letters_by_system]
     if unnamed:
         raise ValueError(f"The system {unnamed[0]!r} has no letter: name it in letters.")
     rows = [
         row
         for task, by_system in values.items()
         for metric in next(iter(by_system.values())).columns
-        for row in _column(task, metric, by_system, named, comparisons, level)
+        for row in _column(task, metric, by_system, letters_by_system, comparisons, level)
     ]
-    order = {system: place for place, system in enumerate(systems)}
+    order = {system: position for position, system in enumerate(systems)}
     table = pd.DataFrame(rows)
     return table.sort_values("system", key=lambda s: s.map(order), kind="stable", ignore_index=True)
 
@@ -146,10 +146,10 @@ def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
             "or more, and a value for each."
         )
     values = values.round(12)
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (values.to_numpy(),), np.mean, n_resamples=2000, method="percentile", rng=seed
     ).confidence_interval
-    return {"value": values.mean(), "low": found.low, "high": found.high}
+    return {"value": values.mean(), "low": interval.low, "high": interval.high}
 
 
 def short_and_long(
@@ -186,15 +186,15 @@ def short_and_long(
                 "nDCG": ndcg,
                 f"nDCG minus that of {systems[0]}": ndcg - pooled[systems[0]],
             }
-            for measure, each in measures.items():
+            for measure, by_topic in measures.items():
                 cell = {"system": system, "queries": kind, "measure": measure}
-                rows.append(cell | mean_with_interval(each, seed))
+                rows.append(cell | mean_with_interval(by_topic, seed))
     return pd.DataFrame(rows)
 
 
-def check_task(task: str, **given: Mapping[str, object]) -> None:
+def check_task(task: str, **tables: Mapping[str, object]) -> None:
     """Refuse a task that one of the tables by task, given by their names, does not have."""
-    for name, by_task in given.items():
+    for name, by_task in tables.items():
         if task not in by_task:
             raise ValueError(f"{name} has no task {task!r}: it has {list(by_task)}; add it.")
 

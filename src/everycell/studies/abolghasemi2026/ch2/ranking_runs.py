@@ -61,20 +61,20 @@ class RankingRuns:
         qrels = judgements(self.candidates, setting=self.setting, task=task, split=split)
         lists = judge(qrels, qrels)
         scores = {name: lists.scores(self.run(name, task), outside="drop") for name in self.runs}
-        return {name: lists.run(each) for name, each in scores.items()}, qrels
+        return {name: lists.run(system_scores) for name, system_scores in scores.items()}, qrels
 
     @classmethod
     def of_job(cls, snakemake: Any, setting: str | None = None) -> RankingRuns:
         """Runs of a job's systems by their models, in the main setting or another one."""
         ((collection, lists),) = (
-            (name, found) for name, found in snakemake.params.lists.items() if found
+            (name, settings) for name, settings in snakemake.params.lists.items() if settings
         )
         runs = {
             model: Path(f"work/{collection}/runs/{run}.run")
             for _, model, _, run in snakemake.params.systems
         }
-        chosen = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
-        return cls(snakemake.input.candidates, runs, **chosen)
+        options = {"setting": setting or lists["setting"], "tasks": lists["tasks"]}
+        return cls(snakemake.input.candidates, runs, **options)
 
     def noise(self, scaling: Scaling, seeds: int) -> dict[str, pd.DataFrame]:
         """Noise oracle of the first system, by task."""
@@ -88,10 +88,10 @@ class RankingRuns:
 
     def pairings(self, scaling: Scaling) -> dict[str, dict[str, Pairing]]:
         """The first system with each other one, by its name and by task."""
-        first, *others = self.runs
+        first, *second_systems = self.runs
         return {
             other: {task: self.pairing(task, first, other, scaling) for task in self.tasks}
-            for other in others
+            for other in second_systems
         }
 
     def pairing(self, task: str, first: str, second: str, scaling: Scaling) -> Pairing:

@@ -21,8 +21,8 @@ def task_reports(
     """Reports of all tasks, one below the other, in each form."""
     reports = {}
     for task, (runs, qrels) in ranked.items():
-        named = {names[row].replace(",", ""): run for row, run in runs.items()}
-        reports[task] = comparison_report(named, qrels, measures, level=level)
+        runs_by_name = {names[row].replace(",", ""): run for row, run in runs.items()}
+        reports[task] = comparison_report(runs_by_name, qrels, measures, level=level)
     return {
         form: "\n\n".join(head.format(task) + getattr(one, form) for task, one in reports.items())
         + "\n"

@@ -42,12 +42,12 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
     >>> {row: values["MAP"].round(2).tolist() for row, values in found["cite"].items()}
     {'a': [0.2, 0.4], 'e': [0.3, 0.5]}
     """
-    first, *others = trainings
+    first, *other_trainings = trainings
     means: dict[str, dict[str, pd.DataFrame]] = {}
     for task, rows in first.items():
         means[task] = {}
         for row, values in rows.items():
-            again = [other[task][row] for other in others if row in other[task]]
+            again = [other[task][row] for other in other_trainings if row in other[task]]
             means[task][row] = sum(again, values) / (1 + len(again))
     return means
 
@@ -63,11 +63,11 @@ def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFr
     0   e  cite    MAP  0.375
     1   e  cite    MAP  0.625
     """
-    found = [
+    cells = [
         (row, task, metric, float(value))
         for values in trainings
         for row in rows
         for task, by_row in values.items()
         for metric, value in by_row[row].mean().items()
     ]
-    return pd.DataFrame(found, columns=["row", "task", "metric", "value"])
+    return pd.DataFrame(cells, columns=["row", "task", "metric", "value"])

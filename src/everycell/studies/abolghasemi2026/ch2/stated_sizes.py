@@ -46,7 +46,7 @@ def stated_sizes(
     test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
     papers = set(candidates["document_id"]) | set(candidates["query_id"])
     best = grid.loc[grid["nDCG"].idxmax()]
-    found = {
+    numbers = {
         "SciDocs papers over the four tasks": f"about {round(len(papers), -4)}",
         "query papers per task": _span(test["queries"]),
         "candidates per query: positives up to": _span(test["positives"]),
@@ -57,13 +57,13 @@ def stated_sizes(
     for name, frame in terms.items():
         own = frame[frame["document_id"].isin(papers)]
         lengths = own["terms"].str.split().str.len()
-        found[f"mean tokens of abstract+title, {name} tokenizer"] = str(lengths.mean())
+        numbers[f"mean tokens of abstract+title, {name} tokenizer"] = str(lengths.mean())
         quantile = np.quantile(lengths, QUANTILE)
-        found[f"90% quantile of tokens, {name} (in printed order)"] = str(quantile)
+        numbers[f"90% quantile of tokens, {name} (in printed order)"] = str(quantile)
     for size in EXPANSIONS:
         mean = np.mean([frame["added"].mean() for frame in new_terms[size]])
-        found[f"new tokens appended on average with m={size}"] = str(mean)
-    return pd.DataFrame(found.items(), columns=["claim", "value"])
+        numbers[f"new tokens appended on average with m={size}"] = str(mean)
+    return pd.DataFrame(numbers.items(), columns=["claim", "value"])
 
 
 def _span(values: Sequence[int]) -> str:

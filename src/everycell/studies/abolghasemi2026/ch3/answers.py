@@ -31,7 +31,7 @@ ESTIMATOR = ["benchmark", "model", "setup"]
 WITH = " + counterfactuals"
 
 
-def with_labels(said: pd.DataFrame) -> pd.DataFrame:
+def with_labels(answers: pd.DataFrame) -> pd.DataFrame:
     """Add what estimators say of each sample to how likely dissatisfaction is by them.
 
     Examples
@@ -40,8 +40,10 @@ def with_labels(said: pd.DataFrame) -> pd.DataFrame:
     >>> with_labels(frame)["predicted"].tolist()
     [True, False, True]
     """
-    known = said["probability"].notna()
-    return said.assign(predicted=(said["probability"] <= 0.5).where(known, ~said["satisfied"]))
+    known = answers["probability"].notna()
+    return answers.assign(
+        predicted=(answers["probability"] <= 0.5).where(known, ~answers["satisfied"])
+    )
 
 
 def numbered(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
@@ -52,8 +54,8 @@ def numbered(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.Data
     >>> [frame["seed"].item() for frame in numbered([pd.DataFrame({"seed": [0]})] * 4, 2)]
     [0, 1, 0, 1]
     """
-    for place, frame in enumerate(frames):
-        yield frame if trainings == 1 else frame.assign(seed=place % trainings)
+    for number, frame in enumerate(frames):
+        yield frame if trainings == 1 else frame.assign(seed=number % trainings)
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
@@ -71,9 +73,9 @@ def confusions(answers: pd.DataFrame) -> pd.DataFrame:
     for names, group in answers.groupby([*ESTIMATOR, "seed"], sort=False):
         benchmark, model, setup, seed = names
         for test_data, parts in TEST_SETS.items():
-            chosen = group[group["part"].isin(parts)]
+            samples = group[group["part"].isin(parts)]
             if set(parts) <= set(group["part"]):
-                counts = confusion(chosen["satisfied"].tolist(), chosen["predicted"].tolist())
+                counts = confusion(samples["satisfied"].tolist(), samples["predicted"].tolist())
                 rows.append((benchmark, test_data, model, setup, seed, *counts))
     columns = ["benchmark", "test_data", "model", "setup", "seed", *Confusion._fields]
     return pd.DataFrame(rows, columns=columns)
@@ -114,8 +116,10 @@ def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     >>> chosen_setups(pd.concat([asked, frame]))
     {('toy', 'Zephyr'): 'Few-shot', ('toy', 'BERT'): 'x10'}
     """
-    chosen = answers["part"] == "valid"
-    table = measured(confusions(answers[chosen].assign(part="main"))) if chosen.any() else None
+    validation = answers["part"] == "valid"
+    table = (
+        measured(confusions(answers[validation].assign(part="main"))) if validation.any() else None
+    )
     best: dict[tuple[str, str], str] = {}
     for names, rows in answers.groupby(["benchmark", "model"], sort=False):
         setups = rows.loc[rows["part"] == "valid", "setup"].unique()
@@ -138,11 +142,11 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
     >>> overlaps(frame)
     [0.5]
     """
-    found = []
+    values = []
     for _, rows in answers.groupby("seed"):
         right = rows[rows["satisfied"] == rows["predicted"]]
-        found.append(jaccard(*(right.loc[right["part"] == part, "id"] for part in ("main", "cf"))))
-    return found
+        values.append(jaccard(*(right.loc[right["part"] == part, "id"] for part in ("main", "cf"))))
+    return values
 
 
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
@@ -157,8 +161,8 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
     [[0.0, 100.0], [5.0, 90.0], [10.0, 90.0]]
     """
     rows = []
-    for number, (_, given) in enumerate(answers.groupby("seed")):
-        main, cf = (given[given["part"] == part] for part in ("main", "cf"))
+    for number, (_, training) in enumerate(answers.groupby("seed")):
+        main, cf = (training[training["part"] == part] for part in ("main", "cf"))
         base = confusion(main["satisfied"].tolist(), main["predicted"].tolist())
         right = ~cf.loc[~cf["satisfied"], "predicted"].to_numpy(dtype=bool)
         steps = dissatisfaction_steps(
@@ -174,9 +178,9 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
                     dissatisfied_right=base.dissatisfied_right + more,
                     dissatisfied_wrong=base.dissatisfied_wrong + added - more,
                 )
-                found = scores(counts)
+                measures = scores(counts)
                 unhappy = counts.dissatisfied_right + counts.dissatisfied_wrong
-                values = {"Acc": found.accuracy, "F1": found.f1}
+                values = {"Acc": measures.accuracy, "F1": measures.f1}
                 if unhappy:
                     recall = 100 * counts.dissatisfied_right / unhappy
                     values["recall of dissatisfaction"] = recall
@@ -200,7 +204,7 @@ def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 ['trainings', 2.0]]
     """
     f1 = measures[measures["metric"] == "F1"].groupby(keys, sort=False)["value"]
-    found = pd.DataFrame(
+    summary = pd.DataFrame(
         {
             "mean F1": f1.mean(),
             "deviation": f1.std(),
@@ -209,7 +213,7 @@ def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
             "trainings": f1.count(),
         }
     )
-    return found.reset_index().melt(id_vars=keys, var_name="metric").dropna(subset="value")
+    return summary.reset_index().melt(id_vars=keys, var_name="metric").dropna(subset="value")
 
 
 def shown_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> pd.DataFrame:
@@ -221,6 +225,8 @@ def shown_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> 
     best = pd.Series([(*names, setup) for names, setup in setups.items()])
     names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)
     augmented = answers["setup"] == AUGMENTED
-    chosen = answers[names.isin(best) | augmented].copy()
-    chosen.loc[augmented, "model"] += WITH
-    return chosen[chosen.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))]
+    best_answers = answers[names.isin(best) | augmented].copy()
+    best_answers.loc[augmented, "model"] += WITH
+    return best_answers[
+        best_answers.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
+    ]

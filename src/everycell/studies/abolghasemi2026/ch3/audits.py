@@ -46,9 +46,9 @@ def _sizes(cells: Cells, dataset: str, test_data: str) -> _Size:
     )
 
 
-def _fitting(printed: dict[str, float], size: _Size) -> list[Confusion]:
+def _fitting(published: dict[str, float], size: _Size) -> list[Confusion]:
     """Confusion matrices that fit the four measures of a row."""
-    return fitting_confusions({_MEASURES[name]: value for name, value in printed.items()}, *size)
+    return fitting_confusions({_MEASURES[name]: value for name, value in published.items()}, *size)
 
 
 def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Size]]:
@@ -56,13 +56,13 @@ def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, f
     key = ["test_data", "model", "setup", "dataset"]
     size = cache(partial(_sizes, cells))
     for name, row in cells("table_3_6").groupby(key, sort=False):
-        printed = dict(zip(row["metric"], row["value"].astype(float), strict=True))
-        yield name, printed, size(dataset=name[3], test_data=name[0])
+        published = dict(zip(row["metric"], row["value"].astype(float), strict=True))
+        yield name, published, size(dataset=name[3], test_data=name[0])
 
 
 def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
     """Each row of Table 3.6 fits exactly one confusion matrix with the sizes of Table 3.5."""
-    counts = {name: len(_fitting(printed, size)) for name, printed, size in _runs(cells)}
+    counts = {name: len(_fitting(published, size)) for name, published, size in _runs(cells)}
     return holds_if_none(
         (f"{' '.join(name)}: {n} matrices" for name, n in counts.items() if n != 1),
         f"{len(counts)} rows fit one matrix each",
@@ -71,8 +71,8 @@ def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
 
 def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
     """Table 3.6: rows of the mixed set whose correct answers are not the sum of Main and CF."""
-    right = {name: _fitting(printed, size) for name, printed, size in _runs(cells)}
-    found, mixed = [], [name for name in right if name[0] == "Mixed"]
+    right = {name: _fitting(published, size) for name, published, size in _runs(cells)}
+    faults, mixed = [], [name for name in right if name[0] == "Mixed"]
     for name in mixed:
         unions = [
             Confusion(*map(sum, zip(main, cf, strict=True)))
@@ -80,36 +80,36 @@ def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
             for cf in right[("CF", *name[1:])]
         ]
         if not set(unions) & set(right[name]):
-            sums, printed = (
+            sums, published = (
                 [(fit.satisfied_right, fit.dissatisfied_right) for fit in fits]
                 for fits in (unions, right[name])
             )
-            found.append(f"{' '.join(name[1:])}: sum {sums}, published {printed}")
-    return holds_if_any(found, f"all {len(mixed)} mixed rows are sums")
+            faults.append(f"{' '.join(name[1:])}: sum {sums}, published {published}")
+    return holds_if_any(faults, f"all {len(mixed)} mixed rows are sums")
 
 
 def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
     """Table 3.6: measures truncated to two decimals, where the others are rounded."""
-    found = []
-    for name, printed, size in _runs(cells):
-        for right in _fitting(printed, size):
+    faults = []
+    for name, published, size in _runs(cells):
+        for right in _fitting(published, size):
             for metric, exact in zip(_MEASURES, scores(right), strict=True):
-                if abs(exact - printed[metric]) > 0.005 + 1e-9:
-                    place = f"{' '.join(name)} {metric}"
-                    found.append(f"{place}: {exact:.3f} published {printed[metric]:.2f}")
-    return holds_if_any(found, "all measures are rounded")
+                if abs(exact - published[metric]) > 0.005 + 1e-9:
+                    label = f"{' '.join(name)} {metric}"
+                    faults.append(f"{label}: {exact:.3f} published {published[metric]:.2f}")
+    return holds_if_any(faults, "all measures are rounded")
 
 
 def audit_abolghasemi2026_main_claim(cells: Cells) -> Finding:
     """§ 3.6.2: on Main, BERT and ASAP beat both language models; macro F1 of Table 3.6."""
     main = rows_where(cells("table_3_6"), test_data="Main", metric="F1")
-    found = []
+    faults = []
     for dataset, column in main.groupby("dataset", sort=False):
         best = rows_where(column, setup="Few-shot")["value"].astype(float).max()
         for cell in rows_where(column, model=["BERT", "ASAP"]).itertuples():
             if float(cell.value) <= best:
-                found.append(f"{dataset} {cell.model} {cell.setup}: {cell.value} against {best:g}")
-    return holds_if_any(found, "every BERT and ASAP row is above both language models")
+                faults.append(f"{dataset} {cell.model} {cell.setup}: {cell.value} against {best:g}")
+    return holds_if_any(faults, "every BERT and ASAP row is above both language models")
 
 
 def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
@@ -119,10 +119,10 @@ def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
     follow from the accuracies of Table 3.6, for each setup of the model.
     """
     solved: dict[tuple[str, str, str], dict[str, int]] = {}
-    for (part, model, setup, dataset), printed, size in _runs(cells):
-        right = round(printed["Acc"] * sum(size) / 100)
+    for (part, model, setup, dataset), published, size in _runs(cells):
+        right = round(published["Acc"] * sum(size) / 100)
         solved.setdefault((model, setup, dataset), {})[part] = right
-    found = []
+    faults = []
     for cell in cells("table_3_7").itertuples():
         overlap = float(cell.value)
         possible = False
@@ -132,8 +132,8 @@ def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
                 common = round(overlap * both / (1 + overlap))
                 possible |= abs(common / (both - common) - overlap) <= 0.00005 + 1e-9
         if not possible:
-            found.append(f"{cell.row} {cell.dataset} {cell.value}")
-    return holds_if_any(found, "every overlap is a ratio of whole numbers")
+            faults.append(f"{cell.row} {cell.dataset} {cell.value}")
+    return holds_if_any(faults, "every overlap is a ratio of whole numbers")
 
 
 def audit_abolghasemi2026_main_ratio(cells: Cells) -> Finding:
@@ -187,9 +187,11 @@ def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:
     turned = {_SATISFIED: _DISSATISFIED, _DISSATISFIED: _SATISFIED, "Overall": "Total"}
     for cell in cells("table_3_4").itertuples():
         before = "Total" if cell.row == "Overall" else cell.row
-        kept = printed_number(sets, row=turned[cell.row], dataset=cell.dataset, collection="CF")
+        flipped = printed_number(sets, row=turned[cell.row], dataset=cell.dataset, collection="CF")
         share = (
-            100 * kept / printed_number(sets, row=before, dataset=cell.dataset, collection="Main")
+            100
+            * flipped
+            / printed_number(sets, row=before, dataset=cell.dataset, collection="Main")
         )
         if abs(share - float(cell.value)) > 0.05:
             faults.append(f"{cell.dataset} {cell.row}: {share:.2f}, published {cell.value}")

@@ -43,9 +43,9 @@ def given_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]:
     Those of whole dialogues are taken in, since with them sums are the printed ones.
     """
     return [
-        given
+        ratings
         for dialogue in dialogues
-        for given in (*filter(None, dialogue.ratings), dialogue.overall)
+        for ratings in (*filter(None, dialogue.ratings), dialogue.overall)
     ]
 
 
@@ -80,7 +80,7 @@ def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]
 
 def rater_agreement(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """How far raters agree, on five ratings and on two classes."""
-    first = np.array([given[:RATERS] for given in ratings])
+    first = np.array([item[:RATERS] for item in ratings])
     rows = []
     for scale, labels in (("five ratings", first), ("binary", first >= SATISFIED_FROM)):
         values = (
@@ -110,10 +110,12 @@ def class_sizes(satisfied: Iterable[bool]) -> dict[str, int]:
 
 
 def part_sizes(
-    dialogues: Sequence[RatedDialogue], held: Sequence[Sequence[tuple[Turn, ...]]], benchmark: str
+    dialogues: Sequence[RatedDialogue],
+    held_out_turns: Sequence[Sequence[tuple[Turn, ...]]],
+    benchmark: str,
 ) -> pd.DataFrame:
     """Sizes of training, validation and test parts, by each reading of the split."""
-    rows, (valid, test) = [], held
+    rows, (valid, test) = [], held_out_turns
     for reading, options in READINGS.items():
         split: dict[str, list[Sample]] = split_samples(
             dialogues, valid, test, benchmark, **options
@@ -127,8 +129,8 @@ def part_sizes(
 def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
     """Cells of Table 3.5 that are counted."""
     rows = []
-    chosen = tests[tests["part"].isin(COLLECTIONS)]
-    for (dataset, part), labels in chosen.groupby(["benchmark", "part"], sort=False)["satisfied"]:
+    samples = tests[tests["part"].isin(COLLECTIONS)]
+    for (dataset, part), labels in samples.groupby(["benchmark", "part"], sort=False)["satisfied"]:
         sizes = class_sizes(labels)
         rows += [(row, dataset, COLLECTIONS[part], "count", n) for row, n in sizes.items()]
     return pd.DataFrame(rows, columns=["row", "dataset", "collection", "metric", "value"])

@@ -42,7 +42,7 @@ class SatisfactionEstimator(ABC):
     #: Name in the tables.
     name: str
     #: Whether the thesis has it: where a tier gives verdicts on cells, its tables have no others.
-    printed: ClassVar[bool] = False
+    in_thesis: ClassVar[bool] = False
     #: Whether trainings of different seeds differ.
     seeded: ClassVar[bool] = True
     #: Simple estimators that are run in the same job, since a job costs more than they do.
@@ -102,7 +102,7 @@ class Majority(SatisfactionEstimator):
         """Share of dissatisfied training samples."""
         from everycell.learning.satisfaction import majority_probability
 
-        share = majority_probability([not each.satisfied for each in parts["train"]])
+        share = majority_probability([not sample.satisfied for sample in parts["train"]])
         return lambda dialogues: [share] * len(dialogues)
 
 
@@ -127,7 +127,7 @@ class Bert(SatisfactionEstimator):
     """A BERT that reads the last words of a dialogue."""
 
     name = "BERT"
-    printed = True
+    in_thesis = True
     baselines = (Majority, TfIdf)
 
     @classmethod
@@ -141,7 +141,7 @@ class Bert(SatisfactionEstimator):
         """Fine-tuned on texts."""
         from everycell.learning.satisfaction_training import stepped_options, train_classifier
 
-        training, valid = map(_labelled, material(setup, parts, most=self.samples, seed=seed))
+        training, valid = map(_labelled, material(setup, parts, limit=self.samples, seed=seed))
         options = stepped_options(**self.training, seed=training_seed)
         return train_classifier(
             self.encoder, training, valid, options, folder, factor=setup.factor, **self.sizes
@@ -152,7 +152,7 @@ class Asap(SatisfactionEstimator):
     """A transformer and a Hawkes process over the utterances of a dialogue."""
 
     name = "ASAP"
-    printed = True
+    in_thesis = True
     _vectors: UtteranceVectors | None = None
 
     @classmethod
@@ -173,7 +173,7 @@ class Asap(SatisfactionEstimator):
         if self.frozen and self._vectors is None:
             # All trainings share what is computed once.
             self._vectors = UtteranceVectors(self.encoder, utterance=self.sizes["utterance"])
-        training, valid = map(_labelled, material(setup, parts, most=self.samples, seed=seed))
+        training, valid = map(_labelled, material(setup, parts, limit=self.samples, seed=seed))
         options = stepped_options(**self.training, seed=training_seed)
         source = self._vectors if self.frozen else None
         return train_asap(
@@ -202,7 +202,7 @@ def baseline_names() -> tuple[str, ...]:
     >>> baseline_names()
     ('Majority', 'TF-IDF')
     """
-    return tuple(each.name for kind in ESTIMATORS.values() for each in kind.baselines)
+    return tuple(baseline.name for kind in ESTIMATORS.values() for baseline in kind.baselines)
 
 
 def printed_names() -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def printed_names() -> tuple[str, ...]:
     >>> printed_names()
     ('BERT', 'ASAP')
     """
-    return tuple(kind.name for kind in ESTIMATORS.values() if kind.printed)
+    return tuple(kind.name for kind in ESTIMATORS.values() if kind.in_thesis)
 
 
 def predictions_for(
@@ -227,29 +227,29 @@ def predictions_for(
 ) -> pd.DataFrame:
     """What an estimator and its baselines say of every sample of a benchmark."""
     known = suitable(setups, parts)
-    found = [
+    trainings = [
         answered
         for kind in estimator.baselines
         for answered in _trained(kind(), parts, known, folder / kind.name, [0], seed)
     ]
     numbers = range(seeds if estimator.seeded else 1)
-    found += _trained(estimator, parts, known, folder, numbers, seed)
+    trainings += _trained(estimator, parts, known, folder, numbers, seed)
     # Most samples have no apology, so that two parts share them.
-    dialogues = list({each.turns: None for part in PARTS for each in parts.get(part, ())})
+    dialogues = list({sample.turns: None for part in PARTS for sample in parts.get(part, ())})
     frames = []
-    for number, model, setup, estimate in found:
-        said = dict(zip(dialogues, estimate(dialogues), strict=True))
+    for number, model, setup, estimate in trainings:
+        probabilities = dict(zip(dialogues, estimate(dialogues), strict=True))
         for part in filter(parts.get, PARTS):
             frames.append(
                 pd.DataFrame(
                     {
                         "part": part,
-                        "id": [each.id for each in parts[part]],
-                        "satisfied": [each.satisfied for each in parts[part]],
+                        "id": [sample.id for sample in parts[part]],
+                        "satisfied": [sample.satisfied for sample in parts[part]],
                         "model": model,
                         "setup": setup,
                         "seed": number,
-                        "probability": [said[each.turns] for each in parts[part]],
+                        "probability": [probabilities[sample.turns] for sample in parts[part]],
                     }
                 )
             )
@@ -267,8 +267,10 @@ def _trained(
     """Trainings of an estimator: number, name, setup and what answers."""
     for number in numbers:
         for name, setup in estimator.setups(known).items():
-            place = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)
-            estimate = estimator.train(setup, parts, place, seed=seed, training_seed=seed + number)
+            subfolder = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)
+            estimate = estimator.train(
+                setup, parts, subfolder, seed=seed, training_seed=seed + number
+            )
             yield number, estimator.name, name, estimate
 
 
@@ -276,4 +278,6 @@ def _labelled(samples: Sequence[Sample]) -> Labelled:
     """Dialogues and labels of samples."""
     from everycell.learning.satisfaction_training import Labelled
 
-    return Labelled([each.turns for each in samples], [not each.satisfied for each in samples])
+    return Labelled(
+        [sample.turns for sample in samples], [not sample.satisfied for sample in samples]
+    )

@@ -23,7 +23,7 @@ TESTED = ("main", "cf")
 class FewShotModel(SatisfactionEstimator):
     """A language model that is shown two examples: it learns nothing, and is asked."""
 
-    printed = True
+    in_thesis = True
     seeded = False
 
     def __init__(
@@ -60,10 +60,16 @@ def labelled_samples(
 ) -> Iterator[tuple[str, Parts]]:
     """Samples of each benchmark that a language model labels."""
     for benchmark, rows in samples.groupby("benchmark", sort=False):
-        found = {part: frame_samples(rows[rows["part"] == part]) for part in TESTED}
+        by_part = {part: frame_samples(rows[rows["part"] == part]) for part in TESTED}
         if pairs is not None:
-            if not found["cf"]:
+            if not by_part["cf"]:
                 continue
-            drawn = drawn_pairs(*found.values(), size=pairs, seed=seed)
-            found = dict(zip(TESTED, drawn, strict=True))
-        yield benchmark, {"train": [], **{part: each for part, each in found.items() if each}}
+            drawn = drawn_pairs(*by_part.values(), size=pairs, seed=seed)
+            by_part = dict(zip(TESTED, drawn, strict=True))
+        yield (
+            benchmark,
+            {
+                "train": [],
+                **{part: part_samples for part, part_samples in by_part.items() if part_samples},
+            },
+        )

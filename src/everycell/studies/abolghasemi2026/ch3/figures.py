@@ -25,11 +25,11 @@ def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure
     panels = points["metric"].map(titles)
     if points["benchmark"].nunique() > 1:
         panels = points["benchmark"] + ": " + panels
-    named = points["model"].str.endswith(WITH)
+    augmented = points["model"].str.endswith(WITH)
     return interval_lines(
         points.assign(
             panel=panels,
-            series=points["model"].where(named, points["model"] + ", " + points["setup"]),
+            series=points["model"].where(augmented, points["model"] + ", " + points["setup"]),
         ),
         x="percent",
         low="low",

@@ -49,7 +49,7 @@ def flip_shares(counts: Counts) -> pd.DataFrame:
     >>> flip_shares({("Overall", "toy"): (6, 8)}).to_numpy().tolist()
     [['Overall', 'toy', 'CSS', 75.0]]
     """
-    rows = [(*names, "CSS", 100 * kept / n) for names, (kept, n) in counts.items()]
+    rows = [(*names, "CSS", 100 * flipped / n) for names, (flipped, n) in counts.items()]
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
 
 
@@ -66,9 +66,9 @@ def flip_intervals(counts: Counts) -> pd.DataFrame:
     [['share', 39.0], ['low', 20.9], ['high', 52.9]]
     """
     rows = []
-    for (row, dataset), (kept, n) in counts.items():
-        low, high = proportion_confint(kept, n, method="wilson")
-        values = (n, kept, 100 * kept / n, 100 * low, 100 * high)
+    for (row, dataset), (flipped, n) in counts.items():
+        low, high = proportion_confint(flipped, n, method="wilson")
+        values = (n, flipped, 100 * flipped / n, 100 * low, 100 * high)
         rows += [(row, dataset, *cell) for cell in zip(INTERVALS, values, strict=True)]
     first, second = FLIPPED
     for dataset in dict.fromkeys(dataset for _, dataset in counts):
@@ -76,6 +76,6 @@ def flip_intervals(counts: Counts) -> pd.DataFrame:
             one, other = counts[first, dataset], counts[second, dataset]
             ends = confint_proportions_2indep(*one, *other, method="newcomb")
             values = (one[0] / one[1] - other[0] / other[1], *ends)
-            named = zip(("share", "low", "high"), values, strict=True)
-            rows += [(DIFFERENCE, dataset, metric, 100 * value) for metric, value in named]
+            cells = zip(("share", "low", "high"), values, strict=True)
+            rows += [(DIFFERENCE, dataset, metric, 100 * value) for metric, value in cells]
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])

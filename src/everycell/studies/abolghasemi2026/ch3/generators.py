@@ -90,7 +90,7 @@ def judged_generators(
     seed: int,
 ) -> dict[str, pd.DataFrame]:
     """What people and a judge say of generators, on the samples that one of them rewrote."""
-    picked = {made.sample.id for made in next(iter(generators.values()))}
+    picked = {rewriting.sample.id for rewriting in next(iter(generators.values()))}
     pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in picked]
     released = [
         Rewriting(before, after.turns[-1][1], "", after.turns[-1][1]) for before, after in pairs
@@ -99,7 +99,8 @@ def judged_generators(
         generators, [before for before, _ in pairs], main, opening, seed=seed
     )
     labels = {
-        f"{name}: stand-in judge": judged(made, judge, opening) for name, made in rewritten.items()
+        f"{name}: stand-in judge": judged(rewriting, judge, opening)
+        for name, rewriting in rewritten.items()
     }
     own = labels[f"{RELEASED}: stand-in judge"]
     by_people = own.assign(satisfied=[int(after.satisfied) for _, after in pairs])
@@ -111,7 +112,7 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
     before = np.array([sample.satisfied for sample in main])
     truth = np.array([sample.satisfied for sample in people])
     flipped = truth != before
-    last, said = ([sample.turns[-1][1] for sample in part] for part in (main, people))
+    last, generated = ([sample.turns[-1][1] for sample in part] for part in (main, people))
     dialogues = [opening(sample) for sample in main]
     judges: dict[str, Callable[[list[str]], np.ndarray]] = {
         "words of other dialogues": lambda texts: judge.satisfied(texts, dialogues),
@@ -119,7 +120,7 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
     }
     rows = []
     for name, answer in judges.items():
-        of_main, of_generated = answer(last), answer(said)
+        of_main, of_generated = answer(last), answer(generated)
         for test_set, labelled, answers in (
             ("Main", before, of_main),
             ("CF", truth[flipped], of_generated[flipped]),
@@ -138,10 +139,10 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
 def planted_sizes(samples: Sequence[Sample], judge: Judge, *, seed: int) -> pd.DataFrame:
     """Cells of Table 3.5: all samples, and those rewritten by rules that a judge sees flipped."""
     rewritten = [rewrite_by_rule(sample, seed=seed) for sample in samples]
-    made = judged(rewritten, judge, planted_dialogue)
+    verdicts = judged(rewritten, judge, planted_dialogue)
     sets = {
         "Main": [sample.satisfied for sample in samples],
-        "CF": made.loc[made["satisfied"] == made["intended"], "satisfied"],
+        "CF": verdicts.loc[verdicts["satisfied"] == verdicts["intended"], "satisfied"],
     }
     rows = []
     for collection, labels in sets.items():

@@ -32,7 +32,7 @@ def implied_counts(
 ) -> dict[tuple[str, str, str], dict[str, Confusion]]:
     """Right and wrong answers behind printed rows."""
     numbers = sizes.set_index(["dataset", "collection", "row"])["value"].astype(int)
-    found: dict[tuple[str, str, str], dict[str, Confusion]] = {}
+    matrices: dict[tuple[str, str, str], dict[str, Confusion]] = {}
     keys = ["model", "setup", "dataset", "test_data"]
     for (model, setup, dataset, test_data), cells in rows.groupby(keys, sort=False):
         parts = ["Main", "CF"] if test_data == "Mixed" else [test_data]
@@ -47,8 +47,8 @@ def implied_counts(
                 f"{model}, {setup}, {dataset}, {test_data}: {len(fits)} confusion matrices fit the "
                 "printed row; allowed is one, so compare the row with the print."
             )
-        found.setdefault((model, setup, dataset), {})[test_data] = fits[0]
-    return found
+        matrices.setdefault((model, setup, dataset), {})[test_data] = fits[0]
+    return matrices
 
 
 def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame:
@@ -67,7 +67,7 @@ def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame
             cells = zip(("value", "low", "high"), values, strict=False)
             rows += [(quantity, *names, end, 100 * value) for end, value in cells]
     table = pd.DataFrame(rows, columns=["quantity", "model", "setup", "dataset", "end", "value"])
-    order = {name: place for place, name in enumerate(table["quantity"].unique())}
+    order = {name: position for position, name in enumerate(table["quantity"].unique())}
     return table.sort_values("quantity", key=lambda names: names.map(order), kind="stable")
 
 
@@ -76,14 +76,14 @@ def _quantities(
 ) -> Iterator[tuple[str, tuple[float, ...]]]:
     """Quantities of one row of the table, as shares, with the ends of their intervals."""
     for label, share in (("accuracy", _accuracy), (RECALL, _recall)):
-        for test_data, found in tests.items():
-            right, n = share(found)
+        for test_data, confusion in tests.items():
+            right, n = share(confusion)
             ends = proportion_confint(right, n, method="wilson")
             yield f"{label}, {test_data}", (right / n, *ends)
         yield f"{label}, CF less Main", _less(share(tests["CF"]), share(tests["Main"]))
     model, setup, dataset = names
-    others = [each for each in all_counts if each[1:] == (FEW_SHOT, dataset)]
-    for other in others if setup != FEW_SHOT else ():
+    few_shot_rows = [row for row in all_counts if row[1:] == (FEW_SHOT, dataset)]
+    for other in few_shot_rows if setup != FEW_SHOT else ():
         for test_data in tests:
             theirs = _accuracy(all_counts[other][test_data])
             yield (
@@ -92,7 +92,7 @@ def _quantities(
             )
     grown = _grown(tests["Main"], tests["CF"])
     for label, share in (("accuracy", _accuracy), (RECALL, _recall)):
-        at = {percent: share(each) for percent, each in grown.items()}
+        at = {percent: share(confusion) for percent, confusion in grown.items()}
         for percent in SHARES:
             yield f"{label} at {percent} percent", (at[percent][0] / at[percent][1],)
         first, last = (at[percent][0] / at[percent][1] for percent in (SHARES[0], SHARES[-1]))
@@ -101,25 +101,27 @@ def _quantities(
 
 def _grown(main: Confusion, cf: Confusion) -> dict[float, Confusion]:
     """Expected counts of Main with as many dissatisfied counterfactuals as make each share."""
-    there = cf.dissatisfied_right + cf.dissatisfied_wrong
-    steps = dissatisfaction_steps(sum(main[:2]), sum(main[2:]), there)
+    dissatisfied = cf.dissatisfied_right + cf.dissatisfied_wrong
+    steps = dissatisfaction_steps(sum(main[:2]), sum(main[2:]), dissatisfied)
     return {
         percent: main._replace(
             # pyrefly: ignore[bad-argument-type]  expected numbers are fractions
-            dissatisfied_right=main.dissatisfied_right + added * cf.dissatisfied_right / there,
+            dissatisfied_right=main.dissatisfied_right
+            + added * cf.dissatisfied_right / dissatisfied,
             # pyrefly: ignore[bad-argument-type]
-            dissatisfied_wrong=main.dissatisfied_wrong + added * cf.dissatisfied_wrong / there,
+            dissatisfied_wrong=main.dissatisfied_wrong
+            + added * cf.dissatisfied_wrong / dissatisfied,
         )
         for percent, added in steps
     }
 
 
-def _accuracy(found: Confusion) -> tuple[float, float]:
-    return found.satisfied_right + found.dissatisfied_right, sum(found)
+def _accuracy(confusion: Confusion) -> tuple[float, float]:
+    return confusion.satisfied_right + confusion.dissatisfied_right, sum(confusion)
 
 
-def _recall(found: Confusion) -> tuple[float, float]:
-    return found.dissatisfied_right, found.dissatisfied_right + found.dissatisfied_wrong
+def _recall(confusion: Confusion) -> tuple[float, float]:
+    return confusion.dissatisfied_right, confusion.dissatisfied_right + confusion.dissatisfied_wrong
 
 
 def _less(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float, float]:

@@ -32,11 +32,11 @@ def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataF
     100.0
     """
     rows = []
-    for (benchmark, model, setup), found in answers.groupby(ESTIMATOR, sort=False):
+    for (benchmark, model, setup), own_answers in answers.groupby(ESTIMATOR, sort=False):
         for test_data, parts in TEST_SETS.items():
-            if set(parts) <= set(found["part"]):
-                chosen = found[found["part"].isin(parts)]
-                values = _of_one(chosen, draws=draws, seed=seed)
+            if set(parts) <= set(own_answers["part"]):
+                test_answers = own_answers[own_answers["part"].isin(parts)]
+                values = _of_one(test_answers, draws=draws, seed=seed)
                 rows.append((test_data, model, setup, benchmark, *values))
     columns = ["test_data", "model", "setup", "benchmark"]
     table = pd.DataFrame(rows, columns=[*columns, *RANKED])
@@ -54,17 +54,17 @@ def _of_one(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...
     # The first row has each pair once.
     weights = np.vstack([np.ones(len(names)), drawn])[:, pairs]
     trainings = [rows for _, rows in answers.groupby("seed")]
-    found = [
+    results = [
         discrimination(~rows["satisfied"], rows["probability"].fillna(0.5), weights[:, rows.index])
         for rows in trainings
     ]
-    auroc = 100 * np.mean([each.auroc for each in found], axis=0)
+    auroc = 100 * np.mean([result.auroc for result in results], axis=0)
     right = answers["satisfied"] == answers["predicted"]
     return (
         100 * right.mean(),
         100 * float(np.mean([rows["predicted"].nunique() == 1 for rows in trainings])),
         float(auroc[0]),
         *np.nanquantile(auroc[1:], [0.025, 0.975]).tolist(),
-        100 * float(np.mean([each.average_precision[0] for each in found])),
+        100 * float(np.mean([result.average_precision[0] for result in results])),
         100 * float((~answers["satisfied"]).mean()),
     )

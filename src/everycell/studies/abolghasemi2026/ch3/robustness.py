@@ -60,9 +60,9 @@ def f1_gain(
     for sign, part in ((1, first), (-1, second)):
         for _, rows in part.reset_index(drop=True).groupby("seed"):
             counted = weights[:, rows.index]
-            truth, said = rows["satisfied"].to_numpy(), rows["predicted"].to_numpy(dtype=bool)
+            truth, predicted = rows["satisfied"].to_numpy(), rows["predicted"].to_numpy(dtype=bool)
             cells = [
-                counted[:, (truth == label) & ((said == label) == right)].sum(axis=1)
+                counted[:, (truth == label) & ((predicted == label) == right)].sum(axis=1)
                 for label in (True, False)
                 for right in (True, False)
             ]
@@ -75,8 +75,8 @@ def f1_gain(
 def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     """Macro F1 of the setup with counterfactuals, less that of each other one but the control."""
     rows = []
-    for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
-        setups = dict(list(found.groupby("setup", sort=False)))
+    for (benchmark, model), own_answers in answers.groupby(["benchmark", "model"], sort=False):
+        setups = dict(list(own_answers.groupby("setup", sort=False)))
         with_others = setups.pop(AUGMENTED, None)
         if with_others is None:
             continue
@@ -93,8 +93,8 @@ def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
 def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     """Macro F1 with twice the up-sampling, less that with the single one."""
     rows = []
-    for (benchmark, model), found in answers.groupby(["benchmark", "model"], sort=False):
-        setups = dict(list(found.groupby("setup", sort=False)))
+    for (benchmark, model), own_answers in answers.groupby(["benchmark", "model"], sort=False):
+        setups = dict(list(own_answers.groupby("setup", sort=False)))
         factors = {factor: name for name in setups if (factor := up_sampling(name))}
         for factor, name in factors.items():
             if twice := factors.get(2 * factor):
@@ -114,8 +114,8 @@ def up_sampling(setup: str) -> int | None:
     >>> [up_sampling(name) for name in ("up-sampling x10", "up-sampling x10, without apologies")]
     [10, None]
     """
-    found = re.fullmatch(r"up-sampling x(\d+)", setup)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"up-sampling x(\d+)", setup)
+    return int(match[1]) if match else None
 
 
 def _by_test_set(
@@ -124,7 +124,7 @@ def _by_test_set(
     """Gain on each test set that was answered."""
     for test_data, parts in TEST_SETS.items():
         if set(parts) <= set(answers["part"]):
-            both = (each[each["part"].isin(parts)] for each in (answers, other))
+            both = (frame[frame["part"].isin(parts)] for frame in (answers, other))
             yield test_data, f1_gain(*both, draws=draws, seed=seed)
 
 
@@ -133,13 +133,13 @@ def cue_of_apologies(answers: pd.DataFrame) -> pd.DataFrame:
     sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
     columns = ["test_data", "model", "setup", "benchmark"]
     tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))
-    found = []
+    tables = []
     for name, part in sets.items():
         rows = answers[tested & (answers["part"] == part)]
         counts = confusions(rows.assign(part="main")).assign(test_data=name)
         right, wrong = counts["dissatisfied_right"], counts["dissatisfied_wrong"]
         recall = counts.assign(metric=CUES[-1], value=100 * right / (right + wrong))
-        found += [measured(counts), recall[[*columns, "seed", "metric", "value"]]]
-    table = pd.concat(found)
+        tables += [measured(counts), recall[[*columns, "seed", "metric", "value"]]]
+    table = pd.concat(tables)
     table = table[table["metric"].isin(CUES)]
     return table.groupby([*columns, "metric"], sort=False)["value"].mean().reset_index()

@@ -14,13 +14,13 @@ PROMPT = 513
 
 def full_loads(config: Any) -> list[Load]:
     """Loads of the full tier, by its settings."""
-    chosen = config.user_satisfaction.full.few_shot
-    if chosen.pairs is None:
+    few_shot = config.user_satisfaction.full.few_shot
+    if few_shot.pairs is None:
         requests = sum(SAMPLES)
         counted = " + ".join(map(str, SAMPLES)) + " test samples (Table 3.5)"
     else:
         # Of each benchmark, Main and CF.
-        requests, counted = 4 * chosen.pairs, f"{chosen.pairs} pairs of each benchmark"
+        requests, counted = 4 * few_shot.pairs, f"{few_shot.pairs} pairs of each benchmark"
     return [
-        Load("labels", requests, requests * PROMPT, requests * chosen.max_tokens, counted),
+        Load("labels", requests, requests * PROMPT, requests * few_shot.max_tokens, counted),
     ]

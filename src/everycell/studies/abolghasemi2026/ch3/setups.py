@@ -74,7 +74,7 @@ def suitable(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
     have, and where nobody apologises the control is what it controls.
     """
     tested = "cf" in parts
-    apologies = any(without_apologies(each) != each for each in parts["train"])
+    apologies = any(without_apologies(sample) != sample for sample in parts["train"])
     return {
         name: setup
         for name, setup in setups.items()
@@ -84,25 +84,25 @@ def suitable(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
 
 
 def _flipped(sample: Sample, seed: int) -> Sample:
-    found = counterfactual(rewrite_by_rule(sample, seed=seed))
-    assert found is not None, "what the rules write has no fault"
-    return found
+    flipped = counterfactual(rewrite_by_rule(sample, seed=seed))
+    assert flipped is not None, "what the rules write has no fault"
+    return flipped
 
 
 def material(
-    setup: Setup, parts: Parts, *, most: int | None = None, seed: int
+    setup: Setup, parts: Parts, *, limit: int | None = None, seed: int
 ) -> tuple[list[Sample], list[Sample]]:
     """Training and validation samples of a setup.
 
     With counterfactuals both have as many again, so that the two labels weigh the same: chosen on
     samples of the usual imbalance, a model would be one that says "satisfied".
     """
-    found = [list(parts["train"][:most]), list(parts["valid"])]
+    both = [list(parts["train"][:limit]), list(parts["valid"])]
     if setup.counterfactuals:
-        found = [[*part, *(_flipped(each, seed) for each in part)] for part in found]
+        both = [[*part, *(_flipped(sample, seed) for sample in part)] for part in both]
     if setup.without_apologies:
-        found = [[without_apologies(each) for each in part] for part in found]
-    training, valid = found
+        both = [[without_apologies(sample) for sample in part] for part in both]
+    training, valid = both
     return training, valid
 
 

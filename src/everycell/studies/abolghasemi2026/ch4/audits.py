@@ -38,5 +38,5 @@ def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
 def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:
     """§ 4.4: size of the first query set, compared with its released annotation file (1,765)."""
     released = 1765
-    printed = int(printed_text(cells("text_4"), claim="QS1 size"))
-    return Finding(printed != released, f"{printed} published, {released} in the released file")
+    published = int(printed_text(cells("text_4"), claim="QS1 size"))
+    return Finding(published != released, f"{published} published, {released} in the released file")

@@ -34,7 +34,7 @@ from everycell.rag.citations import (
     find_citations,
     written_citations,
 )
-from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked
+from everycell.studies.abolghasemi2026.ch5.arms import Arm, Presentation
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
 from everycell.studies.abolghasemi2026.ch5.reading import DEFAULT, Reading
 
@@ -62,7 +62,7 @@ _FIELDS = list(Arm._fields)
 
 
 def answers_frame(
-    asked: Sequence[Asked],
+    presentations: Sequence[Presentation],
     answers: Sequence[Answer],
     *,
     gold_answers: Mapping[str, Sequence[str]],
@@ -77,7 +77,7 @@ def answers_frame(
     >>> from everycell.rag.questions import Question
     >>> from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, study_settings
     >>> setting = study_settings(2, [])[0]
-    >>> shown = [Asked(setting, PLAIN_ARMS[0], Question("q1", ("d7", "d3"), gold=2))]
+    >>> shown = [Presentation(setting, PLAIN_ARMS[0], Question("q1", ("d7", "d3"), gold=2))]
     >>> said = [Answer(text="In 1246 [2][1][9].", finish="stop")]
     >>> found = answers_frame(shown, said, gold_answers={"q1": ["1246"]}, dataset="toy",
     ...                       generator="parrot")
@@ -85,7 +85,7 @@ def answers_frame(
     [[2.0, 1.0, 1.0, 1.0]]
     """
     rows = []
-    for (setting, arm, question), answer in zip(asked, answers, strict=True):
+    for (setting, arm, question), answer in zip(presentations, answers, strict=True):
         citations = find_citations(answer.text, forms=reading.forms)
         k = len(question.documents)
         cited = documents(citations, k)
@@ -96,7 +96,7 @@ def answers_frame(
             (
                 dataset,
                 generator,
-                *(setting.retriever, setting.k, setting.place, setting.labels),
+                *(setting.retriever, setting.k, setting.position, setting.labels),
                 question.id,
                 *arm,
                 question.gold,
@@ -155,10 +155,10 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
     # A model may have said the passages of some questions again in a way that cannot be used.
     authors = [*SETTINGS, *_FIELDS[:2]]
     for setting, rows in frame.groupby(authors, sort=False):
-        asked = rows.groupby(_FIELDS)["query_id"].agg(frozenset)
-        if asked.nunique() > 1:
-            few = asked.map(len).idxmin()
-            lost = sorted(frozenset().union(*asked) - asked[few])
+        queries_by_arm = rows.groupby(_FIELDS)["query_id"].agg(frozenset)
+        if queries_by_arm.nunique() > 1:
+            few = queries_by_arm.map(len).idxmin()
+            lost = sorted(frozenset().union(*queries_by_arm) - queries_by_arm[few])
             raise ValueError(
                 f"{' / '.join(map(str, setting))}: the arm {', '.join(few)} lacks an answer to "
                 f"{lost[0]}, which others of its authors have; ask all of them every question."

@@ -106,12 +106,12 @@ class Setting(NamedTuple):
     name: str
     retriever: str
     k: int
-    place: Place
+    position: Place
     labels: Labels
     arms: tuple[Arm, ...]
 
 
-class Asked(NamedTuple):
+class Presentation(NamedTuple):
     """One question as one prompt shows it."""
 
     setting: Setting
@@ -120,13 +120,17 @@ class Asked(NamedTuple):
 
 
 def study_settings(
-    k: int, depths: Iterable[int], *, first: str = FIRST_RETRIEVER, others: Iterable[str] = ()
+    k: int,
+    depths: Iterable[int],
+    *,
+    first: str = FIRST_RETRIEVER,
+    other_retrievers: Iterable[str] = (),
 ) -> list[Setting]:
     """All settings of the chapter.
 
     Examples
     --------
-    >>> found = study_settings(10, [2, 5], others=["SPLADE"])
+    >>> found = study_settings(10, [2, 5], other_retrievers=["SPLADE"])
     >>> [(each.name, each.k, len(each.arms)) for each in found]
     [('main', 10, 16), ('extended', 10, 6), ('depths', 2, 3), ('depths', 5, 3), \
 ('retrievers', 10, 3)]
@@ -135,13 +139,16 @@ def study_settings(
         Setting("main", first, k, "retrieved", "plain", PLAIN_ARMS + MIXED_ARMS),
         Setting("extended", first, k, "retrieved", "extended", EXTENDED_ARMS),
         *(Setting("depths", first, depth, "random", "extended", HUMAN_ARMS) for depth in depths),
-        *(Setting("retrievers", name, k, "retrieved", "extended", HUMAN_ARMS) for name in others),
+        *(
+            Setting("retrievers", name, k, "retrieved", "extended", HUMAN_ARMS)
+            for name in other_retrievers
+        ),
     ]
 
 
 def all_requests(
     settings: Iterable[Setting], questions: Callable[[Setting, Arm], Sequence[Question]]
-) -> list[Asked]:
+) -> list[Presentation]:
     """Each question of each setting under each arm, in this order.
 
     Examples
@@ -151,7 +158,7 @@ def all_requests(
     25
     """
     return [
-        Asked(setting, arm, question)
+        Presentation(setting, arm, question)
         for setting in settings
         for arm in setting.arms
         for question in questions(setting, arm)

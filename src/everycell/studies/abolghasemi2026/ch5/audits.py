@@ -30,16 +30,16 @@ _QUERIES = 500
 
 def audit_abolghasemi2026_daggers(cells: Cells) -> Finding:
     """Tables 5.1 and 5.11: daggers on values that are not above both other modes."""
-    found = []
+    faults = []
     for _, block in joined(cells, "table_5_1", "table_5_11").groupby(
         [*_BLOCK, "metric"], sort=False
     ):
         best = block["value"].astype(float).max()
         for cell in block[block["marker"] == "†"].itertuples():
             if float(cell.value) < best:
-                place = f"{cell.dataset} {cell.generator} {cell.rag_mode} {cell.metric}"
-                found.append(f"{place}: {cell.value} below {best:g}")
-    return holds_if_any(found, "every dagger marks the highest value of its block")
+                label = f"{cell.dataset} {cell.generator} {cell.rag_mode} {cell.metric}"
+                faults.append(f"{label}: {cell.value} below {best:g}")
+    return holds_if_any(faults, "every dagger marks the highest value of its block")
 
 
 def audit_abolghasemi2026_gpt4_rows_missing(cells: Cells) -> Finding:
@@ -74,14 +74,14 @@ def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
 
     Modes with the same label on both sides differ by at most 0.022 elsewhere; 0.05 is 25 queries.
     """
-    found = []
+    faults = []
     table = rows_where(joined(cells, "table_5_14", "table_5_15"), metric="EM correctness")
     alike = table[table["mode_relevant"] == table["mode_nonrelevant"]]
     for (dataset, model, author, _), block in alike.groupby(_BLOCK, sort=False):
         values = block["value"].astype(float)
         if values.max() - values.min() > 0.05:
-            found.append(f"{dataset} {model} {author}: {', '.join(block['value'])}")
-    return holds_if_any(found, "shares of a block lie within 0.05")
+            faults.append(f"{dataset} {model} {author}: {', '.join(block['value'])}")
+    return holds_if_any(faults, "shares of a block lie within 0.05")
 
 
 def check_abolghasemi2026_recall_steps(cells: Cells) -> Finding:
@@ -115,8 +115,10 @@ def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
     for _, cell in table.iterrows():
         key = {name: cell[name] for name in _BLOCK}
         key["metric"] = cell["metric"].replace("CAS delta", "attribution")
-        told, plain = (printed_number(quality, rag_mode=m, **key) for m in ("Informed", "Vanilla"))
-        signed.append(round(told - plain, 1))
+        informed, plain = (
+            printed_number(quality, rag_mode=m, **key) for m in ("Informed", "Vanilla")
+        )
+        signed.append(round(informed - plain, 1))
     return table.assign(signed=signed, value=table["value"].astype(float))
 
 
@@ -156,20 +158,23 @@ def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
     settled = tests[tests["significant"] != "open"]
     wrong = settled[(settled["marker"] == "†") != (settled["significant"] == "yes")]
     return holds_if_none(
-        (f"{_place(row)}: {row['significant']}, {row['marker']!r}" for _, row in wrong.iterrows()),
+        (
+            f"{_row_name(row)}: {row['significant']}, {row['marker']!r}"
+            for _, row in wrong.iterrows()
+        ),
         f"{len(settled)} of {len(tests)} tests are determined, and their daggers are right",
     )
 
 
 def _sensitivity_tests(cells: Cells) -> pd.DataFrame:
     """Tests behind Table 5.2, with its markers."""
-    quality, printed = joined(cells, "table_5_1", "table_5_11"), cells("table_5_2")
-    return sensitivity_significance(quality, printed, _QUERIES).assign(
-        marker=printed["marker"].to_numpy()
+    quality, published = joined(cells, "table_5_1", "table_5_11"), cells("table_5_2")
+    return sensitivity_significance(quality, published, _QUERIES).assign(
+        marker=published["marker"].to_numpy()
     )
 
 
-def _place(row: pd.Series) -> str:
+def _row_name(row: pd.Series) -> str:
     return f"{row['dataset']} {row['generator']} {row['relevant_author']} {row['metric']}"
 
 
@@ -186,7 +191,7 @@ def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
     marked = marked.assign(metric=marked["metric"].str.replace("attribution", "CAS delta"))
     both = unmarked.merge(marked[[*_BLOCK, "metric"]], on=[*_BLOCK, "metric"])
     return holds_if_any(
-        (f"{_place(row)}: {row['first']}† and {row['second']}" for _, row in both.iterrows()),
+        (f"{_row_name(row)}: {row['first']}† and {row['second']}" for _, row in both.iterrows()),
         "every dagger at Informed is in Table 5.2 too",
     )
 
@@ -202,17 +207,17 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
     modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
     marked = recall.query("marker == '†' and rag_mode == 'CF-informed'")
     changed = rows_where(cells("table_5_2"), metric="CAS delta recall").set_index(_BLOCK)["value"]
-    found = []
-    for place in marked[_BLOCK].itertuples(index=False, name=None):
-        first, second = modes.loc[place, "CF-informed"], modes.loc[place, "Vanilla"]
+    faults = []
+    for block in marked[_BLOCK].itertuples(index=False, name=None):
+        first, second = modes.loc[block, "CF-informed"], modes.loc[block, "Vanilla"]
         allowed = significance(first, second, _QUERIES, metric="recall").allowed
-        informed = float(changed[place]) / 100 * _QUERIES
+        informed = float(changed[block]) / 100 * _QUERIES
         if allowed < informed / 4 and first > second:
-            found.append(
-                f"{' '.join(place[:3])}: {first}† and {second}, at most {allowed:.0f} of "
+            faults.append(
+                f"{' '.join(block[:3])}: {first}† and {second}, at most {allowed:.0f} of "
                 f"{_QUERIES} may change, Informed changes {informed:.0f}"
             )
-    return holds_if_any(found, "every dagger is plausible")
+    return holds_if_any(faults, "every dagger is plausible")
 
 
 def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
@@ -228,9 +233,9 @@ def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
     ]
     tests = rows_where(_sensitivity_tests(cells), marker="†")
     sizes = (tests["first"] - tests["second"]).abs()
-    found = [f"{sizes.min():.0f}", f"{sizes.max():.0f}"]
+    measured = [f"{sizes.min():.0f}", f"{sizes.max():.0f}"]
     return Finding(
-        found != stated,
+        measured != stated,
         f"from {sizes.min():.1f} to {sizes.max():.1f}, stated {' to '.join(stated)}",
     )
 
@@ -281,8 +286,8 @@ def check_abolghasemi2026_bias_from_quality(cells: Cells) -> Finding:
     """
 
     def modes(cell: pd.Series) -> dict[str, dict]:
-        told = ["Informed", "CF-informed"]
-        human, machine = told if cell["relevant_author"] == "Human" else told[::-1]
+        labels = ["Informed", "CF-informed"]
+        human, machine = labels if cell["relevant_author"] == "Human" else labels[::-1]
         return {"human": {"rag_mode": human}, "machine": {"rag_mode": machine}}
 
     faults, compared = _bias_faults(
@@ -295,8 +300,8 @@ def check_abolghasemi2026_mixed_bias_from_quality(cells: Cells) -> Finding:
     """Table 5.5 is the signed difference of Tables 5.4, 5.14 and 5.15 (Eq. 5.5), within 0.1."""
 
     def modes(cell: pd.Series) -> dict[str, dict]:
-        told = ["Informed", "CF-informed"]
-        human, machine = told if cell["relevant_author"] == "Human" else told[::-1]
+        labels = ["Informed", "CF-informed"]
+        human, machine = labels if cell["relevant_author"] == "Human" else labels[::-1]
         return {
             "human": {"mode_relevant": human, "mode_nonrelevant": machine},
             "machine": {"mode_relevant": machine, "mode_nonrelevant": human},
@@ -315,5 +320,5 @@ def check_abolghasemi2026_effect_range(cells: Cells) -> Finding:
         for end in ("low", "high")
     ]
     sizes = joined(cells, "table_5_3", "table_5_5")["value"].astype(float).abs()
-    found = [round(sizes.min()), round(sizes.max())]
-    return Finding(found == stated, f"from {sizes.min()} to {sizes.max()}, stated {stated}")
+    measured = [round(sizes.min()), round(sizes.max())]
+    return Finding(measured == stated, f"from {sizes.min()} to {sizes.max()}, stated {stated}")

@@ -91,7 +91,7 @@ def chapter_tables(
     def by_authors(measure, study):
         return compared(answers, measure, study=study, seed=seed)
 
-    others = pd.concat(by_authors(measure, "retrievers") for measure in ("CAS", "CAB"))
+    by_retriever = pd.concat(by_authors(measure, "retrievers") for measure in ("CAS", "CAB"))
     depths = pd.concat(by_authors(measure, "depths") for measure in ("CAS", "CAB"))
     tables = {
         "table_5_1": (MODE, plain[0]),
@@ -102,7 +102,7 @@ def chapter_tables(
         "table_5_6": (MODE, sure[0]),
         "table_5_7": (SETTING, by_authors("CAS", "extended")),
         "table_5_8": (SETTING, by_authors("CAB", "extended")),
-        "table_5_9": (["dataset", "generator", "retriever"], others),
+        "table_5_9": (["dataset", "generator", "retriever"], by_retriever),
         "table_5_10": (MODE, sure[1]),
         "table_5_11": (MODE, plain[1]),
         "table_5_12": (MODE, counts[0]),
@@ -136,11 +136,11 @@ def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
             kind, number = name.split("_", 1)
             title = f"{kind.capitalize()} {number.replace('_', '.')}"
             titled.append(rows.rename(columns={"metric": "measure"}).assign(table=title))
-    whole = pd.concat(titled, ignore_index=True)
+    combined = pd.concat(titled, ignore_index=True)
     keys = ["dataset", "generator", "retriever", "k", *MIXED[2:4], "rag_mode", *MIXED[4:]]
     keys = ["table", *keys, "measure"]
-    whole[keys] = whole[keys].astype(object).fillna("").astype(str)
-    cells = whole.melt(keys, list(ENDS), var_name="metric", value_name="number")
+    combined[keys] = combined[keys].astype(object).fillna("").astype(str)
+    cells = combined.melt(keys, list(ENDS), var_name="metric", value_name="number")
     return cells.rename(columns={"number": "value"}).dropna(subset="value")
 
 
@@ -150,13 +150,13 @@ _READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14,
 
 def readings_compared(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
     """What tables come to under each reading of the same answers, beside each other."""
-    found = {}
+    by_reading = {}
     for name, answers in readings.groupby("reading", sort=False):
         cells = with_intervals(chapter_tables(answers, answers.iloc[:0], seed))
         cells = cells[(cells["metric"] == "value") & cells["table"].isin(_READ)]
         cells = cells.drop(columns="metric")
-        found[name] = cells.rename(columns={"measure": "metric"})
-    return side_by_side(found)
+        by_reading[name] = cells.rename(columns={"measure": "metric"})
+    return side_by_side(by_reading)
 
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
@@ -174,9 +174,9 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
         answers = answers[answers["retriever"] == FIRST_RETRIEVER]
     names = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
     keys = [name for name in names if name in table]
-    there = answers.merge(table[keys].drop_duplicates(), on=keys)
+    own_answers = answers.merge(table[keys].drop_duplicates(), on=keys)
     notes = []
-    for _, rows in there.groupby("generator", sort=False):
+    for _, rows in own_answers.groupby("generator", sort=False):
         # Fewer where a language model had to paraphrase passages.
         sizes = rows.groupby(keys)["query_id"].nunique()
         span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
@@ -187,7 +187,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
 
 
 def generators_shown(
-    answers: pd.DataFrame, is_control: pd.Series, printed: Mapping[str, Sequence[str]] | None
+    answers: pd.DataFrame, is_control: pd.Series, published: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
     """Generators of a tier's tables: by a table's name, and of all others under "all".
 
@@ -197,10 +197,10 @@ def generators_shown(
     >>> generators_shown(answers, answers["generator"] != "toy", None)
     {'all': ['toy']}
     """
-    if printed is not None:
-        return {name: list(names) for name, names in printed.items()}
-    shown = ~is_control | is_control.all()
-    return {"all": answers.loc[shown, "generator"].unique().tolist()}
+    if published is not None:
+        return {name: list(names) for name, names in published.items()}
+    visible = ~is_control | is_control.all()
+    return {"all": answers.loc[visible, "generator"].unique().tolist()}
 
 
 def _with_mode(table: pd.DataFrame) -> pd.DataFrame:

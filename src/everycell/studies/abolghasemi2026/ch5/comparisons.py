@@ -59,15 +59,15 @@ def sensitivities(
     [50.0, 50.0, 50.0, 50.0]
     """
     rows = []
-    there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
+    arms = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
     for labelled, plain in pairs:
-        if not {labelled, plain} <= there:
+        if not {labelled, plain} <= arms:
             continue
         for metric in (PRECISION, RECALL):
-            told, not_told = (_values(answers, arm, metric) for arm in (labelled, plain))
-            changes = paired_difference(abs(told - not_told), np.zeros(len(told)), seed=seed)
-            numbers = (100 * cas(told, not_told), 100 * changes.low, 100 * changes.high)
-            p = float(t_tests({"told": told, "plain": not_told}, correction="none")["p"].iloc[0])
+            informed, vanilla = (_values(answers, arm, metric) for arm in (labelled, plain))
+            changes = paired_difference(abs(informed - vanilla), np.zeros(len(informed)), seed=seed)
+            numbers = (100 * cas(informed, vanilla), 100 * changes.low, 100 * changes.high)
+            p = float(t_tests({"told": informed, "plain": vanilla}, correction="none")["p"].iloc[0])
             name = metric.replace("attribution", "CAS delta")
             rows.append((*labelled[:2], name, *numbers, p, _citations(answers, labelled, plain)))
     return pd.DataFrame(rows, columns=_COMPARED)
@@ -89,21 +89,21 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     [50.0, 50.0, 50.0, 50.0]
     """
     rows = []
-    there = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
+    arms = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
     for authors in dict.fromkeys(arm[:2] for arm in (*PLAIN_ARMS, *MIXED_ARMS)):
         # The arms that tell opposite authors of the two sides, people on the relevant one first.
         human, machine = (
-            Arm(*authors, *(_mode(*pair) for pair in zip(authors, told, strict=True)))
-            for told in (("Human", "LLM"), ("LLM", "Human"))
+            Arm(*authors, *(_mode(*pair) for pair in zip(authors, labels, strict=True)))
+            for labels in (("Human", "LLM"), ("LLM", "Human"))
         )
-        if not {human, machine} <= there:
+        if not {human, machine} <= arms:
             continue
         for metric in (PRECISION, RECALL):
             first, second = (_values(answers, arm, metric) for arm in (human, machine))
-            found = paired_difference(first, second, seed=seed)
+            difference = paired_difference(first, second, seed=seed)
             value = cab(first, second, relevant="Human", nonrelevant="LLM")
             name = metric.replace("attribution", "CAB delta")
-            numbers = (100 * value, 100 * found.low, 100 * found.high, found.p)
+            numbers = (100 * value, 100 * difference.low, 100 * difference.high, difference.p)
             rows.append((*authors, name, *numbers, _citations(answers, human, machine)))
     return pd.DataFrame(rows, columns=_COMPARED)
 
@@ -128,17 +128,17 @@ def compared(
     for names, rows in frame.groupby(keys, sort=False):
         if measure == "CAS":
             pairs = INFORMED_AGAINST_VANILLA if study == "plain" else MIXED_AGAINST_VANILLA
-            found = sensitivities(rows, seed=seed, pairs=pairs)
+            result = sensitivities(rows, seed=seed, pairs=pairs)
         else:
-            found = biases(rows, seed=seed)
-        nothing = found["citations"] == 0
-        found = found.astype({"value": object}).mask(
-            nothing, found.assign(value=NO_CITATION, low=np.nan, high=np.nan, p=np.nan)
+            result = biases(rows, seed=seed)
+        nothing = result["citations"] == 0
+        result = result.astype({"value": object}).mask(
+            nothing, result.assign(value=NO_CITATION, low=np.nan, high=np.nan, p=np.nan)
         )
-        parts.append(found.assign(**dict(zip(keys, names, strict=True))))
+        parts.append(result.assign(**dict(zip(keys, names, strict=True))))
     order = [*keys, *_FIELDS[:2], *NUMBERS, "citations"]
-    whole = pd.concat(parts) if parts else pd.DataFrame(columns=order)
-    return with_markers(whole.reset_index(drop=True)[order])
+    table = pd.concat(parts) if parts else pd.DataFrame(columns=order)
+    return with_markers(table.reset_index(drop=True)[order])
 
 
 def _fixed(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:
@@ -160,8 +160,8 @@ ROWS_OF: dict[Study, Callable[[pd.DataFrame], pd.Series]] = {
 }
 
 
-def _mode(author: str, told: str) -> str:
-    return "Informed" if author == told else "CF-informed"
+def _mode(author: str, label: str) -> str:
+    return "Informed" if author == label else "CF-informed"
 
 
 def _values(answers: pd.DataFrame, arm: Arm, metric: str) -> np.ndarray:

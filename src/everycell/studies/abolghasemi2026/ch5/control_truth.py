@@ -20,9 +20,9 @@ def measured_bias(
 ) -> pd.DataFrame:
     """Bias of controls (Tables 5.3 and 5.5), measured and expected."""
     rows = _measured(tables, ["table_5_3", "table_5_5"], controls)
-    expected = {name: each.expected_bias(depth[name]) for name, each in controls.items()}
+    expected = {name: control.expected_bias(depth[name]) for name, control in controls.items()}
     pairs = zip(rows["generator"], rows["metric"], strict=True)
-    preferences = {name: each.preference for name, each in controls.items()}
+    preferences = {name: control.preference for name, control in controls.items()}
     return rows.assign(
         expected=[expected[name][part] for name, part in pairs],
         preference=rows["generator"].map(preferences),
@@ -57,9 +57,9 @@ def one_number_a_row(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     >>> one_number_a_row(table, ["generator"]).values.tolist()
     [['toy', 'CAB', 'measured', 1.0], ['toy', 'CAB', 'expected', 2.0]]
     """
-    named = table.drop(columns="value").rename(columns={"metric": "measure"})
-    columns = [name for name in KNOWN if name in named]
-    return named.melt([*keys, "measure"], columns, var_name="metric").dropna(subset="value")
+    cells = table.drop(columns="value").rename(columns={"metric": "measure"})
+    columns = [name for name in KNOWN if name in cells]
+    return cells.melt([*keys, "measure"], columns, var_name="metric").dropna(subset="value")
 
 
 #: Keys of the two tables.

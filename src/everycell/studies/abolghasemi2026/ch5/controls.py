@@ -14,7 +14,7 @@ import pandas as pd
 from everycell.language_models.generation import Answer
 from everycell.rag.planted import PlantedGenerator, expected_quality
 from everycell.rag.questions import Question
-from everycell.studies.abolghasemi2026.ch5.arms import Asked, all_requests, study_settings
+from everycell.studies.abolghasemi2026.ch5.arms import Presentation, all_requests, study_settings
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator, answers_of
 
 
@@ -72,7 +72,9 @@ class PlantedControl(PlantedGenerator):
         """
         return [cls(preference, seed=seed, **odds) for preference in preferences]
 
-    def answer_all(self, asked: Sequence[Asked], benchmark: Benchmark) -> list[Answer]:
+    def answer_all(
+        self, presentations: Sequence[Presentation], benchmark: Benchmark
+    ) -> list[Answer]:
         """Cite by chance, and say the first sentence of what is cited.
 
         It knows what kind of author a label names, so extended labels are the plain ones to it;
@@ -86,7 +88,7 @@ class PlantedControl(PlantedGenerator):
                 [question.gold],
                 [texts[document] for document in question.documents],
             )
-            for _, arm, question in asked
+            for _, arm, question in presentations
         ]
 
     def expected_measures(self, k: int, *, relevant: str, nonrelevant: str) -> dict[str, float]:
@@ -141,8 +143,8 @@ def controls(
     >>> list(controls([0, 4], {"skill": 3.0, "base": -2.0}, seed=1))
     ['planted 0', 'planted 4']
     """
-    found = [each for kind in CONTROLS for each in kind.of_preferences(preferences, odds, seed)]
-    return {control.name: control for control in found}
+    kinds = (kind.of_preferences(preferences, odds, seed) for kind in CONTROLS)
+    return {control.name: control for of_kind in kinds for control in of_kind}
 
 
 def example_answers() -> pd.DataFrame:
@@ -156,6 +158,6 @@ def example_answers() -> pd.DataFrame:
     [['planted 99', 'q1', 2], ['planted 99', 'q2', 1]]
     """
     questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    asked = all_requests(study_settings(2, [])[:1], lambda setting, arm: questions)
+    presentations = all_requests(study_settings(2, [])[:1], lambda setting, arm: questions)
     toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    return answers_of(PlantedControl(99, skill=0, base=0), asked, toy)
+    return answers_of(PlantedControl(99, skill=0, base=0), presentations, toy)

@@ -1,6 +1,6 @@
 """What answers in chapter 5: one interface for language models and for controls.
 
-A generator is told what is asked (`Asked`: a question, its setting, its arm) and of which
+A generator is told what is asked (`Presentation`: a question, its setting, its arm) and of which
 benchmark, and gives one answer each. Language models are named in config.yaml
 (`everycell.studies.abolghasemi2026.ch5.prompted`); controls, whose preference is known, are listed
 in `everycell.studies.abolghasemi2026.ch5.controls.CONTROLS`.
@@ -16,7 +16,7 @@ import pandas as pd
 
 from everycell.language_models.generation import Answer
 from everycell.studies.abolghasemi2026.ch5.answers import answers_frame
-from everycell.studies.abolghasemi2026.ch5.arms import Asked
+from everycell.studies.abolghasemi2026.ch5.arms import Presentation
 
 
 class Benchmark(NamedTuple):
@@ -47,11 +47,15 @@ class Generator(Protocol):
     def name(self) -> str:
         """Its name in the tables."""
 
-    def answer_all(self, asked: Sequence[Asked], benchmark: Benchmark) -> list[Answer]:
+    def answer_all(
+        self, presentations: Sequence[Presentation], benchmark: Benchmark
+    ) -> list[Answer]:
         """Answer each question as its arm shows it, in this order."""
 
 
-def answers_of(generator: Generator, asked: Sequence[Asked], benchmark: Benchmark) -> pd.DataFrame:
+def answers_of(
+    generator: Generator, presentations: Sequence[Presentation], benchmark: Benchmark
+) -> pd.DataFrame:
     """The frame of answers of a generator (`everycell.studies.abolghasemi2026.ch5.answers`).
 
     Examples
@@ -67,8 +71,8 @@ def answers_of(generator: Generator, asked: Sequence[Asked], benchmark: Benchmar
     [[1.0, 2.0, 1.0]]
     """
     return answers_frame(
-        asked,
-        generator.answer_all(asked, benchmark),
+        presentations,
+        generator.answer_all(presentations, benchmark),
         gold_answers=benchmark.right,
         dataset=benchmark.name,
         generator=generator.name,

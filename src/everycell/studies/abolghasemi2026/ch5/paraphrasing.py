@@ -22,11 +22,11 @@ from everycell.rag.questions import Question
 
 
 def questions_to_try(
-    found: Sequence[Question],
+    questions: Sequence[Question],
     texts: Mapping[str, str],
     *,
     longest: int | None,
-    most: int | None,
+    limit: int | None,
     seed: int,
 ) -> list[Question]:
     """The questions whose passages are paraphrased, in random order.
@@ -35,14 +35,14 @@ def questions_to_try(
     --------
     >>> found = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
     >>> texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
-    >>> [each.id for each in questions_to_try(found, texts, longest=3, most=None, seed=1)]
+    >>> [each.id for each in questions_to_try(found, texts, longest=3, limit=None, seed=1)]
     ['q2']
     """
-    drawn = pd.Series(found, dtype=object).sample(frac=1, random_state=seed)
+    drawn = pd.Series(questions, dtype=object).sample(frac=1, random_state=seed)
     if longest is not None:
         short = {name for name, text in texts.items() if len(text.split()) <= longest}
         drawn = [question for question in drawn if set(question.documents) <= short]
-    return list(drawn)[:most]
+    return list(drawn)[:limit]
 
 
 def answers_to_keep(
@@ -58,11 +58,11 @@ def answers_to_keep(
     {'a': ('rye', 'oat')}
     """
     ids = {question.id for question in tried}
-    kept: dict[str, tuple[str, ...]] = {}
+    by_document: dict[str, tuple[str, ...]] = {}
     for query, document in relevant[["query", "document"]].itertuples(index=False, name=None):
         if query in ids:
-            kept[document] = kept.get(document, ()) + answers[query]
-    return kept
+            by_document[document] = by_document.get(document, ()) + answers[query]
+    return by_document
 
 
 def under_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
@@ -109,8 +109,8 @@ class Paraphraser:
         """Keep an answer as a record may pass it on."""
         key = key_of(self.model.identity, request)
         entry = self.model.record.entries[key]
-        told = passed_on(entry.answer, sentence, reason)
-        self.used[key] = entry.model_copy(update={"answer": told})
+        shareable = passed_on(entry.answer, sentence, reason)
+        self.used[key] = entry.model_copy(update={"answer": shareable})
 
 
 def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
@@ -122,10 +122,10 @@ def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
     10 of 20 questions tri
     """
 
-    def told(outlook: Outlook) -> None:
+    def write_outlook(outlook: Outlook) -> None:
         write(f"{outlook}\n")
 
-    return told
+    return write_outlook
 
 
 def ending_where_hopeless(model: str, write: Callable[[str], object]) -> Callable[[Outlook], None]:
@@ -143,9 +143,9 @@ used, so about 0 of 30 questions are to be expected, but 5 are wanted: name a be
     """
     note = noting(write)
 
-    def told(outlook: Outlook) -> None:
+    def check_outlook(outlook: Outlook) -> None:
         note(outlook)
         if outlook.hopeless:
             raise LanguageModelError(f"{model} is asked for no more passages: {outlook}")
 
-    return told
+    return check_outlook

@@ -74,7 +74,7 @@ def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
     return part.assign(metric=CITED, value=quality.loc[part.index, "value"].astype(float) / 100)
 
 
-def queries_behind(means: Sequence[str], *, most: int = 1000) -> int | None:
+def queries_behind(means: Sequence[str], *, largest: int = 1000) -> int | None:
     """Fewest queries of which every printed mean of counts can be the mean.
 
     Examples
@@ -87,7 +87,7 @@ def queries_behind(means: Sequence[str], *, most: int = 1000) -> int | None:
         half = 0.5 * 10.0 ** -len(mean.partition(".")[2])
         return abs(round(float(mean) * n) / n - float(mean)) <= half * (1 + 1e-9)
 
-    return next((n for n in range(1, most + 1) if all(fits(mean, n) for mean in means)), None)
+    return next((n for n in range(1, largest + 1) if all(fits(mean, n) for mean in means)), None)
 
 
 def with_opposite_labels(quality: pd.DataFrame) -> pd.DataFrame:
@@ -97,10 +97,12 @@ def with_opposite_labels(quality: pd.DataFrame) -> pd.DataFrame:
     other label.
     """
     table = _with_labels(quality)
-    told = table[table["label_relevant"].map(OTHER_AUTHOR) == table["label_nonrelevant"]]
+    labelled = table[table["label_relevant"].map(OTHER_AUTHOR) == table["label_nonrelevant"]]
     keys = [*SETTING, "metric"]
     sides = (
-        told.loc[told["label_relevant"] == label, [*keys, "value"]].rename(columns={"value": name})
+        labelled.loc[labelled["label_relevant"] == label, [*keys, "value"]].rename(
+            columns={"value": name}
+        )
         for label, name in (("Human", "human"), ("LLM", "machine"))
     )
     first, second = sides

@@ -88,37 +88,37 @@ def significance(
     8.0
     """
     shares = first / 100, second / 100
-    most = most_squares(*shares, n)
+    upper = most_squares(*shares, n)
     if metric == "recall":
-        sums = [_whole(share, n) for share in shares]
+        sums = [_query_count(share, n) for share in shares]
         total = float(sums[0] - sums[1])
-        difference, least = (total, total), abs(total)
+        difference, lower = (total, total), abs(total)
         if absolute is not None:
-            least = most = float(_whole(absolute / 100, n))
+            lower = upper = float(_query_count(absolute / 100, n))
     else:
         total = n * (shares[0] - shares[1])
         difference = (total - 2 * n * _HALF_UNIT, total + 2 * n * _HALF_UNIT)
-        most = min(float(n), most + 2 * n * _HALF_UNIT)
-        least = min(abs(end) for end in difference) ** 2 / n
+        upper = min(float(n), upper + 2 * n * _HALF_UNIT)
+        lower = min(abs(end) for end in difference) ** 2 / n
         if absolute is not None:
             # No difference is above 1, so its square is not above its size; and by Cauchy-Schwarz.
-            most = min(most, n * (absolute / 100 + _HALF_UNIT))
-            least = max(least, n * max(0.0, absolute / 100 - _HALF_UNIT) ** 2)
+            upper = min(upper, n * (absolute / 100 + _HALF_UNIT))
+            lower = max(lower, n * max(0.0, absolute / 100 - _HALF_UNIT) ** 2)
     allowed = squares_allowed(max(difference, key=abs), n, alpha=alpha)
     if metric == "recall":
         # Changes of 1 and -1 sum to `total`: their number has its parity, and is not below it.
         fewest = abs(total)
         allowed = fewest + (allowed - fewest) // 2 * 2 if fewest <= allowed else 0.0
     return Significance(
-        decide(difference, (least, most), n, alpha=alpha),
+        decide(difference, (lower, upper), n, alpha=alpha),
         allowed,
-        least,
-        most,
-        p_value(paired_t(total, most, n), n) if least == most else None,
+        lower,
+        upper,
+        p_value(paired_t(total, upper, n), n) if lower == upper else None,
     )
 
 
-def _whole(share: float, n: int) -> int:
+def _query_count(share: float, n: int) -> int:
     """Number of queries that a share is, where it is one."""
     number = round(share * n)
     if abs(share * n - number) > 1e-6 * n:
@@ -202,12 +202,12 @@ def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
     """
     columns = [name for name in TESTS if name in tests]
     cells = tests.melt([*SETTING, "metric"], columns, var_name="quantity").dropna()
-    named = cells.rename(columns={"metric": "measure", "quantity": "metric"})
-    return named.assign(table=table)[["table", *SETTING, "measure", "metric", "value"]]
+    renamed = cells.rename(columns={"metric": "measure", "quantity": "metric"})
+    return renamed.assign(table=table)[["table", *SETTING, "measure", "metric", "value"]]
 
 
 def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
-    found = [
+    results = [
         significance(
             row["first"],
             row["second"],
@@ -217,4 +217,4 @@ def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
         )
         for _, row in pairs.iterrows()
     ]
-    return pd.concat([pairs, pd.DataFrame(found, index=pairs.index)], axis=1)
+    return pd.concat([pairs, pd.DataFrame(results, index=pairs.index)], axis=1)

@@ -12,7 +12,7 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
 from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate
 from everycell.rag.quotations import without_quotations
-from everycell.studies.abolghasemi2026.ch5.arms import Asked
+from everycell.studies.abolghasemi2026.ch5.arms import Presentation
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 from everycell.studies.abolghasemi2026.ch5.requests import request_of
 
@@ -30,12 +30,14 @@ class PromptedModel:
     words: Mapping[str, str] = field(default_factory=lambda: LABELS)
     machine: str = MACHINE
 
-    def requests(self, asked: Iterable[Asked], benchmark: Benchmark) -> list[Request]:
+    def requests(
+        self, presentations: Iterable[Presentation], benchmark: Benchmark
+    ) -> list[Request]:
         """What it is sent, in the order of what is asked."""
         return [
             request_of(
-                each,
-                question=benchmark.questions[each.question.id],
+                presentation,
+                question=benchmark.questions[presentation.question.id],
                 text=lambda document, author: benchmark.texts[author][document],
                 templates=self.templates,
                 decoding=self.decoding,
@@ -44,12 +46,14 @@ class PromptedModel:
                 words=self.words,
                 machine=self.machine,
             )
-            for each in asked
+            for presentation in presentations
         ]
 
-    def answer_all(self, asked: Sequence[Asked], benchmark: Benchmark) -> list[Answer]:
+    def answer_all(
+        self, presentations: Sequence[Presentation], benchmark: Benchmark
+    ) -> list[Answer]:
         """Ask everything; prompts with the same start in a row: a local model reads that once."""
-        requests = self.requests(asked, benchmark)
+        requests = self.requests(presentations, benchmark)
         self.model.answer_all(sorted(requests, key=lambda request: request.text))
         return self.model.answer_all(requests)
 
@@ -57,28 +61,28 @@ class PromptedModel:
 def entries_to_pass_on(
     used: Iterable[Entry],
     generator: PromptedModel,
-    asked: Sequence[Asked],
+    presentations: Sequence[Presentation],
     benchmark: Benchmark,
 ) -> list[Entry]:
     """Recorded answers as they can be passed on, enough for a replay.
 
     Nothing that is copied from passages is in them, and of probabilities only those of citations.
     """
-    requests = generator.requests(asked, benchmark)
-    shown: Mapping[str, Asked] = {
-        key_of(generator.model.identity, request): each
-        for request, each in zip(requests, asked, strict=True)
+    requests = generator.requests(presentations, benchmark)
+    by_key: Mapping[str, Presentation] = {
+        key_of(generator.model.identity, request): presentation
+        for request, presentation in zip(requests, presentations, strict=True)
     }
     entries = []
     for entry in used:
-        question = shown[entry.key].question
+        question = by_key[entry.key].question
         passages = [
             texts[name]
             for texts in benchmark.texts.values()
             for name in question.documents
             if name in texts
         ]
-        told = without_quotations(entry.answer, passages, benchmark.right[question.id])
-        if told is not None:
-            entries.append(entry.model_copy(update={"answer": told.thinned(may_cite)}))
+        answer = without_quotations(entry.answer, passages, benchmark.right[question.id])
+        if answer is not None:
+            entries.append(entry.model_copy(update={"answer": answer.thinned(may_cite)}))
     return entries

@@ -65,8 +65,8 @@ class Reading(NamedTuple):
         usable = usable_answers(gold, match=self.match)
         if not usable:
             return None
-        said = text if self.match == "substring" else without_citations(text, k=k)
-        return is_correct(said, usable, match=self.match)
+        answer = text if self.match == "substring" else without_citations(text, k=k)
+        return is_correct(answer, usable, match=self.match)
 
 
 DEFAULT = Reading()
@@ -96,7 +96,7 @@ def side_by_side(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         table.rename(columns={"metric": "measure"}).assign(metric=name)
         for name, table in results.items()
     ]
-    whole = pd.concat(parts, ignore_index=True)
-    keys = [name for name in whole if name not in ("metric", "value")]
-    places = whole.groupby(keys, sort=False).ngroup()
-    return whole.assign(_=places).sort_values("_", kind="stable")[[*keys, "metric", "value"]]
+    combined = pd.concat(parts, ignore_index=True)
+    keys = [name for name in combined if name not in ("metric", "value")]
+    groups = combined.groupby(keys, sort=False).ngroup()
+    return combined.assign(_=groups).sort_values("_", kind="stable")[[*keys, "metric", "value"]]

@@ -23,7 +23,7 @@ from everycell.rag.prompts import (
     shown_authors,
 )
 from everycell.rag.questions import Place, Question, pick_questions
-from everycell.studies.abolghasemi2026.ch5.arms import Arm, Asked, Setting
+from everycell.studies.abolghasemi2026.ch5.arms import Arm, Presentation, Setting
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 
 
@@ -59,16 +59,18 @@ def drawn_questions(
         standing = standing_answers(texts["Human"][document], gold) if gold else []
         return standing_answers(texts[relevant][document], standing) == standing
 
-    found: list[Question] = []
-    for question in sorted(questions, key=lambda each: named_draws(f"{seed}\t{each.id}").random()):
+    drawn: list[Question] = []
+    for question in sorted(
+        questions, key=lambda candidate: named_draws(f"{seed}\t{candidate.id}").random()
+    ):
         numbered = enumerate(question.documents, start=1)
-        shown = all(
+        has_texts = all(
             document in texts[relevant if number == question.gold else other]
             for number, document in numbered
         )
-        if len(found) < size and shown and keeps_answers(question):
-            found.append(question)
-    return found
+        if len(drawn) < size and has_texts and keeps_answers(question):
+            drawn.append(question)
+    return drawn
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,15 @@ class DrawnQuestions:
 
     def of_arm(self, setting: Setting, arm: Arm, size: int) -> list[Question]:
         """At most `size` questions of a setting and an arm, see `drawn_questions`."""
-        found = self._pick(setting.retriever, setting.k, setting.place)
+        questions = self._pick(setting.retriever, setting.k, setting.position)
         authors = (arm.relevant_author, arm.nonrelevant_author)
-        if self.same and any("LLM" in each[:2] for each in setting.arms):
+        if self.same and any("LLM" in other[:2] for other in setting.arms):
             # A question whose passages all are the model's can be shown in every other way too.
             authors = ("LLM", "LLM")
         if self.rewritten is not None and authors[1] == "LLM":
-            found = [each for each in found if each.id in self.rewritten]
+            questions = [question for question in questions if question.id in self.rewritten]
         return drawn_questions(
-            found,
+            questions,
             size,
             authors=authors,
             texts=self.benchmark.texts,
@@ -101,17 +103,17 @@ class DrawnQuestions:
             seed=self.seed,
         )
 
-    def _pick(self, retriever: str, k: int, place: Place) -> list[Question]:
-        key = (retriever, k, place)
+    def _pick(self, retriever: str, k: int, position: Place) -> list[Question]:
+        key = (retriever, k, position)
         if key not in self._picked:
             self._picked[key], _ = pick_questions(
-                self.runs[retriever], self.relevant, k=k, place=place, seed=self.seed
+                self.runs[retriever], self.relevant, k=k, gold_position=position, seed=self.seed
             )
         return self._picked[key]
 
 
 def request_of(
-    asked: Asked,
+    presentation: Presentation,
     *,
     question: str,
     text: Callable[[str, str], str],
@@ -130,25 +132,25 @@ def request_of(
     >>> from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_template
     >>> both = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
     >>> setting = study_settings(2, [])[0]
-    >>> asked = Asked(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
+    >>> asked = Presentation(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
     >>> said = {("d7", "Human"): "Rye is a grass.", ("d3", "LLM"): "Delft is old."}
     >>> found = request_of(asked, question="How old is Delft?", templates=both,
     ...     text=lambda document, author: said[document, author], decoding=Decoding())
     >>> found.prompt[-1].content.splitlines()[-4:-2]
     ['[1] (author: Human) Rye is a grass.', '[2] (author: LLM) Delft is old.']
     """
-    setting, arm, shown = asked
+    setting, arm, instance = presentation
     if setting.labels == "extended" and not names:
         raise ValueError(f"The setting {setting.name!r} has extended labels; give people's names.")
-    numbered = enumerate(shown.documents, start=1)
+    numbered = enumerate(instance.documents, start=1)
     texts = [
-        text(document, arm.relevant_author if number == shown.gold else arm.nonrelevant_author)
+        text(document, arm.relevant_author if number == instance.gold else arm.nonrelevant_author)
         for number, document in numbered
     ]
     authors = shown_authors(
-        arm.labels(shown),
+        arm.labels(instance),
         names=names if setting.labels == "extended" else (),
-        key=f"{seed}\t{shown.id}",
+        key=f"{seed}\t{instance.id}",
         words=words,
         machine=machine,
     )

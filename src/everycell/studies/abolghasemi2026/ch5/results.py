@@ -45,17 +45,17 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
     """
     measures = ((PRECISION, PRECISION, 100), (RECALL, RECALL, 100), (CORRECT, "right", 1))
     rows = []
-    for (key, told, others), (metric, column, scale) in itertools.product(
+    for (key, arm_answers, alternatives), (metric, column, scale) in itertools.product(
         _by_arm(answers, arms), measures
     ):
-        values = _values(told, column)
+        values = _values(arm_answers, column)
         if not len(values):
             continue
-        if metric == PRECISION and not told["cited"].sum():
+        if metric == PRECISION and not arm_answers["cited"].sum():
             numbers = (NO_CITATION, np.nan, np.nan)
         else:
             numbers = tuple(scale * number for number in _mean(values, seed))
-        p = _above_all(values, [_values(other, column) for other in others])
+        p = _above_all(values, [_values(other, column) for other in alternatives])
         rows.append((*key, metric, *numbers, p))
     return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
 
@@ -71,16 +71,21 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     [0.5, 0.5]
     """
     rows = []
-    for key, told, _ in _by_arm(answers, PLAIN_ARMS):
-        p, pairs = _confidence_test(told)
+    for key, arm_answers, _ in _by_arm(answers, PLAIN_ARMS):
+        p, pairs = _confidence_test(arm_answers)
         for metric, side in CONFIDENCES.items():
-            citing = told[told[f"{side}_citations"] > 0]
-            given = citing.dropna(subset=f"{side}_probability")
-            sums, counts = given[f"{side}_probability"], given[f"{side}_citations"]
+            citing = arm_answers[arm_answers[f"{side}_citations"] > 0]
+            with_probabilities = citing.dropna(subset=f"{side}_probability")
+            sums, counts = (
+                with_probabilities[f"{side}_probability"],
+                with_probabilities[f"{side}_citations"],
+            )
             value: float | str | None = pooled_confidence(sums, counts)
             if value is None:
                 value = NO_CITATION if citing.empty else NOT_RUN
-            ends = ratio_interval(sums, counts, seed=seed) if len(given) > 1 else _NO_ENDS
+            ends = (
+                ratio_interval(sums, counts, seed=seed) if len(with_probabilities) > 1 else _NO_ENDS
+            )
             rows.append((*key, metric, value, *ends, p, counts.sum(), pairs))
     return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS, "citations", "pairs"]))
 
@@ -96,8 +101,8 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     [0.5, 1.5]
     """
     rows = [
-        (*key, metric, *_mean(_values(told, column), seed), np.nan)
-        for key, told, _ in _by_arm(answers, PLAIN_ARMS)
+        (*key, metric, *_mean(_values(arm_answers, column), seed), np.nan)
+        for key, arm_answers, _ in _by_arm(answers, PLAIN_ARMS)
         for metric, column in ((CITED, RECALL), (TOTAL, "cited"))
     ]
     return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
@@ -136,16 +141,20 @@ def _by_arm(
     """
     main = answers[ROWS_OF["plain"](answers)]
     for names, rows in main.groupby(["dataset", "generator"], sort=False):
-        there = {Arm(*fields): told for fields, told in rows.groupby(_FIELDS, sort=False)}
-        asked = [arm for arm in arms if arm in there]
-        for arm in asked:
-            others = [there[each] for each in asked if each != arm and each[:2] == arm[:2]]
-            yield (*names, *arm), there[arm], others
+        by_arm = {
+            Arm(*fields): arm_answers for fields, arm_answers in rows.groupby(_FIELDS, sort=False)
+        }
+        present = [arm for arm in arms if arm in by_arm]
+        for arm in present:
+            alternatives = [
+                by_arm[other] for other in present if other != arm and other[:2] == arm[:2]
+            ]
+            yield (*names, *arm), by_arm[arm], alternatives
 
 
-def _values(told: pd.DataFrame, column: str) -> FloatArray:
+def _values(answers: pd.DataFrame, column: str) -> FloatArray:
     """A measure of the answers of one arm in the order of questions, without unknown ones."""
-    return told.sort_values("query_id")[column].dropna().to_numpy(dtype=float)
+    return answers.sort_values("query_id")[column].dropna().to_numpy(dtype=float)
 
 
 def _mean(values: FloatArray, seed: int) -> tuple[float, float, float]:
@@ -156,21 +165,26 @@ def _mean(values: FloatArray, seed: int) -> tuple[float, float, float]:
     return mean, *ratio_interval(values, np.ones(len(values)), seed=seed)
 
 
-def _above_all(values: FloatArray, others: list[FloatArray]) -> float:
+def _above_all(values: FloatArray, alternatives: list[FloatArray]) -> float:
     """Largest p of the tests against all others, where the mean is above all of theirs."""
-    if len(values) < 2 or not others or any(values.mean() <= other.mean() for other in others):
+    if (
+        len(values) < 2
+        or not alternatives
+        or any(values.mean() <= other.mean() for other in alternatives)
+    ):
         return np.nan
-    return max(_paired_p(values, other) for other in others)
+    return max(_paired_p(values, other) for other in alternatives)
 
 
 def _paired_p(first: FloatArray, second: FloatArray) -> float:
     return float(t_tests({"first": first, "second": second}, correction="none")["p"].iloc[0])
 
 
-def _confidence_test(told: pd.DataFrame) -> tuple[float, int]:
+def _confidence_test(answers: pd.DataFrame) -> tuple[float, int]:
     """Test of the confidence in relevant citations against that in others: its p, and its pairs."""
     means = [
-        told[f"{side}_probability"] / told[f"{side}_citations"].where(told[f"{side}_citations"] > 0)
+        answers[f"{side}_probability"]
+        / answers[f"{side}_citations"].where(answers[f"{side}_citations"] > 0)
         for side in CONFIDENCES.values()
     ]
     both = pd.concat(means, axis=1).dropna().to_numpy(dtype=float)

@@ -18,16 +18,16 @@ def full_loads(config: Any) -> list[Load]:
     """Loads of the full tier, by its settings."""
     sizes, tried = config.attribution.full, config.attribution.paraphrases
     loads = []
-    for benchmark, others in {
+    for benchmark, retrievers in {
         "Natural Questions": ("uniCOIL", "TCT-ColBERT"),
         "MS MARCO QA": (),
     }.items():
-        settings = study_settings(sizes.k, sizes.depths, others=others)
+        settings = study_settings(sizes.k, sizes.depths, other_retrievers=retrievers)
         counts = sizes.questions.model_dump()
-        requests = [len(each.arms) * counts[each.name] for each in settings]
+        requests = [len(setting.arms) * counts[setting.name] for setting in settings]
         read = [
-            number * (REST + each.k * DOCUMENT)
-            for number, each in zip(requests, settings, strict=True)
+            number * (REST + setting.k * DOCUMENT)
+            for number, setting in zip(requests, settings, strict=True)
         ]
         loads.append(
             Load(
@@ -36,8 +36,9 @@ def full_loads(config: Any) -> list[Load]:
                 sum(read),
                 sum(requests) * sizes.max_tokens,
                 " + ".join(
-                    f"{len(each.arms)} arms × {counts[each.name]} ({each.name}, k = {each.k})"
-                    for each in settings
+                    f"{len(setting.arms)} arms × {number} ({setting.name}, k = {setting.k})"
+                    for setting in settings
+                    for number in [counts[setting.name]]
                 ),
             )
         )

@@ -30,13 +30,13 @@ def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
 
 def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
     """Table 2.3, TREC20: unmarked NDCG differences that exceed marked ones in the same column."""
-    found = []
+    faults = []
     table = rows_where(cells("table_2_3"), dataset="TREC20", metric=["NDCG@5", "NDCG@10"])
     for metric, column in table.groupby("metric", sort=False):
         best = printed_number(column, row="FELIX_iter=20")
         size = (column["value"].astype(float) - best).abs()
         smallest = size[column["marker"] == "*"].min()
-        for place in column.index[(column["marker"] != "*") & (size > smallest)]:
-            cell = f"{metric} {column.at[place, 'row']}: {size[place]:.3f} unmarked"
-            found.append(f"{cell}, {smallest:.3f} marked")
-    return holds_if_any(found, "every difference above a marked one is marked")
+        for index in column.index[(column["marker"] != "*") & (size > smallest)]:
+            cell = f"{metric} {column.at[index, 'row']}: {size[index]:.3f} unmarked"
+            faults.append(f"{cell}, {smallest:.3f} marked")
+    return holds_if_any(faults, "every difference above a marked one is marked")

@@ -27,12 +27,12 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
     """
     rows = []
     for (dataset, split), lists in parts.items():
-        for version, kept in (
+        for version, version_lists in (
             ("original", lists),
             ("preprocessed", lists if split == "train" else tested_lists(lists, dataset)),
         ):
             key = (DATASETS[dataset], split, version)
-            by_query = kept.groupby("query")["relevance"]
+            by_query = version_lists.groupby("query")["relevance"]
             rows.append((*key, "avg_list_size", by_query.size().mean()))
             rows.append((*key, "avg_relevant_items_per_list", by_query.sum().mean()))
     return pd.DataFrame(rows, columns=["dataset", "split", "version", "metric", "value"])
@@ -60,12 +60,12 @@ def numbers_of_lists(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFr
     rows = []
     for (dataset, split), lists in parts.items():
         sizes = lists.groupby("query").size()
-        found = {
+        counts = {
             "lists": len(sizes),
             "10 items or more": (sizes >= 10).sum(),
             "20 items or more": (sizes >= 20).sum(),
             "more than 20 items": (sizes > 20).sum(),
             "share below 40 items": (sizes < 40).mean(),
         }
-        rows += [(DATASETS[dataset], split, name, float(value)) for name, value in found.items()]
+        rows += [(DATASETS[dataset], split, name, float(value)) for name, value in counts.items()]
     return pd.DataFrame(rows, columns=["dataset", "split", "metric", "value"])

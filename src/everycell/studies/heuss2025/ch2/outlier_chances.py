@@ -29,8 +29,8 @@ def outlier_chances(lists: int, items: int, seed: int) -> pd.DataFrame:
         for start in range(0, lists, _AT_ONCE):
             count = min(_AT_ONCE, lists - start)
             values = draw(rng, (count * items,))
-            found = holds_outlier(values)(np.arange(count * items).reshape(count, items))
-            hits += int(found.sum())
+            has_outlier = holds_outlier(values)(np.arange(count * items).reshape(count, items))
+            hits += int(has_outlier.sum())
         share = hits / lists
         error = 100 * np.sqrt(share * (1 - share) / lists)
         rows.append((name, "lists with an outlier", 100 * share, error))

@@ -1,12 +1,9 @@
-"""Simulated lists in which a few items stand out, and how often a random ranking shows one."""
+"""Simulated lists in which a few items stand out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from everycell.collections.fair_ranking_lists import FEATURES
 
@@ -41,7 +38,7 @@ def planted_lists(
     True
     """
     return pd.concat(
-        [_planted_list(first + place, sizes, rng) for place in range(lists)], ignore_index=True
+        [_planted_list(first + number, sizes, rng) for number in range(lists)], ignore_index=True
     )
 
 
@@ -52,9 +49,9 @@ def _planted_list(query: int, sizes: tuple[int, int], rng: np.random.Generator) 
     features = rng.normal(size=(items, len(FEATURES)))
     features[:, :TELLING] += 0.5 * relevance[:, None]
     features[:, -1] = 1 + 0.05 * features[:, -1]
-    least, most = OUTLIERS
-    most = max(least, min(most, items // ITEMS_OF_ONE))
-    outliers = int(rng.integers(least, most, endpoint=True))
+    fewest, limit = OUTLIERS
+    limit = max(fewest, min(limit, items // ITEMS_OF_ONE))
+    outliers = int(rng.integers(fewest, limit, endpoint=True))
     of_relevant = -(-outliers // 2)
     for value, number in ((1, of_relevant), (0, outliers - of_relevant)):
         features[rng.permutation(np.flatnonzero(relevance == value))[:number], -1] = 10.0
@@ -63,21 +60,3 @@ def _planted_list(query: int, sizes: tuple[int, int], rng: np.random.Generator) 
     frame.insert(1, "relevance", relevance)
     frame.insert(2, "group", np.where(rng.random(items) < 0.5, "H", "L"))
     return frame
-
-
-def chance_of_one(outlying: Sequence[np.ndarray], shown: int = 10) -> float:
-    """Probability that random rankings show exactly one planted item, mean over lists.
-
-    With the lists of :func:`planted_lists` this is P(u) of the random policy, but for items that
-    stand out among the others by chance.
-
-    Examples
-    --------
-    >>> round(chance_of_one([np.array([10.0, 10.0, *[1.0] * 18])]), 4)  # 2 * 10 * 10 / (20 * 19)
-    0.5263
-    """
-    return float(
-        np.mean(
-            [stats.hypergeom.pmf(1, len(seen), int((seen > 5).sum()), shown) for seen in outlying]
-        )
-    )

@@ -49,13 +49,13 @@ def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> 
     """Means over queries of each training, with a column ``run``; see `mean_cells`."""
     by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(metrics)].mean()
     long = by_run.stack().rename("value").reset_index()
-    return _named(long.rename(columns={"level_4": "metric"}), number)
+    return _with_row_names(long.rename(columns={"level_4": "metric"}), number)
 
 
 def in_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
     """Cells of some readings; for a single one, without the column that names it."""
-    found = cells[cells["epochs"].isin(readings)]
-    return found if len(readings) > 1 else found.drop(columns="epochs")
+    rows = cells[cells["epochs"].isin(readings)]
+    return rows if len(readings) > 1 else rows.drop(columns="epochs")
 
 
 def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
@@ -76,15 +76,15 @@ def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
                 for name, p in _p_values(samples, row):
                     rows.append((dataset, row, epochs, metric, name, p))
     columns = ["dataset", "row", "epochs", "metric", "statistic", "value"]
-    return _named(pd.DataFrame(rows, columns=columns), number)
+    return _with_row_names(pd.DataFrame(rows, columns=columns), number)
 
 
 def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
     # Differences due only to rounding do not count: both policies come from one matrix.
     alike = np.allclose(samples[row], samples[REFERENCE], rtol=0, atol=1e-6)
     for paired in (True, False):
-        found = t_tests(samples, [(row, REFERENCE)], paired=paired, correction="none")
-        yield f"p {'paired' if paired else 'unpaired'}", 1.0 if alike else float(found["p"].iloc[0])
+        test = t_tests(samples, [(row, REFERENCE)], paired=paired, correction="none")
+        yield f"p {'paired' if paired else 'unpaired'}", 1.0 if alike else float(test["p"].iloc[0])
 
 
 def marked(cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: float) -> pd.DataFrame:
@@ -100,26 +100,26 @@ def marked(cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: floa
     """
     key = [*_KEY, "epochs", "metric"]
     low = tests[(tests["statistic"] == statistic) & (tests["value"] < alpha)][key]
-    found = cells.merge(low.assign(marker="*"), on=key, how="left", validate="one_to_one")
-    return found.assign(marker=found["marker"].fillna(""))
+    result = cells.merge(low.assign(marker="*"), on=key, how="left", validate="one_to_one")
+    return result.assign(marker=result["marker"].fillna(""))
 
 
-def _named(cells: pd.DataFrame, number: str) -> pd.DataFrame:
+def _with_row_names(cells: pd.DataFrame, number: str) -> pd.DataFrame:
     """With the rows of a table, in the order of the print."""
     rows = ROWS[number]
     cells = cells.assign(
         optimizing_fairness=np.where(cells["row"].isin(UNFAIR), "No", "Yes"),
         row=cells["row"].map(rows),
     )
-    places = {
+    orders = {
         "dataset": ["TREC20", "TREC19"],
         "row": list(rows.values()),
         "metric": list(METRICS),
     }
     order = cells.assign(
-        **{name: pd.Categorical(cells[name], values) for name, values in places.items()}
+        **{name: pd.Categorical(cells[name], values) for name, values in orders.items()}
     ).sort_values(
         ["dataset", "row", "epochs", "metric"], ascending=[True, True, False, True], kind="stable"
     )
-    rest = [name for name in cells.columns if name not in _KEY]
-    return cells.loc[order.index, [*_KEY, *rest]].reset_index(drop=True)
+    other_columns = [name for name in cells.columns if name not in _KEY]
+    return cells.loc[order.index, [*_KEY, *other_columns]].reset_index(drop=True)

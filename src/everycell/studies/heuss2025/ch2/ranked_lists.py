@@ -43,7 +43,7 @@ class Setup(NamedTuple):
 
     ranks: int | None = None  #: ranks of a ranking, all where none are given
     items: int = 60  #: items with the highest scores that enter
-    shown: int = 10  #: first ranks whose outliers count
+    outlier_ranks: int = 10  #: first ranks whose outliers count
     iterations: int = 20
     samples: int = 1000  #: rankings drawn from Plackett-Luce
     marginals: Marginals = "entropy"
@@ -69,14 +69,14 @@ def best_items(
     >>> best_items([3.0, 1.0, 5.0], [0, 0, 1], [7, 8, 9], items=2).scores.round(4).tolist()
     [1.0, 0.5]
     """
-    given = np.asarray(scores, dtype=float)
-    low, high = given.min(), given.max()
+    values = np.asarray(scores, dtype=float)
+    low, high = values.min(), values.max()
     if not high > low:
         raise ValueError(
-            f"All {len(given)} items of a list have the score {high:g}: nothing ranks them, so "
+            f"All {len(values)} items of a list have the score {high:g}: nothing ranks them, so "
             "leave the list out."
         )
-    normal = LOWEST + (1 - LOWEST) * (given - low) / (high - low)
+    normal = LOWEST + (1 - LOWEST) * (values - low) / (high - low)
     order = np.argsort(-normal, kind="stable")[:items]
     return RankedList(
         normal[order],
@@ -107,7 +107,7 @@ def policies(
     exposures = fair_exposure(items.scores, weights)
     make = entropy_marginals if setup.marginals == "entropy" else centre_marginals
     marginals = make(exposures, weights)
-    outlier = holds_outlier(items.outlying, shown=setup.shown)
+    outlier = holds_outlier(items.outlying, shown=setup.outlier_ranks)
     once = decompose(marginals)
     yield f"FELIX_iter={setup.iterations}", _resampled(once, outlier, count, setup.iterations, rng)
     yield "FELIX_iter=1", once
@@ -117,7 +117,11 @@ def policies(
     yield "PL-random", uniform(count, ranks, samples=setup.samples, rng=rng)
     yield "Deterministic", deterministic(items.scores, ranks)
     costs = list_outliers(items.outlying)
-    fair = omit(items.scores, weights, costs, outlier_ranks=setup.shown) if costs.any() else None
+    fair = (
+        omit(items.scores, weights, costs, outlier_ranks=setup.outlier_ranks)
+        if costs.any()
+        else None
+    )
     yield "OMIT", decompose(marginals if fair is None else fair)
 
 
@@ -137,7 +141,7 @@ def _resampled(
     )
 
 
-def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
+def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str, float]:
     """Measures of a policy, by their names in the tables.
 
     A list whose relevant items all lie beyond its cap has NDCG 0 and no EE-L (NaN), as in the
@@ -146,7 +150,7 @@ def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
     Examples
     --------
     >>> items = best_items([3.0, 1.0, 2.0], [0, 1, 0], [0.0, 0.0, 0.0], items=2)
-    >>> found = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, shown=2)
+    >>> found = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, outlier_ranks=2)
     >>> found["NDCG@5"], found["EE-L"]
     (0.0, nan)
     """
@@ -160,9 +164,9 @@ def measures(policy: Policy, items: RankedList, shown: int) -> dict[str, float]:
         ndcg[5],
         ndcg[10],
         error,
-        outlier_probability(policy, items.outlying, shown=shown),
-        outlierness_released(policy, items.outlying, shown=shown),
-        outlierness_printed(policy, items.outlying, shown=shown),
+        outlier_probability(policy, items.outlying, shown=outlier_ranks),
+        outlierness_released(policy, items.outlying, shown=outlier_ranks),
+        outlierness_printed(policy, items.outlying, shown=outlier_ranks),
     )
     return dict(zip(METRICS, values, strict=True))
 
@@ -179,7 +183,7 @@ def measured(lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator
     """
     return pd.DataFrame(
         [
-            {"query": query, "row": row} | measures(policy, items, setup.shown)
+            {"query": query, "row": row} | measures(policy, items, setup.outlier_ranks)
             for query, items in enumerate(lists)
             for row, policy in policies(items, setup, rng)
         ]

@@ -61,27 +61,27 @@ def scored(
         [part.assign(query=number) for number, part in enumerate(lists)], ignore_index=True
     )
     facts = frame[["query", "relevance", OUTLYING]].rename(columns={OUTLYING: "outlying"})
-    (text, most), (code, fixed) = readings.items()
-    found = []
+    (text, max_epochs), (code, fixed) = readings.items()
+    frames = []
     for run in range(seeds):
         own = seed + run
         order = np.random.default_rng(own).permutation(len(known))
-        aside, kept = np.split(order, [int(VALIDATION * len(known))])
+        aside, training = np.split(order, [int(VALIDATION * len(known))])
         scores = train_and_score(
-            [features[i] for i in kept],
-            [relevance[i] for i in kept],
+            [features[i] for i in training],
+            [relevance[i] for i in training],
             [part[FEATURES].to_numpy() for part in lists],
-            epochs=[most, fixed],
+            epochs=[max_epochs, fixed],
             seed=own,
             validation=([features[i] for i in aside], [relevance[i] for i in aside]),
-            stop_by=most,
+            stop_by=max_epochs,
         )
-        found += [
+        frames += [
             facts.assign(epochs=name, run=run, score=np.concatenate(scores[key]))
             for name, key in ((text, None), (code, fixed))
         ]
     columns = ["epochs", "run", "query", "score", "relevance", "outlying"]
-    return pd.concat(found, ignore_index=True)[columns]
+    return pd.concat(frames, ignore_index=True)[columns]
 
 
 def ranked_lists(

@@ -49,25 +49,27 @@ def outliers_by_iteration(
     >>> found["power-law"].shape
     (3, 2)
     """
-    found: dict[str, FloatArray] = {name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS}
+    probabilities: dict[str, FloatArray] = {
+        name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS
+    }
     for number in range(lists):
         exposures, weights, scores, rng = simulated_list(items, number, ranks, seed)
         marginals = entropy_marginals(exposures, weights)
         for name, values in scores.items():
-            found[name][number] = resample(
+            probabilities[name][number] = resample(
                 marginals, holds_outlier(values), iterations=iterations, rng=rng
             ).avoided
-    return found
+    return probabilities
 
 
 def reductions(
-    found: Sequence[tuple[int, FloatArray, FloatArray]],
+    measurements: Sequence[tuple[int, FloatArray, FloatArray]],
     draws: FloatArray,
     fixed: int | None,
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Relative change of mean P(u) in percent at each x, with intervals over lists."""
     rows, samples = [], []
-    for x, once, felix in found:
+    for x, once, felix in measurements:
         if x != fixed and once.sum() == 0:
             continue
         if x == fixed:
@@ -99,13 +101,13 @@ def sensitivity_analysis(
     """Both panels of Figure 2.2, and changes from one point to a later one."""
     rng = np.random.default_rng([seed, 2])
     points, changes = [], []
-    most = max(iterations)
+    last_iteration = max(iterations)
     by_items = {
         n: outliers_by_iteration(
             n,
             lists=lists,
             ranks=ranks,
-            iterations=most if n == at_candidates else at_iterations,
+            iterations=last_iteration if n == at_candidates else at_iterations,
             seed=seed,
         )
         for n in {*candidates, at_candidates}
@@ -132,9 +134,9 @@ def sensitivity_analysis(
                 None,
             ),
         }
-        for panel, (found, fixed) in series.items():
+        for panel, (measurements, fixed) in series.items():
             if panel == "iterations":
-                frame, samples = reductions(found, shared, fixed)
+                frame, samples = reductions(measurements, shared, fixed)
             else:
                 # Lists of different lengths are different lists.
                 parts = [
@@ -143,7 +145,7 @@ def sensitivity_analysis(
                         rng.multinomial(lists, np.full(lists, 1 / lists), size=bootstrap) * 1.0,
                         fixed,
                     )
-                    for point in found
+                    for point in measurements
                 ]
                 frame = pd.concat([part[0] for part in parts], ignore_index=True)
                 samples = np.column_stack([part[1] for part in parts])
@@ -179,15 +181,15 @@ def _changes(
     frame: pd.DataFrame, samples: FloatArray, steps: Sequence[tuple[int, int]]
 ) -> pd.DataFrame:
     """Differences between points with their intervals, and of the last such from the first."""
-    place = {int(x): position for position, x in enumerate(frame["x"])}
+    positions = {int(x): position for position, x in enumerate(frame["x"])}
     values = frame["value"].to_numpy()
     rows = []
     first: tuple[str, float, FloatArray] | None = None
     last = first
     for start, stop in steps:
-        if start not in place or stop not in place:
+        if start not in positions or stop not in positions:
             continue
-        a, b = place[start], place[stop]
+        a, b = positions[start], positions[stop]
         change, sampled = values[b] - values[a], samples[:, b] - samples[:, a]
         rows.append((f"{start} to {stop}", change, *np.nanquantile(sampled, ENDS)))
         last = (f"{start} to {stop}", change, sampled)

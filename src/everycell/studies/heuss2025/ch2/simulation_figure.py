@@ -43,13 +43,13 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(6.4, 2.9), layout="constrained")
         both = figure.subplots(1, 2, sharey=True)
         for axes, (panel, (label, logarithmic)) in zip(both, _PANELS.items(), strict=True):
-            shown = points[points["panel"] == panel]
-            for place, name in enumerate(series):
-                _draw(axes, shown[shown["distribution"] == name], place, name)
+            panel_points = points[points["panel"] == panel]
+            for number, name in enumerate(series):
+                _draw(axes, panel_points[panel_points["distribution"] == name], number, name)
             axes.set(xlabel=label, ylim=(-103, 6))
             if logarithmic:
                 axes.set_xscale("log", base=2)
-                ticks = sorted(shown["x"].unique())
+                ticks = sorted(panel_points["x"].unique())
                 axes.set_xticks(ticks, [str(x) for x in ticks])
                 axes.minorticks_off()
         both[0].set_ylabel("Relative change of P(u), %")
@@ -57,20 +57,20 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw(axes, rows: pd.DataFrame, place: int, name: str) -> None:
+def _draw(axes, rows: pd.DataFrame, number: int, name: str) -> None:
     """Draw one series, moved sideways by a point or so."""
     from matplotlib.transforms import ScaledTranslation
 
     rows = rows.sort_values("x")
     offset = axes.transData + ScaledTranslation(
-        _OFFSETS[place] / 72, 0, axes.figure.dpi_scale_trans
+        _OFFSETS[number] / 72, 0, axes.figure.dpi_scale_trans
     )
     axes.errorbar(
         rows["x"],
         rows["value"],
         yerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]],
-        color=COLOURS[place],
-        marker=MARKERS[place],
+        color=COLOURS[number],
+        marker=MARKERS[number],
         markersize=3.5,
         elinewidth=0.8,
         capsize=1.5,

@@ -51,7 +51,7 @@ def matrices_and_rules(
     seed: int,
 ) -> pd.DataFrame:
     """Mean P(u) in percent by matrix, matching rule and number of iterations."""
-    found: dict[tuple[str, ...], list[FloatArray]] = {}
+    samples: dict[tuple[str, ...], list[FloatArray]] = {}
     last = max(iterations)
     for number in range(lists):
         exposures, weights, scores, rng = simulated_list(items, number, ranks, seed)
@@ -61,11 +61,11 @@ def matrices_and_rules(
                 for law in HEAVY:
                     test = holds_outlier(scores[law])
                     left = resample(matrix, test, iterations=last, matching=rule, rng=rng).avoided
-                    found.setdefault((law, name, rule), []).append(left)
+                    samples.setdefault((law, name, rule), []).append(left)
     keys = ["distribution", "probabilities", "matching", "iterations"]
     rows = (
         (*key, str(iteration), np.array(left)[:, iteration - 1])
-        for key, left in found.items()
+        for key, left in samples.items()
         for iteration in iterations
     )
     return _means(rows, keys, bootstrap, seed)
@@ -80,7 +80,7 @@ def against_the_best(
     seed: int,
 ) -> pd.DataFrame:
     """Mean P(u) in percent of FELIX beside the least that is possible."""
-    found: dict[tuple[str, ...], list[float]] = {}
+    samples: dict[tuple[str, ...], list[float]] = {}
     for items, ranks in sizes:
         for number in range(lists):
             exposures, weights, scores, rng = simulated_list(items, number, ranks, seed)
@@ -101,8 +101,8 @@ def against_the_best(
                     values["the least with this matrix"] = least_avoided(matrix, test)
                 values["generated for these exposures"] = best.avoided
                 for policy, value in values.items():
-                    found.setdefault((str(items), str(ranks), law, policy), []).append(value)
-    rows = ((*key, np.array(values)) for key, values in found.items())
+                    samples.setdefault((str(items), str(ranks), law, policy), []).append(value)
+    rows = ((*key, np.array(values)) for key, values in samples.items())
     return _means(rows, ["items", "ranks", "distribution", "policy"], bootstrap, seed)
 
 

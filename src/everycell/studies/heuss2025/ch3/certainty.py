@@ -21,13 +21,13 @@ def crossing_documents(
     lists: Sequence[RankedList], alphas: Sequence[float], ranks: int
 ) -> pd.DataFrame:
     """Documents that the one at each rank could swap with: median and quartiles over queries."""
-    ranks = min(ranks, max(len(each.documents) for each in lists))
+    ranks = min(ranks, max(len(ranked.documents) for ranked in lists))
     rows = []
     for alpha in alphas:
         counts = np.full((len(lists), ranks), np.nan)
-        for place, each in enumerate(lists):
-            found = crossing_intervals(each.means, each.deviations, alpha)[:ranks]
-            counts[place, : len(found)] = found
+        for index, ranked in enumerate(lists):
+            crossing = crossing_intervals(ranked.means, ranked.deviations, alpha)[:ranks]
+            counts[index, : len(crossing)] = crossing
         low, middle, high = np.nanpercentile(counts, [25, 50, 75], axis=0)
         rows += [
             (f"{alpha:g}", rank + 1, middle[rank], low[rank], high[rank]) for rank in range(ranks)
@@ -75,19 +75,21 @@ def changed_lists(
 ) -> pd.DataFrame:
     """Share of lists whose first five documents a method changes, by how certain the scores are."""
     mixed = [
-        each
-        for each in lists
-        if len(set((each.neutralities[:SHOWN] >= protected_from).tolist())) == 2
+        ranked
+        for ranked in lists
+        if len(set((ranked.neutralities[:SHOWN] >= protected_from).tolist())) == 2
     ]
-    order = np.argsort([certainty(each) for each in mixed], kind="stable")
+    order = np.argsort([certainty(ranked) for ranked in mixed], kind="stable")
     size = len(mixed) // 4
     rows = []
-    for name, places in (("most certain", order[-size:]), ("least certain", order[:size])):
+    for name, positions in (("most certain", order[-size:]), ("least certain", order[:size])):
         changed = {
             method: np.array(
                 [
-                    _changes(mixed[place], method, alpha, protected_from, constrained, significance)
-                    for place in places
+                    _changes(
+                        mixed[position], method, alpha, protected_from, constrained, significance
+                    )
+                    for position in positions
                 ],
                 dtype=float,
             )
@@ -97,11 +99,11 @@ def changed_lists(
         }
         weights = np.vstack([np.ones(size), rng.multinomial(size, np.ones(size) / size, samples)])
         for method, values in changed.items():
-            shown = {method: values}
+            results = {method: values}
             if method != "PUFR":
-                shown[f"{method} less PUFR"] = values - changed["PUFR"]
-            for label, each in shown.items():
-                shares = 100 * weights @ each / size
+                results[f"{method} less PUFR"] = values - changed["PUFR"]
+            for label, changes in results.items():
+                shares = 100 * weights @ changes / size
                 low, high = np.percentile(shares[1:], [2.5, 97.5])
                 rows.append((name, label, shares[0], low, high))
     return pd.DataFrame(rows, columns=["lists", "method", "value", "low", "high"])
@@ -114,31 +116,31 @@ def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: flo
     both groups in the first five and a protected one below another.
     """
     open_lists = []
-    for each in lists:
-        protected = each.neutralities[:SHOWN] >= protected_from
+    for ranked in lists:
+        protected = ranked.neutralities[:SHOWN] >= protected_from
         if len(protected) < SHOWN:
             continue
         if protected.any() and not protected[: protected.sum()].all():
-            open_lists.append(each)
-    order = np.argsort([certainty(each) for each in open_lists], kind="stable")
+            open_lists.append(ranked)
+    order = np.argsort([certainty(ranked) for ranked in open_lists], kind="stable")
     tenth = len(order) // 10
     rows = []
-    for name, place in (("uncertain", order[tenth]), ("certain", order[-1 - tenth])):
-        chosen = open_lists[place]
-        protected = chosen.neutralities >= protected_from
+    for name, position in (("uncertain", order[tenth]), ("certain", order[-1 - tenth])):
+        example = open_lists[position]
+        protected = example.neutralities >= protected_from
         after = moved_scores(
-            chosen.means, chosen.deviations, protected.tolist(), {True: alpha, False: -alpha}
+            example.means, example.deviations, protected.tolist(), {True: alpha, False: -alpha}
         )
-        for when, means in (("before", chosen.means), ("after", after)):
+        for when, means in (("before", example.means), ("after", after)):
             rows += [
                 (
                     name,
-                    chosen.query,
+                    example.query,
                     when,
                     f"D{document + 1}",
                     bool(protected[document]),
                     means[document],
-                    chosen.deviations[document],
+                    example.deviations[document],
                 )
                 for document in range(SHOWN)
             ]

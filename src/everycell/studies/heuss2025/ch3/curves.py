@@ -31,13 +31,13 @@ class Curves:
     def means(self, method: str, metric: str) -> tuple[FloatArray, FloatArray]:
         """Strengths of a method from 0, and means by sample and strength."""
         names = self.settings.get_level_values("method")
-        places = np.flatnonzero(names == method)
-        alphas = self.settings.get_level_values("alpha").to_numpy(dtype=float)[places]
-        places = np.concatenate([np.flatnonzero(names == "UNFAIR"), places[np.argsort(alphas)]])
-        values = self._values[metric][places]
-        there = ~np.isnan(values[0])
-        weights = self._weights[:, there]
-        means = weights @ values[:, there].T / weights.sum(axis=1, keepdims=True)
+        rows = np.flatnonzero(names == method)
+        alphas = self.settings.get_level_values("alpha").to_numpy(dtype=float)[rows]
+        rows = np.concatenate([np.flatnonzero(names == "UNFAIR"), rows[np.argsort(alphas)]])
+        values = self._values[metric][rows]
+        judged = ~np.isnan(values[0])
+        weights = self._weights[:, judged]
+        means = weights @ values[:, judged].T / weights.sum(axis=1, keepdims=True)
         return np.concatenate([[0.0], np.sort(alphas)]), means
 
     def utility_at(self, method: str, panel: str, fairness: float) -> FloatArray:
@@ -69,15 +69,15 @@ def interval(values: FloatArray) -> tuple[float, float, float]:
 def advantages(
     curves: Curves,
     panels: Sequence[str],
-    others: Sequence[str],
+    other_methods: Sequence[str],
     levels: Sequence[float],
     last: tuple[float, float],
 ) -> pd.DataFrame:
     """How much more utility PUFR has than other methods at the same fairness."""
 
-    def found() -> Iterator[tuple[object, ...]]:
+    def rows() -> Iterator[tuple[object, ...]]:
         for panel in panels:
-            for other in others:
+            for other in other_methods:
                 gained = {
                     level: curves.utility_at("PUFR", panel, level)
                     - curves.utility_at(other, panel, level)
@@ -89,7 +89,7 @@ def advantages(
                 yield panel, other, f"{last[1]:.2f} less {last[0]:.2f}", *interval(change)
 
     columns = ["panel", "method", "fairness", "value", "low", "high"]
-    return pd.DataFrame(found(), columns=columns).dropna().reset_index(drop=True)
+    return pd.DataFrame(rows(), columns=columns).dropna().reset_index(drop=True)
 
 
 def against_order(curves: Curves, methods: Sequence[str]) -> pd.DataFrame:
@@ -119,9 +119,9 @@ def changes(curves: Curves, method: str, spans: Sequence[tuple[float, float]]) -
     rows = []
     for metric in METRICS:
         change = between(metric)
-        named = {f"{span[0]:g} to {span[1]:g}": change(span) for span in spans}
-        first, *rest = named
-        for name in rest:
-            named[f"{first}, less {name}"] = named[first] - named[name]
-        rows += [(metric, name, *interval(values)) for name, values in named.items()]
+        by_span = {f"{span[0]:g} to {span[1]:g}": change(span) for span in spans}
+        first, *other_spans = by_span
+        for name in other_spans:
+            by_span[f"{first}, less {name}"] = by_span[first] - by_span[name]
+        rows += [(metric, name, *interval(values)) for name, values in by_span.items()]
     return pd.DataFrame(rows, columns=["metric", "span", "value", "low", "high"])

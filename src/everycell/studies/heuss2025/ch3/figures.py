@@ -33,15 +33,15 @@ def crossing_figure(points: pd.DataFrame) -> Figure:
         alphas = list(rows_by(points, "alpha"))
         panels = np.atleast_1d(figure.subplots(1, len(alphas), sharey=True))
         for axes, alpha in zip(panels, alphas, strict=True):
-            shown = points[points["alpha"] == alpha]
-            for place, (name, rows) in enumerate(rows_by(shown, "ranker").items()):
-                look = {"color": COLOURS[place], "linestyle": DASHES[place]}
+            own_points = points[points["alpha"] == alpha]
+            for number, (name, rows) in enumerate(rows_by(own_points, "ranker").items()):
+                look = {"color": COLOURS[number], "linestyle": DASHES[number]}
                 axes.plot(rows["rank"], rows["value"], label=name, **look)
                 axes.fill_between(
                     rows["rank"],
                     rows["low"],
                     rows["high"],
-                    color=COLOURS[place],
+                    color=COLOURS[number],
                     alpha=0.15,
                     linewidth=0,
                 )
@@ -71,15 +71,15 @@ def trade_off_figure(points: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(6.4, 0.5 + 2.5 * lines), layout="constrained")
         grid = np.ravel(figure.subplots(lines, min(2, len(panels)), squeeze=False))
         for axes, (name, rows) in zip(grid, panels.items(), strict=False):
-            for place, method in enumerate(methods):
+            for number, method in enumerate(methods):
                 curve = rows[rows["method"] == method].sort_values("alpha")
                 axes.plot(
                     curve["fair"],
                     curve["value"],
-                    color=COLOURS[place],
-                    marker=MARKERS[place],
+                    color=COLOURS[number],
+                    marker=MARKERS[number],
                     markersize=3,
-                    linestyle=DASHES[place % len(DASHES)],
+                    linestyle=DASHES[number % len(DASHES)],
                     linewidth=1.1,
                     label=method,
                 )
@@ -105,15 +105,15 @@ def control_figure(points: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(6.4, 2.7), layout="constrained")
         panels = np.atleast_1d(figure.subplots(1, len(methods), sharey=True))
         for axes, (name, rows) in zip(panels, methods.items(), strict=True):
-            for place, (metric, curve) in enumerate(rows_by(rows, "metric").items()):
+            for number, (metric, curve) in enumerate(rows_by(rows, "metric").items()):
                 curve = curve.sort_values("alpha")
                 axes.plot(
                     curve["alpha"],
                     curve["value"],
-                    color=COLOURS[place],
-                    marker=MARKERS[place],
+                    color=COLOURS[number],
+                    marker=MARKERS[number],
                     markersize=2.5,
-                    linestyle=DASHES[place % len(DASHES)],
+                    linestyle=DASHES[number % len(DASHES)],
                     linewidth=1.1,
                     label=metric,
                 )
@@ -158,8 +158,8 @@ def _draw_densities(axes, rows: pd.DataFrame) -> None:
         height = norm.pdf(reach, row.mean, row.deviation)
         axes.plot(reach, height, color=colour, linestyle=dash, linewidth=1.1, label=label)
         # A height for each name, so that all can be read where tops meet.
-        place = (row.mean, highest * (1.06 + 0.17 * number))
-        axes.annotate(row.document, place, fontsize=7, ha="center", color=colour)
+        position = (row.mean, highest * (1.06 + 0.17 * number))
+        axes.annotate(row.document, position, fontsize=7, ha="center", color=colour)
     axes.set_ylim(0, 2.0 * highest)
 
 

@@ -57,12 +57,12 @@ def read_uncertain_scores(path: Path) -> pd.DataFrame:
         "std_score": "deviation",
     }
     table = read_table(path, list(names), error=CollectionError)[list(names)]
-    for name, least in (("mean_score", -np.inf), ("std_score", 0.0)):
+    for name, smallest in (("mean_score", -np.inf), ("std_score", 0.0)):
         numbers = pd.to_numeric(table[name], errors="coerce")
-        wrong = ~np.isfinite(numbers) | (numbers < least)
+        wrong = ~np.isfinite(numbers) | (numbers < smallest)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            allowed = "a finite number" + " of 0 or more" * (least == 0)
+            allowed = "a finite number" + " of 0 or more" * (smallest == 0)
             raise CollectionError(
                 f"{row_in_file(path, row)}: {name} is {in_quotes(table[name].iloc[row])}, expected "
                 f"{allowed}; correct it or unpack the published file again."

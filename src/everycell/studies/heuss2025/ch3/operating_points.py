@@ -32,32 +32,36 @@ def chosen_settings(
     """
     means = measured.groupby(["method", "alpha"], sort=False)[list(METRICS)].mean().reset_index()
     base = means.loc[means["method"] == "UNFAIR", "nDCG@100"].iloc[0]
-    found: dict[str, dict[str, float]] = {}
+    by_loss: dict[str, dict[str, float]] = {}
     for loss in losses:
         within = means[means["nDCG@100"] >= base - loss - 1e-12]
         order = within.sort_values(
             ["nFaiRR@10", "nFaiRR@50", "alpha"], ascending=[False, False, True], kind="stable"
         )
         best = order.drop_duplicates("method").set_index("method")["alpha"]
-        found[f"{loss:g}"] = {row: float(best[row]) for row in ROWS[1:] if row in best.index}
-    return found
+        by_loss[f"{loss:g}"] = {row: float(best[row]) for row in ROWS[1:] if row in best.index}
+    return by_loss
 
 
-def _beyond(measured: pd.DataFrame, chosen: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def _beyond(
+    measured: pd.DataFrame, best_settings: Mapping[str, Mapping[str, float]]
+) -> dict[str, float]:
     """Trained methods that no strength keeps within any loss, by the strength that loses least."""
     means = measured.groupby(["method", "alpha"])["nDCG@100"].mean()
-    there = means.index.get_level_values("method")
-    within = {row for strengths in chosen.values() for row in strengths}
+    methods = means.index.get_level_values("method")
+    within = {row for strengths in best_settings.values() for row in strengths}
     return {
-        row: float(means.loc[row].idxmax()) for row in TRAINED if row in there and row not in within
+        row: float(means.loc[row].idxmax())
+        for row in TRAINED
+        if row in methods and row not in within
     }
 
 
 def operating_cells(measured: pd.DataFrame, losses: Sequence[float], level: float) -> pd.DataFrame:
     """Cells of Table 3.1; asterisks are paired t-tests over queries, without correction."""
     cells = []
-    chosen = chosen_settings(measured, losses)
-    settings = {NO_LOSS: {"UNFAIR": 0.0, **_beyond(measured, chosen)}, **chosen}
+    best_settings = chosen_settings(measured, losses)
+    settings = {NO_LOSS: {"UNFAIR": 0.0, **_beyond(measured, best_settings)}, **best_settings}
     for loss, strengths in settings.items():
         samples = {
             row: measured[(measured["method"] == row) & (measured["alpha"] == alpha)]
@@ -74,7 +78,7 @@ def operating_cells(measured: pd.DataFrame, losses: Sequence[float], level: floa
                     pair = pd.DataFrame(
                         {row: values[metric], REFERENCE: samples[REFERENCE][metric]}
                     ).dropna()
-                    found = t_tests(pair, [(row, REFERENCE)], paired=True, correction="none")
-                    marker = "*" if float(found["p"].iloc[0]) < level else ""
+                    test = t_tests(pair, [(row, REFERENCE)], paired=True, correction="none")
+                    marker = "*" if float(test["p"].iloc[0]) < level else ""
                 cells.append((*key, float(values[metric].mean()), marker))
     return pd.DataFrame(cells, columns=["allowed_loss", "row", "metric", "value", "marker"])

@@ -50,25 +50,25 @@ def ranked_lists(
         query: dict(zip(part["document"], part["relevance"], strict=True))
         for query, part in qrels.groupby("query")
     }
-    found = []
+    lists = []
     for query, part in scores.groupby("query", sort=False):
         grades = judged.get(str(query), {})
         if not any(grade > 0 for grade in grades.values()):
             continue
         part = part.sort_values(["mean", "document"], ascending=[False, True])
         documents = part["document"].tolist()
-        found.append(
+        lists.append(
             RankedList(
                 str(query),
                 documents,
                 part["mean"].to_numpy(dtype=float),
                 part["deviation"].to_numpy(dtype=float),
-                np.array([neutralities[each] for each in documents], dtype=float),
-                np.array([max(grades.get(each, 0), 0) for each in documents], dtype=float),
+                np.array([neutralities[document] for document in documents], dtype=float),
+                np.array([max(grades.get(document, 0), 0) for document in documents], dtype=float),
                 np.array(sorted((max(g, 0) for g in grades.values()), reverse=True), dtype=float),
             )
         )
-    return found
+    return lists
 
 
 def trade_offs(
@@ -80,28 +80,28 @@ def trade_offs(
     uniform_alphas: Sequence[float] = (),
 ) -> pd.DataFrame:
     """Measures of every query under every method and strength."""
-    mean = float(np.concatenate([each.deviations for each in lists]).mean())
-    depth = max(len(each.documents) for each in lists)
+    mean = float(np.concatenate([ranked.deviations for ranked in lists]).mean())
+    depth = max(len(ranked.documents) for ranked in lists)
     rows = []
     for method, alpha in _settings(uniform_alphas):
         needed = np.empty(0, dtype=np.int64)
         if method == "FA*IR":
             needed = minimum_protected(depth, alpha, significance)
-        for each in lists:
-            protected = each.neutralities >= protected_from
+        for ranked in lists:
+            protected = ranked.neutralities >= protected_from
             match method:
                 case "UNFAIR":
                     order = np.arange(len(protected))
                 case "PUFR":
-                    order = pufr(each.means, each.deviations, protected, alpha)
+                    order = pufr(ranked.means, ranked.deviations, protected, alpha)
                 case "FA*IR":
-                    order = fa_ir(each.means, protected, needed)
+                    order = fa_ir(ranked.means, protected, needed)
                 case "CVXOPT":
-                    order = constrained_order(each, alpha, constrained)
+                    order = constrained_order(ranked, alpha, constrained)
                 case _:
                     same = np.full(len(protected), mean)
-                    order = pufr(each.means, same, protected, alpha)
-            rows.append((method, alpha, each.query, *measures(each, order)))
+                    order = pufr(ranked.means, same, protected, alpha)
+            rows.append((method, alpha, ranked.query, *measures(ranked, order)))
     return pd.DataFrame(rows, columns=["method", "alpha", "query", *METRICS])
 
 
@@ -109,14 +109,19 @@ def trained_measures(
     lists: Sequence[RankedList], method: str, alpha: float, queries: Sequence[str]
 ) -> pd.DataFrame:
     """Measures of each list as it is, under the name of a method that trained the ranker."""
-    found = {each.query: each for each in lists}
-    if lacking := [query for query in queries if query not in found]:
+    by_query = {ranked.query: ranked for ranked in lists}
+    if lacking := [query for query in queries if query not in by_query]:
         raise ValueError(
             f"The run of {method} with strength {alpha:g} has no list of query {lacking[0]} "
             f"({len(lacking)} of {len(queries)} are missing): give one for each query."
         )
     rows = [
-        (method, alpha, query, *measures(found[query], np.arange(len(found[query].documents))))
+        (
+            method,
+            alpha,
+            query,
+            *measures(by_query[query], np.arange(len(by_query[query].documents))),
+        )
         for query in queries
     ]
     return pd.DataFrame(rows, columns=["method", "alpha", "query", *METRICS])
@@ -128,8 +133,8 @@ def constrained_order(ranked: RankedList, share: float, depth: int) -> IntArray:
     Source: heuss2025, section 3.4.4; scores are scaled as in the released code.
     """
     head = min(depth, len(ranked.documents))
-    found = best_by_assignment(gains(ranked.means[:head]), ranked.neutralities[:head], share)
-    return np.concatenate([found.ranking, np.arange(head, len(ranked.documents))])
+    best = best_by_assignment(gains(ranked.means[:head]), ranked.neutralities[:head], share)
+    return np.concatenate([best.ranking, np.arange(head, len(ranked.documents))])
 
 
 def measures(ranked: RankedList, order: IntArray) -> tuple[float, ...]:

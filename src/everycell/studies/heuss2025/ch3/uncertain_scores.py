@@ -45,7 +45,7 @@ def scores_by_fold(
     seed: int,
 ) -> pd.DataFrame:
     """Mean and deviation of the log odds of each pair."""
-    found = []
+    frames = []
     for number, fold in enumerate(folds):
         split = fold.set_index("query_id")["split"]
         of_pair = pairs["query"].map(split)
@@ -57,10 +57,10 @@ def scores_by_fold(
             training = training.iloc[
                 np.sort(rng.choice(len(training), fisher_pairs, replace=False))
             ]
-        found.append(
+        frames.append(
             pair_scores(held_out, head, vectors, training, prior=prior, samples=samples, rng=rng)
         )
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(frames, ignore_index=True)
 
 
 def pair_scores(
@@ -104,8 +104,8 @@ def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generato
     drawn = relevant.iloc[np.sort(rng.choice(len(relevant), number, replace=False))]
     keys = drawn[["query", "document"]].reset_index(drop=True)
     # The next one's passage: no query meets its own.
-    others = keys.assign(document=np.roll(keys["document"], -1))
-    return pd.concat([keys, others], ignore_index=True)
+    mismatched = keys.assign(document=np.roll(keys["document"], -1))
+    return pd.concat([keys, mismatched], ignore_index=True)
 
 
 def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:

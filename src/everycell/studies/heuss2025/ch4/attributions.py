@@ -81,14 +81,14 @@ def list_attributions(model: TalentModel, people: Candidates, samples: FloatArra
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
         worth = without_base(worth_of_coalitions(model, documents, samples, RELEASED_TIES)[0])
-        taken = greedy_selection(_game(worth), len(FEATURES), SELECTED)
+        selected = greedy_selection(_game(worth), len(FEATURES), SELECTED)
         pointwise = pointwise_shapley_values(model, documents, samples).mean(axis=0)
-        found = (
-            np.isin(np.arange(len(FEATURES)), taken).astype(float),
+        attributions = (
+            np.isin(np.arange(len(FEATURES)), selected).astype(float),
             pointwise / pointwise.sum(),
             shapley_values(worth),
         )
-        for explainer, values in zip(EXPLAINERS, found, strict=True):
+        for explainer, values in zip(EXPLAINERS, attributions, strict=True):
             rows += _rows((query, explainer), values)
     return pd.DataFrame(rows, columns=["query", "explainer", "feature", "value"])
 
@@ -104,10 +104,10 @@ def candidate_attributions(
         worth = worth_of_coalitions(model, documents, samples, RELEASED_TIES)[1]
         listwise = shapley_values(without_base(worth)).T
         pointwise = pointwise_shapley_values(model, documents, samples)
-        for explainer, found in (("RankingSHAP", listwise), ("PointwiseSHAP", pointwise)):
-            for place in np.argsort(ranks):
-                key = (query, explainer, members[place], int(ranks[place]))
-                rows += _rows(key, found[place])
+        for explainer, attributions in (("RankingSHAP", listwise), ("PointwiseSHAP", pointwise)):
+            for position in np.argsort(ranks):
+                key = (query, explainer, members[position], int(ranks[position]))
+                rows += _rows(key, attributions[position])
     columns = ["query", "explainer", "candidate", "rank", "feature", "value"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -125,8 +125,8 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
             (WITH_BASE, last),
             ("and ties in the order given", first),
         ):
-            taken = greedy_selection(_game(worth), len(FEATURES), SELECTED)
-            selected = np.isin(np.arange(len(FEATURES)), taken).astype(float)
+            selection = greedy_selection(_game(worth), len(FEATURES), SELECTED)
+            selected = np.isin(np.arange(len(FEATURES)), selection).astype(float)
             for explainer, values in (("Greedy", selected), ("RankingSHAP", shapley_values(worth))):
                 rows += [(*row[:3], choice, row[3]) for row in _rows((query, explainer), values)]
     return pd.DataFrame(rows, columns=["query", "explainer", "feature", "choice", "value"])

@@ -32,13 +32,13 @@ def _rank_faults(cells: Cells, *, biased: bool) -> dict[str, list[str]]:
     scores = _talent_scores(cells, biased=biased)
     faults = {}
     for query, column in cells("table_4_A_3").groupby("query", sort=False):
-        printed = dict(zip(column["row"], column["value"].astype(int), strict=True))
-        present = [name for name, rank in printed.items() if rank > 0]
+        published = dict(zip(column["row"], column["value"].astype(int), strict=True))
+        present = [name for name, rank in published.items() if rank > 0]
         order = sorted(present, key=lambda name: -scores[name])
         faults[str(query)] = [
-            f"{name} {scores[name]:.3f}: rank {rank}, published {printed[name]}"
+            f"{name} {scores[name]:.3f}: rank {rank}, published {published[name]}"
             for rank, name in enumerate(order, start=1)
-            if printed[name] != rank
+            if published[name] != rank
         ]
     return faults
 
@@ -52,8 +52,13 @@ def audit_heuss2025_biased_column(cells: Cells) -> Finding:
 def check_heuss2025_other_ranks(cells: Cells) -> Finding:
     """Table 4.A.3: the four other queries have the ranks of the biased ranker."""
     faults = _rank_faults(cells, biased=True)
-    others = [fault for query, found in faults.items() if query != "biased" for fault in found]
-    return holds_if_none(others, "4 queries agree with the published values")
+    all_faults = [
+        fault
+        for query, query_faults in faults.items()
+        if query != "biased"
+        for fault in query_faults
+    ]
+    return holds_if_none(all_faults, "4 queries agree with the published values")
 
 
 def check_heuss2025_unbiased_column(cells: Cells) -> Finding:
@@ -79,9 +84,9 @@ def audit_heuss2025_base_value(cells: Cells) -> Finding:
     exact, drawn = (
         float(shapley_values(values)[REQUIREMENTS]) for values in (worth, without_base(worth))
     )
-    shown = f"requirements {exact:.3f}, with a base of 0 {drawn:.3f}"
+    detail = f"requirements {exact:.3f}, with a base of 0 {drawn:.3f}"
     return holds_if_any(
-        [shown] * (abs(exact) < 1e-9 and drawn > 0.01), f"{shown}: they matter in both"
+        [detail] * (abs(exact) < 1e-9 and drawn > 0.01), f"{detail}: they matter in both"
     )
 
 
@@ -89,13 +94,11 @@ def audit_heuss2025_reversed_ties(cells: Cells) -> Finding:
     """Figure 4.2: reversed ties give a list without features the same value as the ranking."""
     model, documents = _qualified(cells)
     same = np.zeros(len(documents))
-    found = {
+    taus = {
         ties: float(kendall(ranks_of(model(documents), ties))(ranks_of(same, ties)[None])[0])
         for ties in ("last", "first")
     }
-    shown = (
-        f"all {len(FEATURES)} masked: tau {found['last']:.0f} reversed, {found['first']:.0f} not"
-    )
+    detail = f"all {len(FEATURES)} masked: tau {taus['last']:.0f} reversed, {taus['first']:.0f} not"
     return holds_if_any(
-        [shown] * (found["last"] == 1 and found["first"] == -1), f"{shown}: not the whole range"
+        [detail] * (taus["last"] == 1 and taus["first"] == -1), f"{detail}: not the whole range"
     )

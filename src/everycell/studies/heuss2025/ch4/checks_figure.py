@@ -44,15 +44,15 @@ def checks_figure(points: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw(axes, curve: pd.DataFrame, name: str, place: int) -> None:
-    colour = COLOURS[place % len(COLOURS)]
+def _draw(axes, curve: pd.DataFrame, name: str, number: int) -> None:
+    colour = COLOURS[number % len(COLOURS)]
     axes.plot(
         curve["size"],
         curve["value"],
         color=colour,
-        marker=MARKERS[place % len(MARKERS)],
+        marker=MARKERS[number % len(MARKERS)],
         markersize=3,
-        linestyle=DASHES[place // len(COLOURS)],
+        linestyle=DASHES[number // len(COLOURS)],
         linewidth=1.1,
         label=name,
     )

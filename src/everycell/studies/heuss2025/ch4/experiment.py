@@ -45,22 +45,24 @@ class Setup(NamedTuple):
 Explainer = Callable[[ExplainedList, np.random.Generator, Setup], FloatArray]
 
 
-def _weighted(given: ExplainedList, rng: np.random.Generator, setup: Setup) -> FloatArray:
+def _weighted(explained_list: ExplainedList, rng: np.random.Generator, setup: Setup) -> FloatArray:
     """RankingSHAP of the weighted rank difference, with the sign by which no change is best."""
-    difference = weighted_rank_difference(given.ranks)
-    return ranking_shap(given, lambda ranks: -difference(ranks), rng, select=True)
+    difference = weighted_rank_difference(explained_list.ranks)
+    return ranking_shap(explained_list, lambda ranks: -difference(ranks), rng, select=True)
 
 
 #: The explainers by their names in Figure 4.4.
 EXPLAINERS: dict[str, Explainer] = {
-    "RShapK": lambda given, rng, setup: ranking_shap(given, kendall(given.ranks), rng, select=True),
+    "RShapK": lambda explained, rng, setup: ranking_shap(
+        explained, kendall(explained.ranks), rng, select=True
+    ),
     "RShapW": _weighted,
-    "Greedy": lambda given, rng, setup: greedy(given, kendall(given.ranks), SELECTED),
-    "ShaRP": lambda given, rng, setup: sharp(given, rng),
-    "PWShap": lambda given, rng, setup: pointwise_shap(given),
-    "PWLime": lambda given, rng, setup: mean_pointwise_lime(given, rng, setup.lime_samples),
-    "RLime": lambda given, rng, setup: mean_listwise_lime(given, rng, setup.lime_samples),
-    "Random": lambda given, rng, setup: rng.random(given.documents.shape[1]),
+    "Greedy": lambda explained, rng, setup: greedy(explained, kendall(explained.ranks), SELECTED),
+    "ShaRP": lambda explained, rng, setup: sharp(explained, rng),
+    "PWShap": lambda explained, rng, setup: pointwise_shap(explained),
+    "PWLime": lambda explained, rng, setup: mean_pointwise_lime(explained, rng, setup.lime_samples),
+    "RLime": lambda explained, rng, setup: mean_listwise_lime(explained, rng, setup.lime_samples),
+    "Random": lambda explained, rng, setup: rng.random(explained.documents.shape[1]),
 }
 
 
@@ -79,45 +81,52 @@ def explanations(
         draw.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)
     ]
     explaining, checking = drawn[: setup.background], drawn[setup.background :]
-    for place, (query, documents) in enumerate(lists.items()):
-        given = ExplainedList(forest, documents, explaining)
-        found = {
-            name: explain(given, np.random.default_rng([seed, place, number]), setup)
+    for position, (query, documents) in enumerate(lists.items()):
+        explained_list = ExplainedList(forest, documents, explaining)
+        attributions = {
+            name: explain(explained_list, np.random.default_rng([seed, position, number]), setup)
             for number, (name, explain) in enumerate(EXPLAINERS.items())
         }
         if known is not None:
-            found["Planted"] = known
-        yield query, _attributions(query, found, names), _checked(query, found, given, checking)
+            attributions["Planted"] = known
+        yield (
+            query,
+            _attributions(query, attributions, names),
+            _checked(query, attributions, explained_list, checking),
+        )
 
 
 def _attributions(
-    query: str, found: Mapping[str, FloatArray], names: Sequence[str]
+    query: str, attributions: Mapping[str, FloatArray], names: Sequence[str]
 ) -> pd.DataFrame:
     columns = {
         "query": query,
-        "explainer": np.repeat(list(found), len(names)),
-        "feature": list(names) * len(found),
-        "value": np.concatenate(list(found.values())),
+        "explainer": np.repeat(list(attributions), len(names)),
+        "feature": list(names) * len(attributions),
+        "value": np.concatenate(list(attributions.values())),
     }
     return pd.DataFrame(columns)
 
 
 def _checked(
-    query: str, found: Mapping[str, FloatArray], given: ExplainedList, background: FloatArray
+    query: str,
+    attributions: Mapping[str, FloatArray],
+    explained_list: ExplainedList,
+    background: FloatArray,
 ) -> pd.DataFrame:
-    tau, exposed = kendall(given.ranks), exposure_difference(given.ranks)
+    tau, exposed = kendall(explained_list.ranks), exposure_difference(explained_list.ranks)
 
     def value(ranks: IntArray) -> FloatArray:
         exposures = exposed(ranks)
-        return np.column_stack([tau(ranks), exposures, exposures / len(given.ranks)])
+        return np.column_stack([tau(ranks), exposures, exposures / len(explained_list.ranks)])
 
-    game = ExplainedList(given.forest, given.documents, background).game(value)
-    checked = checks(game, np.array(list(found.values()))[:, given.read], SIZES)
+    game = ExplainedList(explained_list.forest, explained_list.documents, background).game(value)
+    checked = checks(game, np.array(list(attributions.values()))[:, explained_list.read], SIZES)
     rows = [
         (query, name, check, measure, size, float(number))
-        for place, name in enumerate(found)
+        for position, name in enumerate(attributions)
         for check, worth in checked._asdict().items()
-        for size, pair in zip(SIZES, worth[place], strict=True)
+        for size, pair in zip(SIZES, worth[position], strict=True)
         for measure, number in zip(MEASURES, pair, strict=True)
     ]
     columns = ["query", "explainer", "check", "measure", "size", "value"]

@@ -42,21 +42,21 @@ class Means:
         """Points of the figure: `_PANEL`, ``explainer``, ``size``, ``value``, ``low``, ``high``."""
         rows = [
             (*panel, explainer, size, *_interval(values))
-            for panel, found in self._means.items()
-            for (explainer, size), values in found.items()
+            for panel, panel_means in self._means.items()
+            for (explainer, size), values in panel_means.items()
         ]
         columns = [*_PANEL, "explainer", "size", "value", "low", "high"]
         return pd.DataFrame(rows, columns=columns)
 
     def _overall(self) -> Iterator[tuple[tuple[str, str, str], dict[str, FloatArray]]]:
         """Mean over sizes of each explainer, by panel."""
-        for panel, found in self._means.items():
-            names = dict.fromkeys(explainer for explainer, _ in found)
+        for panel, panel_means in self._means.items():
+            names = dict.fromkeys(explainer for explainer, _ in panel_means)
             yield (
                 panel,
                 {
                     name: np.mean(
-                        [v for (explainer, _), v in found.items() if explainer == name], 0
+                        [v for (explainer, _), v in panel_means.items() if explainer == name], 0
                     )
                     for name in names
                 },
@@ -65,10 +65,10 @@ class Means:
     def differences(self) -> pd.DataFrame:
         """What an explainer has more than another one, mean over sizes."""
         rows = [
-            (*panel, name, other, *_interval(found[name] - found[other]))
-            for panel, found in self._overall()
+            (*panel, name, other, *_interval(panel_means[name] - panel_means[other]))
+            for panel, panel_means in self._overall()
             for name in COMPARED
-            for other in found
+            for other in panel_means
             if other != name
         ]
         return pd.DataFrame(rows, columns=[*_PANEL, "explainer", "other", "value", "low", "high"])
@@ -76,10 +76,10 @@ class Means:
     def ratios(self) -> pd.DataFrame:
         """What an explainer has as a share of what random features have, mean over sizes."""
         rows = [
-            (*panel, name, *_interval(values / found[CHANCE]))
-            for panel, found in self._overall()
+            (*panel, name, *_interval(values / panel_means[CHANCE]))
+            for panel, panel_means in self._overall()
             if panel[1] != "Kendall's tau"
-            for name, values in found.items()
+            for name, values in panel_means.items()
             if name != CHANCE
         ]
         return pd.DataFrame(rows, columns=[*_PANEL, "explainer", "value", "low", "high"])

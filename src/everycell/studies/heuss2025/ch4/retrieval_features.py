@@ -53,16 +53,18 @@ def retrieval_features(
 def _of_terms(
     keys: pd.MultiIndex, queries: Mapping[str, str], documents: Mapping[str, str]
 ) -> np.ndarray:
-    asked = {query: queries[query].split() for query in keys.unique(0)}
-    held = {document: documents[document].split() for document in documents}
-    frequency = pd.Series([term for terms in held.values() for term in set(terms)]).value_counts()
-    rarity = np.log(len(held) / frequency).to_dict()
+    query_terms = {query: queries[query].split() for query in keys.unique(0)}
+    document_terms = {document: documents[document].split() for document in documents}
+    frequency = pd.Series(
+        [term for terms in document_terms.values() for term in set(terms)]
+    ).value_counts()
+    rarity = np.log(len(document_terms) / frequency).to_dict()
     rows = []
     for query, document in keys:
-        terms, others = asked[query], held[document]
-        shared = set(terms) & set(others)
+        terms, words = query_terms[query], document_terms[document]
+        shared = set(terms) & set(words)
         covered = len(shared) / max(len(set(terms)), 1)
         rows.append(
-            (len(others), len(terms), covered, len(shared), sum(rarity[t] for t in sorted(shared)))
+            (len(words), len(terms), covered, len(shared), sum(rarity[t] for t in sorted(shared)))
         )
     return np.array(rows, dtype=float).reshape(-1, len(OF_TERMS))

@@ -27,15 +27,15 @@ def shown(
     >>> shown(frame, None)[["feature", "value"]].values.tolist()
     [['req', 2], ['exp', 1]]
     """
-    kept = attributions
+    rows = attributions
     for column, names in (("query", queries), ("explainer", explainers)):
         if names is not None:
-            kept = kept[kept[column].isin(names)]
-    order = kept["feature"].map(list(_SHORT).index)
-    keys = [name for name in kept.columns if name not in ("feature", "value")]
-    groups = kept.groupby(keys, sort=False).ngroup()
-    kept = kept.assign(feature=kept["feature"].map(_SHORT), group=groups, order=order)
-    return kept.sort_values(["group", "order"]).drop(columns=["group", "order"])
+            rows = rows[rows[column].isin(names)]
+    order = rows["feature"].map(list(_SHORT).index)
+    keys = [name for name in rows.columns if name not in ("feature", "value")]
+    groups = rows.groupby(keys, sort=False).ngroup()
+    rows = rows.assign(feature=rows["feature"].map(_SHORT), group=groups, order=order)
+    return rows.sort_values(["group", "order"]).drop(columns=["group", "order"])
 
 
 def bars(
@@ -59,7 +59,7 @@ def bars(
     check_single(points, [*panel, series, "feature"])
     names = points["rank"].map("Candidate {}".format) if series == "candidate" else points[series]
     titles = points[panel].agg(", ".join, axis=1)
-    features = {name: place for place, name in enumerate(points["feature"].unique())}
+    features = {name: position for position, name in enumerate(points["feature"].unique())}
     points = points.assign(panel=titles, name=names, place=points["feature"].map(features))
     if marked is not None:
         points = points.merge(marked, "left", [*panel, series, "feature"], suffixes=("", "_marked"))
@@ -89,13 +89,13 @@ def bars(
     return figure
 
 
-def _draw(axes: Axes, rows: pd.DataFrame, places: pd.Series, height: float, number: int) -> None:
+def _draw(axes: Axes, rows: pd.DataFrame, positions: pd.Series, height: float, number: int) -> None:
     """Draw the bars of one series, and diamonds on them where there are other values."""
     if rows.empty:
         return
     name = rows["name"].iloc[0]
     look = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
-    axes.barh(places, rows["value"], height * 0.9, label=name, linewidth=0.5, **look)
+    axes.barh(positions, rows["value"], height * 0.9, label=name, linewidth=0.5, **look)
     if "value_marked" in rows and rows["value_marked"].notna().any():
         look = {"linestyle": "none", "marker": "D", "markersize": 3.5, "color": INK}
-        axes.plot(rows["value_marked"], places, label=f"{name}, Shapley value", **look)
+        axes.plot(rows["value_marked"], positions, label=f"{name}, Shapley value", **look)

@@ -77,7 +77,7 @@ def candidates(
 ) -> dict[str, FloatArray]:
     """Feature vectors of the candidates of Table 4.A.1, with other values for some."""
     wide = table.pivot(index="row", columns="metric", values="value")
-    found = {}
+    vectors = {}
     for name, row in wide.iterrows():
         values = {
             **{key: float(row[key]) for key in ("experience", "skills", "grades")},
@@ -85,8 +85,8 @@ def candidates(
             "req": float(row["req"] == "True"),
             **(changed or {}).get(str(name), {}),
         }
-        found[str(name)] = np.array([values[key] for key in FEATURES])
-    return found
+        vectors[str(name)] = np.array([values[key] for key in FEATURES])
+    return vectors
 
 
 class TalentModel(NamedTuple):
@@ -104,11 +104,13 @@ class TalentModel(NamedTuple):
         A grade in the scheme of another university may lie outside its range, and counts as such.
         """
         school = vectors[:, UNIVERSITY].astype(int)
-        lowest = _whole(self.schools.lowest)
+        lowest = _in_units(self.schools.lowest)
         spans = np.rint(self.schools.highest - self.schools.lowest).astype(np.int64)
         steps = np.lcm.reduce(np.abs(spans))
-        grades = (_whole(vectors[:, GRADES]) - lowest[school]) * (steps // spans[school])
-        scores = (_whole(vectors[:, SKILLS]) + _whole(vectors[:, EXPERIENCE])) * steps + grades
+        grades = (_in_units(vectors[:, GRADES]) - lowest[school]) * (steps // spans[school])
+        scores = (
+            _in_units(vectors[:, SKILLS]) + _in_units(vectors[:, EXPERIENCE])
+        ) * steps + grades
         unqualified = vectors[:, REQUIREMENTS] < 0.5
         factors = np.full(len(vectors), _PARTS)
         if self.biased:
@@ -118,7 +120,7 @@ class TalentModel(NamedTuple):
         return scores * factors / (float(_UNITS) * float(steps) * _PARTS)
 
 
-def _whole(values: FloatArray) -> IntArray:
+def _in_units(values: FloatArray) -> IntArray:
     return np.rint(values * _UNITS).astype(np.int64)
 
 

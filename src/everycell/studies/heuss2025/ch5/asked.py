@@ -36,7 +36,7 @@ def contexts(
     [('Who?', ('Owls.',)), ('Where?', ('Owls.',))]
     """
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
-    found: dict[str, tuple[str, ...]] = {}
+    by_question: dict[str, tuple[str, ...]] = {}
     lists = ordered.groupby("query")["document"].agg(list).to_dict()
     for query in sorted(set(lists) & set(questions)):
         names = lists[query][:depth]
@@ -47,33 +47,37 @@ def contexts(
                 "is not among the passages: give its text in passages.jsonl."
             )
         if len(names) == depth:
-            found.setdefault(questions[query], tuple(passages[name] for name in names))
-    if len(found) < 2:
+            by_question.setdefault(questions[query], tuple(passages[name] for name in names))
+    if len(by_question) < 2:
         raise ValueError(
-            f"The run has {len(found)} of the questions with {depth} documents: give two or more, "
-            "since a forged document is one of another question."
+            f"The run has {len(by_question)} of the questions with {depth} documents: give two or "
+            "more, since a forged document is one of another question."
         )
-    pairs = list(found.items())
+    pairs = list(by_question.items())
     if len(pairs) <= count:
         return pairs
     drawn = named_draws(f"{seed}\tasked contexts").permutation(len(pairs))[:count]
-    return [pairs[place] for place in sorted(drawn)]
+    return [pairs[index] for index in sorted(drawn)]
 
 
 def asked_again(
-    asked: Sequence[Context], ask_all: AskAll, *, seed: int, longest: int | None = None
+    originals: Sequence[Context], ask_all: AskAll, *, seed: int, longest: int | None = None
 ) -> dict[str, pd.DataFrame]:
     """Ask, forge documents, ask again, and count."""
-    first = ask_all(asked)
-    answers = [each.answer for each in first]
-    given = [GivenAnswer(*context, answer) for context, answer in zip(asked, answers, strict=True)]
-    forged = forged_instances(given, seed=seed, longest=longest)
-    rows = try_all(forged, lambda wanted: [each.answer for each in ask_all(wanted)], seed=seed)
-    found = outcomes(rows)
+    first = ask_all(originals)
+    answers = [grounded.answer for grounded in first]
+    given_answers = [
+        GivenAnswer(*context, answer) for context, answer in zip(originals, answers, strict=True)
+    ]
+    forged = forged_instances(given_answers, seed=seed, longest=longest)
+    rows = try_all(
+        forged, lambda batch: [grounded.answer for grounded in ask_all(batch)], seed=seed
+    )
+    results = outcomes(rows)
     return {
         "selection": selection_counts(answers),
-        "sizes": answer_sizes(answers, [each.sentences for each in first]),
-        "outcomes": found,
-        "numbers": reported_numbers(answers, found),
+        "sizes": answer_sizes(answers, [grounded.sentences for grounded in first]),
+        "outcomes": results,
+        "numbers": reported_numbers(answers, results),
         "answers": answer_numbers(first),
     }

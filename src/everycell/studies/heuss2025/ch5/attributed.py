@@ -41,45 +41,45 @@ def asked_questions(
 ) -> list[AskedQuestion]:
     """Questions whose first documents have a relevant one with a right answer in it."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
-    lists = ordered.groupby("query")["document"].agg(lambda found: tuple(found[:depth])).to_dict()
+    lists = ordered.groupby("query")["document"].agg(lambda names: tuple(names[:depth])).to_dict()
     judged = relevant.groupby("query")["document"].agg(frozenset).to_dict()
     rows = questions.set_index("query_id")
     ids = sorted(set(lists) & set(judged) & set(rows.index))
-    found, seen = [], set()
-    for place in named_draws(f"{seed}\tasked questions").permutation(len(ids)):
-        name = ids[place]
+    selected, used_texts = [], set()
+    for index in named_draws(f"{seed}\tasked questions").permutation(len(ids)):
+        name = ids[index]
         texts = tuple(passages[document] for document in lists[name])
-        there = frozenset(passages[d] for d in lists[name] if d in judged[name])
+        relevant_texts = frozenset(passages[d] for d in lists[name] if d in judged[name])
         answer = next(
             (
-                each
-                for each in rows.at[name, "answers"]
-                if any(_has(text, each) for text in sorted(there))
+                candidate
+                for candidate in rows.at[name, "answers"]
+                if any(_has(text, candidate) for text in sorted(relevant_texts))
             ),
             None,
         )
         text = rows.at[name, "text"]
-        if answer is None or len(texts) < depth or text in seen:
+        if answer is None or len(texts) < depth or text in used_texts:
             continue
-        seen.add(text)
-        found.append(AskedQuestion(text, answer, texts, there))
-        if len(found) == count:
+        used_texts.add(text)
+        selected.append(AskedQuestion(text, answer, texts, relevant_texts))
+        if len(selected) == count:
             break
-    return found
+    return selected
 
 
 def _has(text: str, answer: str) -> bool:
-    wanted = normalise_answer(answer)
-    return bool(wanted) and f" {wanted} " in f" {normalise_answer(text)} "
+    words = normalise_answer(answer)
+    return bool(words) and f" {words} " in f" {normalise_answer(text)} "
 
 
 def trials(questions: list[AskedQuestion], ask: Answerer, *, seed: int) -> list[dict[str, object]]:
     """Ask all questions, forge documents, and ask again."""
     rows = []
-    for place, question in enumerate(questions):
+    for index, question in enumerate(questions):
         first = ask(question.text, question.documents)
-        spare = questions[(place + 1) % len(questions)].documents[0]
+        spare = questions[(index + 1) % len(questions)].documents[0]
         rng = named_draws(f"{seed}\t{question.text}\tforged")
-        for each in instances(question.text, question.documents, first, spare, rng):
-            rows.append(try_instance(each, ask, seed=seed))
+        for instance in instances(question.text, question.documents, first, spare, rng):
+            rows.append(try_instance(instance, ask, seed=seed))
     return rows

@@ -33,12 +33,12 @@ def size_lines(points: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(2.4 * len(panels) + 0.4, 2.6), layout="constrained")
         grid = np.ravel(figure.subplots(1, len(panels), sharey=True))
         for axes, (title, rows) in zip(grid, panels.items(), strict=True):
-            for place, (name, line) in enumerate(rows_by(rows, "answerer").items()):
+            for number, (name, line) in enumerate(rows_by(rows, "answerer").items()):
                 axes.plot(
                     line["x"],
                     line["value"],
-                    color=COLOURS[place % len(COLOURS)],
-                    marker=MARKERS[place % len(MARKERS)],
+                    color=COLOURS[number % len(COLOURS)],
+                    marker=MARKERS[number % len(MARKERS)],
                     markersize=3,
                     linewidth=1.1,
                     label=name,

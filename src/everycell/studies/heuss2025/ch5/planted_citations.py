@@ -49,40 +49,41 @@ def planted_questions(count: int, *, seed: int) -> list[PlantedQuestion]:
 
 def experiment(questions: Sequence[PlantedQuestion], reader: PlantedReader, *, seed: int) -> Tried:
     """Ask all questions, forge documents, and ask again."""
-    by_name = {each.name: each for each in questions}
+    by_name = {question.name: question for question in questions}
     answers, trials = [], []
 
     def ask(name: str, documents: Sequence[str]) -> CitedAnswer:
         return reader.answer(by_name[name], documents)
 
-    for place, question in enumerate(questions):
+    for index, question in enumerate(questions):
         first = ask(question.name, question.documents)
         answers.append(first)
-        spare = questions[(place + 1) % len(questions)].documents[0]
+        spare = questions[(index + 1) % len(questions)].documents[0]
         rng = named_draws(f"{seed}\t{question.name}\tforged")
         minds = dict(zip(dict(question.claims), reader.minds(question), strict=True))
-        for each in instances(question.name, question.documents, first, spare, rng):
-            row = try_instance(each, ask, seed=seed)
-            trials.append(row | {"remembered": minds[each.statement.text] == "memory"})
+        for instance in instances(question.name, question.documents, first, spare, rng):
+            row = try_instance(instance, ask, seed=seed)
+            trials.append(row | {"remembered": minds[instance.statement.text] == "memory"})
     return Tried(answers, trials)
 
 
 def selection_counts(answers: Sequence[CitedAnswer]) -> pd.DataFrame:
     """Answers by whether they cite what was selected first (Table 5.2)."""
     steps = {
-        "Pred. Rel.": [frozenset(each.relevant) for each in answers],
-        "Pred. Cited": [frozenset(each.to_cite) for each in answers],
+        "Pred. Rel.": [frozenset(answer.relevant) for answer in answers],
+        "Pred. Cited": [frozenset(answer.to_cite) for answer in answers],
     }
-    found = {
+    by_step = {
         step: Counter(
-            _citing(answer.cited, chosen) for answer, chosen in zip(answers, selected, strict=True)
+            _citing(answer.cited, documents)
+            for answer, documents in zip(answers, selected, strict=True)
         )
         for step, selected in steps.items()
     }
     rows = [
         (row, step, "count_answers", counts[row])
         for row in CITING
-        for step, counts in found.items()
+        for step, counts in by_step.items()
     ]
     return pd.DataFrame(rows, columns=["row", "selection_step", "metric", "value"])
 
@@ -99,14 +100,16 @@ def answer_sizes(
     answers: Sequence[CitedAnswer], sentences: Sequence[int] | None = None
 ) -> pd.DataFrame:
     """Distributions over answers, statements and citations (Figures 5.3 and 5.4)."""
-    cited = [each for answer in answers for each in answer.statements if each.documents]
+    cited = [
+        statement for answer in answers for statement in answer.statements if statement.documents
+    ]
     values = {
         "sentences": list(sentences or ()),
-        "statements": [len(each.statements) for each in answers],
-        "citations": [sum(len(part.documents) for part in each.statements) for each in answers],
-        "words": [len(each.text.split()) for each in cited],
-        "documents": [len(each.cited) for each in answers],
-        "places": [place + 1 for each in answers for place in sorted(each.cited)],
+        "statements": [len(answer.statements) for answer in answers],
+        "citations": [sum(len(part.documents) for part in answer.statements) for answer in answers],
+        "words": [len(statement.text.split()) for statement in cited],
+        "documents": [len(answer.cited) for answer in answers],
+        "places": [position + 1 for answer in answers for position in sorted(answer.cited)],
     }
     rows = []
     for panel, numbers in values.items():
@@ -116,7 +119,7 @@ def answer_sizes(
     return pd.DataFrame(rows, columns=["panel", "x", "value"])
 
 
-def counted(found: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
+def counted(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
     """Cases of each kind of forged document, beside how many there were.
 
     Examples
@@ -125,7 +128,7 @@ def counted(found: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.Data
     >>> counted(pd.DataFrame([row]), "instances", {"recovered": "again"})["value"].tolist()
     [4, 3]
     """
-    own = found[found["metric"].isin(metrics)]
+    own = outcomes[outcomes["metric"].isin(metrics)]
     rows = []
     for (answerer, kind), part in own.groupby(["answerer", "kind"], sort=False):
         rows.append((answerer, kind, of, int(part["of"].max())))
@@ -172,8 +175,8 @@ def grid(
     for openness in opens:
         for memory in memories:
             reader = PlantedReader(memory=memory, open=openness, seed=seed, **settings)
-            found = estimates(experiment(questions, reader, seed=seed))
-            found.insert(0, "memory", f"{memory:g}")
-            found.insert(0, "open", f"{openness:g}")
-            parts.append(found)
+            estimated = estimates(experiment(questions, reader, seed=seed))
+            estimated.insert(0, "memory", f"{memory:g}")
+            estimated.insert(0, "open", f"{openness:g}")
+            parts.append(estimated)
     return pd.concat(parts, ignore_index=True)

@@ -19,7 +19,7 @@ _PAIRS = (
 _SHARES = ("random document", "relevant, not cited", "cited for something else")
 
 
-def reported_numbers(answers: Sequence[CitedAnswer], found: pd.DataFrame) -> pd.DataFrame:
+def reported_numbers(answers: Sequence[CitedAnswer], outcomes: pd.DataFrame) -> pd.DataFrame:
     """The printed numbers of section 5.5, measured again.
 
     Examples
@@ -31,9 +31,9 @@ def reported_numbers(answers: Sequence[CitedAnswer], found: pd.DataFrame) -> pd.
     """
     numbers: dict[str, float] = {
         "questions of NaturalQuestions": len(answers),
-        "answers that cite nothing": sum(not each.cited for each in answers),
+        "answers that cite nothing": sum(not answer.cited for answer in answers),
     }
-    of = found.set_index(["kind", "metric"])
+    of = outcomes.set_index(["kind", "metric"])
     recovered = []
     for kind, pairs, short in zip(KINDS, _PAIRS, _SHARES, strict=True):
         if (kind, "recovered") in of.index:
@@ -50,12 +50,12 @@ def reported_numbers(answers: Sequence[CitedAnswer], found: pd.DataFrame) -> pd.
     if recovered:
         numbers["statements recovered, lowest share"] = min(recovered)
         numbers["statements recovered, highest share"] = max(recovered)
-    planned = sum(len(set(each.to_cite)) for each in answers)
+    planned = sum(len(set(answer.to_cite)) for answer in answers)
     if planned:
-        kept = sum(len(set(each.to_cite) & each.cited) for each in answers)
-        numbers["documents predicted to be cited: cited"] = 100 * kept / planned
-        numbers["documents predicted to be cited: otherwise"] = 100 - 100 * kept / planned
-    beyond = sum(bool(each.cited - set(each.to_cite)) for each in answers)
+        cited = sum(len(set(answer.to_cite) & answer.cited) for answer in answers)
+        numbers["documents predicted to be cited: cited"] = 100 * cited / planned
+        numbers["documents predicted to be cited: otherwise"] = 100 - 100 * cited / planned
+    beyond = sum(bool(answer.cited - set(answer.to_cite)) for answer in answers)
     numbers["answers that cite what was not predicted to be cited"] = 100 * beyond / len(answers)
     table = pd.DataFrame(numbers.items(), columns=["claim", "value"])
     return table.astype({"value": float})
@@ -73,20 +73,23 @@ def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
 'documents that an answer cites': 1.0, 'citations of no document': 1.0, \
 'marks that were mended': 0.0, 'words of a cited statement, median': 1.0}
     """
-    cited = [each for one in answers for each in one.answer.statements if each.documents]
-    places = [place for one in answers for place in one.answer.cited]
+    cited = [
+        statement for one in answers for statement in one.answer.statements if statement.documents
+    ]
+    positions = [position for one in answers for position in one.answer.cited]
     numbers = {
         "sentences of an answer": np.mean([one.sentences for one in answers]),
-        "citations of an answer": sum(len(each.documents) for each in cited) / len(answers),
-        "documents that an answer cites": len(places) / len(answers),
+        "citations of an answer": sum(len(statement.documents) for statement in cited)
+        / len(answers),
+        "documents that an answer cites": len(positions) / len(answers),
         "citations of no document": sum(len(one.stray) for one in answers),
         "marks that were mended": sum(one.mended for one in answers),
     }
     if cited:
-        words = [len(each.text.split()) for each in cited]
+        words = [len(statement.text.split()) for statement in cited]
         numbers["words of a cited statement, median"] = np.median(words)
-    if fifth := places.count(4):
-        numbers["first over fifth document"] = places.count(0) / fifth
+    if fifth := positions.count(4):
+        numbers["first over fifth document"] = positions.count(0) / fifth
     table = pd.DataFrame(numbers.items(), columns=["metric", "value"])
     return table.astype({"value": float})
 
@@ -103,13 +106,15 @@ def relevant_chosen(
     >>> relevant_chosen(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
     [50.0, 100.0, 50.0]
     """
-    right = sum(bool(each.cited & places) for each, places in zip(answers, relevant, strict=True))
-    last = max((place for places in relevant for place in places), default=0)
-    same = max(sum(place in places for places in relevant) for place in range(last + 1))
+    right = sum(
+        bool(answer.cited & positions) for answer, positions in zip(answers, relevant, strict=True)
+    )
+    last = max((position for positions in relevant for position in positions), default=0)
+    same = max(sum(position in positions for positions in relevant) for position in range(last + 1))
     counts = [
         ("model", "cites a relevant document", right),
         ("always the same place", "cites a relevant document", same),
-        ("model", "cites the first document", sum(0 in each.cited for each in answers)),
+        ("model", "cites the first document", sum(0 in answer.cited for answer in answers)),
     ]
     rows = [(*names, *share(count, len(answers))) for *names, count in counts]
     return pd.DataFrame(rows, columns=["chooser", "metric", "value", "low", "high"])

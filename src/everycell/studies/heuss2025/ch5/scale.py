@@ -16,16 +16,16 @@ FORGED, ASKED = 2875 / 1444, 4
 
 def full_loads(config: Any) -> list[Load]:
     """Loads of the full tier, by its settings."""
-    chosen = config.citation_faithfulness.full
-    forged = round(chosen.questions * FORGED)
-    requests = chosen.questions + ASKED * forged
-    prompt = round(PROMPT / DOCUMENTS * chosen.depth)
+    full = config.citation_faithfulness.full
+    forged = round(full.questions * FORGED)
+    requests = full.questions + ASKED * forged
+    prompt = round(PROMPT / DOCUMENTS * full.depth)
     return [
         Load(
             "cited answers",
             requests,
             requests * prompt,
-            requests * chosen.max_tokens,
-            f"{chosen.questions} questions + {forged} forged statements × {ASKED} prompts at most",
+            requests * full.max_tokens,
+            f"{full.questions} questions + {forged} forged statements × {ASKED} prompts at most",
         )
     ]

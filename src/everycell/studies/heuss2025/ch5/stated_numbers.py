@@ -25,7 +25,7 @@ def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.Data
     relevant, to_cite = counts["Pred. Rel."], counts["Pred. Cited"]
     back = stated["random document: statements recovered"]
     pairs = relevant[CITING[0]] + relevant[CITING[1]]
-    found = {
+    numbers = {
         "answers that cite nothing": relevant[CITING[3]],
         "pairs with a random document": pairs,
         "random document: forged one cited, share": 100
@@ -38,4 +38,4 @@ def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.Data
         * to_cite[CITING[2]]
         / to_cite.sum(),
     }
-    return pd.DataFrame(found.items(), columns=["claim", "value"])
+    return pd.DataFrame(numbers.items(), columns=["claim", "value"])

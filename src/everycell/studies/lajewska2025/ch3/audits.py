@@ -25,7 +25,7 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
 
     This holds neither for the track's reported values nor for the submitted run file.
     """
-    found, against = [], 0
+    details, against = [], 0
     pairs = (
         ("BaselineOrganizers", "BaselineOrganizers@TREC’21"),
         ("WaterlooClarke reproduced by us", "WaterlooClarke@TREC’21"),
@@ -37,37 +37,37 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
             for row, than in pairs
         )
         shares = ", ".join(f"{100 * share:.1f}" for share in (baseline, *ours))
-        found.append(f"{metric} {shares} %")
+        details.append(f"{metric} {shares} %")
         against += baseline < min(ours)
     return Finding(
-        against == len(found),
-        "off by (baseline; WaterlooClarke as reported, its run file): " + "; ".join(found),
+        against == len(details),
+        "off by (baseline; WaterlooClarke as reported, its run file): " + "; ".join(details),
     )
 
 
 def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
     """§ 3.6: feedback improves NDCG@3 consistently; Table 3.3."""
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
-    found = []
+    faults = []
     for cell in table[table["row"].str.contains("/PRF")].itertuples():
         without = printed_number(table, row=cell.row.replace("/PRF", ""), cast_year=cell.cast_year)
         if float(cell.value) <= without:
-            found.append(f"{cell.cast_year} {cell.row}: {cell.value} after {without:.4f}")
-    return holds_if_any(found, "all four rise")
+            faults.append(f"{cell.cast_year} {cell.row}: {cell.value} after {without:.4f}")
+    return holds_if_any(faults, "all four rise")
 
 
 def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
     """§ 3.4.1: another rewriter changes NDCG@3 by less than 2 %, with one exception; Table 3.3."""
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
-    found = []
+    faults = []
     for cell in table[table["row"].str.startswith("T5_C ")].itertuples():
         other = printed_number(
             table, row=cell.row.replace("T5_C", "T5_Q"), cast_year=cell.cast_year
         )
         change = 100 * (other / float(cell.value) - 1)
         if abs(change) >= 2:
-            found.append(f"{cell.cast_year} {cell.row}: {change:+.1f} %")
-    return Finding(len(found) > 1, "; ".join(found) or "no change reaches 2 %")
+            faults.append(f"{cell.cast_year} {cell.row}: {change:+.1f} %")
+    return Finding(len(faults) > 1, "; ".join(faults) or "no change reaches 2 %")
 
 
 def check_lajewska2025_track_differences(cells: Cells) -> Finding:

@@ -63,9 +63,9 @@ def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd
     [['T5_C', '2021', 'R@500', 0.5]]
     """
     return pd.DataFrame(
-        row_keys(number, system, year) | {"metric": shown, "value": found[metric].mean()}
-        for system, found in values.items()
-        for metric, shown in shown_metrics(number, list(found.columns)).items()
+        row_keys(number, system, year) | {"metric": name, "value": by_turn[metric].mean()}
+        for system, by_turn in values.items()
+        for metric, name in shown_metrics(number, list(by_turn.columns)).items()
     )
 
 
@@ -84,7 +84,7 @@ def compared_pairs(
     """
     parts = []
     for metric in metrics:
-        one = pd.DataFrame({system: found[metric] for system, found in values.items()})
+        one = pd.DataFrame({system: by_turn[metric] for system, by_turn in values.items()})
         tests = compare_paired_and_unpaired(
             one, [(a, b) for _, a, b in pairs], comparisons=len(pairs) * len(metrics)
         )
@@ -99,7 +99,9 @@ def cells_of_tests(tests: pd.DataFrame) -> pd.DataFrame:
     return tests.melt(keys, list(TESTS), var_name="metric")
 
 
-def printed_changes(ranges: pd.DataFrame, named: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
+def printed_changes(
+    ranges: pd.DataFrame, published: Sequence[tuple[str, str, str]]
+) -> pd.DataFrame:
     """Of all ranges of changes, those that the text gives.
 
     Examples
@@ -110,8 +112,8 @@ def printed_changes(ranges: pd.DataFrame, named: Sequence[tuple[str, str, str]])
     [['rewriter', 'recall change', 'lowest', -7.0]]
     """
     keys = ["comparison", "metric", "end"]
-    found = ranges.assign(metric=ranges["measure"] + " change").drop(columns="measure")
-    return pd.DataFrame(named, columns=keys).merge(found, on=keys, validate="1:1")
+    changes = ranges.assign(metric=ranges["measure"] + " change").drop(columns="measure")
+    return pd.DataFrame(published, columns=keys).merge(changes, on=keys, validate="1:1")
 
 
 def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
@@ -132,8 +134,8 @@ def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
 
 def _best(run: pd.DataFrame, pattern: str, ending: str) -> pd.DataFrame:
     """A run with a part of its ids replaced, each id once, with its best score."""
-    named = run.assign(document=run["document"].str.replace(pattern, ending, regex=True))
-    return named.groupby(["query", "document"], sort=False)["score"].max().reset_index()
+    renamed = run.assign(document=run["document"].str.replace(pattern, ending, regex=True))
+    return renamed.groupby(["query", "document"], sort=False)["score"].max().reset_index()
 
 
 def organisers_readings(

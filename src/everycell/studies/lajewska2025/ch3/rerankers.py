@@ -76,8 +76,8 @@ class PassageRerankers:
         return rerank(run, aggregate_preferences(pairs, **options))
 
     def _features(self, pairs: pd.DataFrame, rewriter: str) -> FloatArray:
-        named = pairs.assign(query=rewriter + ":" + pairs["query"])
-        return np.column_stack([encoder.score(named)["score"] for encoder in self.encoders])
+        rewritten = pairs.assign(query=rewriter + ":" + pairs["query"])
+        return np.column_stack([encoder.score(rewritten)["score"] for encoder in self.encoders])
 
     def _compared(self, run: pd.DataFrame, rewriter: str) -> tuple[pd.DataFrame, FloatArray]:
         """First passages of a run in pairs, with the scores of both."""

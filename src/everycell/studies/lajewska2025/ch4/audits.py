@@ -50,11 +50,11 @@ def check_lajewska2025_study_counts(cells: Cells) -> Finding:
         queries = printed_number(first, row="#queries per user study")
         conditions = printed_number(first, row="#experimental cond. (#resp. per query)")
         for run, part in rows_where(table, study=study).groupby("metric", sort=False):
-            each = printed_number(part, row="#crowd workers per query-response")
+            workers = printed_number(part, row="#crowd workers per query-response")
             total = printed_number(part, row="#query-response pairs annotations")
-            if queries * conditions * each != total:
+            if queries * conditions * workers != total:
                 faults.append(
-                    f"{study} {run}: {queries * conditions * each:g}, published {total:g}"
+                    f"{study} {run}: {queries * conditions * workers:g}, published {total:g}"
                 )
     return holds_if_none(faults, "3 counts of judgements are products")
 

@@ -35,7 +35,7 @@ CHATGPT = "ChatGPT passage-level (zero-shot)"
 COMPARED_WITH_CHATGPT: tuple[Level, ...] = (("passage", "max", ""), ("ranking", "max", "mean"))
 
 
-def accuracy(truth: npt.ArrayLike, said: npt.ArrayLike) -> float:
+def accuracy(truth: npt.ArrayLike, decided: npt.ArrayLike) -> float:
     """Share of right decisions.
 
     Examples
@@ -43,7 +43,7 @@ def accuracy(truth: npt.ArrayLike, said: npt.ArrayLike) -> float:
     >>> accuracy([True, False], [True, True])
     0.5
     """
-    return float((np.asarray(truth) == np.asarray(said)).mean())
+    return float((np.asarray(truth) == np.asarray(decided)).mean())
 
 
 def described(level: str, passages: str, rankings: str) -> str:
@@ -90,10 +90,10 @@ def cases(
     """
     of_pair = scores.to_dict()
     judged = np.array([of_pair[pair] for pair in labelled_pairs(labelled)], dtype=scores.dtype)
-    said = decide(judged, thresholds["max"])
+    of_sentences = decide(judged, thresholds["max"])
     questions, truth = (labelled[column].to_numpy() for column in ("question", "answers"))
     levels = decide_levels(passages, of_passages(passages, scores), thresholds, repeated="tuples")
-    return {("sentence", "", ""): (questions, truth, said)} | {
+    return {("sentence", "", ""): (questions, truth, of_sentences)} | {
         (level, first, second): (of, right, decided)
         for level, first, second, of, right, decided in levels
     }
@@ -112,9 +112,9 @@ def chatgpt_accuracy(
     right = accuracy(predicted["answerable"], predicted["predicted"])
     rows, readings = [(CHATGPT, "passage", "", "", "accuracy", right)], []
     for reading, meaning in READINGS.items():
-        found = rankings_of(predicted, ["answerable", "predicted"], reading)
-        truth = found["answerable"].any(axis=1)
-        scores = aggregate(list(found["predicted"]), "mean")
+        lists = rankings_of(predicted, ["answerable", "predicted"], reading)
+        truth = lists["answerable"].any(axis=1)
+        scores = aggregate(list(lists["predicted"]), "mean")
         for threshold in thresholds:
             right = accuracy(truth, decide(scores, threshold))
             readings.append((meaning, f"T={threshold}", right))
@@ -141,13 +141,13 @@ def chatgpt_cases(
     )
     levels = decide_levels(
         known,
-        [[float(said)] for said in known["predicted"]],
+        [[float(decided)] for decided in known["predicted"]],
         {"max": 0.5, "mean": threshold},
         repeated="tuples",
     )
     return {
-        (level, first, second): (of, right, said)
-        for level, first, second, of, right, said in levels
+        (level, first, second): (of, right, decided)
+        for level, first, second, of, right, decided in levels
     }
 
 
@@ -155,9 +155,16 @@ def printed_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFram
     """Accuracy of classifiers as the table has it."""
     return pd.DataFrame(
         [
-            (row, level, first.capitalize(), second.capitalize(), "accuracy", accuracy(truth, said))
+            (
+                row,
+                level,
+                first.capitalize(),
+                second.capitalize(),
+                "accuracy",
+                accuracy(truth, decided),
+            )
             for row, levels in decisions.items()
-            for (level, first, second), (_, truth, said) in levels.items()
+            for (level, first, second), (_, truth, decided) in levels.items()
         ],
         columns=["row", "level", "passage_aggregation", "ranking_aggregation", "metric", "value"],
     )
@@ -190,9 +197,9 @@ def system_tests(
 
 def _tested(one: Cases, other: Cases) -> list[tuple[str, float]]:
     """Both tests of two systems on the cases of a level."""
-    (questions, truth, said), (_, _, theirs) = one, other
-    both = mcnemar_test(truth, said, theirs)
-    right = pd.DataFrame({"one": truth == said, "other": truth == theirs}).groupby(questions)
+    (questions, truth, decided), (_, _, theirs) = one, other
+    both = mcnemar_test(truth, decided, theirs)
+    right = pd.DataFrame({"one": truth == decided, "other": truth == theirs}).groupby(questions)
     p = t_tests(right.mean(), correction="none")["p"].item()
     return [*both._asdict().items(), ("p of questions", p)]
 
@@ -210,12 +217,12 @@ def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.D
     nothing = np.zeros(len(scored), dtype=bool)
     rows: list[tuple[str, str, str, float]] = []
     for how, threshold in THRESHOLDS.items():
-        said = {
+        by_classifier = {
             name: decide(aggregate(scored[name].tolist(), how), threshold) for name in classifiers
         }
-        for name, decided in said.items():
+        for name, decided in by_classifier.items():
             rows.append((name, how, "passages", len(scored)))
             rows.append((name, how, "accuracy", accuracy(nothing, decided)))
-        both = mcnemar_test(nothing, *said.values())
+        both = mcnemar_test(nothing, *by_classifier.values())
         rows.append(("McNemar's test of the two", how, "p", both.p))
     return pd.DataFrame(rows, columns=["row", "aggregation", "metric", "value"])

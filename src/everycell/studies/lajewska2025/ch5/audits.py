@@ -25,9 +25,9 @@ def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
     faults = []
     for (level, kind), rows in parts.items():
         total = rows_where(sets, row=rows)["value"].astype(float).sum()
-        printed = printed_number(table, row=f"#question-{level} pairs (train+test)", metric=kind)
-        if total != printed:
-            faults.append(f"{level} {kind}: {total:g}, published {printed:g}")
+        published = printed_number(table, row=f"#question-{level} pairs (train+test)", metric=kind)
+        if total != published:
+            faults.append(f"{level} {kind}: {total:g}, published {published:g}")
     rankings = rows_where(table, row="#question-ranking pairs (test)")["value"].astype(int).sum()
     if rankings > 4560:
         faults.append(f"{rankings} rankings, 4560 possible")

@@ -51,21 +51,21 @@ def read_released(path: Path) -> pd.DataFrame:
                 "5, so fetch the file again (delete it first)."
             )
         rows.append(row)
-    found = pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
-    twice = found.duplicated(["turn_id", "text_id"])
+    table = pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
+    twice = table.duplicated(["turn_id", "text_id"])
     if twice.any():
         raise AnnotationError(
             f"{path}, row {int(twice.argmax()) + 1}: the passage is in a row before too; "
             "fetch the file again (delete it first)."
         )
-    return found
+    return table
 
 
 def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
     """Annotations, each with the agreement on its passage, the team and who found nothing."""
-    asked = annotations[X].notna()
-    if not asked.all():
-        row = annotations[~asked].iloc[0]
+    rated = annotations[X].notna()
+    if not rated.all():
+        row = annotations[~rated].iloc[0]
         raise AnnotationError(
             f"The annotation of {row['text_id']} by {row['worker']} has no confidence: give "
             "annotations of the data set, whose annotators were asked for it."
@@ -85,9 +85,9 @@ def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
 
 def passages_of(annotations: pd.DataFrame) -> pd.DataFrame:
     """Passages with their agreement and the mean confidence of their annotators."""
-    kept = {"agreement": "first", "batch": "first", "team": "first", "without": "first"}
-    found = annotations.groupby(["turn_id", "text_id"], sort=False, as_index=False)
-    return found.agg({X: "mean"} | kept)
+    constants = {"agreement": "first", "batch": "first", "team": "first", "without": "first"}
+    passages = annotations.groupby(["turn_id", "text_id"], sort=False, as_index=False)
+    return passages.agg({X: "mean"} | constants)
 
 
 def readings(
@@ -98,7 +98,7 @@ def readings(
     batches = passages[["turn_id", "text_id", "batch"]]
     by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()
     marked = passages[passages["without"] < passages["without"].max()]
-    taken = {
+    observations = {
         AS_RELEASED: (released.merge(batches, validate="one_to_one"), "batch"),
         "passages": (passages, "batch"),
         "passages with a snippet": (marked, "batch"),
@@ -111,9 +111,9 @@ def readings(
         "means of workers": (by_worker, None),
     }
     rows = []
-    for name, (data, cluster) in taken.items():
-        found = clustered_correlation(data, X, Y, cluster, resamples=resamples, seed=seed)
-        rows += [(name, metric, value) for metric, value in found.items()]
+    for name, (data, cluster) in observations.items():
+        relation = clustered_correlation(data, X, Y, cluster, resamples=resamples, seed=seed)
+        rows += [(name, metric, value) for metric, value in relation.items()]
     for name, data, group in (
         ("each worker alone", annotations, "worker"),
         ("each batch alone", passages, "batch"),

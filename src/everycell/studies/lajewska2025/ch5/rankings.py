@@ -24,9 +24,9 @@ def rankings_of(
     passages: pd.DataFrame, columns: Sequence[str], repeated: Repeated
 ) -> dict[str, npt.NDArray]:
     """Values of the passages of each ranking, shape (m, 3) a column, questions one by one."""
-    found: dict[str, list[npt.NDArray]] = {column: [] for column in columns}
+    values: dict[str, list[npt.NDArray]] = {column: [] for column in columns}
     for _, rows in passages.groupby("turn_id", sort=False):
-        places = rankings(rows["passage_id"].tolist(), SIZE, repeated=repeated)
+        positions = rankings(rows["passage_id"].tolist(), SIZE, repeated=repeated)
         for column in columns:
-            found[column].append(rows[column].to_numpy()[places])
-    return {column: np.concatenate(parts) for column, parts in found.items()}
+            values[column].append(rows[column].to_numpy()[positions])
+    return {column: np.concatenate(parts) for column, parts in values.items()}

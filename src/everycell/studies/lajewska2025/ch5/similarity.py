@@ -60,10 +60,10 @@ def sentence_pairs(
                 marked(experts["spans"].tolist(), len(passage))[:, in_passage],
             )
             continue
-        found = sentence_spans(passage, quotes=reading)
+        bounds = sentence_spans(passage, quotes=reading)
         number = int(name.rpartition("--")[2])
-        if number < len(found):
-            start, end = found[number]
+        if number < len(bounds):
+            start, end = bounds[number]
             length = max(end - start, len(sentence))
             yield (
                 marked(rows["spans"].tolist(), length),
@@ -89,5 +89,5 @@ def similarity(
     for how in AGGREGATIONS:
         means = pd.DataFrame([reference_similarity(*pair, how) for pair in pairs]).mean()
         rows += [(part, how, value) for part, value in means.items()]
-    found = pd.DataFrame(rows, columns=["part", "metric", "value"])
-    return found.assign(row=row, task_variant=task_variant, reading=reading)
+    table = pd.DataFrame(rows, columns=["part", "metric", "value"])
+    return table.assign(row=row, task_variant=task_variant, reading=reading)

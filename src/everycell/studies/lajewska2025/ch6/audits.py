@@ -47,12 +47,12 @@ def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
     table = rows_where(cells("table_6_7"), metric=metrics)
     scores = table.pivot(index="row", columns="metric", values="value").replace("-", None)
     scores = scores.dropna().astype(float)
-    found = []
+    faults = []
     for first, second in itertools.combinations(scores.index, 2):
         track, judges = (scores.at[first, m] - scores.at[second, m] for m in metrics)
         if track * judges < 0:
-            found.append(f"{first} and {second}: {track:+.3f} by the track, {judges:+.3f} here")
-    return holds_if_any(found, f"the order of {len(scores)} systems is the same")
+            faults.append(f"{first} and {second}: {track:+.3f} by the track, {judges:+.3f} here")
+    return holds_if_any(faults, f"the order of {len(scores)} systems is the same")
 
 
 def check_lajewska2025_repeated_rows(cells: Cells) -> Finding:
@@ -94,9 +94,11 @@ def check_lajewska2025_judge_means(cells: Cells) -> Finding:
     )
     means = table[table["value"] != "-"].astype({"value": float}).groupby("row")["value"].mean()
     faults = [
-        f"{row}: {mean:.4f}, published {printed}"
+        f"{row}: {mean:.4f}, published {published}"
         for row, mean in means.items()
-        for printed in [printed_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")]
-        if abs(mean - printed) > 0.001 + 1e-9
+        for published in [
+            printed_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")
+        ]
+        if abs(mean - published) > 0.001 + 1e-9
     ]
     return holds_if_none(faults, f"{len(means)} means follow within rounding")

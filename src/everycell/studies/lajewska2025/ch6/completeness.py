@@ -65,14 +65,16 @@ def imitate(
         )
         learns = rows["topic"].isin(drawn).to_numpy()
         judge = train_judge(features[learns], rows.loc[learns, "support"] == "support")
-        held_out, found = rows[~learns], judge.predict_proba(features[~learns])[:, 1]
-        errors += [(name, metric, value) for metric, value in imitation(held_out, found).items()]
+        held_out, probabilities = rows[~learns], judge.predict_proba(features[~learns])[:, 1]
+        errors += [
+            (name, metric, value) for metric, value in imitation(held_out, probabilities).items()
+        ]
         shares = {
             name: supported_shares(held_out, held_out["support"] == "support"),
-            "imitation": supported_shares(held_out, found),
+            "imitation": supported_shares(held_out, probabilities),
         }
         complete = pd.concat(
-            [each.unstack("run").dropna().stack() for each in shares.values()],
+            [share.unstack("run").dropna().stack() for share in shares.values()],
             axis=1,
             keys=list(shares),
             join="inner",
@@ -107,35 +109,35 @@ def completeness(
         )
         flat = features.reshape(-1, features.shape[-1])
         for name, judge in imitations.judges.items():
-            found = judge.predict_proba(flat)[:, 1].reshape(features.shape[:2]).mean(axis=0)
+            support = judge.predict_proba(flat)[:, 1].reshape(features.shape[:2]).mean(axis=0)
             # Who says nothing supports nothing, whatever a regression makes of it.
-            found = np.where(rows["text"].str.strip() == "", 0.0, found)
-            parts.append(rows[["input", "system", "topic"]].assign(judge=name, value=found))
+            support = np.where(rows["text"].str.strip() == "", 0.0, support)
+            parts.append(rows[["input", "system", "topic"]].assign(judge=name, value=support))
     single = pd.concat(parts, ignore_index=True)
     keys = ["input", "system", "topic"]
     mean = single.groupby(keys, sort=False, as_index=False)["value"].mean().assign(judge=MEAN)
     return pd.concat([single, mean], ignore_index=True)[["judge", *keys, "value"]]
 
 
-def with_intervals(scores: pd.DataFrame, by: list[str], *, least: int = 10) -> pd.DataFrame:
+def with_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> pd.DataFrame:
     """Mean over topics with its 95 % interval (t), long, and the number of topics.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
-    >>> with_intervals(scores, ["system"], least=2)["value"].round(3).tolist()
+    >>> with_intervals(scores, ["system"], fewest=2)["value"].round(3).tolist()
     [0.3, 0.052, 0.548, 3.0]
     """
     rows = []
     for keys, own in scores.groupby(by, sort=False):
         values = own["value"].to_numpy()
-        found = {"value": values.mean()}
-        if len(values) >= least:
-            found["low"], found["high"] = stats.t.interval(
+        summary = {"value": values.mean()}
+        if len(values) >= fewest:
+            summary["low"], summary["high"] = stats.t.interval(
                 0.95, len(values) - 1, loc=values.mean(), scale=stats.sem(values)
             )
-        found["topics"] = len(values)
-        rows += [(*keys, metric, float(value)) for metric, value in found.items()]
+        summary["topics"] = len(values)
+        rows += [(*keys, metric, float(value)) for metric, value in summary.items()]
     return pd.DataFrame(rows, columns=[*by, "metric", "value"])
 
 

@@ -40,22 +40,22 @@ def created_nuggets(
     >>> created_nuggets(passages, lambda prompts: next(replies), {}).values.tolist()
     [['1', 1, 'Owls eat mice', 'vital']]
     """
-    asked = [
+    topics = [
         (str(topic), rows["question"].iloc[0], rows["text"].tolist())
         for topic, rows in passages.groupby("topic", sort=False)
     ]
-    found = create_nuggets(
-        [(question, texts) for _, question, texts in asked], ask, template=prompts.get("create")
+    facts_by_topic = create_nuggets(
+        [(question, texts) for _, question, texts in topics], ask, template=prompts.get("create")
     )
     labels = label_importance(
-        [(question, facts) for (_, question, _), facts in zip(asked, found, strict=True)],
+        [(question, facts) for (_, question, _), facts in zip(topics, facts_by_topic, strict=True)],
         ask,
         template=prompts.get("importance"),
     )
     rows = [
-        (topic, place, text, label)
-        for (topic, *_), facts, own in zip(asked, found, labels, strict=True)
-        for place, (text, label) in enumerate(zip(facts, own, strict=True), 1)
+        (topic, number, text, label)
+        for (topic, *_), facts, own in zip(topics, facts_by_topic, labels, strict=True)
+        for number, (text, label) in enumerate(zip(facts, own, strict=True), 1)
     ]
     return pd.DataFrame(rows, columns=["topic", "nugget", "text", "importance"])
 
@@ -66,7 +66,7 @@ def assigned_nuggets(
     """What each response supports of the facts of its topic."""
     of_topic = dict(list(nuggets.groupby("topic", sort=False)))
     own = [row for row in responses.itertuples(index=False) if row.topic in of_topic]
-    said = assign_nuggets(
+    labels_by_response = assign_nuggets(
         [(row.question, row.text, of_topic[row.topic]["text"].tolist()) for row in own],
         ask,
         template=template,
@@ -76,7 +76,7 @@ def assigned_nuggets(
         of_topic[row.topic][["topic", "nugget", "importance"]].assign(
             run=row.run, support=list(labels)
         )
-        for row, labels in zip(own, said, strict=True)
+        for row, labels in zip(own, labels_by_response, strict=True)
     ]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
@@ -102,12 +102,12 @@ def in_common(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]
     (1.0, 0.0)
     """
     mine, theirs = (
-        {str(topic): list(texts) for topic, texts in each.groupby("topic", sort=False)["text"]}
-        for each in (created, released)
+        {str(topic): list(texts) for topic, texts in frame.groupby("topic", sort=False)["text"]}
+        for frame in (created, released)
     )
     topics = [topic for topic in mine if topic in theirs]
-    others = topics[1:] + topics[:1]
-    found = {
+    shifted = topics[1:] + topics[:1]
+    summary = {
         "created": _mean(len(mine[topic]) for topic in topics),
         "released": _mean(len(theirs[topic]) for topic in topics),
         "found": _mean(found_share(theirs[topic], mine[topic]) for topic in topics),
@@ -115,11 +115,11 @@ def in_common(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]
         "topics": float(len(topics)),
     }
     if len(topics) > 1:
-        found["found by chance"] = _mean(
+        summary["found by chance"] = _mean(
             found_share(theirs[topic], mine[other])
-            for topic, other in zip(topics, others, strict=True)
+            for topic, other in zip(topics, shifted, strict=True)
         )
-    return found
+    return summary
 
 
 def _mean(values: Iterable[float]) -> float:

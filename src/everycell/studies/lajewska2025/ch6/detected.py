@@ -35,7 +35,7 @@ class DetectedSpans(NamedTuple):
 
 
 def detected_spans(
-    shown: pd.DataFrame,
+    passages: pd.DataFrame,
     template: Template,
     ask: Callable[[Sequence[tuple[Message, ...]]], Sequence[str]],
 ) -> DetectedSpans:
@@ -51,17 +51,17 @@ def detected_spans(
     >>> detected_spans(shown, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
     DetectedSpans(spans={('relevant', '1', 'p'): ((3, 6),)}, marked=2, strays=1, unmarked=0)
     """
-    rows = list(shown.itertuples(index=False))
-    asked = [row for row in rows if row.text.strip()]
-    answers = ask([detection_prompt(template, row.question, row.text) for row in asked])
+    rows = list(passages.itertuples(index=False))
+    with_text = [row for row in rows if row.text.strip()]
+    answers = ask([detection_prompt(template, row.question, row.text) for row in with_text])
     spans: dict[tuple[str, str, str], tuple[Span, ...]] = {
         (row.input, row.topic, row.passage_id): () for row in rows
     }
-    strays, unmarked, marks = 0, len(rows) - len(asked), 0
-    for row, answer in zip(asked, answers, strict=True):
-        found = marked_spans(row.text, answer)
-        spans[row.input, row.topic, row.passage_id] = found.spans
+    strays, unmarked, marks = 0, len(rows) - len(with_text), 0
+    for row, answer in zip(with_text, answers, strict=True):
+        parsed = marked_spans(row.text, answer)
+        spans[row.input, row.topic, row.passage_id] = parsed.spans
         marks += answer.count(OPENING)
-        strays += len(found.strays)
+        strays += len(parsed.strays)
         unmarked += OPENING not in answer
     return DetectedSpans(spans, marks, strays, unmarked)

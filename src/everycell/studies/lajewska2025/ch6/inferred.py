@@ -53,20 +53,22 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
     of_input = detected.groupby(["input", "topic"])["text"].agg(list).to_dict()
     people = nuggets[nuggets["detection"] == GOLD].groupby("topic")["text"].agg(list).to_dict()
     rows = list(responses[["system", "input", "topic", "text"]].itertuples(index=False))
-    asked = [(of_input.get((row.input, row.topic), []), people.get(row.topic, [])) for row in rows]
+    nuggets_by_response = [
+        (of_input.get((row.input, row.topic), []), people.get(row.topic, [])) for row in rows
+    ]
     pairs = [
         (row.text, nugget)
-        for row, both in zip(rows, asked, strict=True)
+        for row, both in zip(rows, nuggets_by_response, strict=True)
         if row.text.strip()
         for nugget in (*both[0], *both[1])
     ]
-    found = infer(pairs)
-    scores, place = [], 0
-    for row, (own, gold) in zip(rows, asked, strict=True):
+    all_probabilities = infer(pairs)
+    scores, start = [], 0
+    for row, (own, gold) in zip(rows, nuggets_by_response, strict=True):
         shape = len(own) + len(gold)
         if row.text.strip():
-            probabilities = found[place : place + shape]
-            place += shape
+            probabilities = all_probabilities[start : start + shape]
+            start += shape
         else:
             probabilities = np.tile([0.0, 0.0, 1.0], (shape, 1))
         values = {}

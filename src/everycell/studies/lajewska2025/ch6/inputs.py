@@ -32,25 +32,25 @@ def marks_of_people(files: str | Iterable[str]) -> Marks:
 
 def input_passages(passages: pd.DataFrame) -> pd.DataFrame:
     """Passages of both kinds of input."""
-    shown = passages.assign(input=passages["dataset"].map(_INPUTS))
-    shown = shown.rename(columns={"turn_id": "topic", "passage": "text"})
+    inputs = passages.assign(input=passages["dataset"].map(_INPUTS))
+    inputs = inputs.rename(columns={"turn_id": "topic", "passage": "text"})
     columns = ["input", "topic", "question", "passage_id", "text"]
-    return shown[columns].drop_duplicates(["input", "topic", "passage_id"], ignore_index=True)
+    return inputs[columns].drop_duplicates(["input", "topic", "passage_id"], ignore_index=True)
 
 
 def people_spans(
-    shown: pd.DataFrame, marks: Marks, *, least: int, shortest: int
+    passages: pd.DataFrame, marks: Marks, *, annotators: int, shortest: int
 ) -> dict[Key, tuple[Span, ...]]:
     """Parts of the relevant passages that enough annotators marked."""
-    found = {}
-    for row in shown[shown["input"] == RELEVANT].itertuples(index=False):
+    spans = {}
+    for row in passages[passages["input"] == RELEVANT].itertuples(index=False):
         key = (row.topic, row.passage_id)
-        found[key] = agreed_spans(marks[key], row.text, least=least, shortest=shortest)
-    return found
+        spans[key] = agreed_spans(marks[key], row.text, minimum=annotators, shortest=shortest)
+    return spans
 
 
 def classified_spans(
-    shown: pd.DataFrame, probabilities: Mapping[Key, float], threshold: float
+    passages: pd.DataFrame, probabilities: Mapping[Key, float], threshold: float
 ) -> dict[tuple[str, str, str], tuple[Span, ...]]:
     """Sentences whose probability of an answer is at least the threshold, by input and passage."""
     return {
@@ -59,7 +59,7 @@ def classified_spans(
             for start, end in sentence_spans(row.text)
             if probabilities[row.question, row.text[start:end]] >= threshold
         )
-        for row in shown.itertuples(index=False)
+        for row in passages.itertuples(index=False)
     }
 
 
@@ -68,7 +68,7 @@ def matching_threshold(
     marks: Marks,
     probabilities: Mapping[Key, float],
     *,
-    least: int,
+    annotators: int,
     shortest: int,
 ) -> float:
     """Threshold at which as many sentences are detected as people have nuggets, nearly.
@@ -76,57 +76,60 @@ def matching_threshold(
     Chosen on other questions than those that are shown. The highest F1 would choose a threshold
     that detects nearly every sentence: with this measure, who marks all is hard to beat.
     """
-    shown = input_passages(validation)
-    shown = shown[shown["input"] == RELEVANT]
-    wanted = sum(map(len, people_spans(shown, marks, least=least, shortest=shortest).values()))
-    found = [
+    passages = input_passages(validation)
+    passages = passages[passages["input"] == RELEVANT]
+    target_count = sum(
+        map(len, people_spans(passages, marks, annotators=annotators, shortest=shortest).values())
+    )
+    values = [
         probabilities[row.question, row.text[start:end]]
-        for row in shown.itertuples(index=False)
+        for row in passages.itertuples(index=False)
         for start, end in sentence_spans(row.text)
     ]
-    return float(np.sort(found)[-min(wanted, len(found))])
+    return float(np.sort(values)[-min(target_count, len(values))])
 
 
-def every_sentence(shown: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Span, ...]]:
+def every_sentence(passages: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Span, ...]]:
     """All sentences of all passages, which anything that detects should beat."""
     return {
         (row.input, row.topic, row.passage_id): tuple(sentence_spans(row.text))
-        for row in shown.itertuples(index=False)
+        for row in passages.itertuples(index=False)
     }
 
 
 def agreement_with_people(
-    shown: pd.DataFrame,
+    passages: pd.DataFrame,
     marks: Marks,
     spans: Mapping[tuple[str, str, str], Sequence[Span]],
 ) -> pd.DataFrame:
     """How much of what people marked is detected, and the reverse (the measure of Table C.3)."""
     rows = []
-    for row in shown[shown["input"] == RELEVANT].itertuples(index=False):
+    for row in passages[passages["input"] == RELEVANT].itertuples(index=False):
         people = marks[row.topic, row.passage_id]
         detected = marked([spans[row.input, row.topic, row.passage_id]], len(row.text))
         majority = people.sum(axis=0, keepdims=True) * 2 > len(people)
         for name, reference in zip(REFERENCES, (people, majority), strict=True):
-            found = reference_similarity(detected, reference)
-            rows += [(name, "precision", found.precision), (name, "recall", found.recall)]
-            rows.append((name, "F1", found.f1))
+            similarity = reference_similarity(detected, reference)
+            rows += [(name, "precision", similarity.precision), (name, "recall", similarity.recall)]
+            rows.append((name, "F1", similarity.f1))
     table = pd.DataFrame(rows, columns=["reference", "metric", "value"])
     return table.groupby(["reference", "metric"], sort=False, as_index=False)["value"].mean()
 
 
 def nuggets_by_detection(
-    shown: pd.DataFrame,
+    passages: pd.DataFrame,
     gold: Mapping[Key, Sequence[Span]],
     detected: Mapping[tuple[str, str, str], Sequence[Span]],
 ) -> pd.DataFrame:
     """Nuggets with columns `detection` and `input` before those of `nuggets_frame`."""
     parts = []
-    for kind, rows in shown.groupby("input", sort=False):
+    for kind, rows in passages.groupby("input", sort=False):
         texts = {(row.topic, row.passage_id): row.text for row in rows.itertuples(index=False)}
-        found = {key: detected[kind, *key] for key in texts}
-        named = [(DETECTED, found)] + ([(GOLD, gold)] if kind == RELEVANT else [])
+        own_spans = {key: detected[kind, *key] for key in texts}
+        by_detection = [(DETECTED, own_spans)] + ([(GOLD, gold)] if kind == RELEVANT else [])
         parts += [
-            nuggets_frame(spans, texts).assign(detection=name, input=kind) for name, spans in named
+            nuggets_frame(spans, texts).assign(detection=name, input=kind)
+            for name, spans in by_detection
         ]
     table = pd.concat(parts, ignore_index=True)
     return table[["detection", "input", *table.columns[:-2]]]

@@ -24,33 +24,36 @@ def judged_again(
     template: Template | None = None,
 ) -> pd.DataFrame:
     """Labels of support by another judge, for the same facts."""
-    chosen = list(dict.fromkeys(responses["topic"]))[:topics]
-    shown = responses[responses["topic"].isin(chosen)]
+    topic_ids = list(dict.fromkeys(responses["topic"]))[:topics]
+    own_responses = responses[responses["topic"].isin(topic_ids)]
     facts = dict(list(with_one_key(labels).groupby(["run", "topic"], sort=False)))
-    unknown = [topic for topic in chosen if topic not in known]
+    unknown = [topic for topic in topic_ids if topic not in known]
     if unknown:
         raise ValueError(
             f"The released labels have no topic {unknown[0]!r}, which has a response; judge "
             "responses to topics of TREC RAG 2024 alone."
         )
-    given = [
-        facts.get((row.run, row.topic), labels.iloc[:0]) for row in shown.itertuples(index=False)
+    facts_by_response = [
+        facts.get((row.run, row.topic), labels.iloc[:0])
+        for row in own_responses.itertuples(index=False)
     ]
-    said = assign_nuggets(
+    labels_by_response = assign_nuggets(
         [
             (row.question, row.text, own["text"].tolist())
-            for row, own in zip(shown.itertuples(index=False), given, strict=True)
+            for row, own in zip(
+                own_responses.itertuples(index=False), facts_by_response, strict=True
+            )
         ],
         ask,
         template=template,
     )
     parts = [
-        own[[*_KEYS, "importance"]].assign(before=own["support"], support=list(each))
-        for own, each in zip(given, said, strict=True)
+        own[[*_KEYS, "importance"]].assign(before=own["support"], support=list(support))
+        for own, support in zip(facts_by_response, labels_by_response, strict=True)
     ]
     parts += [
         pd.DataFrame([[row.run, row.topic, 0, "", "", ""]], columns=parts[0].columns)
-        for row, own in zip(shown.itertuples(index=False), given, strict=True)
+        for row, own in zip(own_responses.itertuples(index=False), facts_by_response, strict=True)
         if own.empty
     ]
     return pd.concat(parts, ignore_index=True)

@@ -38,8 +38,8 @@ def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict
             f"({', '.join(NAMES)}): leave it out."
         )
     scores = nugget_scores(nuggets, labels.responses, measure)
-    printed = {judge: name for name, judge in JUDGES.items()}
-    scores = scores.assign(judge=scores["judge"].map(printed), run=scores["run"].map(NAMES))
+    published_names = {judge: name for name, judge in JUDGES.items()}
+    scores = scores.assign(judge=scores["judge"].map(published_names), run=scores["run"].map(NAMES))
     order = list(dict.fromkeys([*JUDGES, *SYSTEMS, *NAMES.values()]))
     return scores.sort_values(
         ["judge", "run"], key=lambda names: names.map(order.index), kind="stable"
@@ -83,9 +83,9 @@ def changed(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.Da
         test = stats.ttest_rel(values[run], values[other])
         interval = test.confidence_interval(0.95)
         difference = (values[run] - values[other]).mean()
-        found = (difference, interval.low, interval.high, test.pvalue)
+        numbers = (difference, interval.low, interval.high, test.pvalue)
         rows += [
             (name, metric, float(value))
-            for metric, value in zip(("difference", "low", "high", "p"), found, strict=True)
+            for metric, value in zip(("difference", "low", "high", "p"), numbers, strict=True)
         ]
     return pd.DataFrame(rows, columns=["change", "metric", "value"])

@@ -41,8 +41,8 @@ def parts_tables(scores: pd.DataFrame) -> PartsTables:
     runs = {parts: NAMES[run] for parts, run in PARTS.items()}
     keys = pd.DataFrame(list(runs), columns=["clustering", "ranking"])
     cells = keys.assign(metric=f"V_strict {MEAN}", value=[by_run[run] for run in runs.values()])
-    standard, *others = runs.values()
-    differences = tested(scores, [(run, standard) for run in others])
+    standard, *other_runs = runs.values()
+    differences = tested(scores, [(run, standard) for run in other_runs])
     table = keys.iloc[1:].reset_index(drop=True).join(differences[list(TEST_DECIMALS)])
     changes = {name: (runs[parts], standard) for name, parts in CHANGES.items()}
     changes |= {"10 passages for 20": (SMALLER_INPUT, standard)}

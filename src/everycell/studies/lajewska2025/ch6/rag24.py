@@ -25,7 +25,7 @@ class Run(NamedTuple):
     kind : str
         Of `SIZES`.
     system : System
-    most : int or None
+    word_limit : int or None
         Words of a response; None: a sentence for each of the first clusters.
     rewritten : str or None
         Run of the same responses as a fluent paragraph.
@@ -33,13 +33,13 @@ class Run(NamedTuple):
 
     kind: str
     system: System
-    most: int | None = MOST_WORDS
+    word_limit: int | None = MOST_WORDS
     rewritten: str | None = None
 
 
 #: Runs by the names that they have in the released labels.
 RUNS: Mapping[str, Run] = {
-    "ginger-fluency_top_5": Run("top5", System(), most=None, rewritten="ginger_top_5"),
+    "ginger-fluency_top_5": Run("top5", System(), word_limit=None, rewritten="ginger_top_5"),
     "ginger-fluency_top_10": Run("top10", System()),
     "ginger-fluency_top_20": Run("top20", System()),
     "ginger_bertopic_bm25": Run("top20", System(ranking=BM25)),
@@ -84,68 +84,74 @@ def rag_responses(
     questions = passages.groupby("topic", sort=False)["question"].first().to_dict()
     smallest = next(iter(SIZES))
     texts = passages[passages["input"] == smallest].groupby("topic", sort=False)["text"].agg(list)
-    found = {
+    by_run = {
         (name, smallest): writer.in_one_step(prompt, questions, texts.to_dict())
         for name, prompt in BASELINES.items()
     }
     for name, run in RUNS.items():
-        first = writer.clusters if run.most is None else len(nuggets)
+        first = writer.clusters if run.word_limit is None else len(nuggets)
         own_nuggets, own_clusters, own_ranks = of_kind[run.kind]
         own = list(facets(run.system, own_nuggets, own_clusters, own_ranks, first))
-        plain = _within(writer, own, questions, run.most)
-        found[name, run.kind] = _of_all(plain, questions)
+        plain = _within(writer, own, questions, run.word_limit)
+        by_run[name, run.kind] = _of_all(plain, questions)
         if run.rewritten is not None:
             fluent = rewritten(writer, own, plain, questions)
-            found[run.rewritten, run.kind] = _of_all(fluent, questions)
+            by_run[run.rewritten, run.kind] = _of_all(fluent, questions)
     parts = [
-        responses_frame({name: each}).assign(input=kind) for (name, kind), each in found.items()
+        responses_frame({name: responses}).assign(input=kind)
+        for (name, kind), responses in by_run.items()
     ]
     return pd.concat(parts, ignore_index=True)
 
 
 def _of_all(responses: Sequence[Response], topics: Mapping[str, str]) -> list[Response]:
-    of_topic = {each.topic: each for each in responses}
+    of_topic = {response.topic: response for response in responses}
     return [of_topic.get(topic, Response(topic, ())) for topic in topics]
 
 
 def _within(
-    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str], most: int | None
+    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str], limit: int | None
 ) -> list[Response]:
     """Sentences on the clusters in their order, while a response has room for them.
 
     Clusters are summarised in rounds, so that none is asked for that has no room in sight.
     """
-    sentences: dict[str, list[Sentence]] = {each.topic: [] for each in own}
+    sentences: dict[str, list[Sentence]] = {topic_facets.topic: [] for topic_facets in own}
     open_ = list(own)
     done = 0
     while open_:
-        size = writer.clusters if most is None else -(-most // writer.words)
+        size = writer.clusters if limit is None else -(-limit // writer.words)
         batch = [
-            each._replace(clusters=each.clusters[done : done + size], next=[]) for each in open_
+            topic_facets._replace(clusters=topic_facets.clusters[done : done + size], next=[])
+            for topic_facets in open_
         ]
-        for each, new in zip(batch, summaries(writer, batch, questions), strict=True):
-            sentences[each.topic] += new
+        for topic_facets, new in zip(batch, summaries(writer, batch, questions), strict=True):
+            sentences[topic_facets.topic] += new
         done += size
         open_ = [
-            each
-            for each in open_
-            if done < len(each.clusters) and (most is None or _length(sentences[each.topic]) < most)
+            topic_facets
+            for topic_facets in open_
+            if done < len(topic_facets.clusters)
+            and (limit is None or _length(sentences[topic_facets.topic]) < limit)
         ]
-    return [Response(each.topic, _cut(sentences[each.topic], most)) for each in own]
+    return [
+        Response(topic_facets.topic, _cut(sentences[topic_facets.topic], limit))
+        for topic_facets in own
+    ]
 
 
 def _length(sentences: Sequence[Sentence]) -> int:
-    return sum(len(each.text.split()) for each in sentences)
+    return sum(len(sentence.text.split()) for sentence in sentences)
 
 
-def _cut(sentences: Sequence[Sentence], most: int | None) -> tuple[Sentence, ...]:
+def _cut(sentences: Sequence[Sentence], limit: int | None) -> tuple[Sentence, ...]:
     """First sentences with at most so many words in all; the first one always."""
-    kept: list[Sentence] = []
-    for each in sentences:
-        if most is not None and kept and _length([*kept, each]) > most:
+    head: list[Sentence] = []
+    for sentence in sentences:
+        if limit is not None and head and _length([*head, sentence]) > limit:
             break
-        kept.append(each)
-    return tuple(kept)
+        head.append(sentence)
+    return tuple(head)
 
 
 def to_judge(responses: pd.DataFrame, questions: Mapping[str, str]) -> pd.DataFrame:
@@ -158,6 +164,6 @@ def to_judge(responses: pd.DataFrame, questions: Mapping[str, str]) -> pd.DataFr
     [{'run': 'a', 'topic': '1', 'text': 'A. B.', 'question': 'why?'}]
     """
     ordered = responses.sort_values("sentence", kind="stable")
-    whole = ordered.groupby(["system", "topic"], sort=False, as_index=False)["text"].agg(" ".join)
-    whole = whole.rename(columns={"system": "run"})
-    return whole.assign(question=whole["topic"].map(questions))
+    texts = ordered.groupby(["system", "topic"], sort=False, as_index=False)["text"].agg(" ".join)
+    texts = texts.rename(columns={"system": "run"})
+    return texts.assign(question=texts["topic"].map(questions))

@@ -24,14 +24,14 @@ _PASSAGE, _RESPONSE, _FACT, _PROMPT, _TOKENS = 130, 100, 12, 150, 1.35
 def full_loads(config: Any) -> list[Load]:
     """Loads of the full tier, by its settings."""
     ginger = config.ginger
-    full, asked = ginger.full, ginger.full.questions
+    full, questions = ginger.full, ginger.full.questions
     batches = ceil(FACTS / BATCH)
     judged = full.topics * RESPONSES * batches
-    passages = asked * KINDS * PASSAGES
+    passages = questions * KINDS * PASSAGES
     variants = [*ALL_WRITTEN.values(), *WRITTEN_ON_OTHER_INPUT.values()]
     again = sum(rewritten is not None for _, rewritten in variants)
-    each = KINDS + len(variants) * (ginger.clusters + 1) + again
-    responses = asked * (KINDS + len(variants) + again)
+    per_question = KINDS + len(variants) * (ginger.clusters + 1) + again
+    responses = questions * (KINDS + len(variants) + again)
     return [
         _load(
             "judgements",
@@ -45,14 +45,14 @@ def full_loads(config: Any) -> list[Load]:
             passages,
             _PASSAGE,
             full.passage_tokens,
-            f"{asked} questions × {KINDS} kinds × {PASSAGES} passages",
+            f"{questions} questions × {KINDS} kinds × {PASSAGES} passages",
         ),
         _load(
             "responses",
-            asked * each,
+            questions * per_question,
             PASSAGES * _PASSAGE,
             ginger.max_tokens,
-            f"{asked} questions × ({KINDS} baselines + {len(variants)} variants × "
+            f"{questions} questions × ({KINDS} baselines + {len(variants)} variants × "
             f"({ginger.clusters} summaries + 1 offer) + {again} rewritten)",
         ),
         _load(

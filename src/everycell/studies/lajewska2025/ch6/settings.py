@@ -87,7 +87,9 @@ class FullGinger(Settings):
 
     @model_validator(mode="after")
     def _one_each(self) -> FullGinger:
-        twice = [each for each in self.judges.values() if [*self.judges.values()].count(each) > 1]
+        twice = [
+            judge for judge in self.judges.values() if [*self.judges.values()].count(judge) > 1
+        ]
         if twice:
             raise ValueError(f"two models stand for {twice[0]}; name one for each judge")
         return self

@@ -40,8 +40,8 @@ def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (detection, kind), own in with_enough(nuggets).groupby(["detection", "input"]):
-        found = sizes(own.groupby("topic").size(), own["text"].str.len())
-        rows += [(kind, detection, _NUGGETS[name], value) for name, value in found.items()]
+        summary = sizes(own.groupby("topic").size(), own["text"].str.len())
+        rows += [(kind, detection, _NUGGETS[name], value) for name, value in summary.items()]
     return pd.DataFrame(rows, columns=["input", "nugget_detection", "metric", "value"])
 
 
@@ -57,14 +57,16 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     [1.0, 1.0, 1.0, 2.0]
     """
     keys = ["detection", "input", "topic"]
-    shown = clusters.merge(with_enough(nuggets)[keys].drop_duplicates(), on=keys)
+    own_clusters = clusters.merge(with_enough(nuggets)[keys].drop_duplicates(), on=keys)
     rows = []
-    for (detection, kind, clustering), own in shown.groupby(["detection", "input", "clustering"]):
-        found = sizes(
+    for (detection, kind, clustering), own in own_clusters.groupby(
+        ["detection", "input", "clustering"]
+    ):
+        summary = sizes(
             own.groupby("topic")["cluster"].nunique(), own.groupby(["topic", "cluster"]).size()
         )
         rows += [
-            (kind, detection, clustering, _CLUSTERS[name], value) for name, value in found.items()
+            (kind, detection, clustering, _CLUSTERS[name], value) for name, value in summary.items()
         ]
     return pd.DataFrame(
         rows, columns=["input", "nugget_detection", "clustering", "metric", "value"]
@@ -76,17 +78,19 @@ def halves(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
     keys = ["detection", "input", "topic"]
     counts = nuggets.groupby(keys).size().rename("nuggets").reset_index()
     counts = counts[counts["nuggets"] >= 4]
-    shown = clusters.groupby([*keys, "clustering"])["cluster"].nunique().reset_index().merge(counts)
+    counted = (
+        clusters.groupby([*keys, "clustering"])["cluster"].nunique().reset_index().merge(counts)
+    )
     rows = []
-    for (detection, kind, name), own in shown.groupby(["detection", "input", "clustering"]):
+    for (detection, kind, name), own in counted.groupby(["detection", "input", "clustering"]):
         half, mean = (own["nuggets"] // 2).mean(), own["cluster"].mean()
-        found = {
+        summary = {
             "half of the nuggets": half,
             "clusters": mean,
             "clusters of half": mean / half,
             "questions": len(own),
         }
-        rows += [(kind, detection, name, metric, float(value)) for metric, value in found.items()]
+        rows += [(kind, detection, name, metric, float(value)) for metric, value in summary.items()]
     return pd.DataFrame(
         rows, columns=["input", "nugget_detection", "clustering", "metric", "value"]
     )

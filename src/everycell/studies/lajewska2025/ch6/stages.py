@@ -37,11 +37,11 @@ def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.Dat
     parts = []
     for _keys, rows in nuggets.groupby(_GROUP, sort=False):
         texts = rows["text"].tolist()
-        found = {
+        by_method = {
             DENSITY: density_clusters(np.stack(vectors[texts].tolist()), seed=seed),
             LSA: lsa_clusters(texts, seed=seed),
         }
-        for name, clusters in found.items():
+        for name, clusters in by_method.items():
             part = rows[[*_GROUP, "nugget"]].assign(clustering=name, cluster=clusters)
             parts.append(part)
     return pd.concat(parts, ignore_index=True)
@@ -69,8 +69,8 @@ def ranked(
         }
         rows += [
             (*keys, name, cluster, float(score))
-            for name, each in scores.items()
-            for cluster, score in enumerate(each)
+            for name, values in scores.items()
+            for cluster, score in enumerate(values)
         ]
     return pd.DataFrame(rows, columns=[*_GROUP, "clustering", "ranking", "cluster", "score"])
 
@@ -88,29 +88,33 @@ def extracted_responses(
 ) -> pd.DataFrame:
     """Responses of all variants in the words of the passages, as `responses_frame` and `input`."""
     parts = []
-    for kind, shown in passages.groupby("input", sort=False):
+    for kind, own_passages in passages.groupby("input", sort=False):
         of_kind = (frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks))
         own_nuggets, own_clusters, own_ranks = of_kind
-        topics = [str(topic) for topic in shown["topic"].unique()]
-        found: dict[str, list[Response]] = {}
+        topics = [str(topic) for topic in own_passages["topic"].unique()]
+        responses: dict[str, list[Response]] = {}
         for name, system in SYSTEMS.items():
             if kind != RELEVANT and name not in ON_OTHER_INPUT:
                 continue
-            said = {
-                each.topic: extracted(system, each, sentences=clusters_shown, words=words)
-                for each in facets(system, own_nuggets, own_clusters, own_ranks, clusters_shown)
+            by_topic = {
+                topic_facets.topic: extracted(
+                    system, topic_facets, sentences=clusters_shown, words=words
+                )
+                for topic_facets in facets(
+                    system, own_nuggets, own_clusters, own_ranks, clusters_shown
+                )
             }
             # Where no nugget was found there is nothing to say.
-            found[name] = [said.get(topic, Response(topic, ())) for topic in topics]
-        found[BASELINE] = [
+            responses[name] = [by_topic.get(topic, Response(topic, ())) for topic in topics]
+        responses[BASELINE] = [
             _baseline(str(topic), rows, vectors, sentences)
-            for topic, rows in shown.groupby("topic", sort=False)
+            for topic, rows in own_passages.groupby("topic", sort=False)
         ]
-        parts.append(responses_frame(found).assign(input=kind))
+        parts.append(responses_frame(responses).assign(input=kind))
     return pd.concat(parts, ignore_index=True)
 
 
-def _baseline(topic: str, rows: pd.DataFrame, vectors: pd.Series, most: int) -> Response:
+def _baseline(topic: str, rows: pd.DataFrame, vectors: pd.Series, limit: int) -> Response:
     texts = [text[start:end] for text in rows["text"] for start, end in sentence_spans(text)]
     scores = np.stack(vectors[texts].tolist()) @ vectors[rows["question"].iloc[0]]
-    return nearest_sentences(topic, texts, scores, most=most)
+    return nearest_sentences(topic, texts, scores, limit=limit)

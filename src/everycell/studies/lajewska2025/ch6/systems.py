@@ -111,20 +111,20 @@ def facets(
     for topic, rows in own.groupby("topic", sort=False):
         members = of[of["topic"] == topic]
         scores = scored[scored["topic"] == topic].sort_values("cluster")["score"]
-        chosen, following = chosen_clusters(scores, 1 if system.deep else first)
+        best, following = chosen_clusters(scores, 1 if system.deep else first)
         of_cluster = {
-            int(number): [int(nugget) for nugget in each["nugget"]]
-            for number, each in members.groupby("cluster")
+            int(number): [int(nugget) for nugget in cluster_rows["nugget"]]
+            for number, cluster_rows in members.groupby("cluster")
         }
         yield Facets(
             str(topic),
-            [of_cluster[number] for number in chosen],
+            [of_cluster[number] for number in best],
             [] if following is None else of_cluster[following],
             {int(nugget): text for nugget, text in zip(rows["nugget"], rows["text"], strict=True)},
         )
 
 
-def extracted(system: System, found: Facets, *, sentences: int, words: int) -> Response:
+def extracted(system: System, topic_facets: Facets, *, sentences: int, words: int) -> Response:
     """A response in the nuggets' own words: the most central one of each cluster.
 
     Examples
@@ -134,20 +134,25 @@ def extracted(system: System, found: Facets, *, sentences: int, words: int) -> R
     'owls eat mice sleep'
     """
     if system.deep:
-        left, parts = list(found.clusters[0]) if found.clusters else [], []
+        left, parts = list(topic_facets.clusters[0]) if topic_facets.clusters else [], []
         while left and len(parts) < sentences:
-            parts.append([left.pop(central([found.texts[nugget] for nugget in left]))])
+            parts.append([left.pop(central([topic_facets.texts[nugget] for nugget in left]))])
     else:
-        parts = found.clusters
-    chosen = [each[central([found.texts[nugget] for nugget in each])] for each in parts]
+        parts = topic_facets.clusters
+    nuggets = [
+        cluster[central([topic_facets.texts[nugget] for nugget in cluster])] for cluster in parts
+    ]
     return Response(
-        found.topic,
-        tuple(Sentence(first_words(found.texts[nugget], words), (nugget,)) for nugget in chosen),
+        topic_facets.topic,
+        tuple(
+            Sentence(first_words(topic_facets.texts[nugget], words), (nugget,))
+            for nugget in nuggets
+        ),
     )
 
 
 def nearest_sentences(
-    topic: str, sentences: Sequence[str], scores: Sequence[float], *, most: int
+    topic: str, sentences: Sequence[str], scores: Sequence[float], *, limit: int
 ) -> Response:
     """The one-step baseline of who writes nothing: the sentences nearest to the question.
 
@@ -155,9 +160,9 @@ def nearest_sentences(
 
     Examples
     --------
-    >>> nearest_sentences("1", ["Ships.", "Owls eat.", "Owls eat."], [0.1, 0.9, 0.9], most=2).text
+    >>> nearest_sentences("1", ["Ships.", "Owls eat.", "Owls eat."], [0.1, 0.9, 0.9], limit=2).text
     'Owls eat. Ships.'
     """
-    places = np.argsort(-np.asarray(scores, float), kind="stable")
-    found = list(dict.fromkeys(sentences[place] for place in places))[:most]
-    return Response(topic, tuple(Sentence(" ".join(each.split()), ()) for each in found))
+    order = np.argsort(-np.asarray(scores, float), kind="stable")
+    texts = list(dict.fromkeys(sentences[index] for index in order))[:limit]
+    return Response(topic, tuple(Sentence(" ".join(text.split()), ()) for text in texts))

@@ -70,11 +70,11 @@ class Writer:
     def ask(self, name: str, values: Sequence[Mapping[str, str | Sequence[str]]]) -> list[str]:
         """Answers to one prompt with several values, as lines."""
         messages: list[tuple[Message, ...]] = []
-        for each in values:
+        for slots in values:
             limits = {"words": str(self.words), "sentences": str(self.sentences)}
             if name in _WHOLE:
                 limits["words"] = str(self.words * self.sentences)
-            messages.append(prompt(self._prompts[name], **(limits | dict(each))))
+            messages.append(prompt(self._prompts[name], **(limits | dict(slots))))
         reasons = name == "chain_of_thought"
         decoding = self.reasoning if reasons else self.decoding
         answers = self.model.answer_all(
@@ -113,24 +113,24 @@ def written_responses(
     reasoned: bool = False,
 ) -> pd.DataFrame:
     """Responses of the baselines and of several variants to some topics."""
-    chosen = [
+    own_frames = [
         frame[(frame["input"] == kind) & frame["topic"].isin(topics)]
         for frame in (passages, nuggets, clusters, ranks)
     ]
-    shown = chosen[0].groupby("topic", sort=False)
-    questions = shown["question"].first().to_dict()
-    texts = shown["text"].agg(list).to_dict()
-    given = {topic: texts[topic] for topic in topics}
-    found = {BASELINE: writer.in_one_step("one_step", questions, given)}
+    by_topic = own_frames[0].groupby("topic", sort=False)
+    questions = by_topic["question"].first().to_dict()
+    texts = by_topic["text"].agg(list).to_dict()
+    inputs = {topic: texts[topic] for topic in topics}
+    responses = {BASELINE: writer.in_one_step("one_step", questions, inputs)}
     if reasoned:
-        found[REASONED] = writer.in_one_step("chain_of_thought", questions, given)
+        responses[REASONED] = writer.in_one_step("chain_of_thought", questions, inputs)
     for name, (system, fluent) in systems.items():
-        own = list(facets(system, chosen[1], chosen[2], chosen[3], writer.clusters))
+        own = list(facets(system, own_frames[1], own_frames[2], own_frames[3], writer.clusters))
         plain = _summarised(writer, own, questions)
-        found[name] = plain
+        responses[name] = plain
         if fluent is not None:
-            found[fluent] = rewritten(writer, own, plain, questions)
-    return responses_frame(found).assign(input=kind)
+            responses[fluent] = rewritten(writer, own, plain, questions)
+    return responses_frame(responses).assign(input=kind)
 
 
 def summaries(
@@ -142,34 +142,37 @@ def summaries(
             "summary",
             [
                 {
-                    "question": questions[each.topic],
-                    "nuggets": [each.texts[nugget] for nugget in nuggets],
+                    "question": questions[topic_facets.topic],
+                    "nuggets": [topic_facets.texts[nugget] for nugget in nuggets],
                 }
-                for each in own
-                for nuggets in each.clusters
+                for topic_facets in own
+                for nuggets in topic_facets.clusters
             ],
         )
     )
-    return [[Sentence(next(answers), tuple(nuggets)) for nuggets in each.clusters] for each in own]
+    return [
+        [Sentence(next(answers), tuple(nuggets)) for nuggets in topic_facets.clusters]
+        for topic_facets in own
+    ]
 
 
 def _summarised(
     writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
 ) -> list[Response]:
-    said = summaries(writer, own, questions)
+    sentences_by_topic = summaries(writer, own, questions)
     offers = writer.ask(
         "follow_up",
         [
             {
-                "question": questions[each.topic],
-                "nuggets": [each.texts[nugget] for nugget in each.next],
+                "question": questions[topic_facets.topic],
+                "nuggets": [topic_facets.texts[nugget] for nugget in topic_facets.next],
             }
-            for each in own
+            for topic_facets in own
         ],
     )
     return [
-        Response(each.topic, tuple(sentences), offer)
-        for each, sentences, offer in zip(own, said, offers, strict=True)
+        Response(topic_facets.topic, tuple(sentences), offer)
+        for topic_facets, sentences, offer in zip(own, sentences_by_topic, offers, strict=True)
     ]
 
 
@@ -184,16 +187,16 @@ def rewritten(
         "fluency",
         [
             {
-                "question": questions[each.topic],
-                "sentences": [sentence.text for sentence in each.sentences],
+                "question": questions[response.topic],
+                "sentences": [sentence.text for sentence in response.sentences],
             }
-            for each in plain
+            for response in plain
         ],
     )
-    found = []
-    for each, before, text in zip(own, plain, texts, strict=True):
+    paragraphs = []
+    for topic_facets, before, text in zip(own, plain, texts, strict=True):
         # A sentence of the paragraph may come from any nugget of the sentences before.
         used = {nugget for sentence in before.sentences for nugget in sentence.nuggets}
-        sources = {nugget: each.texts[nugget] for nugget in sorted(used)}
-        found.append(Response(each.topic, traced(text, sources), before.follow_up))
-    return found
+        sources = {nugget: topic_facets.texts[nugget] for nugget in sorted(used)}
+        paragraphs.append(Response(topic_facets.topic, traced(text, sources), before.follow_up))
+    return paragraphs

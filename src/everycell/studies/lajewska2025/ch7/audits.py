@@ -18,22 +18,22 @@ def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
 
     table = rows_where(cells("table_7_4"), row="Query", conditions="EC1-EC10")
     df, n = 9, 1600
-    found = []
+    faults = []
     for cell in p_values(table).itertuples():
         size = printed_text(table, dependent_variable=cell.dependent_variable, metric="effect_size")
         omega = omega_squared(fdtri(df, n - df - 1, 1 - cell.value), df, n)
         # p = 0.0 stands for anything below 0.0005 and gives no upper bound on an effect.
         if size == "S" and cell.value > 0 and omega < 0.01:
-            found.append(f"{cell.dependent_variable} p {cell.value}, omega squared {omega:.4f}")
-    return holds_if_any(found, 'every "S" is at least 0.01')
+            faults.append(f"{cell.dependent_variable} p {cell.value}, omega squared {omega:.4f}")
+    return holds_if_any(faults, 'every "S" is at least 0.01')
 
 
 def audit_lajewska2025_table_7_5_mode(cells: Cells) -> Finding:
     """§ 7.4.1: the mode matters only for the limitations; EC1 to EC8 of Table 7.5."""
     p = p_values(cells("table_7_5"), row="Presentation Mode", conditions="EC1-EC8")
-    others = p[(p["dependent_variable"] != "Limitations") & (p["value"] <= ALPHA)]
+    significant = p[(p["dependent_variable"] != "Limitations") & (p["value"] <= ALPHA)]
     return holds_if_any(
-        named_rows(others, "dependent_variable"), "the other ratings are not significant"
+        named_rows(significant, "dependent_variable"), "the other ratings are not significant"
     )
 
 

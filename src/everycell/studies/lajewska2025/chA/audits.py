@@ -11,9 +11,9 @@ def audit_lajewska2025_figure_A_1_experts(cells: Cells) -> Finding:
     def size(claim: str) -> float:
         return printed_number(cells("text_A_2_1"), claim=claim)
 
-    given = (size("annotators") - size("annotators left out")) * size("topics of a survey")
+    expert_scores = (size("annotators") - size("annotators left out")) * size("topics of a survey")
     counted = size("queries") * size("annotators of a query")
-    return Finding(given != counted, f"{given:g} scores given, {counted:g} counted")
+    return Finding(expert_scores != counted, f"{expert_scores:g} scores given, {counted:g} counted")
 
 
 def check_lajewska2025_worker_sums(cells: Cells) -> Finding:

@@ -45,9 +45,9 @@ def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
     [2, 1, 1, 2, 1, 1, 1, 1, 1]
     """
     rows, sentences = [], [0, 0, 0]
-    for number, (_, passage, found) in enumerate(questions):
-        rows.append((str(number), bool(found)))
-        for _, answers in sentences_with(passage, found):
-            sentences[0 if answers else 1 if found else 2] += 1
+    for number, (_, passage, right_answers) in enumerate(questions):
+        rows.append((str(number), bool(right_answers)))
+        for _, answers in sentences_with(passage, right_answers):
+            sentences[0 if answers else 1 if right_answers else 2] += 1
     passages = pd.DataFrame(rows, columns=["turn_id", "answerable"]).astype({"answerable": bool})
     return set_counts(passages, (sentences[0], sentences[1], sentences[2]))

@@ -45,15 +45,15 @@ def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
 
     Each vote is one answer; the two responses are compared by a one-way ANOVA of 0 and 1.
     """
-    found = []
+    faults = []
     for (row, variant, dimension), (first, second) in _pilot_votes(cells).items():
         key = {"row": row, "response_pair_variant": variant}
         size = printed_text(cells("table_C_2"), metric=f"ANOVA {dimension} effect_size", **key)
         n = first + second
         omega = omega_squared(f_of_votes(first, second), df=1, n=2 * n)
         if size == "S" and omega < 0.01:
-            found.append(f"{row} {variant} {dimension}: {first}, {second}, {omega:.4f}")
-    return holds_if_any(found, 'every "S" is at least 0.01')
+            faults.append(f"{row} {variant} {dimension}: {first}, {second}, {omega:.4f}")
+    return holds_if_any(faults, 'every "S" is at least 0.01')
 
 
 def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:

@@ -26,10 +26,12 @@ def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
     """§ 6.2: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half of them."""
     stated = {"Bing": 1.9456, "Google": 1.1920}
     table = rows_where(cells("table_1"), entity="Back to the Future", metric="pw_g")
-    printed = {system: printed_number(table, system=system) for system in stated}
+    published = {system: printed_number(table, system=system) for system in stated}
     return Finding(
-        all(stated[system] != value for system, value in printed.items()),
-        "; ".join(f"{name}: text {stated[name]:.4f}, table {v:.4f}" for name, v in printed.items()),
+        all(stated[system] != value for system, value in published.items()),
+        "; ".join(
+            f"{name}: text {stated[name]:.4f}, table {v:.4f}" for name, v in published.items()
+        ),
     )
 
 
@@ -58,7 +60,7 @@ def check_sakai2023_fairness_means(cells: Cells) -> Finding:
     measures = table[table["metric"].isin(table.loc[table["turn"] == "GF", "metric"])]
     for (system, metric), part in measures.groupby(["system", "metric"], sort=False):
         mean = part.loc[part["turn"] != "GF", "value"].mean()
-        printed = printed_number(part, turn="GF")
-        if abs(mean - printed) > 0.0001:
-            faults.append(f"{system} {metric}: {mean:.5f}, published {printed}")
+        published = printed_number(part, turn="GF")
+        if abs(mean - published) > 0.0001:
+            faults.append(f"{system} {metric}: {mean:.5f}, published {published}")
     return holds_if_none(faults, "4 means follow within 0.0001")

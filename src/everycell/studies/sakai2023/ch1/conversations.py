@@ -54,7 +54,7 @@ def read_targets(
     >>> read_targets(table, {"GENDER": "JSD"})
     {'GENDER': AttributeSet(target=(0.5, 0.5), divergence='JSD')}
     """
-    found = {}
+    sets = {}
     for name, divergence in divergences.items():
         shares = targets.loc[targets["attribute_set"] == name].sort_values("group")["value"]
         if shares.empty:
@@ -62,8 +62,8 @@ def read_targets(
                 f"The targets hold no attribute set {name!r}; found are "
                 f"{sorted(set(targets['attribute_set']))}."
             )
-        found[name] = AttributeSet(tuple(shares.astype(float).tolist()), divergence)
-    return found
+        sets[name] = AttributeSet(tuple(shares.astype(float).tolist()), divergence)
+    return sets
 
 
 def annotated_entities(
@@ -134,9 +134,9 @@ def relevance_cells(entities: pd.DataFrame, budget: int = READING_BUDGET) -> pd.
     """
     cells: list[tuple[str, str, str, float]] = []
     for system, part in entities.groupby("system", sort=False):
-        named = part[part["gain"] > 0]
-        weights = position_weight(named["word_count"], budget)
-        for entity, weight, gain in zip(named["entity"], weights, named["gain"], strict=True):
+        relevant = part[part["gain"] > 0]
+        weights = position_weight(relevant["word_count"], budget)
+        for entity, weight, gain in zip(relevant["entity"], weights, relevant["gain"], strict=True):
             cells += [
                 (system, entity, "pw", weight),
                 (system, entity, "g", gain),
@@ -167,10 +167,10 @@ def fairness_cells(
     for system, part in entities.groupby("system", sort=False):
         for name, groups in attribute_sets.items():
             memberships = np.array(part[name].tolist())
-            named = (part["turn"], part["gain"], memberships)
-            turns = turn_similarities(*named, groups, method)
+            inputs = (part["turn"], part["gain"], memberships)
+            turns = turn_similarities(*inputs, groups, method)
             metric = f"{name} ({groups.divergence})"
-            for turn, shares in achieved_distributions(*named, method).iterrows():
+            for turn, shares in achieved_distributions(*inputs, method).iterrows():
                 cells += [
                     (system, str(turn), f"{name} group {number}", share)
                     for number, share in enumerate(shares, start=1)
