@@ -23,7 +23,11 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
-from everycell.fair_ranking.matchings import compiled_split
+from everycell.fair_ranking.matchings import (
+    compiled_if_possible,
+    split_by_columns,
+    split_by_rows,
+)
 from everycell.fair_ranking.policies import Policy
 
 Matching = Literal["row_first", "column_first", "assignment"]
@@ -220,10 +224,8 @@ def _decompose(
     if matching == "assignment":
         rankings, weights, left = _split_by_assignment(work, total, ranks)
     elif matching in ("row_first", "column_first"):
-        work = np.ascontiguousarray(work)
-        rankings, weights, left = compiled_split()(
-            work, total, ranks, matching == "row_first", TINY * total
-        )
+        split = compiled_if_possible(split_by_rows if matching == "row_first" else split_by_columns)
+        rankings, weights, left = split(np.ascontiguousarray(work), total, ranks, TINY * total)
     else:
         raise ValueError(
             f"There is no matching rule {matching!r}: take row_first, column_first or assignment."

@@ -1,4 +1,4 @@
-"""Whole runs re-ranked against bias, and the cost in utility: `everycell rerank-fair`.
+"""Whole runs re-ranked against bias, and the cost in utility: `everycell measure rerank`.
 
 A document has a neutrality between 0 and 1; from a threshold on it is protected. The methods are
 those of `everycell.fair_ranking.uncertainty` (pufr), `everycell.fair_ranking.fa_ir` (fair) and

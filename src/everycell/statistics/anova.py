@@ -1,7 +1,7 @@
 """Analysis of variance of categorical designs.
 
-- :func:`anova`: one response, with the numbers of statsmodels' ``anova_lm``;
-- :class:`FastAnova`: the same for one design and many responses at once (simulations);
+- :func:`anova`: one response, through statsmodels, unless cells of the design are empty;
+- :class:`FastAnova`: one design, many responses at once (simulations), the same numbers;
 - :func:`supported_anova`: only what a design with empty cells supports, by comparing nested models
   with the degrees of freedom that their ranks leave.
 
@@ -33,13 +33,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import statsmodels.formula.api as smf
+from statsmodels.stats.anova import anova_lm
 
 from everycell.statistics.designs import (
     Interactions,
     check_response,
+    factor_frame,
+    model_formula,
     model_terms,
+    rounding,
 )
-from everycell.statistics.fast_anova import FastAnova
+from everycell.statistics.fast_anova import AnovaResults, FastAnova
 
 
 def anova(
@@ -50,7 +55,7 @@ def anova(
     typ: int = 2,
     interactions: Interactions = "full",
 ) -> pd.DataFrame:
-    """N-way ANOVA of one response, all factors categorical.
+    """N-way ANOVA of one response, all factors categorical, through statsmodels.
 
     Parameters
     ----------
@@ -92,8 +97,7 @@ def anova(
 
     Notes
     -----
-    Tested against statsmodels ``anova_lm`` and R. Source: lajewska2025, section 4.2.3 (Tables 4.8
-    to 4.12, 7.4 to 7.6).
+    Source: statsmodels ``anova_lm``; lajewska2025, section 4.2.3 (Tables 4.8 to 4.12, 7.4 to 7.6).
 
     Examples
     --------
@@ -102,7 +106,26 @@ def anova(
     {'df': 2.0, 'F': 2.167, 'p': 0.262}
     """
     values = check_response(data, response, factors)
-    return FastAnova(data, factors, typ=typ, interactions=interactions).fit(values).table()
+    design = FastAnova(data, factors, typ=typ, interactions=interactions)
+    if design.full_rank:
+        terms = model_terms(len(factors), interactions)
+        frame = factor_frame(data, factors).assign(y=values - values.mean())
+        model = smf.ols(f"y ~ {model_formula(terms, typ)}", frame).fit()
+        # Where a factor determines the response, statsmodels' residual is rounding error.
+        if model.ssr > rounding(values):
+            table = anova_lm(model, typ=typ).drop(["Residual", "Intercept"], errors="ignore")
+            return AnovaResults(
+                design.terms,
+                design.df,
+                design.df_resid,
+                design.n,
+                sum_sq=table[["sum_sq"]].to_numpy(),
+                f=table[["F"]].to_numpy(),
+                p=table[["PR(>F)"]].to_numpy(),
+                sum_sq_resid=np.array([model.ssr]),
+                sum_sq_total=np.array([model.centered_tss]),
+            ).table()
+    return design.fit(values).table()
 
 
 def supported_anova(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-import numpy as np
 import pandas as pd
 
-from everycell.statistics.designs import RankDeficientDesignWarning, Solution, check_response
+from everycell.statistics.anova import anova, supported_anova
+from everycell.statistics.designs import RankDeficientDesignWarning
 from everycell.statistics.effect_size import EffectScale
-from everycell.statistics.fast_anova import FastAnova
 
 #: Between the factors of an interaction, as the papers print it.
 TIMES = " x "
@@ -53,7 +52,7 @@ def anova_cells(
     >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
     'L'
     """
-    return _cells(data, responses, factors, scale, containing, "minimum_norm")
+    return _cells(data, responses, factors, scale, containing, anova)
 
 
 def supported_cells(
@@ -86,7 +85,7 @@ def supported_cells(
     >>> found[found["metric"] == "df"]["value"].tolist()
     [1, 1, 0]
     """
-    return _cells(data, responses, factors, scale, containing, "supported")
+    return _cells(data, responses, factors, scale, containing, supported_anova)
 
 
 def _cells(
@@ -95,25 +94,23 @@ def _cells(
     factors: Sequence[str],
     scale: EffectScale,
     containing: str | None,
-    solution: Solution,
+    analyse: Callable[[pd.DataFrame, str, Sequence[str]], pd.DataFrame],
 ) -> pd.DataFrame:
     if containing is not None and containing not in factors:
         raise ValueError(
             f"containing is {containing!r}, which is not a factor: give one of {list(factors)}."
         )
-    values = [check_response(data, response, factors) for response in responses]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankDeficientDesignWarning)
-        design = FastAnova(data, factors, solution=solution)
-    results = design.fit(np.column_stack(values))
     cells: list[tuple[str, str, str, object]] = []
-    for column, response in enumerate(responses):
-        for term, row in results.table(column).iterrows():
+    for response in responses:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankDeficientDesignWarning)
+            table = analyse(data, response, factors)
+        for term, row in table.iterrows():
             if containing is not None and containing not in str(term).split(":"):
                 continue
             p_value, size = float(row["p"]), scale.label(row["omega_sq"])
             measures: dict[str, object] = {"p_value": p_value, "effect_size": size}
-            if solution == "supported":
+            if analyse is supported_anova:
                 tested = {"F": row["F"], "p_value": p_value, "omega_squared": row["omega_sq"]}
                 measures = {"df": int(row["df"])}
                 if row["df"]:

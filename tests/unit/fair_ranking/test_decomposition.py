@@ -1,14 +1,18 @@
 """Decompositions: what must not change, what must not rise, and how many rankings there are."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everycell.engine import compiling
 from everycell.fair_ranking.decomposition import decompose, felix, resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier, outlier_probability
 from everycell.fair_ranking.marginals import entropy_marginals
+from everycell.fair_ranking.matchings import compiled_if_possible, split_by_rows
 
 RULES = ["row_first", "column_first", "assignment"]
 
@@ -122,3 +126,16 @@ def test_other_bad_input_is_named():
         decompose([[1.0]], matching="random")
     with pytest.raises(ValueError, match="There are 0 iterations"):
         felix([[1.0]], lambda r: r[:, 0] < 0, iterations=0)
+
+
+@pytest.mark.parametrize("matching", RULES[:2])
+def test_without_numba_the_rankings_are_the_same(monkeypatch, matching):
+    half = np.full((4, 2), 0.25)
+    compiled = decompose(half, matching=matching)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    compiling.compiled.cache_clear()
+    assert compiled_if_possible(split_by_rows) is split_by_rows
+    plain = decompose(half, matching=matching)
+    compiling.compiled.cache_clear()
+    assert plain.rankings.tolist() == compiled.rankings.tolist()
+    assert plain.weights.tolist() == compiled.weights.tolist()

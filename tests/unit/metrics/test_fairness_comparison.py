@@ -9,8 +9,6 @@ import pytest
 from command_line import call, refused
 from scipy import stats
 
-from everycell.engine import compiling
-from everycell.fair_ranking.matchings import _split, compiled_split
 from everycell.metrics.fairness_comparison import compare_fairness
 from everycell.metrics.fairness_frames import MEASURES
 from everycell.metrics.fairness_report import fairness_report
@@ -92,7 +90,19 @@ def files(tmp_path, monkeypatch):
 
 
 def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
-    command = ["fairness", "a.run", "b.run", "c.run", "--counts", "c.parquet", "--k", 3, "--k", 6]
+    command = [
+        "measure",
+        "fairness",
+        "a.run",
+        "b.run",
+        "c.run",
+        "--counts",
+        "c.parquet",
+        "--k",
+        3,
+        "--k",
+        6,
+    ]
     code, out, err = call(*command, "--baseline", "b.run", "--format", "json")
     assert (code, err) == (0, "")
     said = json.loads(out)
@@ -114,24 +124,10 @@ def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
 
 def test_runs_that_the_command_refuses(files):
     of = ("--counts", "c.parquet", "--k", 3)
-    assert "give each only once" in refused("fairness", "a.run", "a.run", *of)
+    assert "give each only once" in refused("measure", "fairness", "a.run", "a.run", *of)
     assert "--baseline is x.run" in refused(
-        "fairness", "a.run", "b.run", "--baseline", "x.run", *of
+        "measure", "fairness", "a.run", "b.run", "--baseline", "x.run", *of
     )
-    assert "one of two or more" in refused("fairness", "a.run", "--baseline", "a.run", *of)
-
-
-def test_decompositions_without_numba_are_those_with_it(monkeypatch):
-    import sys
-
-    from everycell.fair_ranking.decomposition import decompose
-
-    half = np.full((4, 2), 0.25)
-    compiled = decompose(half)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    compiling.compiled.cache_clear()
-    assert compiled_split() is _split
-    plain = decompose(half)
-    compiling.compiled.cache_clear()
-    assert plain.rankings.tolist() == compiled.rankings.tolist()
-    assert plain.weights.tolist() == compiled.weights.tolist()
+    assert "one of two or more" in refused(
+        "measure", "fairness", "a.run", "--baseline", "a.run", *of
+    )
