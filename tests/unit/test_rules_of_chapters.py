@@ -111,6 +111,30 @@ def test_the_check_sees_what_is_read(tmp_path, place, text, fault):
     assert strangers(tmp_path) == expected
 
 
+def other_parents(rules: Path) -> list[str]:
+    """Rules that others inherit from, and merge parameters with, outside parents.smk."""
+    parents = RULE.findall((rules / "parents.smk").read_text(encoding="utf-8"))
+    return [
+        f"{path.relative_to(rules)}: {name}"
+        for path in sorted(rules.rglob("*.smk"))
+        for _, name in USED_RULE.findall(path.read_text(encoding="utf-8"))
+        if name and name not in parents
+    ]
+
+
+def test_rules_inherit_from_parents_alone(repository):
+    # With `use rule`, parameters that the new rule does not name stay those of the old one.
+    assert other_parents(repository / "workflow" / "rules") == []
+
+
+def test_the_check_sees_another_parent(tmp_path):
+    (tmp_path / "parents.smk").write_text("rule step:\n    threads: 1\n")
+    (tmp_path / "toy.smk").write_text(
+        "use rule step as a with:\n    threads: 1\n\nuse rule a as b with:\n"
+    )
+    assert other_parents(tmp_path) == ["toy.smk: a"]
+
+
 def test_rules_import_nothing_that_takes_long(repository):
     # Snakemake reads all rules at each start, and on a cluster for each job.
     names = re.compile(r"^from (everycell[\w.]*) import", re.MULTILINE)

@@ -1,9 +1,6 @@
 # Group bias in ranked lists by the terms of groups, on any collection with documents.parquet,
-# counts.parquet and runs below work/{collection}. A paper's tables and figures inherit from the
-# rules here, and say where they go.
-
-
-include: "term_fairness_inputs.smk"
+# counts.parquet and runs below work/{collection}. Included after the chapters, which say in
+# FAIRNESS_RESULTS what of it they show.
 
 
 use rule step as count_terms with:
@@ -24,75 +21,125 @@ use rule step as count_terms with:
         "Group terms in the documents of {wildcards.collection}"
 
 
-# Both measures on lists that are printed.
+# Both measures on lists that are published.
 use rule figure as term_fairness_example with:
+    input:
+        documents=lambda wildcards: f"published/{lists_of_example(wildcards)}.csv",
     output:
         **figure_files(tables=["measures"]),
     pathvars:
-        result="none/example",
+        result="embedded/{artefact_id}",
+    wildcard_constraints:
+        artefact_id=shown_of("example"),
     params:
         **runs("term_fairness/example"),
+        declared=lambda wildcards: declared_inputs(
+            "embedded", *lists_of_example(wildcards).split("/")
+        ),
         # That of the NFaiRR authors' code, and that with which a document that has a gendered word
         # is biased, as the text says of the example; it names no threshold.
         taus=[TAU, 0],
         read_with=0,
+    message:
+        "Two lists of four documents ({wildcards.artefact_id})"
 
 
-# The measures at every cut-off.
+# The measures at every cut-off. A chapter has a rule of its own for planted rankings.
 use rule figure as term_fairness_depth with:
     input:
         unpack(depth_inputs),
     output:
         **figure_files(tables=["sensitivity"]),
     pathvars:
-        result="none/depth",
+        result="{tier}/{artefact_id}",
+    wildcard_constraints:
+        tier="released",
+        artefact_id=shown_of("depth"),
     resources:
         **needs(1000),
     params:
         **runs("term_fairness/depth"),
-        systems=depth_systems,
-        cutoffs=depth_cutoffs,
-        tau=TAU,
+        **DEPTH,
+    message:
+        "Fairness over the depth of rankings ({wildcards.artefact_id}, released)"
 
 
-# The same where lists are long and many: a file of all points, and what is printed as figure.
-use rule term_fairness_depth as term_fairness_depth_full with:
+# The same where lists are long and many: a file of all points, and what is published as figure.
+use rule figure as term_fairness_depth_full with:
+    input:
+        unpack(depth_inputs),
     output:
         **figure_files(tables=["sensitivity"]),
         points="results/<result>.points.csv",
     pathvars:
-        result="none/depth_full",
+        result="{tier}/{artefact_id}",
+    wildcard_constraints:
+        tier="full",
+        artefact_id=shown_of("depth"),
     resources:
         **needs(8000, 30),
+    params:
+        **runs("term_fairness/depth"),
+        **DEPTH,
+    message:
+        "Fairness over the depth of rankings on MS MARCO ({wildcards.artefact_id})"
 
 
 # Effectiveness and fairness of rankers.
-use rule table as term_fairness_means with:
+use rule table as term_fairness_means_full with:
     input:
         unpack(means_inputs),
     pathvars:
-        result="none/means",
+        result="{tier}/{artefact_id}",
+    wildcard_constraints:
+        tier="full",
+        artefact_id=shown_of("means"),
     resources:
         **needs(4000, 20),
     params:
         **runs("term_fairness/means"),
-        systems=of_tier(RANKERS),
-        query_sets=of_tier(MEASURED_SETS),
-        k=FAIRNESS.k,
-        alpha=FAIRNESS.alpha,
-        baseline=baseline_of,
+        **MEANS,
+    message:
+        "Effectiveness and group fairness on MS MARCO ({wildcards.artefact_id})"
+
+
+# The markers show what is fairer than BM25; the tests beside also show what is less fair.
+use rule table as term_fairness_means with:
+    input:
+        unpack(means_inputs),
+    output:
+        **table_files(tables=["tests"]),
+    pathvars:
+        result="{tier}/{artefact_id}",
+    wildcard_constraints:
+        tier="released",
+        artefact_id=shown_of("means"),
+    resources:
+        **needs(4000, 20),
+    params:
+        **runs("term_fairness/means"),
+        **MEANS,
+    message:
+        "Effectiveness and group fairness ({wildcards.artefact_id}, released)"
 
 
 # The same for rankers with planted effects, next to rankers without any: the negative control.
-use rule term_fairness_means as term_fairness_planted with:
+use rule table as term_fairness_means_planted with:
+    input:
+        unpack(means_inputs),
     output:
         **table_files(tables=["tests", "control"]),
     pathvars:
-        result="none/planted",
-    resources:
-        **needs(600),
+        result="{tier}/{artefact_id}",
+    wildcard_constraints:
+        tier="embedded",
+        artefact_id=shown_of("means"),
     params:
+        **runs("term_fairness/means"),
+        **MEANS,
         control={"control": ("work/planted", CONTROL, 1)},
+    message:
+        "Group fairness of planted rankers ({wildcards.artefact_id})"
 
 
 # Overlap of rankings before and after a gender swap, beside fairness.
@@ -100,7 +147,10 @@ use rule table as term_fairness_overlap with:
     input:
         unpack(overlap_inputs),
     pathvars:
-        result="none/overlap",
+        result="{tier}/{artefact_id}",
+    wildcard_constraints:
+        tier="released|full",
+        artefact_id=shown_of("overlap"),
     resources:
         **needs(4000, 20),
     params:
@@ -109,3 +159,5 @@ use rule table as term_fairness_overlap with:
         query_sets=of_tier(COUNTERFACTUALS),
         k=FAIRNESS.k,
         persistence=FAIRNESS.persistence,
+    message:
+        "Overlap under an exchange of gender ({wildcards.artefact_id}, {wildcards.tier})"

@@ -2,6 +2,7 @@
 # two collections with rankers of all three families, in place of MS MARCO (released tier).
 
 
+include: "term_fairness_inputs.smk"
 include: "term_fairness_collections_inputs.smk"
 
 

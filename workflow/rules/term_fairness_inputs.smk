@@ -7,6 +7,9 @@ from everycell.collections.planted_bias import SYSTEMS as PLANTED
 from everycell.collections.planted_bias import TAU
 
 FAIRNESS = SETTINGS.term_fairness
+#: What papers show of the experiment, by kind: artefact, as KEY/table_1 -> what is its own: of
+#: "example" the artefact whose published cells are the lists, of "means" the names of metrics.
+FAIRNESS_RESULTS = {"example": {}, "depth": {}, "means": {}, "overlap": {}}
 #: Terms of the groups that the NFaiRR authors released.
 WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
 #: What a swap of genders goes by. As an input of rules, so that their receipts name it.
@@ -155,3 +158,25 @@ def overlap_inputs(wildcards):
         for ranker in rankers
     ]
     return files
+
+
+def shown_of(kind):
+    """Artefacts of a kind, as the pattern of a wildcard."""
+    return "|".join(FAIRNESS_RESULTS[kind])
+
+
+def lists_of_example(wildcards):
+    """Artefact whose published cells are the lists of the wildcard's example."""
+    return FAIRNESS_RESULTS["example"][wildcards.artefact_id]
+
+
+#: Parameters of the measures at every cut-off, and of their means, in all tiers.
+DEPTH = {"systems": depth_systems, "cutoffs": depth_cutoffs, "tau": TAU}
+MEANS = {
+    "systems": of_tier(RANKERS),
+    "query_sets": of_tier(MEASURED_SETS),
+    "k": FAIRNESS.k,
+    "alpha": FAIRNESS.alpha,
+    "baseline": baseline_of,
+    "names": lambda wildcards: FAIRNESS_RESULTS["means"][wildcards.artefact_id],
+}

@@ -1,7 +1,7 @@
 # Input functions and names of the rules of abolghasemi2026, chapter 3.
 from everycell.collections.user_satisfaction import CAUSE_FILES, FILES as RATING_FILES
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS
-from everycell.studies.abolghasemi2026.ch3.setups import setups_of
+from everycell.studies.abolghasemi2026.ch3.setups import make_setups
 
 SATISFACTION = SETTINGS.user_satisfaction
 #: Settings of an estimator that say how it is trained, not what it reads.
@@ -161,5 +161,5 @@ ESTIMATOR_TRAINING = {
     "sizes": satisfaction_sizes,
     "samples": samples_taken,
     "frozen": stays_frozen,
-    "setups": setups_of(SATISFACTION.upsampling),
+    "setups": make_setups(SATISFACTION.upsampling),
 }

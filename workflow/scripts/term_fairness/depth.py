@@ -27,7 +27,7 @@ from everycell.studies.term_fairness.curves import (
     RECOVERED,
     balance_marks,
     curve_points,
-    named_in_figure,
+    label_systems,
     printed_points,
     recovered_table,
     sensitivity_points,
@@ -62,5 +62,5 @@ with ResultJob(snakemake) as job:
         found = recovered(fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF)
         job.write_beside(recovered_table(found, SYSTEMS), "recovered", RECOVERED)
         marks = balance_marks(found)
-        figure = document_against_list_fairness(named_in_figure(marks, SYSTEMS))
+        figure = document_against_list_fairness(label_systems(marks, SYSTEMS))
         job.write_figure(marks, figure, "balance")

@@ -4,9 +4,9 @@ from everycell.engine.result_job import ResultJob
 from everycell.retrieval.fairness_figures import documents_in_lists
 from everycell.studies.term_fairness.example import (
     GROUPS,
-    drawn_example,
     example_cells,
     example_measures,
+    figure_frames,
 )
 
 with ResultJob(snakemake) as job:
@@ -14,7 +14,7 @@ with ResultJob(snakemake) as job:
     (artefact,) = params.declared
     printed = job.input_cells(artefact)
     values = example_measures(printed, params.taus)
-    figure = documents_in_lists(*drawn_example(printed, values), GROUPS)
+    figure = documents_in_lists(*figure_frames(printed, values), GROUPS)
     job.write_figure(example_cells(printed, values, params.read_with), figure)
     values = values.rename(columns={"measure": "metric"})
     job.write_beside(values, "measures", dict.fromkeys(values["metric"], 3))

@@ -8,12 +8,12 @@ from everycell.studies.abolghasemi2026.ch2.curves import (
     curve_marks,
     curves,
     effective_weights,
-    in_print,
     plotted_cells,
+    published_cells,
 )
 from everycell.studies.abolghasemi2026.ch2.figures import interpolation_curves
-from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import MEASURES, RankingRuns
+from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
@@ -25,13 +25,13 @@ with ResultJob(snakemake) as job:
     }
     noise = found.noise(settings.scaling, settings.noise_seeds)
     points = curves(sweeps, noise)
-    marks = curve_marks(as_printed(points, ("value", "oracle", "noise")))
+    marks = curve_marks(published_units(points, ("value", "oracle", "noise")))
     details = {model: detail for _, model, detail, _ in settings.systems}
     plotted = plotted_cells(marks, first, details)
     if "points" in snakemake.output.keys():
         csv = plotted.to_csv(index=False, lineterminator="\n")
         write_atomically(Path(snakemake.output.points), csv)
-        plotted = in_print(plotted, first)
+        plotted = published_cells(plotted, first)
     figure = interpolation_curves(marks.assign(first=first, second=marks["combination"]))
     job.write_figure(plotted, figure)
     job.write_beside(effective_weights(points, first), "ranges", dict.fromkeys(MEASURES, 0))

@@ -5,20 +5,20 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch2.interpolation import (
     interpolation_table,
-    named_combinations,
+    name_combinations,
 )
-from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.quality import letters_note
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import DECIMALS, KEYS, RankingRuns
+from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 
 def table(found: RankingRuns) -> pd.DataFrame:
     """Single systems and the combinations of the first one with each other one."""
     details = {model: detail for _, model, detail, _ in settings.systems}
     first, pairings = next(iter(found.runs)), found.pairings(settings.scaling)
-    combinations, details = named_combinations(first, pairings, details)
+    combinations, details = name_combinations(first, pairings, details)
     singles = {task: found.values(task) for task in found.tasks}
-    quality = as_printed(interpolation_table(singles, combinations, level=settings.alpha))
+    quality = published_units(interpolation_table(singles, combinations, level=settings.alpha))
     return quality.assign(model=quality["system"], detail=quality["system"].map(details))
 
 

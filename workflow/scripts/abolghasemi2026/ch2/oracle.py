@@ -3,14 +3,14 @@
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch2.figures import oracle_gains
 from everycell.studies.abolghasemi2026.ch2.oracle import (
+    add_control,
     gain_marks,
     oracle_table,
-    with_control,
-    with_whole_counts,
+    round_counts,
 )
-from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.quality import letters_note
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
+from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
@@ -25,11 +25,11 @@ with ResultJob(snakemake) as job:
         for other, by_task in pairings.items()
     }
     details = {f"{first}+oracle {model}": detail for _, model, detail, _ in settings.systems}
-    table = as_printed(
+    table = published_units(
         oracle_table(combinations, singles, noise, level=settings.alpha, letters=settings.letters),
         ("value", "noise_value"),
     )
-    shown = with_whole_counts(with_control(table, first) if settings.control else table)
+    shown = round_counts(add_control(table, first) if settings.control else table)
     shown["detail"] = shown["combination"].map(details).fillna("random scores")
     job.write_table(
         shown[["row", "combination", "detail", "task", "metric", "value", "marker"]],

@@ -9,13 +9,12 @@ from everycell.engine.spread import SEEDS, summarised
 from everycell.retrieval.encoded import read_encoded
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.abolghasemi2026.ch2.figures import short_against_long
-from everycell.studies.abolghasemi2026.ch2.learned import learned
+from everycell.studies.abolghasemi2026.ch2.learning_gains import learning_gains
 from everycell.studies.abolghasemi2026.ch2.planted_checks import (
     combination_checks,
     gain_checks,
     weight_checks,
 )
-from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.quality import (
     expansion_means,
     letters_note,
@@ -30,6 +29,7 @@ from everycell.studies.abolghasemi2026.ch2.ranking_runs import (
 )
 from everycell.studies.abolghasemi2026.ch2.reports import task_reports
 from everycell.studies.abolghasemi2026.ch2.seeds import mean_over_seeds, means_by_seed, runs_by_seed
+from everycell.studies.abolghasemi2026.ch2.units import published_units
 from everycell.trec.runs import read_run
 
 with ResultJob(snakemake) as job:
@@ -54,11 +54,11 @@ with ResultJob(snakemake) as job:
                 row: evaluate(read_run(run), qrels, MEASURES) for row, run in runs.items()
             }
     table = quality_table(values, level=settings.alpha, letters={row: row for row in rows})
-    table = as_printed(table)
+    table = published_units(table)
     table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
     job.write_table(table[[*KEYS, "value", "marker"]], note=letters_note(table))
     if settings.seeds:
-        spread = as_printed(means_by_seed(trainings, list(trainings[-1][found.tasks[0]])))
+        spread = published_units(means_by_seed(trainings, list(trainings[-1][found.tasks[0]])))
         spread["model"], spread["detail"] = zip(*spread["row"].map(rows), strict=True)
         decimals = {metric: digits + 1 for metric, digits in DECIMALS.items()}
         job.write_beside(summarised(spread, KEYS), SEEDS, decimals)
@@ -79,7 +79,7 @@ with ResultJob(snakemake) as job:
         chosen = {row: found.runs[row] for row in dict.fromkeys([*must_beat, *must_beat.values()])}
         trained = RankingRuns(snakemake.input.candidates, chosen, **lists)
         by_task = {task: trained.values(task, "validation") for task in lists["tasks"]}
-        gains = learned(by_task, must_beat, level=settings.alpha)
+        gains = learning_gains(by_task, must_beat, level=settings.alpha)
         digits = {"gain in nDCG": 4, "low": 4, "high": 4, "p": 4, "topics": 0}
         job.write_beside(gains, "validation", digits)
     if "checks_csv" in snakemake.output.keys():

@@ -11,17 +11,17 @@ from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.abolghasemi2026.ch3.answers import (
     ESTIMATOR,
     MEASURES,
-    chosen_setups,
+    add_labels,
     confusions,
     growing_share,
-    measured,
-    numbered,
+    measure_confusions,
+    number_trainings,
     overlaps,
-    shown_answers,
+    select_answers,
+    select_setups,
     spread,
-    with_labels,
 )
-from everycell.studies.abolghasemi2026.ch3.estimators import printed_names
+from everycell.studies.abolghasemi2026.ch3.estimators import thesis_names
 from everycell.studies.abolghasemi2026.ch3.few_shot import FEW_SHOT
 from everycell.studies.abolghasemi2026.ch3.figures import (
     FIGURES,
@@ -32,11 +32,11 @@ from everycell.studies.abolghasemi2026.ch3.ranking import RANKED, ranking_qualit
 from everycell.studies.abolghasemi2026.ch3.robustness import (
     CUES,
     GAINS,
-    cue_of_apologies,
+    apology_effects,
     doubling_gains,
     gains,
 )
-from everycell.studies.abolghasemi2026.ch3.setups import is_own, is_printed
+from everycell.studies.abolghasemi2026.ch3.setups import is_own, is_published
 
 ROWS = ["test_data", "model", "setup", "benchmark"]
 LABELS = {"benchmark": "dataset", "metric": "metric"}
@@ -44,10 +44,10 @@ LABELS = {"benchmark": "dataset", "metric": "metric"}
 with ResultJob(snakemake) as job:
     settings = snakemake.params
     files = snakemake.input
-    trained = numbered(map(pd.read_parquet, files.trained), settings.trainings)
+    trained = number_trainings(map(pd.read_parquet, files.trained), settings.trainings)
     asked = map(pd.read_parquet, files.few_shot)
-    said = with_labels(pd.concat([*trained, *asked], ignore_index=True))
-    setups = chosen_setups(said[~said["setup"].map(is_own)])
+    said = add_labels(pd.concat([*trained, *asked], ignore_index=True))
+    setups = select_setups(said[~said["setup"].map(is_own)])
     answers = said[said["part"] != "valid"]
     job.facts["unparsable"] = int(answers["probability"].isna().sum())
     job.facts["language_models"] = [
@@ -56,10 +56,10 @@ with ResultJob(snakemake) as job:
 
     # Table 3.6, and beside it how far trainings differ. Where a tier gives verdicts on cells, its
     # tables have the rows of the print alone.
-    table = measured(confusions(answers))
+    table = measure_confusions(confusions(answers))
     shown = table
     if settings.printed_rows:
-        printed = table["model"].isin(printed_names()) & table["setup"].map(is_printed)
+        printed = table["model"].isin(thesis_names()) & table["setup"].map(is_published)
         shown = table[printed | (table["setup"] == FEW_SHOT)]
     values = shown.groupby([*ROWS, "metric"], sort=False)["value"]
     job.write_table(values.mean().reset_index().rename(columns=LABELS))
@@ -72,22 +72,22 @@ with ResultJob(snakemake) as job:
     for name, gained in (("robustness", gains), ("doubled", doubling_gains)):
         table = gained(answers, draws=settings.draws, seed=job.seed)
         job.write_beside(table, name, dict.fromkeys(GAINS, 2))
-    job.write_beside(cue_of_apologies(answers), "apologies", dict.fromkeys(CUES, 2))
+    job.write_beside(apology_effects(answers), "apologies", dict.fromkeys(CUES, 2))
     ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)
     job.write_beside(ranked, "ranking", dict.fromkeys(RANKED, 1))
 
-    chosen = shown_answers(answers, setups).groupby(ESTIMATOR, sort=False)
+    chosen = select_answers(answers, setups).groupby(ESTIMATOR, sort=False)
     similarity = [
         (model, benchmark, "JSI", overlaps(rows))
         for (benchmark, model, setup), rows in chosen
-        if not settings.printed_rows or setup == FEW_SHOT or model in printed_names()
+        if not settings.printed_rows or setup == FEW_SHOT or model in thesis_names()
     ]
     columns = ["row", "dataset", "metric", "value"]
     each = pd.DataFrame(similarity, columns=columns)
     means = each.assign(value=[float(np.mean(values)) for values in each["value"]])
     job.write_table(means.dropna(subset="value"), artefact="table_3_7")
     if settings.printed_rows:
-        seeds = each[each["row"].isin(printed_names())].explode("value").dropna(subset="value")
+        seeds = each[each["row"].isin(thesis_names())].explode("value").dropna(subset="value")
         table = summarised(seeds, columns[:-1])
         job.write_beside(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 

@@ -12,10 +12,10 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.flips import INTERVALS, flip_intervals, flip_shares
 from everycell.studies.abolghasemi2026.ch3.generators import (
     DECIMALS,
-    judge_of,
+    add_controls,
     planted_dialogue,
     planted_sizes,
-    with_controls,
+    train_sample_judge,
 )
 
 with ResultJob(snakemake) as job:
@@ -25,8 +25,8 @@ with ResultJob(snakemake) as job:
     generated, rules = (
         frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)
     )
-    judge = judge_of(samples, planted_dialogue, folds=settings.folds)
-    generators = with_controls(
+    judge = train_sample_judge(samples, planted_dialogue, folds=settings.folds)
+    generators = add_controls(
         {settings.model: generated, "rules": rules},
         [made.sample for made in generated],
         samples,

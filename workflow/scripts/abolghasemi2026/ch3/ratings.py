@@ -9,8 +9,8 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.data import (
     AGREEMENT,
     BEHIND_3_2,
+    collect_ratings,
     counts_by_rule,
-    given_ratings,
     rater_agreement,
 )
 
@@ -18,7 +18,7 @@ with ResultJob(snakemake) as job:
     printed = job.input_cells("abolghasemi2026/table_3_1").astype({"value": int})
     rules, raters = [], []
     for benchmark in FILES:
-        ratings = given_ratings(read_dialogues(Path(snakemake.input[f"{benchmark}_ratings"])))
+        ratings = collect_ratings(read_dialogues(Path(snakemake.input[f"{benchmark}_ratings"])))
         stated = printed[printed["dataset"] == benchmark].set_index("row")["value"]
         rules.append(counts_by_rule(ratings, stated.to_dict()).assign(dataset=benchmark))
         raters.append(rater_agreement(ratings).assign(dataset=benchmark))

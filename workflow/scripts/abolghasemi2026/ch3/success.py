@@ -18,10 +18,10 @@ from everycell.studies.abolghasemi2026.ch3.flips import (
 from everycell.studies.abolghasemi2026.ch3.generators import (
     DECIMALS,
     SCORES,
-    judge_of,
+    first_utterance,
+    judge_generators,
     judge_scores,
-    judged_generators,
-    opening,
+    train_sample_judge,
 )
 
 with ResultJob(snakemake) as job:
@@ -34,12 +34,12 @@ with ResultJob(snakemake) as job:
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     people = read_samples(Path(files.released), CAUSE_BENCHMARK, "generated")
     # A pair has one number, and one dialogue.
-    judge = judge_of(main, opening, folds=settings.folds, labels=people)
+    judge = train_sample_judge(main, first_utterance, folds=settings.folds, labels=people)
     generated, rules = (
         frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)
     )
     generators = {settings.model: generated, "rules": rules}
-    labels = judged_generators(main, people, generators, judge, seed=job.seed)
+    labels = judge_generators(main, people, generators, judge, seed=job.seed)
     job.write_beside(compare_generators(labels), "generators", DECIMALS)
     job.write_beside(count_faults(generated), "answers", {"count": 0})
     job.write_beside(judge_scores(main, people, judge), "judges", SCORES)

@@ -12,7 +12,7 @@ from everycell.language_models.records import record_lines
 from everycell.language_models.settings import Decoding
 from everycell.rag.prompts import read_names, read_template
 from everycell.studies.abolghasemi2026.ch5.answers import answers_frame
-from everycell.studies.abolghasemi2026.ch5.arms import all_requests, study_settings
+from everycell.studies.abolghasemi2026.ch5.arms import present_questions, study_settings
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 from everycell.studies.abolghasemi2026.ch5.prompted import PromptedModel, entries_to_pass_on
 from everycell.studies.abolghasemi2026.ch5.reading import READINGS, Reading
@@ -44,7 +44,7 @@ with Job(snakemake) as job:
         seed=job.seed,
     )
     first, *others = chosen.retrievers
-    asked = all_requests(
+    asked = present_questions(
         study_settings(sizes["k"], sizes["depths"], first=first, other_retrievers=others),
         lambda setting, arm: drawn.of_arm(setting, arm, sizes["questions"][setting.name]),
     )

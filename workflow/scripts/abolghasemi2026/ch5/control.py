@@ -4,9 +4,9 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.rag.citations import without_citations
-from everycell.studies.abolghasemi2026.ch5.arms import all_requests, study_settings
-from everycell.studies.abolghasemi2026.ch5.controls import controls
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.arms import present_questions, study_settings
+from everycell.studies.abolghasemi2026.ch5.controls import make_controls
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
 from everycell.studies.abolghasemi2026.ch5.requests import DrawnQuestions
 from everycell.trec.runs import read_run
 
@@ -26,11 +26,11 @@ with Job(snakemake) as job:
     first, *others = params.retrievers
     settings = study_settings(params.k, params.depths, first=first, other_retrievers=others)
     drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
-    asked = all_requests(
+    asked = present_questions(
         settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)
     )
     frames = [
-        answers_of(control, asked, benchmark)
-        for control in controls(params.shown, params.odds, job.seed).values()
+        collect_answers(control, asked, benchmark)
+        for control in make_controls(params.shown, params.odds, job.seed).values()
     ]
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")

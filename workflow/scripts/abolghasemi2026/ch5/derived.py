@@ -5,16 +5,16 @@ import pandas as pd
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch5.figures import citation_bars
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING, TOTAL
-from everycell.studies.abolghasemi2026.ch5.printed_bias import (
+from everycell.studies.abolghasemi2026.ch5.published_bias import (
     bias_cells,
     counts_from_recalls,
     queries_behind,
     recalls_from_counts,
 )
-from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+from everycell.studies.abolghasemi2026.ch5.published_tests import (
     TESTS,
     bias_significance,
-    marked,
+    mark_bias,
     sensitivity_significance,
     tests_table,
 )
@@ -44,8 +44,8 @@ with ResultJob(snakemake) as job:
         "Table 5.5": bias_significance(mixed, n),
     }
     bias, mixed_bias = bias_cells(quality), bias_cells(mixed)
-    job.write_table(marked(bias, tests["Table 5.3"]))
-    job.write_table(marked(mixed_bias, tests["Table 5.5"]), artefact="table_5_5")
+    job.write_table(mark_bias(bias, tests["Table 5.3"]))
+    job.write_table(mark_bias(mixed_bias, tests["Table 5.5"]), artefact="table_5_5")
     job.write_beside(pd.concat([tests_table(*item) for item in tests.items()]), "tests", TESTS)
 
     modes = [*SETTING, "rag_mode", "metric", "value"]

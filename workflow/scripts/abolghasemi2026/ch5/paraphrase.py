@@ -19,11 +19,11 @@ from everycell.rag.paraphrases import attempts, paraphrases_frame, read_template
 from everycell.rag.questions import pick_questions
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
+    add_titles,
     answers_to_keep,
-    ending_where_hopeless,
-    noting,
+    hopeless_search_stopper,
+    outlook_writer,
     questions_to_try,
-    under_titles,
 )
 from everycell.trec.runs import read_run
 
@@ -42,9 +42,9 @@ with Job(snakemake) as job:
         found, texts, longest=longest, limit=sizes["candidates"], seed=job.seed
     )
     # A model of the user's may be paid for; a search in the released tier is a replay.
-    told = noting(job.log.write)
+    told = outlook_writer(job.log.write)
     if snakemake.wildcards.tier == "full":
-        told = ending_where_hopeless(chosen.model, job.log.write)
+        told = hopeless_search_stopper(chosen.model, job.log.write)
         if not tried:
             raise LanguageModelError(
                 f"{files.run}: {none_to_try(left_out, len(found), longest=longest)}"
@@ -77,7 +77,7 @@ with Job(snakemake) as job:
         write_json(Path(snakemake.output.provenance), model.provenance())
     write_atomically(Path(snakemake.output.record), record_lines(paraphraser.used.values()))
     frame = paraphrases_frame(made)
-    job.write_frame(under_titles(frame, passages["title"]), "paraphrases")
+    job.write_frame(add_titles(frame, passages["title"]), "paraphrases")
     job.write_frame(pd.DataFrame({"query_id": asked}), "asked")
     counts = frame["reason"].replace("", "kept").value_counts().to_dict()
     job.log.write(f"{len(frame)} passages: {counts}; {len(asked)} questions have all of theirs.\n")

@@ -7,11 +7,11 @@ from everycell.rag.citations import without_citations
 from everycell.rag.questions import pick_questions
 from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
-    all_requests,
+    present_questions,
     study_settings,
 )
-from everycell.studies.abolghasemi2026.ch5.controls import controls
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.controls import make_controls
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
@@ -30,9 +30,9 @@ with Job(snakemake) as job:
 
     def told(preferences, questions, setting):
         """Answers of controls with these preferences."""
-        asked = all_requests([setting], lambda setting, arm: questions)
-        chosen = controls(preferences, params.odds, job.seed)
-        return [answers_of(control, asked, benchmark) for control in chosen.values()]
+        asked = present_questions([setting], lambda setting, arm: questions)
+        chosen = make_controls(preferences, params.odds, job.seed)
+        return [collect_answers(control, asked, benchmark) for control in chosen.values()]
 
     questions, left_out = pick_questions(run, gold, k=params.k)
     job.log.write(f"{len(questions)} questions are asked; left out: {dict(left_out)}.\n")
@@ -41,7 +41,9 @@ with Job(snakemake) as job:
     others = [each for each in params.strengths if each not in params.shown]
     further = told(others, questions, main._replace(arms=PLAIN_ARMS))
     for depth in depths:
-        placed, _ = pick_questions(run, gold, k=depth.k, place=depth.position, seed=job.seed)
+        placed, _ = pick_questions(
+            run, gold, k=depth.k, gold_position=depth.position, seed=job.seed
+        )
         frames += told(params.shown, placed, depth)
 
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")

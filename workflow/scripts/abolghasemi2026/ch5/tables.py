@@ -6,27 +6,31 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.abolghasemi2026.ch5.answers import always_first, answer_shares, check_answers
+from everycell.studies.abolghasemi2026.ch5.answers import (
+    answer_shares,
+    check_answers,
+    cite_always_first,
+)
 from everycell.studies.abolghasemi2026.ch5.chapter_tables import (
     ENDS,
     SHARES,
     ChapterTable,
     chapter_tables,
-    generators_shown,
-    readings_compared,
+    compare_readings,
+    interval_table,
+    select_generators,
     size_note,
-    with_intervals,
 )
-from everycell.studies.abolghasemi2026.ch5.comparisons import compared
+from everycell.studies.abolghasemi2026.ch5.comparisons import compare_labels
 from everycell.studies.abolghasemi2026.ch5.control_truth import (
     BIAS_KEYS,
     KNOWN,
     QUALITY_KEYS,
     measured_bias,
     measured_quality,
-    one_number_a_row,
+    melt_measures,
 )
-from everycell.studies.abolghasemi2026.ch5.controls import controls
+from everycell.studies.abolghasemi2026.ch5.controls import make_controls
 from everycell.studies.abolghasemi2026.ch5.figures import bias_lines, citation_bars, depth_lines
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING
 from everycell.studies.abolghasemi2026.ch5.reading import READ
@@ -38,13 +42,13 @@ with ResultJob(snakemake) as job:
     job.facts["language_models"] = [
         json.loads(Path(file).read_text()) for file in snakemake.input.provenance
     ]
-    known = controls(sorted({*params.shown, *params.strengths}), params.odds, job.seed)
+    known = make_controls(sorted({*params.shown, *params.strengths}), params.odds, job.seed)
     is_control = answers["generator"].isin(known)
     # What citing by position comes to; of a control it is known what everything comes to.
-    reference = always_first(answers[~is_control])
+    reference = cite_always_first(answers[~is_control])
     found = chapter_tables(answers, reference, job.seed)
     written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
-    shown = generators_shown(answers, is_control, params.printed)
+    shown = select_generators(answers, is_control, params.printed)
     verdicts = params.printed is not None
 
     retrieved = answers[answers["place"] == "retrieved"]
@@ -64,12 +68,12 @@ with ResultJob(snakemake) as job:
     job.write_figure(cells, citation_bars(cells), figure)
     job.write_figure(*depth_lines(depths), "figure_5_9")
 
-    job.write_beside(with_intervals(found), "intervals", ENDS)
+    job.write_beside(interval_table(found), "intervals", ENDS)
     shares = answer_shares(pd.concat([answers, reference]))
     job.write_beside(shares.astype({"k": str}), "answers", SHARES)
     if "readings" in written:
         readings = pd.concat(map(pd.read_parquet, snakemake.input.readings))
-        job.write_beside(readings_compared(readings, job.seed), "readings", READ)
+        job.write_beside(compare_readings(readings, job.seed), "readings", READ)
     if "bias" in written:
         if "planted" in written:
             more = check_answers(pd.read_parquet(snakemake.input.strengths))
@@ -78,9 +82,9 @@ with ResultJob(snakemake) as job:
         depth = fixed.groupby("generator")["k"].first()
         there = {name: known[name] for name in known if name in depth.index}
         quality = measured_quality(found, there, depth)
-        job.write_beside(one_number_a_row(quality, QUALITY_KEYS), "truth", KNOWN)
-        plain = ChapterTable(SETTING, compared(answers, "CAB", study="plain", seed=job.seed))
+        job.write_beside(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
+        plain = ChapterTable(SETTING, compare_labels(answers, "CAB", study="plain", seed=job.seed))
         bias = measured_bias(found | {"table_5_3": plain}, there, depth)
-        job.write_beside(one_number_a_row(bias, BIAS_KEYS), "bias", KNOWN)
+        job.write_beside(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
         if "planted" in written:
             job.write_figure(*bias_lines(bias), "planted")

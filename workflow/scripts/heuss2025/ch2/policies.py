@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.studies.heuss2025.ch2.ranked_lists import Setup, measured
+from everycell.studies.heuss2025.ch2.ranked_lists import Setup, measure_policies
 from everycell.studies.heuss2025.ch2.scored_lists import ranked_lists
 
 with Job(snakemake) as job:
     setup = Setup(**snakemake.params.setup)
     frames = [
-        measured(lists, setup, np.random.default_rng([job.seed, key["run"]])).assign(**key)
+        measure_policies(lists, setup, np.random.default_rng([job.seed, key["run"]])).assign(**key)
         for key, lists in ranked_lists(pd.read_parquet(snakemake.input.scores), setup.items)
     ]
     found = pd.concat(frames, ignore_index=True).assign(dataset=snakemake.wildcards.dataset)

@@ -6,10 +6,10 @@ from everycell.engine.result_job import ResultJob
 from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PRINTED,
-    in_readings,
-    marked,
+    mark_cells,
     mean_cells,
     run_cells,
+    select_readings,
     significance_cells,
 )
 from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
@@ -19,13 +19,13 @@ with ResultJob(snakemake) as job:
     measures = pd.concat(map(pd.read_parquet, snakemake.input), ignore_index=True)
     tests = significance_cells(measures, number)
     values = mean_cells(measures, number, PRINTED)
-    paired = marked(values, tests, "p paired", params.alpha)
-    job.write_table(in_readings(paired, params.readings))
+    paired = mark_cells(values, tests, "p paired", params.alpha)
+    job.write_table(select_readings(paired, params.readings))
     decimals = {"all": 3, "EE-L": 2}
-    unpaired = marked(values, tests, "p unpaired", params.alpha)
+    unpaired = mark_cells(values, tests, "p unpaired", params.alpha)
     job.write_beside(unpaired, "epochs", decimals)
     job.write_beside(tests, "tests", {"all": 4})
-    runs = in_readings(run_cells(measures, number, PRINTED), params.readings)
+    runs = select_readings(run_cells(measures, number, PRINTED), params.readings)
     keys = [column for column in runs if column not in ("run", "value")]
     job.write_beside(summarised(runs, keys), SEEDS, {"all": 4})
     formula = mean_cells(measures, number, METRICS[5:])

@@ -3,12 +3,12 @@
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.job import Job
 from everycell.learning.portable_arithmetic import use_portable_arithmetic
-from everycell.studies.heuss2025.ch2.scored_lists import lists_to_rank, scored
+from everycell.studies.heuss2025.ch2.scored_lists import lists_to_rank, score_lists
 
 with Job(snakemake) as job:
     use_portable_arithmetic()
     params, dataset = snakemake.params, snakemake.wildcards.dataset
     train, test = (read_fair_lists(snakemake.input[part]) for part in ("train", "test"))
     lists = lists_to_rank(train, test, dataset, params.draw)
-    found = scored(train, lists, readings=params.readings, seeds=params.seeds, seed=job.seed)
+    found = score_lists(train, lists, readings=params.readings, seeds=params.seeds, seed=job.seed)
     job.write_frame(found, "scores")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch3.curves import Curves, against_order, changes
+from everycell.studies.heuss2025.ch3.curves import Curves, changes, order_violations
 from everycell.studies.heuss2025.ch3.figures import control_figure
 from everycell.studies.heuss2025.ch3.trade_offs import METRICS
 
@@ -26,6 +26,6 @@ with ResultJob(snakemake) as job:
     ]
     points = pd.DataFrame(rows, columns=["method", "metric", "alpha", "value"])
     job.write_figure(points, control_figure(points))
-    job.write_beside(against_order(curves, params.methods), "against", {"all": 5})
+    job.write_beside(order_violations(curves, params.methods), "against", {"all": 5})
     spans = [tuple(span) for span in params.spans]
     job.write_beside(changes(curves, "PUFR", spans), "changes", {"all": 4})

@@ -4,19 +4,19 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch3.certainty import changed_lists, example_lists
+from everycell.studies.heuss2025.ch3.certainty import change_shares, example_lists
 from everycell.studies.heuss2025.ch3.figures import density_figure
 from everycell.studies.heuss2025.ch3.inputs import read_lists
-from everycell.studies.heuss2025.ch3.operating_points import chosen_settings
+from everycell.studies.heuss2025.ch3.operating_points import settings_by_loss
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
     lists = read_lists(snakemake.input.scores, snakemake.input.counts, snakemake.input.qrels)
     measured = pd.read_parquet(snakemake.input.measures)
-    [strengths] = chosen_settings(measured, [params.loss]).values()
+    [strengths] = settings_by_loss(measured, [params.loss]).values()
     points = example_lists(lists, strengths["PUFR"], params.methods["protected_from"])
     job.write_figure(points, density_figure(points))
-    changed = changed_lists(
+    changed = change_shares(
         lists,
         strengths,
         **params.methods,

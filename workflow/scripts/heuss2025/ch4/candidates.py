@@ -3,12 +3,12 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch4.shown import bars, shown
+from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.talent_search import OF_CANDIDATES
 
 with ResultJob(snakemake) as job:
     queries, explainers = OF_CANDIDATES[snakemake.wildcards.number]
-    points = shown(pd.read_parquet(snakemake.input.candidates), queries, explainers)
+    points = select_attributions(pd.read_parquet(snakemake.input.candidates), queries, explainers)
     panel = ["query", "explainer"] if len(explainers) > 1 else ["query"]
     columns = 2 if len(explainers) > 1 else 3
-    job.write_figure(points, bars(points, "candidate", panel, columns=columns))
+    job.write_figure(points, draw_bars(points, "candidate", panel, columns=columns))

@@ -3,17 +3,21 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
+from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.attributions import WITH_BASE
-from everycell.studies.heuss2025.ch4.shown import bars, shown
 from everycell.studies.heuss2025.ch4.talent_search import OF_LISTS
 
 with ResultJob(snakemake) as job:
     queries = OF_LISTS[snakemake.wildcards.number]
     lists = pd.read_parquet(snakemake.input.lists)
     lists = lists[(lists["model"] == "biased") & (lists["candidates"] == "Table 4.A.1")]
-    points = shown(lists[["query", "explainer", "feature", "value"]], queries)
-    choices = shown(pd.read_parquet(snakemake.input.choices), queries, ["RankingSHAP"])
+    points = select_attributions(lists[["query", "explainer", "feature", "value"]], queries)
+    choices = select_attributions(
+        pd.read_parquet(snakemake.input.choices), queries, ["RankingSHAP"]
+    )
     shapley = choices[choices["choice"] == WITH_BASE].drop(columns="choice")
-    job.write_figure(points, bars(points, "explainer", ["query"], shapley))
+    job.write_figure(points, draw_bars(points, "explainer", ["query"], shapley))
     for name in ("choices", "spread"):
-        job.write_beside(shown(pd.read_parquet(snakemake.input[name]), queries), name, {"all": 3})
+        job.write_beside(
+            select_attributions(pd.read_parquet(snakemake.input[name]), queries), name, {"all": 3}
+        )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch4.shown import bars, shown
+from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 
 with ResultJob(snakemake) as job:
     lists = pd.read_parquet(snakemake.input.lists)
@@ -11,5 +11,5 @@ with ResultJob(snakemake) as job:
         "query", key=lambda names: names.map(names.unique().tolist().index), kind="stable"
     )
     columns = ["query", "candidates", "explainer", "feature", "value"]
-    points = shown(lists[columns], None)
-    job.write_figure(points, bars(points, "explainer", ["query", "candidates"], columns=2))
+    points = select_attributions(lists[columns], None)
+    job.write_figure(points, draw_bars(points, "explainer", ["query", "candidates"], columns=2))

@@ -7,7 +7,7 @@ from everycell.engine.job import Job
 from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.citing_styles import citing_style
-from everycell.studies.heuss2025.ch5.asked import asked_again, contexts
+from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
@@ -36,7 +36,7 @@ with Job(snakemake) as job:
                 for text, (_, documents) in zip(said, wanted, strict=True)
             ]
 
-        found = asked_again(asked, ask_all, seed=job.seed, longest=params.longest)
+        found = repeat_with_forgeries(asked, ask_all, seed=job.seed, longest=params.longest)
     for name, table in found.items():
         table.insert(0, "answerer", params.model)
         job.write_frame(table, name)

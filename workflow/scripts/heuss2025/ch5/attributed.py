@@ -11,13 +11,13 @@ from everycell.learning.models import load_model, one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
-from everycell.studies.heuss2025.ch5.attributed import asked_questions, trials
+from everycell.studies.heuss2025.ch5.known_attributors import select_questions, trials
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     one_thread()
     files, params = snakemake.input, snakemake.params
-    questions = asked_questions(
+    questions = select_questions(
         pd.read_parquet(files.questions),
         pd.read_parquet(files.relevant),
         pd.read_parquet(files.passages).set_index("document_id")["text"].to_dict(),

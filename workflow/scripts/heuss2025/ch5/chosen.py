@@ -10,14 +10,14 @@ from everycell.language_models.jobs import model_of_job
 from everycell.language_models.records import record_lines
 from everycell.rag.attributors import LikelyChoice
 from everycell.rag.grounded_template import GroundedAnswer
-from everycell.studies.heuss2025.ch5.asked import asked_again
-from everycell.studies.heuss2025.ch5.attributed import asked_questions
-from everycell.studies.heuss2025.ch5.reported import relevant_chosen
+from everycell.studies.heuss2025.ch5.known_attributors import select_questions
+from everycell.studies.heuss2025.ch5.model_contexts import repeat_with_forgeries
+from everycell.studies.heuss2025.ch5.section_numbers import relevant_citations
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    questions = asked_questions(
+    questions = select_questions(
         pd.read_parquet(files.questions),
         pd.read_parquet(files.relevant),
         pd.read_parquet(files.passages).set_index("document_id")["text"].to_dict(),
@@ -35,14 +35,14 @@ with Job(snakemake) as job:
             """Choices of the model, as answers of one sentence."""
             return [GroundedAnswer(each, 1) for each in choice.answer_all(wanted)]
 
-        found = asked_again(asked, ask_all, seed=job.seed)
+        found = repeat_with_forgeries(asked, ask_all, seed=job.seed)
         # They are numbers of documents and their log-probabilities: nothing of a passage.
         write_atomically(Path(snakemake.output.record), record_lines(model.used))
     relevant = [
         frozenset(place for place, text in enumerate(each.documents) if text in each.relevant)
         for each in questions
     ]
-    found["right"] = relevant_chosen(first, relevant)
+    found["right"] = relevant_citations(first, relevant)
     for name in ("outcomes", "numbers", "answers", "right"):
         found[name].insert(0, "answerer", params.name)
         job.write_frame(found[name], name)

@@ -4,12 +4,12 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch5.figures import case_bars, estimate_lines
-from everycell.studies.heuss2025.ch5.planted_citations import counted
+from everycell.studies.heuss2025.ch5.planted_citations import case_counts
 
 with ResultJob(snakemake) as job:
     parts = [pd.read_parquet(file) for file in snakemake.input.outcomes]
     found = pd.concat(parts, ignore_index=True)
-    points = counted(found, snakemake.params.of, snakemake.params.metrics)
+    points = case_counts(found, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))
     # The figure has the counts.
     job.write_beside(found.drop(columns=["count", "of"]), "shares", {"all": 1})

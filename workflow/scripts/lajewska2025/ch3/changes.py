@@ -4,7 +4,7 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.significance import change_ranges
-from everycell.studies.lajewska2025.ch3.measures import printed_changes
+from everycell.studies.lajewska2025.ch3.measures import published_changes
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
@@ -33,4 +33,4 @@ with ResultJob(snakemake) as job:
             for name, listed in pairs.items()
         },
     )
-    job.write_table(printed_changes(ranges, settings.ranges))
+    job.write_table(published_changes(ranges, settings.ranges))

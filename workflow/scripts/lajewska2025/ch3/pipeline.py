@@ -9,9 +9,9 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import change_ranges
 from everycell.studies.lajewska2025.ch3.measures import (
     TESTS,
-    cells_of_tests,
-    compared_pairs,
-    printed_changes,
+    compare_pairs,
+    melt_tests,
+    published_changes,
 )
 from everycell.trec.runs import read_run
 
@@ -53,7 +53,7 @@ with ResultJob(snakemake) as job:
 
     pairs = [(name, a, b) for name, listed in settings.comparisons.items() for a, b in listed]
     shown = {run: row for rows in settings.shown["systems"].values() for row, run in rows.items()}
-    tests = compared_pairs(values, pairs, COMPARED).replace({"a": shown, "b": shown})
-    job.write_beside(cells_of_tests(tests), "tests", TESTS)
+    tests = compare_pairs(values, pairs, COMPARED).replace({"a": shown, "b": shown})
+    job.write_beside(melt_tests(tests), "tests", TESTS)
     ranges = change_ranges(means[COMPARED], settings.comparisons)
-    job.write_table(printed_changes(ranges, settings.ranges))
+    job.write_table(published_changes(ranges, settings.ranges))

@@ -6,9 +6,9 @@ from everycell.engine.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
 from everycell.studies.lajewska2025.ch3.measures import (
     TESTS,
-    cells_of_tests,
-    compared_pairs,
+    compare_pairs,
     mean_cells,
+    melt_tests,
 )
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
@@ -39,8 +39,8 @@ with ResultJob(snakemake) as job:
             for system, run in zip(systems, runs, strict=True)
         }
         cells.append(mean_cells(number, year, values))
-        found = compared_pairs(values, pairs, [next(iter(measures)), "NDCG@3"])
+        found = compare_pairs(values, pairs, [next(iter(measures)), "NDCG@3"])
         found.insert(1, "cast_year", year)
         tests.append(found)
     job.write_table(pd.concat(cells, ignore_index=True))
-    job.write_beside(cells_of_tests(pd.concat(tests)), "tests", TESTS)
+    job.write_beside(melt_tests(pd.concat(tests)), "tests", TESTS)

@@ -17,22 +17,22 @@ from everycell.dialogue.answerability import THRESHOLDS, lexical_probabilities
 from everycell.engine.result_job import ResultJob
 from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.lajewska2025.answerability_data import (
-    as_scores,
     judged_pairs,
     labelled_pairs,
     read_labels,
+    score_frame,
 )
 from everycell.studies.lajewska2025.ch5.accuracy import (
     accuracy,
+    accuracy_cells,
     cases,
     chatgpt_accuracy,
     chatgpt_cases,
     constant_accuracy,
-    described,
-    printed_cells,
+    format_thresholds,
+    name_level,
     system_tests,
-    thresholds_in_words,
-    tuned,
+    tune_thresholds,
     unanswerable_cells,
 )
 
@@ -66,12 +66,12 @@ with ResultJob(snakemake) as job:
     training = labelled[labelled["partition"] == "train"]
     pairs = judged_pairs(passages, labelled)
     found = lexical_probabilities(labelled_pairs(training), training["answers"], pairs)
-    systems[WORDS] = as_scores(pairs, found).set_index(["question", "sentence"])["probability"]
+    systems[WORDS] = score_frame(pairs, found).set_index(["question", "sentence"])["probability"]
     decisions = {
         row: cases(test, labelled_test, scores, THRESHOLDS) for row, scores in systems.items()
     }
     by_training = [
-        printed_cells({row: cases(test, labelled_test, scores, THRESHOLDS)})
+        accuracy_cells({row: cases(test, labelled_test, scores, THRESHOLDS)})
         for row in PRINTED.values()
         for scores in trained.get(row, ())
     ]
@@ -86,19 +86,19 @@ with ResultJob(snakemake) as job:
 
     own = [(row, "", level, value) for row, level, value in constant_accuracy(decisions[WORDS])]
     for row, scores in systems.items():
-        chosen = tuned(validation, scores)
+        chosen = tune_thresholds(validation, scores)
         for label, levels in (
-            (thresholds_in_words(THRESHOLDS), decisions[row]),
-            (f"{thresholds_in_words(chosen)}, tuned", cases(test, labelled_test, scores, chosen)),
+            (format_thresholds(THRESHOLDS), decisions[row]),
+            (f"{format_thresholds(chosen)}, tuned", cases(test, labelled_test, scores, chosen)),
         ):
             own += [
-                (row, label, described(*key), accuracy(truth, said))
+                (row, label, name_level(*key), accuracy(truth, said))
                 for key, (_, truth, said) in levels.items()
             ]
     job.write_beside(
         pd.DataFrame(own, columns=["classifier", "thresholds", "metric", "value"]),
         "classifiers",
-        {described(*key): 3 for key in decisions[WORDS]},
+        {name_level(*key): 3 for key in decisions[WORDS]},
     )
     job.write_beside(
         system_tests(decisions, chatgpt_cases(test, predicted, min(thresholds))),

@@ -6,15 +6,15 @@ from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.annotations import (
     GROUPS,
-    annotations_of,
     gaps,
-    marked_texts,
+    mark_texts,
+    read_group,
 )
 
 with ResultJob(snakemake) as job:
     rows = []
     for group, (task, name, people) in GROUPS.items():
-        texts = marked_texts(annotations_of(snakemake.input[group], group), group)
+        texts = mark_texts(read_group(snakemake.input[group], group), group)
         rows.append((name, task, str(people), "J", mean_jaccard(texts)))
         rows += [
             (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))

@@ -10,10 +10,10 @@ from everycell.engine.job import Job
 from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
 from everycell.learning.sentence_classifier import pair_features, train_head
 from everycell.studies.lajewska2025.answerability_data import (
-    as_scores,
     judged_pairs,
     labelled_pairs,
     read_labels,
+    score_frame,
 )
 
 with Job(snakemake) as job:
@@ -44,4 +44,4 @@ with Job(snakemake) as job:
     ]
     job.log.write(f"{len(training)} sentences; log loss by strength: {losses}\n")
     best = heads[int(np.argmin(losses))]
-    job.write_frame(as_scores(judged, best.predict_proba(features[2])[:, 1]), "scores")
+    job.write_frame(score_frame(judged, best.predict_proba(features[2])[:, 1]), "scores")

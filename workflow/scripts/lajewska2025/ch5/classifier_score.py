@@ -4,9 +4,9 @@ from everycell.engine.job import Job
 from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
 from everycell.learning.sentence_classifier import answer_probabilities
 from everycell.studies.lajewska2025.answerability_data import (
-    as_scores,
     judged_pairs,
     read_labels,
+    score_frame,
 )
 
 with Job(snakemake) as job:
@@ -15,4 +15,4 @@ with Job(snakemake) as job:
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     pairs = judged_pairs(*read_labels(snakemake.input))
     found = answer_probabilities(model.to(device()), tokenizer, pairs, snakemake.params.length)
-    job.write_frame(as_scores(pairs, found), "scores")
+    job.write_frame(score_frame(pairs, found), "scores")

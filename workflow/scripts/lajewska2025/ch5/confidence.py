@@ -10,11 +10,11 @@ from everycell.studies.lajewska2025.annotations import PER_PASSAGE, paths
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
     DECIMALS,
-    plotted,
+    add_agreement,
+    figure_marks,
     read_released,
     readings,
     spread,
-    with_agreement,
 )
 from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
 
@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
         )
         for path in paths(snakemake.input.dataset)
     ]
-    annotations = with_agreement(pd.concat(batches, ignore_index=True))
+    annotations = add_agreement(pd.concat(batches, ignore_index=True))
     released = read_released(Path(snakemake.input.released))
     found = readings(annotations, released, resamples=params.resamples, seed=params.seed)
     p = found.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
@@ -34,5 +34,5 @@ with ResultJob(snakemake) as job:
     job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
     job.write_beside(found, "readings", DECIMALS)
     job.write_beside(spread(annotations), "spread", {"share of spread": 3})
-    marks = plotted(annotations)
+    marks = figure_marks(annotations)
     job.write_figure(marks, confidence_and_agreement(marks), name="relation")

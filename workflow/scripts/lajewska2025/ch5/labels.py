@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.collections.answerability import read_passage_labels, read_sentence_labels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch5.rankings import READINGS, rankings_of
+from everycell.studies.lajewska2025.ch5.rankings import READINGS, ranking_values
 
 with ResultJob(snakemake) as job:
     files = snakemake.input
@@ -17,7 +17,7 @@ with ResultJob(snakemake) as job:
     passages = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
     test = passages[passages["partition"] == "test"]
     answerable = {
-        reading: rankings_of(test, ["answerable"], reading)["answerable"].max(axis=1)
+        reading: ranking_values(test, ["answerable"], reading)["answerable"].max(axis=1)
         for reading in READINGS
     }
     labels = {

@@ -5,22 +5,22 @@ import pandas as pd
 from everycell.collections.snippets import check_same_texts
 from everycell.dialogue.spans import AGGREGATIONS
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.annotations import GROUPS, annotations_of, marked_texts
+from everycell.studies.lajewska2025.annotations import GROUPS, mark_texts, read_group
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
 
 with ResultJob(snakemake) as job:
     files = snakemake.input
-    passages = annotations_of(files.paragraph_expert, "paragraph_expert")
-    experts = marked_texts(passages)
+    passages = read_group(files.paragraph_expert, "paragraph_expert")
+    experts = mark_texts(passages)
     parts = []
     for group in ("paragraph_regular", "paragraph_master", "paragraph_prolific"):
-        name, of_workers = GROUPS[group][1], annotations_of(files[group], group)
+        name, of_workers = GROUPS[group][1], read_group(files[group], group)
         check_same_texts(passages, of_workers)
-        workers = marked_texts(of_workers, group)
+        workers = mark_texts(of_workers, group)
         pairs = [(workers[text], experts[text]) for text in experts]
         parts.append(similarity(pairs, name, "Paragraph-based", "ascii"))
     for group in ("sentence_regular", "sentence_master"):
-        name, sentences = GROUPS[group][1], annotations_of(files[group], group)
+        name, sentences = GROUPS[group][1], read_group(files[group], group)
         parts += [
             similarity(
                 sentence_pairs(sentences, passages, reading), name, "Sentence-based", reading

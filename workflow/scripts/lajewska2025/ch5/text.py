@@ -9,9 +9,9 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.annotations import (
     GROUPS,
     PER_PASSAGE,
-    annotations_of,
-    marked_texts,
+    mark_texts,
     paths,
+    read_group,
 )
 
 WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")
@@ -19,14 +19,14 @@ WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")
 with ResultJob(snakemake) as job:
     files = snakemake.input
     found = read_annotations(paths(files.dataset), per_text=PER_PASSAGE)
-    texts = marked_texts(found)
-    of_experts = annotations_of(files.paragraph_expert, "paragraph_expert")
-    experts = marked_texts(of_experts)
+    texts = mark_texts(found)
+    of_experts = read_group(files.paragraph_expert, "paragraph_expert")
+    experts = mark_texts(of_experts)
 
     def f1(annotations: pd.DataFrame, group: str | None = None) -> float:
         """Mean F1 of annotations of the experts' texts, against the experts."""
         check_same_texts(of_experts, annotations)
-        workers = marked_texts(annotations, group)
+        workers = mark_texts(annotations, group)
         return sum(reference_similarity(workers[text], experts[text]).f1 for text in experts) / len(
             experts
         )
@@ -47,7 +47,7 @@ with ResultJob(snakemake) as job:
         (whole, "no_snippet_by_two", int((nothing == 2).sum())),
         ("Expert", "J", mean_jaccard(experts)),
         ("Expert", "J_2", mean_jaccard(experts, 2)),
-        *((GROUPS[of][1], "F1_mean", f1(annotations_of(files[of], of), of)) for of in WORKERS),
+        *((GROUPS[of][1], "F1_mean", f1(read_group(files[of], of), of)) for of in WORKERS),
     ]
     job.write_table(pd.DataFrame(rows, columns=["part", "metric", "value"]))
     agreement = [(whole, "J", mean_jaccard(texts)), (whole, "J_2", mean_jaccard(texts, 2))]

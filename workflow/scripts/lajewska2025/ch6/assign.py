@@ -8,13 +8,13 @@ from everycell.engine.job import Job
 from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
-from everycell.studies.lajewska2025.ch6.creating import assigned_nuggets
+from everycell.studies.lajewska2025.ch6.creating import assign_topic_nuggets
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     template = read_prompt("assign", Path(files.prompt) if files.prompt else None)
     with model_of_job(snakemake, job.log) as model:
-        found = assigned_nuggets(
+        found = assign_topic_nuggets(
             pd.read_parquet(files.nuggets),
             pd.read_parquet(files.responses),
             asking(model, Decoding(max_tokens=params.max_tokens)),

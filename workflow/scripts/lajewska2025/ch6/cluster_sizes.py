@@ -3,14 +3,14 @@
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.sizes import cluster_sizes, halves
+from everycell.studies.lajewska2025.ch6.sizes import cluster_sizes, half_shares
 
 with ResultJob(snakemake) as job:
     nuggets = pd.read_parquet(snakemake.input.nuggets)
     clusters = pd.read_parquet(snakemake.input.clusters)
     job.write_table(cluster_sizes(nuggets, clusters))
     job.write_beside(
-        halves(nuggets, clusters),
+        half_shares(nuggets, clusters),
         "halves",
         {"half of the nuggets": 2, "clusters": 2, "clusters of half": 2, "questions": 0},
     )

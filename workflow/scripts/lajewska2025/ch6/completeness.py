@@ -10,11 +10,11 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.completeness import (
     completeness,
     imitate,
-    with_intervals,
-    with_text,
+    join_sentences,
+    mean_intervals,
 )
-from everycell.studies.lajewska2025.ch6.nuggets import MEAN, TEST_DECIMALS, tested
-from everycell.studies.lajewska2025.ch6.sizes import with_enough
+from everycell.studies.lajewska2025.ch6.nuggets import MEAN, TEST_DECIMALS, compare_runs
+from everycell.studies.lajewska2025.ch6.sizes import enough_nuggets
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, GOLD, RELEVANT, STANDARD
 
 INTERVAL = {"value": 3, "low": 3, "high": 3, "topics": 0}
@@ -31,11 +31,11 @@ with ResultJob(snakemake) as job:
         resamples=params.resamples,
     )
     nuggets = pd.read_parquet(files.nuggets)
-    facts = with_enough(nuggets[nuggets["detection"] == GOLD])
+    facts = enough_nuggets(nuggets[nuggets["detection"] == GOLD])
     questions = pd.read_parquet(files.passages).groupby("topic")["question"].first().to_dict()
-    extracted = with_text(pd.read_parquet(files.extracted)).assign(writer="extracted")
+    extracted = join_sentences(pd.read_parquet(files.extracted)).assign(writer="extracted")
     written = [
-        with_text(pd.read_parquet(path)).assign(writer=name)
+        join_sentences(pd.read_parquet(path)).assign(writer=name)
         for name, path in zip(params.models, files.written, strict=True)
     ]
 
@@ -47,7 +47,9 @@ with ResultJob(snakemake) as job:
 
     on_relevant = mean[mean["input"] == RELEVANT]
     others = [name for name in on_relevant["system"].unique() if name != STANDARD]
-    tests = tested(on_relevant.rename(columns={"system": "run"}), [(o, STANDARD) for o in others])
+    tests = compare_runs(
+        on_relevant.rename(columns={"system": "run"}), [(o, STANDARD) for o in others]
+    )
     job.write_beside(
         tests.rename(columns={"a": "row"}).melt("row", list(TEST_DECIMALS), "metric"),
         "tests",
@@ -69,7 +71,7 @@ with ResultJob(snakemake) as job:
     compared = compared[compared["topic"].isin(asked) & (compared["input"] == RELEVANT)]
     compared = compared.assign(system=compared["writer"] + ": " + compared["system"])
     by_writer = completeness(imitations, facts, compared, questions)
-    by_writer = with_intervals(by_writer[by_writer["judge"] == MEAN], ["system"])
+    by_writer = mean_intervals(by_writer[by_writer["judge"] == MEAN], ["system"])
     words = compared.assign(value=compared["text"].str.split().str.len()).groupby("system")["value"]
     by_writer = pd.concat([by_writer, words.mean().reset_index().assign(metric="words")])
     job.write_beside(by_writer, "writers", INTERVAL | {"words": 1})

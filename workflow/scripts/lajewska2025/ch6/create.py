@@ -8,7 +8,7 @@ from everycell.engine.job import Job
 from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
-from everycell.studies.lajewska2025.ch6.creating import created_nuggets
+from everycell.studies.lajewska2025.ch6.creating import create_topic_nuggets
 
 with Job(snakemake) as job:
     params = snakemake.params
@@ -19,7 +19,9 @@ with Job(snakemake) as job:
     }
     with model_of_job(snakemake, job.log) as model:
         ask = asking(model, Decoding(max_tokens=params.max_tokens))
-        found = created_nuggets(passages.drop_duplicates(["topic", "passage_id"]), ask, prompts)
+        found = create_topic_nuggets(
+            passages.drop_duplicates(["topic", "passage_id"]), ask, prompts
+        )
     unlabelled = int((found["importance"] == "").sum())
     job.log.write(f"{len(found)} nuggets, {unlabelled} of them without a label of importance.\n")
     job.write_frame(found.assign(judge=params.judge), "nuggets")

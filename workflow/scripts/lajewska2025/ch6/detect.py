@@ -9,7 +9,7 @@ from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
-from everycell.studies.lajewska2025.ch6.detected import detected_spans
+from everycell.studies.lajewska2025.ch6.detection import detect_spans
 from everycell.studies.lajewska2025.ch6.inputs import (
     agreement_with_people,
     marks_of_people,
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     decoding = Decoding(max_tokens=params.max_tokens)
     with model_of_job(snakemake, job.log) as model:
         ask = asking(model, decoding)
-        found = detected_spans(shown, template, ask)
+        found = detect_spans(shown, template, ask)
         job.log.write(
             f"Of {found.marked} marked texts {found.strays} do not stand in their passage; "
             f"{found.unmarked} of {len(shown)} passages have no mark.\n"

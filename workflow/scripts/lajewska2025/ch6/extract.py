@@ -9,7 +9,7 @@ from everycell.engine.job import Job
 from everycell.engine.receipts import write_json
 from everycell.rag.grounded.provenance import provenance, provenance_page
 from everycell.rag.grounded.responses import responses_of
-from everycell.studies.lajewska2025.ch6.stages import extracted_responses
+from everycell.studies.lajewska2025.ch6.stages import extract_responses
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, RELEVANT, STANDARD
 
 TITLE = "Responses from nuggets, with the spans that they come from"
@@ -21,7 +21,7 @@ NOTE = (
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    found = extracted_responses(
+    found = extract_responses(
         pd.read_parquet(files.passages),
         pd.read_parquet(files.nuggets),
         pd.read_parquet(files.clusters),

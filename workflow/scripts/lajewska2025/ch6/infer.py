@@ -6,15 +6,15 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.rag.grounded.entailment import inferred, load_inference
-from everycell.studies.lajewska2025.ch6.completeness import with_text
-from everycell.studies.lajewska2025.ch6.inferred import inference_scores
-from everycell.studies.lajewska2025.ch6.sizes import with_enough
+from everycell.studies.lajewska2025.ch6.completeness import join_sentences
+from everycell.studies.lajewska2025.ch6.inference import inference_scores
+from everycell.studies.lajewska2025.ch6.sizes import enough_nuggets
 
 with Job(snakemake) as job:
     source = job.folder_of("inference")
     model, tokenizer = load_inference(source)
-    nuggets = with_enough(pd.read_parquet(snakemake.input.nuggets))
-    responses = with_text(pd.read_parquet(snakemake.input.responses))
+    nuggets = enough_nuggets(pd.read_parquet(snakemake.input.nuggets))
+    responses = join_sentences(pd.read_parquet(snakemake.input.responses))
     scores = inference_scores(responses, nuggets, partial(inferred, model, tokenizer))
     job.log.write(f"{len(responses)} responses by {source.name}.\n")
     job.write_frame(scores, "scores")

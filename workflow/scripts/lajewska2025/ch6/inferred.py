@@ -6,14 +6,14 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.inferred import (
+from everycell.studies.lajewska2025.ch6.inference import (
     ABLATION,
     COMPLETE,
     CONTRADICTED,
     ENTAILED,
-    by_input,
-    variants,
-    with_spread,
+    input_table,
+    spread_cells,
+    variant_table,
 )
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, REASONED, RELEVANT
 
@@ -25,21 +25,21 @@ with ResultJob(snakemake) as job:
         json.loads(Path(file).read_text()) for file in snakemake.input.provenance
     ]
     scores = pd.concat(map(pd.read_parquet, snakemake.input.scores), ignore_index=True)
-    inputs = by_input(scores)
+    inputs = input_table(scores)
     first = inputs[(inputs["input"] == RELEVANT.capitalize()) & inputs["metric"].isin(SHORT)]
     first = first.drop(columns="input")
     job.write_table(first.assign(metric=first["metric"].map(SHORT)).reset_index(drop=True))
     job.write_table(inputs, artefact="table_6_4")
-    reasoned = by_input(scores, (BASELINE, REASONED, "GINGER"))
+    reasoned = input_table(scores, (BASELINE, REASONED, "GINGER"))
     decimals = dict.fromkeys(reasoned["metric"].unique(), 2)
     job.write_beside(reasoned, "reasoning", decimals, "table_6_4")
     relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
     job.write_table(
-        with_spread(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
+        spread_cells(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),
         artefact="table_6_6",
     )
     complete = scores[(scores["metric"] == COMPLETE) & (scores["system"] != REASONED)]
     means = complete.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
     means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
     job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")
-    job.write_table(variants(scores), artefact="table_C_6")
+    job.write_table(variant_table(scores), artefact="table_C_6")

@@ -11,7 +11,7 @@ from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.studies.lajewska2025.annotations import paths
-from everycell.studies.lajewska2025.ch6.judging import judged_again
+from everycell.studies.lajewska2025.ch6.judging import judge_again
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     decoding = Decoding(max_tokens=params.max_tokens)
     template = read_prompt("assign", Path(files.prompt) if files.prompt else None)
     with model_of_job(snakemake, job.log) as model:
-        found = judged_again(
+        found = judge_again(
             labels[labels["judge"] == JUDGES[params.judge]],
             responses,
             asking(model, decoding),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, in_common, six_scores
+from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, shared_facts, six_scores
 from everycell.studies.lajewska2025.ch6.judging import scores_again
 from everycell.studies.lajewska2025.ch6.nuggets import means
 
@@ -43,7 +43,7 @@ with ResultJob(snakemake) as job:
         rows = [
             (judge, metric, value)
             for judge, own in nuggets.groupby("judge", sort=False)
-            for metric, value in in_common(
+            for metric, value in shared_facts(
                 own, released[released["judge"] == JUDGES[str(judge)]]
             ).items()
         ]

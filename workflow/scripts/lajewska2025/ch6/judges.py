@@ -9,13 +9,13 @@ from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_lab
 from everycell.engine.result_job import ResultJob
 from everycell.rag.judges import judge_agreement
 from everycell.rag.nuggets import in_any_spelling, with_one_key
-from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, in_common
+from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, shared_facts
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
-    judged,
+    add_mean,
+    compare_runs,
     means,
-    tested,
-    with_mean,
+    name_scores,
 )
 
 #: How labels of importance are read; the first is how the print was made.
@@ -36,9 +36,9 @@ AGREEMENT_DECIMALS = {
 
 with ResultJob(snakemake) as job:
     labels = read_nugget_labels(*map(Path, snakemake.input.labels))
-    read = {name: judged(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
+    read = {name: name_scores(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
     scores = read["as spelled"]
-    table = means(with_mean(scores)).rename(columns={"run": "row"})
+    table = means(add_mean(scores)).rename(columns={"run": "row"})
     table["metric"] = "V_strict " + table["judge"]
     job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
 
@@ -52,7 +52,7 @@ with ResultJob(snakemake) as job:
     rows = [
         (f"{name} in {other}", metric, value)
         for name, other in itertools.permutations(JUDGES, 2)
-        for metric, value in in_common(
+        for metric, value in shared_facts(
             lists[lists["judge"] == JUDGES[other]], lists[lists["judge"] == JUDGES[name]]
         ).items()
         if metric in ("found", "found by chance", "topics")
@@ -60,15 +60,15 @@ with ResultJob(snakemake) as job:
     shared = pd.DataFrame(rows, columns=["nuggets", "metric", "value"])
     job.write_beside(shared, "nuggets", IN_COMMON_DECIMALS)
 
-    readings = pd.concat(means(with_mean(each)).assign(metric=name) for name, each in read.items())
+    readings = pd.concat(means(add_mean(each)).assign(metric=name) for name, each in read.items())
     job.write_beside(
         readings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
         "readings",
         dict.fromkeys(READINGS, 3),
     )
     rewriting = pd.concat(
-        tested(rows, [("GINGER-top5", "GINGER-top5 wo/ rewriting")]).assign(judge=judge)
-        for judge, rows in with_mean(scores).groupby("judge", sort=False)
+        compare_runs(rows, [("GINGER-top5", "GINGER-top5 wo/ rewriting")]).assign(judge=judge)
+        for judge, rows in add_mean(scores).groupby("judge", sort=False)
     )
     job.write_beside(
         rewriting.melt("judge", list(TEST_DECIMALS), "metric"), "rewriting", TEST_DECIMALS

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from everycell.collections.nugget_labels import read_nugget_labels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS, judged, with_mean
+from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS, add_mean, name_scores
 from everycell.studies.lajewska2025.ch6.parts import parts_tables
 
 with ResultJob(snakemake) as job:
     labels = read_nugget_labels(*map(Path, snakemake.input.labels))
-    tables = parts_tables(with_mean(judged(labels, labels.nuggets)))
+    tables = parts_tables(add_mean(name_scores(labels, labels.nuggets)))
     job.write_table(tables.cells)
     job.write_beside(tables.tests, "tests", TEST_DECIMALS)
     job.write_beside(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})

@@ -8,7 +8,7 @@ from everycell.engine.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.studies.lajewska2025.ch6.rag24 import rag_responses, to_judge
-from everycell.studies.lajewska2025.ch6.written import Writer
+from everycell.studies.lajewska2025.ch6.writing import Writer
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params

@@ -9,8 +9,8 @@ from everycell.language_models.settings import Decoding
 from everycell.learning.models import load_model, one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.grounded.faithfulness import Grounding, answer_relevance, faithfulness
-from everycell.studies.lajewska2025.ch6.completeness import with_text
-from everycell.studies.lajewska2025.ch6.inferred import FAITHFUL, RELEVANCE
+from everycell.studies.lajewska2025.ch6.completeness import join_sentences
+from everycell.studies.lajewska2025.ch6.inference import FAITHFUL, RELEVANCE
 
 with Job(snakemake) as job:
     one_thread()
@@ -18,7 +18,7 @@ with Job(snakemake) as job:
     passages = pd.read_parquet(files.passages)
     questions = passages.groupby("topic")["question"].first()
     texts = passages.groupby(["input", "topic"])["text"].agg(tuple)
-    responses = with_text(pd.read_parquet(files.responses))
+    responses = join_sentences(pd.read_parquet(files.responses))
     asked = [
         Grounding(questions[row.topic], row.text, texts[row.input, row.topic])
         for row in responses.itertuples(index=False)

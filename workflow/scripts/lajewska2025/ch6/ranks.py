@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.studies.lajewska2025.ch6.stages import ranked
+from everycell.studies.lajewska2025.ch6.stages import rank_clusters
 
 with Job(snakemake) as job:
     files = snakemake.input
@@ -17,7 +17,7 @@ with Job(snakemake) as job:
         from everycell.learning.t5 import load_t5
 
         compare = partial(pair_scores, *load_t5(job.folder_of("duo")))
-    found = ranked(
+    found = rank_clusters(
         pd.read_parquet(files.nuggets),
         pd.read_parquet(files.clusters),
         questions,

@@ -8,12 +8,12 @@ from everycell.engine.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
 from everycell.studies.lajewska2025.ch6.systems import IRRELEVANT, REASONED, RELEVANT
-from everycell.studies.lajewska2025.ch6.written import (
+from everycell.studies.lajewska2025.ch6.writing import (
     ALL_WRITTEN,
     WRITTEN,
     WRITTEN_ON_OTHER_INPUT,
     Writer,
-    written_responses,
+    write_responses,
 )
 
 with Job(snakemake) as job:
@@ -36,7 +36,7 @@ with Job(snakemake) as job:
         found = []
         for kind, systems in variants.items():
             topics = list(dict.fromkeys(nuggets.loc[nuggets["input"] == kind, "topic"]))
-            responses = written_responses(
+            responses = write_responses(
                 writer,
                 passages,
                 nuggets,

@@ -9,14 +9,14 @@ from everycell.collections.user_studies import (
 )
 from everycell.engine.result_job import ResultJob
 from everycell.statistics.effect_size import EFFECT_SCALES
-from everycell.studies.lajewska2025.ch7.anova_tables import PRINTED, by_worker, one_way
+from everycell.studies.lajewska2025.ch7.anova_tables import PRINTED, one_way_table, worker_table
 
 with ResultJob(snakemake) as job:
     number = snakemake.wildcards.number
     ratings = read_transparency(Path(snakemake.input.ratings))
     responses = list(RESPONSE_RATINGS if number == "4" else EXPLANATION_RATINGS)
     names = PRINTED.get(number, {})
-    table = one_way(ratings, responses, EFFECT_SCALES[snakemake.params.scale])
+    table = one_way_table(ratings, responses, EFFECT_SCALES[snakemake.params.scale])
     job.write_table(table.replace({"row": names}))
-    beside = by_worker(ratings, responses).replace({"row": names})
+    beside = worker_table(ratings, responses).replace({"row": names})
     job.write_beside(beside, "by_worker", dict.fromkeys(beside["metric"].unique(), 3))
