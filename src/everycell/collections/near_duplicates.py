@@ -58,9 +58,9 @@ def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
     rare = _rarest(sets, sizes, threshold)
     shared = sparse.triu(rare @ rare.T, k=1).tocoo()
     left, right = shared.row.astype(np.int64), shared.col.astype(np.int64)
-    alike = np.minimum(sizes[left], sizes[right]) >= threshold * np.maximum(
-        sizes[left], sizes[right]
-    )
+    # No product with the threshold, which rounding may lift above the size: 0.55 * 100.
+    ends = sizes[left], sizes[right]
+    alike = np.minimum(*ends) / np.maximum(*ends) >= threshold
     left, right = left[alike], right[alike]
     both = _intersections(sets, left, right)
     # |A and B| >= t |A or B| with the division on one side only, so that equality to t counts.

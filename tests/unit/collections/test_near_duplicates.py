@@ -57,6 +57,12 @@ def test_pairs_are_all_pairs_that_reach_the_threshold(rows, threshold):
         assert row.jaccard == pytest.approx(similarity, abs=1e-12)
 
 
+def test_a_pair_at_the_threshold_is_found_whatever_the_rounding_of_its_sizes():
+    # 0.55 * 100 is above 55 in binary.
+    rows = [[1] * 100, [0] * 45 + [1] * 55]
+    assert similar_pairs(matrix(rows), 0.55)["jaccard"].tolist() == [0.55]
+
+
 def test_many_random_sets_against_the_dense_product():
     draw = np.random.default_rng(0)
     base = draw.random((40, 300)) < 0.15

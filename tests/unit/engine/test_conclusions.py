@@ -333,6 +333,11 @@ def test_a_difference_that_is_not_significant_decides_nothing(how, pair, expecte
     assert on_tests(cells={"pair": pair, "metric": "difference"}, **how) == expected
 
 
+def test_a_p_value_equal_to_alpha_is_not_significant():
+    cells, p = {"pair": "b - a", "metric": "difference"}, {"metric": "p"}
+    assert on_tests(cells=cells, p=p, alpha=0.01) == "undecided"
+
+
 def test_a_p_value_as_a_cell_is_the_claim_itself():
     significant = {"op": "<", "value": 0.05}
     assert on_tests(cells={"pair": "b - a", "metric": "p"}, **significant) == "holds"
