@@ -1,7 +1,4 @@
-"""Verdict of each printed cell against its rebuilt value.
-
-A verdict is two-sided: a score above the printed one is not better, it differs.
-"""
+"""Report of an artefact in a tier: verdicts of its cells, outcomes of its claims, its errata."""
 
 from __future__ import annotations
 
@@ -14,14 +11,12 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Conclusion, Erratum, Kind, TierCard, Where
-from everycell.engine.cell_classes import described
+from everycell.engine.cards import RUNNABLE, Conclusion, Kind, TierCard
+from everycell.engine.cell_verdicts import judged_cells
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
-from everycell.engine.judging import judge
-from everycell.engine.printed_cells import CardError, as_number
+from everycell.engine.printed_cells import CardError
 from everycell.engine.readings import compared_reading
 from everycell.engine.reports import (
-    OTHERWISE,
     VERDICTS,
     AuditOutcome,
     JudgedCell,
@@ -29,15 +24,11 @@ from everycell.engine.reports import (
     JudgedErratum,
     Markers,
     Report,
-    Verdict,
 )
 from everycell.engine.tiers import Tier
-from everycell.engine.tolerances import Allowed, allowed
 
 #: For a chapter without audits.
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
-#: Tolerance of a cell whose card declares none.
-NO_TOLERANCE = Allowed()
 
 
 def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
@@ -107,7 +98,7 @@ def report(
     cells = (
         []
         if declared.state == "stand_in"
-        else _cells(artefact, tier, values, state, beside, reading)
+        else judged_cells(artefact, tier, values, state, beside, reading)
     )
     cells = _with_markers(artefact, cells, markers)
     counts = Counter(cell.verdict for cell in cells if cell.kind != "check")
@@ -130,107 +121,6 @@ def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
     declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
     card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
     return artefact.model_copy(update={"card": card})
-
-
-def _cells(
-    artefact: Artefact,
-    tier: Tier,
-    values: Mapping[tuple, Any],
-    state: str,
-    beside: FindTable,
-    reading: str,
-) -> list[JudgedCell]:
-    table = artefact.cells
-    if table.empty:
-        return []
-    card, keys = artefact.card, artefact.key_columns
-    why: dict[int, tuple[Verdict, str]] = {}
-    for entry in card.not_run:
-        if entry.tier == tier:
-            for index in table.index[artefact.select(entry.cells)]:
-                key = tuple(table.loc[index, keys])
-                if key in values:
-                    raise CardError(
-                        f"{artefact.card_path}: `not_run` names the cell {' / '.join(key)} of "
-                        f"{artefact.name}, which tier {tier} rebuilds; drop it from `not_run`."
-                    )
-                why[index] = ("not_run", entry.needs)
-    for quoted in (entry for entry in card.quoted if tier in entry.tiers):
-        for index in table.index[artefact.select(quoted.cells)]:
-            why[index] = ("quoted", quoted.because)
-    tolerances = allowed(artefact, tier, beside, values)
-    derived: dict[int, str] = {}
-    for entry in (entry for entry in card.derived if tier in entry.tiers):
-        derived |= dict.fromkeys(table.index[artefact.select(entry.cells)], entry.because)
-    errata: dict[int, tuple[str, Erratum]] = {}
-    for erratum in card.errata:
-        for given in erratum.gives:
-            for index in table.index[artefact.select(given.cells)]:
-                errata[index] = (given.value, erratum)
-    needs, may_lack = card.tiers[tier].needs, card.tiers[tier].may_lack
-    cells = []
-    rows = zip(
-        table.index,
-        table.to_dict("records"),
-        artefact.precisions,
-        described(artefact, tier),
-        strict=True,
-    )
-    for index, row, (digits, measured), described_cell in rows:
-        within: float | None = None
-        key = {column: row[column] for column in keys}
-        rebuilt = values.get(tuple(key.values()))
-        verdict: Verdict
-        source: Where | None = None
-        if index in why:
-            verdict, reason = why[index]
-        elif state == "quoted":
-            verdict, reason = "quoted", needs
-        elif rebuilt is None:
-            if state == "rebuilt" and not any(row[name] in may_lack[name] for name in may_lack):
-                raise CardError(
-                    f"{artefact.id}: the rebuilt table lacks the printed cell "
-                    f"{' / '.join(key.values())}; rebuild it, or say in `not_run` of "
-                    f"{artefact.card_path} what it needs in tier {tier}."
-                )
-            verdict, reason = "not_run", needs
-        else:
-            tolerance = tolerances.get(index, NO_TOLERANCE)
-            verdict = judge(row["value"], rebuilt, digits, tolerance.within, measured=measured)
-            within = tolerance.within or None
-            number = as_number(rebuilt)
-            rebuilt = str(rebuilt) if digits == "text" or number is None else number
-            told = ("close", "differs") if tolerance.derived else ("close",)
-            reason = tolerance.because if verdict in told else ""
-            if index in derived:
-                verdict = "consistent" if verdict in ("equal", "close") else "inconsistent"
-                reason = f"{derived[index]} {reason}".strip()
-            # One unit off is no rounding where an erratum says what is right; any other value
-            # than that one differs all the same.
-            if verdict in OTHERWISE and index in errata:
-                right, erratum = errata[index]
-                if judge(right, rebuilt, digits, measured=measured) == "equal":
-                    source, reason = erratum.where, erratum.finding
-                    if source == "undecided":
-                        reason = f"Cause unknown; candidate: {reason}"
-                    if index not in derived:
-                        verdict = "differs" if source == "undecided" else "explained"
-            reason = f"{reading} {reason}".strip()
-        cells.append(
-            JudgedCell(
-                key=key,
-                printed=row["value"],
-                rebuilt=None if verdict in ("quoted", "not_run") else rebuilt,
-                verdict=verdict,
-                why=reason or None,
-                source=source,
-                kind=described_cell.kind,
-                origin=described_cell.judged(verdict).origin,
-                flag=described_cell.flag,
-                tolerance=within,
-            )
-        )
-    return cells
 
 
 def _with_markers(

@@ -355,10 +355,10 @@ def test_cells_that_a_tier_cannot_reach(tmp_path):
 
 def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
     table = CELLS.assign(value=REBUILT)
-    lacking = "the rebuilt table lacks the printed cell c / size; rebuild it, or say in `not_run`"
+    lacking = "the rebuilt table lacks the published cell c / size; rebuild it, or say in `not_run`"
     with pytest.raises(CardError, match=lacking):
         report(toy(tmp_path), "embedded", table[:5])
-    with pytest.raises(CardError, match="lacks the printed cell a / AP"):
+    with pytest.raises(CardError, match="lacks the published cell a / AP"):
         report(toy(tmp_path), "embedded", table[:0])
     quoted = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
     assert report(quoted, "embedded", table[:4]).verdicts["quoted"] == 2
@@ -372,7 +372,7 @@ def test_a_run_may_leave_out_what_its_user_names(tmp_path):
     assert [cell.verdict for cell in found.cells] == ["equal"] * 4 + ["not_run"] * 2
     assert found.cells[5].why == "models of yours"
     assert report(artefact, "embedded", table).verdicts["not_run"] == 0
-    with pytest.raises(CardError, match="lacks the printed cell a / AP"):
+    with pytest.raises(CardError, match="lacks the published cell a / AP"):
         report(artefact, "embedded", table[2:])
     with pytest.raises(ValueError, match="only what is rebuilt has `may_lack`"):
         toy(tmp_path, tiers={"embedded": tier | {"state": "quoted"}})

@@ -1,0 +1,199 @@
+"""Verdict of each published cell: the first rule that applies decides.
+
+A verdict is two-sided: a score above the published one is not better, it differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from everycell.engine.artefacts import Artefact, CellPrecision
+from everycell.engine.cards import Erratum, State, Where
+from everycell.engine.cell_classes import described
+from everycell.engine.conclusions import FindTable
+from everycell.engine.judging import judge
+from everycell.engine.printed_cells import CardError, Selector, as_number
+from everycell.engine.reports import JudgedCell, Verdict
+from everycell.engine.tiers import Tier
+from everycell.engine.tolerances import Allowed, allowed
+
+
+class _Ruling(NamedTuple):
+    verdict: Verdict
+    why: str
+    #: Place of the cause, if an erratum explains the cell.
+    source: Where | None = None
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A published cell with its value in a tier, and what the record declares of it."""
+
+    published: str
+    #: Our value, None if there is none.
+    value: Any
+    precision: CellPrecision
+    tolerance: Allowed
+    #: Why it is quoted or not run, if the record says so.
+    excluded: _Ruling | None
+    #: From which other published cells it follows.
+    derived: str | None
+    #: An erratum, with the value that it explains.
+    erratum: tuple[str, Erratum] | None
+    #: State of the tier, and what it needs.
+    state: State
+    needs: str
+
+    def compared_with(self, published: str, tolerance: float = 0.0) -> Verdict:
+        digits, measured = self.precision
+        return judge(published, self.value, digits, tolerance, measured=measured)
+
+    @property
+    def comparison(self) -> Verdict:
+        """Equal, close or differs."""
+        return self.compared_with(self.published, self.tolerance.within)
+
+
+def _excluded(cell: _Cell) -> _Ruling | None:
+    return cell.excluded
+
+
+def _without_value(cell: _Cell) -> _Ruling | None:
+    if cell.state == "quoted":
+        return _Ruling("quoted", cell.needs)
+    return _Ruling("not_run", cell.needs) if cell.value is None else None
+
+
+def _explained(cell: _Cell) -> _Ruling | None:
+    """An erratum says what is right, so one unit off is no rounding; other values still differ."""
+    consistent = ("equal", "close") if cell.derived else ("equal",)
+    if cell.erratum is None or cell.comparison in consistent:
+        return None
+    right, erratum = cell.erratum
+    if cell.compared_with(right) != "equal":
+        return None
+    unknown = erratum.where == "undecided"
+    verdict: Verdict = "inconsistent" if cell.derived else "differs" if unknown else "explained"
+    return _Ruling(verdict, "Cause unknown; candidate: " * unknown + erratum.finding, erratum.where)
+
+
+def _compared(cell: _Cell) -> _Ruling:
+    verdict, tolerance = cell.comparison, cell.tolerance
+    has_cause = verdict == "close" or (verdict == "differs" and tolerance.derived)
+    why = tolerance.because if has_cause else ""
+    if cell.derived:
+        why = f"{cell.derived} {why}".strip()
+        verdict = "inconsistent" if verdict == "differs" else "consistent"
+    return _Ruling(verdict, why)
+
+
+_RULES: tuple[Callable[[_Cell], _Ruling | None], ...] = (
+    _excluded,
+    _without_value,
+    _explained,
+    _compared,
+)
+
+
+def judged_cells(
+    artefact: Artefact,
+    tier: Tier,
+    values: Mapping[tuple[str, ...], Any],
+    state: State,
+    beside: FindTable,
+    reading: str,
+) -> list[JudgedCell]:
+    """Judge each published cell against our values by key, empty if the tier was not run."""
+    if artefact.cells.empty:
+        return []
+    keys = artefact.key_columns
+    cells = zip(
+        artefact.cells[keys].to_dict("records"),
+        _with_declarations(artefact, tier, values, state, beside),
+        described(artefact, tier),
+        strict=True,
+    )
+    judged = []
+    for key, cell, cell_class in cells:
+        verdict, why, source = next(filter(None, (rule(cell) for rule in _RULES)))
+        value = None if verdict in ("quoted", "not_run") else cell.value
+        if value is not None:
+            why = f"{reading} {why}".strip()
+            number = as_number(value)
+            value = str(value) if cell.precision.decimals == "text" or number is None else number
+        judged.append(
+            JudgedCell(
+                key={str(column): part for column, part in key.items()},
+                printed=cell.published,
+                rebuilt=value,
+                verdict=verdict,
+                why=why or None,
+                source=source,
+                kind=cell_class.kind,
+                origin=cell_class.judged(verdict).origin,
+                flag=cell_class.flag,
+                tolerance=None if value is None else cell.tolerance.within or None,
+            )
+        )
+    return judged
+
+
+def _with_declarations(
+    artefact: Artefact,
+    tier: Tier,
+    values: Mapping[tuple[str, ...], Any],
+    state: State,
+    beside: FindTable,
+) -> Iterator[_Cell]:
+    """Published cells in their order, each with what the record declares of it."""
+    card, table, declared = artefact.card, artefact.cells, artefact.card.tiers[tier]
+
+    def rows(selector: Selector) -> list[int]:
+        return artefact.select(selector).to_numpy().nonzero()[0].tolist()
+
+    keys = list(table[artefact.key_columns].itertuples(index=False, name=None))
+    excluded: dict[int, _Ruling] = {}
+    for entry in card.not_run:
+        for row in rows(entry.cells) if entry.tier == tier else ():
+            if keys[row] in values:
+                raise CardError(
+                    f"{artefact.card_path}: `not_run` names the cell {' / '.join(keys[row])} of "
+                    f"{artefact.name}, which tier {tier} reproduces; drop it from `not_run`."
+                )
+            excluded[row] = _Ruling("not_run", entry.needs)
+    for quoted in card.quoted:
+        if tier in quoted.tiers:
+            excluded |= dict.fromkeys(rows(quoted.cells), _Ruling("quoted", quoted.because))
+    derived: dict[int, str] = {}
+    for origin in card.derived:
+        if tier in origin.tiers:
+            derived |= dict.fromkeys(rows(origin.cells), origin.because)
+    errata = {
+        row: (given.value, erratum)
+        for erratum in card.errata
+        for given in erratum.gives
+        for row in rows(given.cells)
+    }
+    tolerances = allowed(artefact, tier, beside, values)
+    for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):
+        value = values.get(key)
+        may_lack = any(content[column] in names for column, names in declared.may_lack.items())
+        if value is None and state == "rebuilt" and row not in excluded and not may_lack:
+            raise CardError(
+                f"{artefact.id}: the reproduced table lacks the published cell "
+                f"{' / '.join(key)}; reproduce it, or say in `not_run` of {artefact.card_path} "
+                f"what it needs in tier {tier}."
+            )
+        yield _Cell(
+            published=content["value"],
+            value=value,
+            precision=artefact.precisions[row],
+            tolerance=tolerances.get(row, Allowed()),
+            excluded=excluded.get(row),
+            derived=derived.get(row),
+            erratum=errata.get(row),
+            state=state,
+            needs=declared.needs,
+        )
