@@ -95,14 +95,26 @@ def test_make_targets_and_settings_exist(page, words):
             assert re.search(rf"^{re.escape(word)}:", makefile, re.M), word
 
 
+@cache
+def options_of_commands() -> dict[str, set[str]]:
+    """Return the options of each command, by its name with that of its group."""
+    commands = dict(typer.main.get_command(app).commands)
+    for group in [name for name, command in commands.items() if hasattr(command, "commands")]:
+        members = commands.pop(group).commands
+        commands |= {f"{group} {name}": command for name, command in members.items()}
+    return {
+        name: {option for param in command.params for option in param.opts}
+        for name, command in commands.items()
+    }
+
+
 @params("everycell")
 def test_commands_and_options_exist(page, words):
-    known = typer.main.get_command(app).commands
     # What stands behind it is Snakemake's.
     words = words[: words.index("--")] if "--" in words else words
-    assert words[0] in known
-    options = {option for param in known[words[0]].params for option in param.opts}
-    assert {word for word in words if word.startswith("--")} <= options
+    options = options_of_commands()
+    name = words[0] if words[0] in options else " ".join(words[:2])
+    assert {word for word in words if word.startswith("--")} <= options[name]
     papers = published()
     ids = {artefact.id for artefact in all_artefacts(papers)}
     for word in words[1:]:
@@ -112,13 +124,13 @@ def test_commands_and_options_exist(page, words):
 
 
 def test_the_how_to_lists_every_command_with_its_own_options():
-    known = typer.main.get_command(app).commands
+    known = options_of_commands()
     table = read(REPOSITORY / "docs/howto.md").split("| command | does |")[1].split("\n\n")[0]
-    listed = dict(re.findall(r"^\| `everycell ([\w-]+)[^`]*` \| (.+) \|$", table, re.M))
+    command = r"^\| `everycell ((?:(?:data|measure|paper) )?[\w-]+)[^`]*` \| (.+) \|$"
+    listed = dict(re.findall(command, table, re.M))
     assert listed.keys() == known.keys()
     for name, text in listed.items():
-        options = {option for param in known[name].params for option in param.opts}
-        assert set(re.findall("`(--[a-z-]+)`", text)) <= options
+        assert set(re.findall("`(--[a-z-]+)`", text)) <= known[name]
 
 
 @pytest.fixture(scope="module")

@@ -157,7 +157,7 @@ def _converted(stage: Stage, name: str, target: str) -> str:
     (folder / "model.safetensors").unlink()
     stage.hub.add_repository(name, folder)
     done = Project(stage.folder, stage.mirror).everycell(
-        "convert-weights", name, target, env=stage.hub.environment(stage.folder / "home")
+        "data", "convert-weights", name, target, env=stage.hub.environment(stage.folder / "home")
     )
     assert done.returncode == 0, done.stdout
     return target

@@ -108,13 +108,22 @@ def test_a_light_installation_measures(tmp_path):
     for name, text in (("words.txt", WORDS), ("docs.tsv", DOCUMENTS), ("a.run", RUN)):
         (tmp_path / name).write_text(text)
     command = python.with_name("everycell")
-    run(command, "count-terms", "docs.tsv", "--words", "words.txt", "--out", "counts.parquet")
-    said = run(command, "fairness", "a.run", "--counts", "counts.parquet", "--k", "2")
+    run(
+        command,
+        "measure",
+        "count-terms",
+        "docs.tsv",
+        "--words",
+        "words.txt",
+        "--out",
+        "counts.parquet",
+    )
+    said = run(command, "measure", "fairness", "a.run", "--counts", "counts.parquet", "--k", "2")
     # Two of four words each, at ranks 1 and 2: women have 1 / 1.6309 of the exposure, 0.1131 more
     # than half, so 2 * 0.1131 are missing.
     assert "0.7737" in said
     refused = subprocess.run(
-        [command, "explain", "model.txt", "data.txt", "--query", "1"],
+        [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"],
         env=environment, cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert refused.returncode == 1

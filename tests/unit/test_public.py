@@ -293,7 +293,7 @@ def test_the_command_warns_of_such_scores_once(tmp_path):
     code = "from everycell.cli.entry import main; main()"
     options = ["--measure", "RR", "--ranks", "ignore"]
     done = subprocess.run(
-        [sys.executable, "-c", code, "compare", "run", "run", "qrels", *options],
+        [sys.executable, "-c", code, "measure", "compare", "run", "run", "qrels", *options],
         cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0

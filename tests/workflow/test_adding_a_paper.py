@@ -114,7 +114,7 @@ def built(copy: Path):
     threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{http.server_port}/toy-runs/precision.csv"
     before = load_registry(copy).entry("toy-runs/precision.csv")
-    run(copy, "everycell", "add-data", PAPER, url, "--set", "toy-runs", "--replace")
+    run(copy, "everycell", "paper", "add-data", PAPER, url, "--set", "toy-runs", "--replace")
     forget_registry()
     after = load_registry(copy).entry("toy-runs/precision.csv")
     assert (before.state, after.state) == ("mirror", "network")

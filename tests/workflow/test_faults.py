@@ -198,8 +198,10 @@ def test_a_card_that_points_at_no_cells(rebuilt):
     assert said in refused(rebuilt, FAIRNESS)
     # The verdicts of the card as it was are not shown as if they were those of this one.
     shown = rebuilt.everycell("show", "sakai2023/table_2")
-    assert shown.returncode == 1 and said in shown.stdout
-    assert said in rebuilt.everycell("doctor").stdout
+    assert shown.returncode == 2 and said in shown.stdout
+    for command in (["doctor"], ["paper", "check", "sakai2023"]):
+        done = rebuilt.everycell(*command)
+        assert done.returncode == 1 and said in done.stdout
 
 
 @pytest.mark.fault("configuration")

@@ -78,8 +78,8 @@ def test_a_block_is_planned_as_it_stands(
     put_placeholders(copy.folder)
     *prepare, check, plan, run = commands
     # What the settings take from `models` is converted by the commands before.
-    assert all(command[:2] == ["everycell", "convert-weights"] for command in prepare)
-    converted = sorted(command[3] for command in prepare)
+    assert all(command[:3] == ["everycell", "data", "convert-weights"] for command in prepare)
+    converted = sorted(command[4] for command in prepare)
     assert sorted(re.findall(r"models/[\w.-]+", settings)) == converted
     assert check[:3] == ["everycell", "doctor", "--full"]
     assert plan[:2] == ["snakemake", "-n"] and targets(plan) == targets(run)

@@ -1,4 +1,4 @@
-"""Command line: make results and look at them, checks that CI runs, measures of other runs.
+"""Command line: results of the papers, measures of files of your own, papers of your own.
 
 A command's module is imported only when the command is called, so that printing a version loads
 nothing else.
@@ -7,6 +7,7 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -16,70 +17,127 @@ from typer.main import get_command
 
 from everycell import __version__
 
-#: Module of this package and name of each command or group, in the order of the help.
-COMMANDS = {
-    "make": "making:make",
-    "list": "results:list_",
-    "show": "showing:show",
-    "summary": "summing:summary",
-    "verify": "checks:verify",
-    "diff": "checks:diff",
-    "crate": "checks:crate",
-    "doctor": "machine:doctor",
-    "page": "results:page",
-    "check-verdicts": "checks:check_verdicts",
-    "fetch": "data:fetch",
-    "fetch-corpus": "converting:fetch_corpus",
-    "convert-corpus": "converting:convert_corpus",
-    "convert-weights": "converting:convert_weights",
-    "new-paper": "new_paper:new_paper",
-    "add-data": "data:add_data",
-    "count-terms": "measures:count_terms_",
-    "fairness": "measures:fairness",
-    "overlap": "measures:overlap",
-    "compare": "measures:compare",
-    "interpolate": "interpolating:interpolate",
-    "rerank-fair": "reranking:rerank_fair",
-    "explain": "explaining:explain",
-    "cite-check": "citing:cite_check",
-    "citations": "answers:citations",
-    "satisfaction": "answers:satisfaction",
+#: Heading in the help -> name of a command -> its module in this package, and its function.
+HEADINGS = {
+    "Results": {
+        "make": "making:make",
+        "list": "results:list_results",
+        "show": "showing:show",
+        "summary": "summing:summary",
+        "page": "results:page",
+        "crate": "checks:crate",
+    },
+    "Checks": {
+        "verify": "checks:verify",
+        "diff": "checks:diff",
+        "check-verdicts": "checks:check_verdicts",
+        "doctor": "machine:doctor",
+    },
+}
+#: Name of a group of commands -> its help, and its commands.
+GROUPS = {
+    "data": (
+        "Fetch data sets and corpora; convert corpora and models.",
+        {
+            "fetch": "data:fetch",
+            "fetch-corpus": "data:fetch_corpus",
+            "convert-corpus": "data:convert_corpus",
+            "convert-weights": "data:convert_weights",
+        },
+    ),
+    "measure": (
+        "Measure runs, rankings and answers of your own.",
+        {
+            "count-terms": "measure.bias:count_group_terms",
+            "fairness": "measure.bias:fairness",
+            "overlap": "measure.bias:overlap",
+            "rerank": "measure.rerank:rerank",
+            "compare": "measure.runs:compare",
+            "interpolate": "measure.runs:interpolate",
+            "explain": "measure.explain:explain",
+            "citations": "measure.answers:citations",
+            "cite-check": "measure.cite_check:cite_check",
+            "satisfaction": "measure.answers:satisfaction",
+        },
+    ),
+    "paper": (
+        "Add a paper of your own, and check its records.",
+        {"new": "paper:new", "add-data": "paper:add_data", "check": "paper:check"},
+    ),
+}
+#: A misspelled name, or one without its group, that is close to a key stands for the value.
+_SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands} | {
+    spelling: f"{group} {name}"
+    for group, (_, commands) in GROUPS.items()
+    for name in commands
+    for spelling in (name, f"{name}-{group}")
 }
 
 
 class LazyCommands(Mapping[str, Any]):
     """Commands by name; the module of a command is imported when it is called."""
 
+    def __init__(self, commands: Mapping[str, Any], heading: Mapping[str, str]) -> None:
+        self._commands, self._heading = commands, heading
+
     def __getitem__(self, name: str) -> Any:  # noqa: D105
-        module, attribute = COMMANDS[name].split(":")
-        found = getattr(import_module(f"{__name__}.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            command: Any = get_command(found)
-        else:
-            single = typer.Typer(add_completion=False)
-            single.command(name, cls=getattr(found, "command_class", None))(found)
-            command = get_command(single)
-        command.name = name
-        return command
+        if not isinstance(command := self._commands[name], str):
+            return command
+        from everycell.cli.project import errors_as_sentences
+
+        module, function = command.split(":")
+        run = getattr(import_module(f"{__name__}.{module}"), function)
+        single = typer.Typer(add_completion=False)
+        kind = getattr(run, "command_class", None)
+        heading = self._heading.get(name)
+        single.command(name, cls=kind, rich_help_panel=heading)(errors_as_sentences(run))
+        return get_command(single)
 
     def __iter__(self) -> Iterator[str]:  # noqa: D105
-        return iter(COMMANDS)
+        return iter(self._commands)
 
     def __len__(self) -> int:  # noqa: D105
-        return len(COMMANDS)
+        return len(self._commands)
 
 
 class Commands(TyperGroup):
-    """The group of all commands."""
+    """A group of commands; without commands of its own, the one of all."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = LazyCommands()  # type: ignore[assignment]
+        if not self.commands:
+            self.commands = _all_commands()  # type: ignore[assignment]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of these arguments; if there is none, suggest others of any group."""
+        if args[0] not in self.commands:
+            near = [args[0]] if args[0] in _SPELLINGS else get_close_matches(args[0], _SPELLINGS)
+            names = dict.fromkeys(_SPELLINGS[spelling] for spelling in near)
+            hint = " or ".join(f"'everycell {name}'" for name in names)
+            ctx.fail(f"No such command {args[0]!r}." + f" Did you mean {hint}?" * bool(names))
+        return super().resolve_command(ctx, args)
+
+
+def _all_commands() -> LazyCommands:
+    """Commands of the top level, and groups."""
+    heading = {name: heading for heading, commands in HEADINGS.items() for name in commands}
+    groups = {
+        group: Commands(
+            name=group,
+            help=text,
+            commands=LazyCommands(commands, {}),
+            no_args_is_help=True,
+            rich_help_panel="Groups of commands",
+        )
+        for group, (text, commands) in GROUPS.items()
+    }
+    single = {name: path for commands in HEADINGS.values() for name, path in commands.items()}
+    return LazyCommands(single | groups, heading)
 
 
 app = typer.Typer(
     cls=Commands,
-    help="Rebuild tables and figures, and look at them. Run it in the project folder.",
+    help="Rebuild the tables and figures of papers, and measure files of your own.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -87,8 +145,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(value: bool) -> None:
+    if value:
         typer.echo(f"everycell {__version__}")
         raise typer.Exit
 
@@ -97,7 +155,9 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_print_version, help="Print it."),
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     pass

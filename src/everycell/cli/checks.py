@@ -6,9 +6,11 @@ import csv
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from everycell.cli import project
+from everycell.cli.options import Force, Format
 from everycell.cli.printing import (
     difference_lines,
     echo,
@@ -17,7 +19,7 @@ from everycell.cli.printing import (
     print_json,
     with_noun,
 )
-from everycell.cli.project import Format, can_be_run, errors_as_sentences, warn_of_faults
+from everycell.cli.project import can_be_run, refuse_existing, require_receipts, warn_of_faults
 from everycell.cli.rebuilt import compare_with_rebuilt
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
@@ -25,7 +27,7 @@ from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
 from everycell.engine.printed_cells import CardError
-from everycell.engine.receipts import ReceiptError, made_by_other_code, receipts_in
+from everycell.engine.receipts import ReceiptError, made_by_other_code
 from everycell.engine.results import SUFFIXES, collect, stem_of
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import in_quotes
@@ -56,7 +58,7 @@ def verify(
         typer.Option(help="Folder for --rebuild, which is kept; by default a temporary one."),
     ] = None,
 ) -> None:
-    """Check all receipts and verdicts without recomputing; name what changed.
+    """Check all receipts without recomputing; name what changed.
 
     With --rebuild NAME (such as released/sakai2023/table_2) only these results are checked: they
     are rebuilt in a copy of the project, from fetched files alone, and compared byte by byte. The
@@ -66,29 +68,22 @@ def verify(
     """
     if rebuild:
         raise typer.Exit(compare_with_rebuilt(rebuild, results, cores, into))
-    with errors_as_sentences():
-        papers = project.papers()
-        if not results.is_dir():
-            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
-        receipts = receipts_in(results)
-        if not receipts:
-            raise CardError(f"{results} holds no receipt; run `make reproduce` first.")
-        faults = [
-            fault
-            for receipt in receipts
-            for fault in verify_receipt(receipt, project.ROOT, results)
-        ]
-        # A page from elsewhere was drawn by other code.
-        has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
-        found = collect(
-            papers,
-            results,
-            project.ROOT,
-            # The page also shows what was not run.
-            wanted=lambda artefact, tier: has_page or has_files(artefact, tier, results),
-            audits=audits_of,
-        )
-    faults += [fault for result in found for fault in result.faults]
+    papers = project.papers()
+    receipts = require_receipts(results)
+    faults = [
+        fault for receipt in receipts for fault in verify_receipt(receipt, project.ROOT, results)
+    ]
+    # A page from elsewhere was drawn by other code.
+    has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
+    collected = collect(
+        papers,
+        results,
+        project.ROOT,
+        # The page also shows what was not run.
+        wanted=lambda artefact, tier: has_page or has_files(artefact, tier, results),
+        audits=audits_of,
+    )
+    faults += [fault for result in collected for fault in result.faults]
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
             faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
@@ -105,12 +100,9 @@ def verify(
     absent = {
         path for receipt in receipts for path in absent_inputs(receipt, project.ROOT, results)
     }
-    one = len(receipts) == 1
-    echo(
-        f"The receipt in {results} holds."
-        if one
-        else f"All {len(receipts)} receipts in {results} hold."
-    )
+    number = len(receipts)
+    subject = "The receipt in {} holds." if number == 1 else f"All {number} receipts in {{}} hold."
+    echo(subject.format(results))
     if absent:
         echo(
             f"{with_noun(len(absent), 'file')} that they were made from cannot be checked here, as "
@@ -125,7 +117,7 @@ def verify(
     if has_page:
         from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
-        for page in outdated_pages(results, pages_of(results, found, papers))[:1]:
+        for page in outdated_pages(results, pages_of(results, collected, papers))[:1]:
             echo(
                 f"{page} is not the page of these results (it is older than they are, or was "
                 "edited); `everycell page` draws it again."
@@ -144,38 +136,30 @@ def diff(
     cells: Annotated[int, typer.Option(min=0, help="Cells to show of each result.")] = 10,
     form: Format = "table",
 ) -> None:
-    """Compare two results folders: which cells moved, and which input or setting explains it.
+    """Compare two results folders: what moved, and why.
 
-    Exit code as for diff: 0 if everything is the same, 1 if something differs, 2 on an error.
+    A difference is explained by the input, setting, version or code that the receipts record. Exit
+    code as for diff: 0 if everything is the same, 1 if something differs, 2 on an error.
     """
-    try:
-        with errors_as_sentences():
-            for folder in (first, second):
-                if not folder.is_dir():
-                    raise CardError(f"There is no folder {folder}; name two results folders.")
-                if not receipts_in(folder):
-                    raise CardError(f"{folder} holds no receipt; name a folder of results.")
-            found = compare_folders(first, second)
-    except typer.Exit:
-        raise typer.Exit(2) from None
-    different = [result for result in found if not result.same]
+    for folder in (first, second):
+        require_receipts(folder)
+    compared = compare_folders(first, second)
+    different = [result for result in compared if not result.same]
     if form == "json":
-        print_json([result.model_dump(mode="json") | {"same": result.same} for result in found])
+        print_json([result.model_dump(mode="json") | {"same": result.same} for result in compared])
     elif form != "table":
         print_for_programs(moved_values(different), form)
     else:
         for result in different:
             echo("\n".join(difference_lines(result, first, second, cells)))
-        others = [result for result in found if result.same]
-        elsewhere = sum(bool(result.causes) for result in others)
+        same = [result for result in compared if result.same]
+        with_causes = sum(bool(result.causes) for result in same)
         echo(
             f"{with_noun(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
-            f"{len(others)} {'is' if len(others) == 1 else 'are'} the same"
-            + (
-                f" ({elsewhere} of them were made otherwise; --format json says how)."
-                if elsewhere
-                else "."
-            )
+            f"{len(same)} {'is' if len(same) == 1 else 'are'} the same"
+            + f" ({with_causes} of them were made otherwise; --format json says how)"
+            * bool(with_causes)
+            + "."
         )
     if different:
         raise typer.Exit(1)
@@ -188,27 +172,8 @@ def check_verdicts(
         list[str] | None, typer.Option(help="Compare only these tiers; all by default.")
     ] = None,
 ) -> None:
-    """Compare the verdicts of the rebuilt cells with a committed expectation."""
-    with errors_as_sentences():
-        found = collect(
-            project.papers(), project.RESULTS, project.ROOT, wanted=can_be_run, audits=None
-        )
-    warn_of_faults(found)
-    verdicts: dict[tuple[str, str, str], str] = {
-        (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict_and_source
-        for result in found
-        if result.report.state == "rebuilt"
-        for cell in result.report.cells
-    }
-    verdicts |= {
-        (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
-        for result in found
-        if result.report.state in ("rebuilt", "stand_in")
-        for conclusion in result.report.conclusions
-        # Models trained here may differ on another processor.
-        if conclusion.on_rebuilt == "not_testable"
-        or not result.artefact.card.tiers[result.tier].varies
-    }
+    """Compare the verdicts with a committed expectation."""
+    verdicts = _verdicts()
     if update:
         with expected.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -216,58 +181,79 @@ def check_verdicts(
             writer.writerows([*key, verdict] for key, verdict in verdicts.items())
         echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
         return
-    with errors_as_sentences():
-        wanted = _read_expected(expected)
+    wanted = _read_expected(expected)
     if tier:
-        wanted = {key: verdict for key, verdict in wanted.items() if key[0] in tier}
-        verdicts = {key: verdict for key, verdict in verdicts.items() if key[0] in tier}
-    changed = [
+        wanted, verdicts = (
+            {key: verdict for key, verdict in table.items() if key[0] in tier}
+            for table in (wanted, verdicts)
+        )
+    changes = [
         f"{' '.join(key)}: expected {wanted.get(key, 'nothing')}, "
         f"found {verdicts.get(key, 'nothing')}"
         for key in dict.fromkeys([*wanted, *verdicts])
         if wanted.get(key) != verdicts.get(key)
     ]
-    for line in changed[:50]:
-        echo(line)
-    if changed:
-        echo(f"{len(changed)} verdicts changed; `--update` if the change is intended.", err=True)
+    for change in changes[:50]:
+        echo(change)
+    if changes:
+        echo(f"{len(changes)} verdicts changed; `--update` if the change is intended.", err=True)
         raise typer.Exit(1)
     echo(f"All {len(wanted)} verdicts are as expected.")
+
+
+def _verdicts() -> dict[tuple[str, str, str], str]:
+    """Verdicts of reproduced cells, and outcomes of claims, by tier, artefact and key."""
+    results = collect(
+        project.papers(), project.RESULTS, project.ROOT, wanted=can_be_run, audits=None
+    )
+    warn_of_faults(results)
+    cells: dict[tuple[str, str, str], str] = {
+        (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict_and_source
+        for result in results
+        if result.report.state == "rebuilt"
+        for cell in result.report.cells
+    }
+    return cells | {
+        (result.tier, result.artefact.id, f"conclusion {conclusion.id}"): conclusion.on_rebuilt
+        for result in results
+        if result.report.state in ("rebuilt", "stand_in")
+        for conclusion in result.report.conclusions
+        # Models trained here may differ on another processor.
+        if conclusion.on_rebuilt == "not_testable"
+        or not result.artefact.card.tiers[result.tier].varies
+    }
 
 
 def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
         raise CardError(f"There is no file {path}; write it with `--update`.")
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = csv.DictReader(file)
-            if rows.fieldnames != EXPECTED_COLUMNS:
-                raise CardError(
-                    f"{path}: has the columns {in_quotes(rows.fieldnames, 300)}; it needs "
-                    f"{EXPECTED_COLUMNS}, so write it again with `--update`."
-                )
-            return {(row["tier"], row["artefact"], row["key"]): row["verdict"] for row in rows}
-    except (csv.Error, UnicodeDecodeError) as error:
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise CardError(
             f"{path}: cannot be read as CSV ({error}); write it again with `--update`."
         ) from None
+    if list(rows) != EXPECTED_COLUMNS:
+        raise CardError(
+            f"{path}: has the columns {in_quotes(list(rows), 300)}; it needs {EXPECTED_COLUMNS}, "
+            "so write it again with `--update`."
+        )
+    return {(tier, artefact, key): verdict for tier, artefact, key, verdict in rows.to_numpy()}
 
 
 def crate(
     results: Annotated[Path, typer.Argument(help="Results folder.")],
     out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Force = False,
 ) -> None:
-    """Write a results folder as a Workflow Run RO-Crate, for an archive such as Zenodo."""
+    """Write results as a Workflow Run RO-Crate, for an archive."""
     from everycell.engine.crate import write_crate
 
-    with errors_as_sentences():
-        settings = read_config(Path("config.yaml"))
-        if not results.is_dir():
-            raise CardError(f"There is no folder {results}; run `make reproduce` first.")
-        if out.suffix != ".zip":
-            raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
-        if out.exists() and not force:
-            raise CardError(f"{out} is there already; remove it, or replace it with --force.")
-        write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
+    settings = read_config(Path("config.yaml"))
+    if not results.is_dir():
+        raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+    if out.suffix != ".zip":
+        raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
+    refuse_existing(out, force=force)
+    write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

@@ -183,7 +183,7 @@ def _mend(fault: str, model: str, key: str) -> str:
         return f"accept the terms of {model} on the hub and export HF_TOKEN"
     if "pickle" in fault:
         folder = f"models/{model.partition('@')[0].rpartition('/')[2]}"
-        return f"run `everycell convert-weights {model} {folder}` and set {key} to {folder}"
+        return f"run `everycell data convert-weights {model} {folder}` and set {key} to {folder}"
     return f"set {key} to another model of the hub, or to a folder"
 
 
@@ -192,7 +192,7 @@ def _published(settings: Any, name: str) -> list[Published]:
     downloads = settings.corpora.downloads
     path = None if downloads is None else Path(downloads)
     chosen = {} if path is None else read_dictionary(path)
-    return [entry_of(part.place, OWN, chosen, path) for part in CORPORA[name].parts]
+    return [entry_of(part.location, OWN, chosen, path) for part in CORPORA[name].parts]
 
 
 def _packed_gb(settings: Any, material: Material) -> float:

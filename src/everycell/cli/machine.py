@@ -15,12 +15,11 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.full_tier import Row, asked_for, check
+from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, print_for_programs, with_noun
 from everycell.cli.project import (
-    Format,
     cache_home,
     can_write,
-    errors_as_sentences,
     left_out_sentence,
     rules_left_out,
 )
@@ -49,8 +48,8 @@ def _installed(distribution: str) -> bool:
 
 
 def doctor(
-    of: Annotated[
-        str | None, typer.Argument(help="With --full: a work, a chapter or an artefact.")
+    name: Annotated[
+        str | None, typer.Argument(help="With --full: a paper, a chapter or an artefact.")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Check whether the full tier can start here.")
@@ -63,44 +62,42 @@ def doctor(
 ) -> None:
     """Check what this machine has and lacks for a run."""
     if full:
-        _doctor_full(of, configfile, form)
-    elif of is not None or configfile is not None or form != "table":
-        echo("everycell: A name, --configfile and --format need --full; add it.", err=True)
-        raise typer.Exit(1)
+        _check_full_tier(name, configfile, form)
+    elif name is not None or configfile is not None or form != "table":
+        raise CardError("A name, --configfile and --format need --full; add it.")
     else:
-        _doctor()
+        _check_machine()
 
 
-def _doctor_full(of: str | None, configfile: Path | None, form: str) -> None:
-    """Check the full tier of what is named, or of all that config.yaml names."""
-    with errors_as_sentences():
-        papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
-        tier = load_full_tier(project.PUBLISHED, papers)
-        target, artefacts = asked_for(papers, of or "full")
-    named, waiting = named_and_waiting(settings, artefacts)
+def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> None:
+    """Check the full tier of a name, or of everything that is set in config.yaml."""
+    papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
+    tier = load_full_tier(project.PUBLISHED, papers)
+    target, artefacts = asked_for(papers, name or "full")
+    ready, waiting = named_and_waiting(settings, artefacts)
     # Where nothing can start, all of it is checked, so that one run says all that is missing.
-    checked = named or (artefacts if of else [])
+    checked = ready or (artefacts if name else [])
     rows = check(settings, tier, checked, project.ROOT) if checked else []
     faults = [row.do for row in rows if row.state == "missing"]
-    left = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
-    if not named:
-        faults.insert(0, f"set {' or '.join(sorted(left))}")
-    others = len(artefacts) - len(named)
-    rest = f"; for the other {others} set {', or '.join(left)}" if of and named and left else ""
+    unset = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
+    if not ready:
+        faults.insert(0, f"set {' or '.join(sorted(unset))}")
+    number = len(artefacts) - len(ready)
+    others = f"; for the other {number} set {', '.join(unset)}" if name and ready and unset else ""
     if faults:
-        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{rest}."
-    elif left:
-        ending = f"{target} can start with {len(named)} of {len(artefacts)} artefacts{rest}."
+        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{others}."
+    elif unset:
+        ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{others}."
     else:
         ending = f"{target} can start."
-    takes = tier.takes(artefact.id for artefact in named or artefacts)
+    takes = tier.takes(artefact.id for artefact in ready or artefacts)
     if form != "table":
         more = {
             "target": target,
             "can_start": not faults,
             "takes": takes,
-            "artefacts": [artefact.id for artefact in named],
-            "waiting": [{"set": keys, "artefacts": ids} for keys, ids in left.items()],
+            "artefacts": [artefact.id for artefact in ready],
+            "waiting": [{"set": keys, "artefacts": ids} for keys, ids in unset.items()],
             "ending": ending,
         }
         print_for_programs(pd.DataFrame(rows, columns=list(Row._fields)), form, more)
@@ -114,7 +111,7 @@ def _doctor_full(of: str | None, configfile: Path | None, form: str) -> None:
         raise typer.Exit(1)
 
 
-def _doctor() -> None:
+def _check_machine() -> None:
     healthy = True
 
     def say(good: bool, text: str) -> None:
@@ -142,10 +139,10 @@ def _doctor() -> None:
         papers = project.papers()
         faults = check_cards(papers)
         load_full_tier(project.PUBLISHED, papers)
-        said = "cards and printed cells agree"
+        sentence = "records and published values agree"
         if faults:
-            said = f"cards and printed cells disagree: {with_noun(len(faults), 'fault')}"
-        say(not faults, said)
+            sentence = f"records and published values disagree: {with_noun(len(faults), 'fault')}"
+        say(not faults, sentence)
         for fault in faults:
             echo(f"     {fault}")
     except CardError as error:
@@ -168,9 +165,9 @@ def _doctor() -> None:
         writable or files > 0, f"cache {cache}: {files} files, {'' if writable else 'not '}writable"
     )
     home = cache_home()
-    kept = can_write(home)
-    advice = "" if kept else " cannot be written; set XDG_CACHE_HOME to a folder that can"
-    say(kept, f"cache of Snakemake and of models: {home}{advice}")
+    is_writable = can_write(home)
+    advice = "" if is_writable else " cannot be written; set XDG_CACHE_HOME to a folder that can"
+    say(is_writable, f"cache of Snakemake and of models: {home}{advice}")
     shared = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
     echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
     echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")

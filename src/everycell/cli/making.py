@@ -16,13 +16,12 @@ import typer
 from typer.core import TyperCommand
 
 from everycell.cli import project
-from everycell.cli.names import Named, Names
+from everycell.cli.names import Names, Selection
 from everycell.cli.printing import echo
 from everycell.cli.project import (
     cache_home,
     can_be_run,
     can_write,
-    errors_as_sentences,
     left_out_sentence,
     rules_left_out,
 )
@@ -59,7 +58,7 @@ def make(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Works, chapters, artefacts, tiers or files below results/, however spelled: "
+            help="Papers, chapters, artefacts, tiers or files below results/, however spelled: "
             "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: what needs no data (embedded).",
         ),
     ] = None,
@@ -73,28 +72,26 @@ def make(
         bool, typer.Option("--unlock", help="Free a folder that a killed run has left locked.")
     ] = False,
 ) -> None:
-    """Make results with Snakemake; what follows -- goes to it unchanged.
+    """Make results with Snakemake.
 
-    The exit code is Snakemake's. Names without a rule are explained; if no name has a rule, nothing
-    is run and the exit code is 1.
+    What follows -- goes to Snakemake unchanged, and the exit code is Snakemake's. Names without a
+    rule are explained; if no name has a rule, nothing is run and the exit code is 1.
     """
-    with errors_as_sentences():
-        if ctx.meta["snakemake"]:
-            # A light installation has no Snakemake.
-            from snakemake_logger_plugin_everycell import config_files
+    if ctx.meta["snakemake"]:
+        # A light installation has no Snakemake.
+        from snakemake_logger_plugin_everycell import config_files
 
-            for path in config_files(ctx.meta["snakemake"]):
-                refuse_templates(path)
+        for path in config_files(ctx.meta["snakemake"]):
+            refuse_templates(path)
     if unlock or "--unlock" in ctx.meta["snakemake"]:
         options = [option for option in ctx.meta["snakemake"] if option != "--unlock"]
         raise typer.Exit(run_snakemake(["--unlock", *options]))
-    with errors_as_sentences():
-        papers = project.papers()
-        if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
-            raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
-        planned = plan(papers, names or ["embedded"])
-        if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
-            raise CardError(left_out_sentence(without[0]))
+    papers = project.papers()
+    if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
+        raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
+    planned = plan(papers, names or ["embedded"])
+    if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
+        raise CardError(left_out_sentence(without[0]))
     if not names:
         typer.echo(
             "everycell: making what needs no data (about ten minutes on two cores); `make "
@@ -112,8 +109,7 @@ def make(
     if code == 0 and planned.works and not dry_run:
         from everycell.cli.summing import print_summary
 
-        with errors_as_sentences():
-            print_summary(papers, planned.works)
+        print_summary(papers, planned.works)
     raise typer.Exit(code)
 
 
@@ -226,7 +222,7 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
     return Plan(list(dict.fromkeys(targets)), left_out, [key for key in papers if key in works])
 
 
-def _of(named: Named, members: Sequence[Artefact]) -> tuple[list[str], list[str]]:
+def _of(named: Selection, members: Sequence[Artefact]) -> tuple[list[str], list[str]]:
     """Targets of one name, or a sentence that says why there is none."""
     if named.kind in ("tier", "all"):
         return [str(named)], []
@@ -245,7 +241,7 @@ def _has_rule(artefact: Artefact, tier: str) -> bool:
     return tier in artefact.card.tiers and can_be_run(artefact, tier)
 
 
-def _why_not(named: Named, members: Sequence[Artefact], target: str) -> str:
+def _why_not(named: Selection, members: Sequence[Artefact], target: str) -> str:
     """Say why nothing is made for a name."""
     if named.tier is None and any(_has_rule(one, "full") for one in members):
         return (

@@ -32,7 +32,7 @@ _ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
 
 
 @dataclass(frozen=True)
-class Named:
+class Selection:
     """What a name stands for.
 
     Attributes
@@ -98,25 +98,25 @@ class Names:
     """All names in the papers, and what each stands for."""
 
     def __init__(self, papers: Mapping[str, Paper]) -> None:
-        self._known: dict[tuple[str, ...], list[Named]] = {}
-        self._add(Named("all"), words_of("all"))
+        self._known: dict[tuple[str, ...], list[Selection]] = {}
+        self._add(Selection("all"), words_of("all"))
         for tier in TIERS:
-            self._add(Named("tier", tier=tier), (tier,))
+            self._add(Selection("tier", tier=tier), (tier,))
         for paper in papers.values():
             for work in _spellings(paper.key):
-                self._add(Named("work", paper.key), work)
+                self._add(Selection("work", paper.key), work)
             for chapter in paper.chapters:
-                named = Named("chapter", paper.key, chapter)
+                named = Selection("chapter", paper.key, chapter)
                 self._add(named, words_of(f"ch{chapter}"), *_spellings(paper.key))
         for artefact in all_artefacts(papers):
-            named = Named("artefact", artefact.paper, artefact.chapter, artefact.name)
+            named = Selection("artefact", artefact.paper, artefact.chapter, artefact.name)
             self._add(named, words_of(artefact.name), *_spellings(artefact.paper))
 
-    def _add(self, named: Named, own: tuple[str, ...], *works: tuple[str, ...]) -> None:
+    def _add(self, named: Selection, own: tuple[str, ...], *works: tuple[str, ...]) -> None:
         for words in {own, *(own + work for work in works), *(work + own for work in works)}:
             self._known.setdefault(words, []).append(named)
 
-    def find(self, text: str) -> Named:
+    def find(self, text: str) -> Selection:
         """Find what a name stands for, however it is spelled.
 
         A tier may precede or follow it, as in a path below ``results/``.

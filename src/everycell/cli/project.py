@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -15,32 +15,46 @@ from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import CardError
-from everycell.engine.receipts import ReceiptError
-from everycell.engine.registry_entries import SourceError
+from everycell.engine.receipts import receipts_in
 from everycell.engine.results import Result
-from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import Tier
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 
-TierOption = Annotated[str | None, typer.Option(help="Only this tier: embedded, released, full.")]
-#: How a command prints its rows.
-FORMATS = ("table", "csv", "json", "tex")
+
+def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors that explain themselves into one line and exit code 2.
+
+    These are the classes of this package, and a ValueError of a measure.
+    """
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except Exception as error:
+            is_own = type(error).__module__.startswith("everycell.")
+            is_measure = command.__module__.startswith("everycell.cli.measure.")
+            if isinstance(error, OSError) and error.errno:
+                sentence = f"{error.filename}: {error.strerror}."
+            elif (
+                is_own
+                or isinstance(error, OSError)
+                or (is_measure and isinstance(error, ValueError))
+            ):
+                sentence = str(error)
+            else:
+                raise
+            echo(f"everycell: {sentence}", err=True)
+            raise typer.Exit(2) from None
+
+    return run
 
 
-@contextmanager
-def errors_as_sentences(*more: type[Exception]) -> Iterator[None]:
-    """Turn the errors that explain themselves, and `more` ones, into one line and exit code 1."""
-    try:
-        yield
-    except (CardError, ConfigError, ReceiptError, SourceError, *more) as error:
-        echo(f"everycell: {error}", err=True)
-        raise typer.Exit(1) from None
-    except OSError as error:
-        # Errors of the library are sentences and have no errno.
-        said = f"{error.filename}: {error.strerror}." if error.errno else str(error)
-        echo(f"everycell: {said}", err=True)
-        raise typer.Exit(1) from None
+def refuse_existing(path: Path, *, force: bool = False) -> None:
+    """Raise an error if a path that a command would write is there already."""
+    if path.exists() and not force:
+        raise CardError(f"{path} is there already; remove it, or choose another name.")
 
 
 def papers() -> dict[str, Paper]:
@@ -50,6 +64,18 @@ def papers() -> dict[str, Paper]:
             f"There is no folder {PUBLISHED}/ here; run everycell in the project folder."
         )
     return load_papers(PUBLISHED)
+
+
+def require_receipts(results: Path) -> list[Path]:
+    """Paths of the receipts of a results folder, which has some."""
+    if not results.is_dir():
+        raise CardError(f"There is no folder {results}; run `make reproduce`, or name another one.")
+    receipts = receipts_in(results)
+    if not receipts:
+        raise CardError(
+            f"{results} holds no receipt; run `make reproduce`, or name a folder of results."
+        )
+    return receipts
 
 
 def cache_home() -> Path:
@@ -115,20 +141,3 @@ def check_choice(what: str, value: str | None, allowed: Collection[str]) -> Any:
     if value is not None and value not in allowed:
         raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
     return value
-
-
-def _known_format(value: str) -> str:
-    with errors_as_sentences():
-        check_choice("format", value, FORMATS)
-    return value
-
-
-#: Option of every command that prints rows.
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        callback=_known_format,
-        help="table (for people), csv, json (with all digits) or tex (booktabs).",
-    ),
-]

@@ -12,32 +12,31 @@ from rich.table import Table
 
 from everycell.cli import project
 from everycell.cli.names import Names
+from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs, print_json
-from everycell.cli.project import (
-    Format,
-    TierOption,
-    check_choice,
-    errors_as_sentences,
-    warn_of_faults,
-)
+from everycell.cli.project import warn_of_faults
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.counting import BASES, NOT_RUN, TESTED, Counts, count_chapters
-from everycell.engine.reports import OUTCOME_NAMES, STATES, VERDICTS, counted, summary_row
-from everycell.engine.results import collect
-from everycell.engine.tiers import TIERS, Tier
+from everycell.engine.printed_cells import CardError
+from everycell.engine.reports import OUTCOME_NAMES, STATES, Verdict, counted, summary_row
+from everycell.engine.results import Result, collect
+from everycell.engine.tiers import Tier
 from everycell.studies.discovery import audits_of
 
+#: Counts of a row.
+COUNTS = ("verdicts", "explained", "claims")
 
-def list_(
+
+def list_results(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Works, chapters or artefacts, however spelled; all by default."),
+        typer.Argument(help="Papers, chapters or artefacts, however spelled; all by default."),
     ] = None,
-    tier: TierOption = None,
+    tier: OnlyTier = None,
     state: Annotated[str | None, typer.Option(help="Only this state, e.g. reproduced.")] = None,
     verdict: Annotated[
-        str | None, typer.Option(help="Only artefacts with such a cell, e.g. differs.")
+        Verdict | None, typer.Option(help="Only artefacts with such a cell.")
     ] = None,
     totals: Annotated[
         bool,
@@ -47,76 +46,93 @@ def list_(
     ] = False,
     form: Format = "table",
 ) -> None:
-    """List every artefact and tier with its state, verdicts and claims."""
-    with errors_as_sentences():
-        papers = project.papers()
-        check_choice("tier", tier, TIERS)
-        state = state and state.replace("-", " ")
-        check_choice("state", state, tuple(STATES.values()))
-        check_choice("verdict", verdict, VERDICTS)
-        known = Names(papers)
-        wanted = [known.find(name) for name in names or ["all"]]
+    """List artefacts and tiers with state, verdicts and claims."""
+    papers = project.papers()
+    state = state and state.replace("-", " ")
+    if state not in (None, *STATES.values()):
+        raise CardError(f"--state is {state!r}; allowed are {', '.join(STATES.values())}.")
+    known = Names(papers)
+    selected = [known.find(name) for name in names or ["all"]]
 
-        def named(artefact: Artefact, of: Tier | None = None) -> bool:
-            return any(one.has(artefact, of) for one in wanted) and of in (None, tier or of)
+    def is_selected(artefact: Artefact, of: Tier | None = None) -> bool:
+        return of in (None, tier or of) and any(name.has(artefact, of) for name in selected)
 
-        asked = {_chapter_of(artefact) for artefact in all_artefacts(papers) if named(artefact)}
-        found = collect(
-            papers,
-            project.RESULTS,
-            project.ROOT,
-            # Claims are summed over a chapter as a whole.
-            wanted=lambda artefact, of: (
-                _chapter_of(artefact) in asked if totals else named(artefact, of)
-            ),
-            audits=None,
-        )
-    claims = {
-        name: counts
-        for (paper, chapter), counts in count_chapters(papers, found).items()
-        if (name := f"{paper}_ch{chapter}") in asked
+    chapters = {
+        _chapter_of(artefact) for artefact in all_artefacts(papers) if is_selected(artefact)
     }
-    found = [one for one in found if named(one.artefact, one.tier)]
-    warn_of_faults(found)
-    rows = [
-        summary_row(result.report)
-        | {"kind": result.artefact.card.kind, "chapter": _chapter_of(result.artefact)}
-        for result in found
-    ]
+    results = collect(
+        papers,
+        project.RESULTS,
+        project.ROOT,
+        # Claims are summed over a chapter as a whole.
+        wanted=lambda artefact, of: (
+            _chapter_of(artefact) in chapters if totals else is_selected(artefact, of)
+        ),
+        audits=None,
+    )
+    listed = [result for result in results if is_selected(result.artefact, result.tier)]
+    warn_of_faults(listed)
     rows = [
         row
-        for row in rows
-        if (state is None or row["state"] == state)
-        and (verdict is None or row["verdicts"][verdict])
+        for row in map(_row, listed)
+        if state in (None, row["state"]) and (verdict is None or row["verdicts"][verdict])
     ]
     if totals:
-        rows = _sums_by_chapter(rows)
-    names_of_rows = ["chapter", "tier", "state", "artefacts"] if totals else ["id", "tier", "state"]
-    if form != "table":
-        first = names_of_rows if totals else ["id", "kind", "tier", "state"]
-        keys = [*first, "verdicts", "explained", "claims"]
-        listed = {"totals" if totals else "rows": [{key: row[key] for key in keys} for row in rows]}
-        if totals:
-            listed["claims"] = [_claims(name, counts) for name, counts in claims.items()]
+        claims = {
+            name: counts
+            for (paper, chapter), counts in count_chapters(papers, results).items()
+            if (name := f"{paper}_ch{chapter}") in chapters
+        }
+        _print_totals(_sums_by_chapter(rows), claims, form)
+    elif form == "table":
+        _print_table(rows, ["id", "tier", "state"])
+    else:
+        columns = ["id", "kind", "tier", "state", *COUNTS]
+        entries = [{column: row[column] for column in columns} for row in rows]
         if form == "json":
-            print_json(listed if totals else listed["rows"])
+            print_json(entries)
         else:
-            flat = {name: pd.json_normalize(of, sep=" ") for name, of in listed.items()}
-            print_for_programs(flat if totals else flat["rows"], form)
+            print_for_programs(pd.json_normalize(entries, sep=" "), form)
+
+
+def _print_totals(sums: list[dict[str, Any]], claims: Mapping[str, Counts], form: Form) -> None:
+    """Print sums per chapter, tier and state, and the claims of each chapter."""
+    columns = ["chapter", "tier", "state", "artefacts"]
+    if form == "table":
+        _print_table(sums, columns)
+        output_console().print(_claims_table(claims))
+        return
+    entries = {
+        "totals": [{column: row[column] for column in (*columns, *COUNTS)} for row in sums],
+        "claims": [_claims(name, counts) for name, counts in claims.items()],
+    }
+    if form == "json":
+        print_json(entries)
+    else:
+        frames = {name: pd.json_normalize(rows, sep=" ") for name, rows in entries.items()}
+        print_for_programs(frames, form)
+
+
+def _print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
+    """Print rows with their counts in words."""
+    if not rows:
+        typer.echo("Nothing matches; `everycell list` without options lists everything.")
         return
     table = Table(box=None)
-    for column in (*names_of_rows, "verdicts", "claims"):
+    for column in (*columns, "verdicts", "claims"):
         table.add_column("artefact" if column == "id" else column)
     for row in rows:
         verdicts = counted(row["verdicts"], row["explained"])
-        outcomes = ", ".join(f"{n} {name}" for name, n in row["claims"].items() if n)
-        table.add_row(*(str(row[column]) for column in names_of_rows), verdicts, outcomes)
-    if rows:
-        output_console().print(table)
-    else:
-        typer.echo("Nothing matches; `everycell list` without options lists everything.")
-    if totals:
-        output_console().print(_claims_table(claims))
+        outcomes = ", ".join(f"{number} {name}" for name, number in row["claims"].items() if number)
+        table.add_row(*(str(row[column]) for column in columns), verdicts, outcomes)
+    output_console().print(table)
+
+
+def _row(result: Result) -> dict[str, Any]:
+    """A result's row, with its counts."""
+    artefact = result.artefact
+    names = {"kind": artefact.card.kind, "chapter": _chapter_of(artefact)}
+    return summary_row(result.report) | names
 
 
 def _chapter_of(artefact: Artefact) -> str:
@@ -147,8 +163,8 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
 def _claims_table(claims: Mapping[str, Counts]) -> Table:
     """Claims of each chapter, and their outcomes."""
     table = Table(box=None)
-    shown = [OUTCOME_NAMES[outcome] for outcome in TESTED]
-    for column in ("chapter", "claims", "tested", *shown, "not run", "untestable"):
+    names = [OUTCOME_NAMES[outcome] for outcome in TESTED]
+    for column in ("chapter", "claims", "tested", *names, "not run", "untestable"):
         table.add_column(column, justify="left" if column == "chapter" else "right")
     for name, counts in claims.items():
         row = _claims(name, counts)
@@ -170,21 +186,20 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             counts: {
                 name: sum(member[counts][name] for member in members) for name in members[0][counts]
             }
-            for counts in ("verdicts", "explained", "claims")
+            for counts in COUNTS
         }
         for key, members in groups.items()
     ]
 
 
 def page() -> None:
-    """Draw the reproduction page again from the results on disk."""
+    """Draw the page again from the results on disk."""
     from everycell.engine.lineage import write_lineage
     from everycell.engine.render.page.page_file import write_page
 
-    with errors_as_sentences():
-        papers = project.papers()
-        found = collect(papers, project.RESULTS, project.ROOT, audits=audits_of)
-        path = write_page(project.RESULTS / "index.html", found, papers)
-        write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
-    warn_of_faults(found)
+    papers = project.papers()
+    results = collect(papers, project.RESULTS, project.ROOT, audits=audits_of)
+    path = write_page(project.RESULTS / "index.html", results, papers)
+    write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
+    warn_of_faults(results)
     typer.echo(f"Page: {path}")

@@ -12,15 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from everycell.cli import project
-from everycell.cli.names import Named, Names
+from everycell.cli.names import Names, Selection
+from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs
-from everycell.cli.project import (
-    Format,
-    TierOption,
-    check_choice,
-    errors_as_sentences,
-    warn_of_faults,
-)
+from everycell.cli.project import warn_of_faults
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.printed_cells import CardError
@@ -56,38 +51,38 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A work, a chapter or an artefact, however spelled, as 'Table 4.8 lajewska2025'.",
+            help="A paper, chapter or artefact, however spelled, as 'Table 4.8 lajewska2025'.",
         ),
     ],
-    tier: TierOption = None,
+    tier: OnlyTier = None,
     form: Format = "table",
 ) -> None:
-    """Show an artefact's published and reproduced cells; a chapter or a work as a list."""
-    with errors_as_sentences():
-        papers = project.papers()
-        check_choice("tier", tier, TIERS)
-        named = Names(papers).find(name)
-        of_tier: Tier | None = tier or named.tier  # type: ignore[assignment]
-        artefact = None
-        if named.kind == "artefact":
-            artefact = papers[named.paper].artefacts[named.artefact]
-            found = _results_of(artefact, of_tier)
+    """Show published and reproduced cells of an artefact.
+
+    A chapter or a paper is shown as a list of its artefacts.
+    """
+    papers = project.papers()
+    selection = Names(papers).find(name)
+    tier = tier or selection.tier
+    if selection.kind == "artefact":
+        artefact = papers[selection.paper].artefacts[selection.artefact]
+        results = _results_of(artefact, tier)
+        warn_of_faults(results)
+        if form == "table":
+            _show_artefact(artefact, results)
         else:
-            found = collect(
-                papers,
-                project.RESULTS,
-                project.ROOT,
-                wanted=lambda one, of: named.has(one, of) and of_tier in (None, of),
-                audits=None,
-            )
-    warn_of_faults(found)
-    if artefact is None:
-        _show_list(named, papers, found, form)
-    elif form != "table":
-        told = {"artefact": artefact.id, "title": artefact.card.title}
-        print_for_programs(_cells_frame(artefact, found), form, told)
-    else:
-        _show_artefact(artefact, found)
+            title = {"artefact": artefact.id, "title": artefact.card.title}
+            print_for_programs(_cells_frame(artefact, results), form, title)
+        return
+    results = collect(
+        papers,
+        project.RESULTS,
+        project.ROOT,
+        wanted=lambda artefact, of: selection.has(artefact, of) and tier in (None, of),
+        audits=None,
+    )
+    warn_of_faults(results)
+    _show_list(selection, papers, results, form)
 
 
 def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
@@ -100,10 +95,12 @@ def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
     ]
 
 
-def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form: str) -> None:
+def _show_list(
+    selection: Selection, papers: dict[str, Paper], results: list[Result], form: Form
+) -> None:
     """Print a row per artefact: title, state in each tier, and verdicts in its best tier."""
     by_artefact: dict[str, list[Result]] = {}
-    for result in found:
+    for result in results:
         by_artefact.setdefault(result.artefact.id, []).append(result)
     rows = [
         _row(artefact, by_artefact[artefact.id])
@@ -115,12 +112,12 @@ def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form
         print_for_programs(frame, form)
         return
     console = output_console()
-    if named.paper:
-        paper = papers[named.paper]
-        head = f"{paper.authors}: {paper.title} ({paper.year})"
-        if named.chapter:
-            head += f", chapter {named.chapter}: {paper.chapters[named.chapter]}"
-        console.print(Text(head, style="bold"))
+    if selection.paper:
+        paper = papers[selection.paper]
+        heading = f"{paper.authors}: {paper.title} ({paper.year})"
+        if selection.chapter:
+            heading += f", chapter {selection.chapter}: {paper.chapters[selection.chapter]}"
+        console.print(Text(heading, style="bold"))
     table = Table(box=None)
     for column in frame.columns:
         table.add_column(column, no_wrap=column != "title")
@@ -133,10 +130,11 @@ def _show_list(named: Named, papers: dict[str, Paper], found: list[Result], form
 def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
     """An artefact's row in a list."""
     best = max(
-        results, key=lambda one: (one.report.state == "rebuilt", one.report.state in RUNNABLE)
+        results,
+        key=lambda result: (result.report.state == "rebuilt", result.report.state in RUNNABLE),
     )
     verdicts = counted(best.report.verdicts, explained_by_source(best.report.cells))
-    states = {one.tier: _state(one) for one in results}
+    states = {result.tier: _state(result) for result in results}
     return {
         "artefact": artefact.id,
         "title": artefact.card.title,
@@ -153,14 +151,14 @@ def _state(result: Result) -> str:
     return STATES[result.report.state]
 
 
-def _show_artefact(artefact: Artefact, found: Sequence[Result]) -> None:
+def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     console = output_console()
     console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
     if artefact.card.explanation:
         console.print(artefact.card.explanation)
-    for result in found:
+    for result in results:
         _print_result(console, artefact, result)
-    if not any(_is_rebuilt(result) for result in found) and not artefact.cells.empty:
+    if not any(_is_rebuilt(result) for result in results) and not artefact.cells.empty:
         console.print()
         console.print(Text("published", style="bold"))
         columns = [*artefact.key_columns, "value"]
@@ -177,45 +175,44 @@ def _is_rebuilt(result: Result) -> bool:
     return any(cell.rebuilt is not None for cell in result.report.cells)
 
 
-def _cells_frame(artefact: Artefact, found: Sequence[Result]) -> pd.DataFrame:
+def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:
     """Cells of all tiers, one row each; the published ones on surrogate data, not compared."""
+    names = ("verdict", "kind", "origin", "difference", "tolerance")
     rows: list[dict[str, Any]] = []
-    for result in found:
+    for result in results:
         for cell in result.report.cells:
-            judged = {"published": cell.printed, "reproduced": cell.rebuilt}
-            judged |= {"verdict": cell.verdict}
-            names = ("kind", "origin", "difference", "tolerance")
-            judged |= {name: getattr(cell, name) for name in names}
-            rows.append({"tier": result.tier, **cell.key, **judged, "cause": cell.cause or None})
+            rows.append(
+                {
+                    "tier": result.tier,
+                    **cell.key,
+                    "published": cell.printed,
+                    "reproduced": cell.rebuilt,
+                    "cause": cell.cause or None,
+                }
+                | {name: getattr(cell, name) for name in names}
+            )
         if not result.report.cells and not artefact.cells.empty:
             printed = artefact.cells[[*artefact.key_columns, "value"]].rename(
                 columns={"value": "published"}
             )
             rows += printed.assign(tier=result.tier, verdict=result.report.state).to_dict("records")
-    return pd.DataFrame(
-        rows,
-        columns=[
-            "tier",
-            *artefact.key_columns,
-            *("published", "reproduced", "verdict", "kind", "origin", "difference", "tolerance"),
-            "cause",
-        ],
-    )
+    columns = ["tier", *artefact.key_columns, "published", "reproduced", *names, "cause"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
-    found = result.report
+    report = result.report
     card = artefact.card.tiers[result.tier]
     console.print()
     console.print(
-        Text(f"{result.tier}: {STATES[found.state]}", style="bold"), f"(needs {card.needs})"
+        Text(f"{result.tier}: {STATES[report.state]}", style="bold"), f"(needs {card.needs})"
     )
-    if found.state == "stand_in":
-        run_on = found.foreign or card.name
+    if report.state == "stand_in":
+        run_on = report.foreign or card.name
         console.print(f"Surrogate data: {run_on}. Cells are not compared.", markup=False)
-    for note in found.notes:
+    for note in report.notes:
         console.print(f"{note}.", markup=False)
-    if found.state == "not_run" and card.state != "not_run":
+    if report.state == "not_run" and card.state != "not_run":
         console.print(
             f"Reproduce it: everycell make results/{result.tier}/{artefact.id}.verdicts.json"
         )
@@ -223,36 +220,36 @@ def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
         table = Table(box=None)
         for column in (*artefact.key_columns, "published", "reproduced", "verdict"):
             table.add_column(column)
-        for cell, (digits, _) in zip(found.cells, artefact.precisions, strict=True):
+        for cell, (digits, _) in zip(report.cells, artefact.precisions, strict=True):
             sign, style = SIGNS[cell.verdict]
-            rebuilt = cell.rebuilt
-            shown = "" if rebuilt is None else _rebuilt_text(cell, digits)
             table.add_row(
                 *cell.key.values(),
                 cell.printed,
-                shown,
+                "" if cell.rebuilt is None else _rebuilt_text(cell, digits),
                 Text(f"{sign} {cell.verdict_in_words}", style=style),
             )
         console.print(table)
-    for cell in found.cells:
+    for cell in report.cells:
         if cell.verdict in OTHERWISE and cell.distance_in_words:
-            place = f"[{PLACES[cell.source]}] " if cell.source else ""
+            source = f"[{PLACES[cell.source]}] " if cell.source else ""
             console.print(
-                f"{' / '.join(cell.key.values())}: {place}{cell.distance_in_words}", markup=False
+                f"{' / '.join(cell.key.values())}: {source}{cell.distance_in_words}", markup=False
             )
-    if found.state not in RUNNABLE:
+    if report.state not in RUNNABLE:
         return
-    for conclusion in found.conclusions:
+    for conclusion in report.conclusions:
         console.print(
             f"[published: {OUTCOME_NAMES[conclusion.on_printed]}, "
             f"reproduced: {OUTCOME_NAMES[conclusion.on_rebuilt]}] "
             f"{conclusion.claim} ({conclusion.source})",
             markup=False,
         )
-    for because in dict.fromkeys(
-        one.detail for one in found.conclusions if one.on_rebuilt == "not_testable"
+    for reason in dict.fromkeys(
+        conclusion.detail
+        for conclusion in report.conclusions
+        if conclusion.on_rebuilt == "not_testable"
     ):
-        console.print(f"Not testable here: {because}", markup=False)
+        console.print(f"Not testable here: {reason}", markup=False)
 
 
 def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:

@@ -9,8 +9,9 @@ import pandas as pd
 import typer
 
 from everycell.cli import project
+from everycell.cli.options import Form, Format
 from everycell.cli.printing import print_for_programs, with_noun
-from everycell.cli.project import Format, can_be_run, errors_as_sentences, warn_of_faults
+from everycell.cli.project import can_be_run, warn_of_faults
 from everycell.engine.artefacts import Paper
 from everycell.engine.counting import (
     NOT_RUN,
@@ -26,23 +27,21 @@ from everycell.engine.results import collect
 
 
 def summary(form: Format = "table") -> None:
-    """Count what was reproduced of each paper: artefacts, cells by verdict, claims by outcome."""
-    with errors_as_sentences():
-        papers = project.papers()
-        print_summary(papers, form=form)
+    """Count what was reproduced: artefacts, cells, claims."""
+    print_summary(project.papers(), form=form)
 
 
 def print_summary(
-    papers: Mapping[str, Paper], works: Iterable[str] | None = None, form: str = "table"
+    papers: Mapping[str, Paper], keys: Iterable[str] | None = None, form: Form = "table"
 ) -> None:
     """Print the counts of some papers (all by default), and for readers the path of the page."""
-    chosen = {key: papers[key] for key in (papers if works is None else works)}
-    found = collect(chosen, project.RESULTS, project.ROOT, wanted=can_be_run, audits=None)
-    warn_of_faults(found)
-    chapters = count_chapters(chosen, found)
+    papers = {key: papers[key] for key in (papers if keys is None else keys)}
+    results = collect(papers, project.RESULTS, project.ROOT, wanted=can_be_run, audits=None)
+    warn_of_faults(results)
+    chapters = count_chapters(papers, results)
     by_paper = {
         key: total(counts for (paper, _), counts in chapters.items() if paper == key)
-        for key in chosen
+        for key in papers
     }
     if form != "table":
         rows = [{"paper": key, **_row(counts)} for key, counts in by_paper.items()]
@@ -51,14 +50,14 @@ def print_summary(
     for key, counts in by_paper.items():
         typer.echo(f"{key}: {_line(counts)}")
     typer.echo(f"Page: {project.RESULTS / 'index.html'}")
-    whole = total(by_paper.values())
-    typer.echo(f"All: {_line(whole)}")
-    for name, verdicts in headlines(whole).items():
+    overall = total(by_paper.values())
+    typer.echo(f"All: {_line(overall)}")
+    for name, verdicts in headlines(overall).items():
         typer.echo(f"{verdicts.total():,} {name}: {in_words(verdicts)}.")
-    for name, outcomes in claim_lines(whole).items():
+    for name, outcomes in claim_lines(overall).items():
         typer.echo(f"Claims tested on {name}: {outcomes}.")
-    typer.echo(f"Claims not run: {whole.claims[NOT_RUN]}.")
-    typer.echo(f"Claims not testable here: {whole.untestable}.")
+    typer.echo(f"Claims not run: {overall.claims[NOT_RUN]}.")
+    typer.echo(f"Claims not testable here: {overall.untestable}.")
 
 
 def _row(counts: Counts) -> dict[str, Any]:
@@ -73,15 +72,15 @@ def _row(counts: Counts) -> dict[str, Any]:
         "compared": counts.reproduced,
         **{verdict: verdicts[verdict] for verdict in VERDICTS if verdict != "not_run"},
         "claims": counts.claimed - counts.untestable,
-        **{OUTCOME_NAMES[one]: outcomes[one] for one in ("holds", "fails", "undecided")},
+        **{OUTCOME_NAMES[name]: outcomes[name] for name in ("holds", "fails", "undecided")},
     }
 
 
 def _line(counts: Counts) -> str:
     """Artefacts and cells as a sentence, each out of its total."""
-    found = counts.verdicts(origin=("data", "published inputs"))
+    verdicts = counts.verdicts(origin=("data", "published inputs"))
     return (
         f"{counts.states['rebuilt']} of {with_noun(counts.artefacts, 'artefact')} reproduced, "
         f"{counts.states['stand_in']} run on surrogate data; {counts.reproduced:,} of "
-        f"{counts.published:,} cells compared: {in_words(found)}."
+        f"{counts.published:,} cells compared: {in_words(verdicts)}."
     )

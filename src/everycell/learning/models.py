@@ -115,7 +115,7 @@ def _missing(folder: Path) -> str | None:
             return (
                 f"{folder} has its weights only as {', '.join(pickles)}, which can run code when "
                 "it is read; take a version with model.safetensors, or convert it with `everycell "
-                "convert-weights`"
+                "data convert-weights`"
             )
         return f"{folder} has no model.safetensors, which holds the weights; copy it there"
     if not any(path.is_file() for name in _TOKENIZERS for path in folder.glob(name)):
@@ -143,7 +143,7 @@ def _hub_folder(name: str, network: bool, revision: str | None) -> Path:
         raise ModelError(
             f"The hub has no weights of {name} in safetensors at this revision: take another "
             f"revision or model, or get its pickle (`hf download {name}`), turn that into "
-            "safetensors with `everycell convert-weights`, and name the folder."
+            "safetensors with `everycell data convert-weights`, and name the folder."
         )
     return folder
 

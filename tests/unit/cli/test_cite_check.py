@@ -9,7 +9,7 @@ import command_line
 import pytest
 from language_model_server import Server, reply_of
 
-refused = partial(command_line.refused, "cite-check")
+refused = partial(command_line.refused, "measure", "cite-check")
 
 PASSAGES = {
     "owl": "Owls are birds of the night.",
@@ -71,7 +71,15 @@ def files(tmp_path, monkeypatch, server):
 
 
 def check(*options):
-    command = ("cite-check", "answers.jsonl", "passages.jsonl", "--model", "gpt", *options)
+    command = (
+        "measure",
+        "cite-check",
+        "answers.jsonl",
+        "passages.jsonl",
+        "--model",
+        "gpt",
+        *options,
+    )
     return command_line.call(*command)
 
 

@@ -33,7 +33,9 @@ def trec(lists: list[str]) -> str:
     )
 
 
-call, refused = (partial(run, "compare") for run in (command_line.call, command_line.refused))
+call, refused = (
+    partial(run, "measure", "compare") for run in (command_line.call, command_line.refused)
+)
 
 
 @pytest.fixture
@@ -180,16 +182,12 @@ def test_judgements_that_are_refused(files, qrels, options, says):
     ("options", "says"),
     [
         (["--measure", "MRRR"], "The measure 'MRRR' cannot be read"),
-        (["--missing", "skip"], "--missing is 'skip'; allowed are error, zero, drop"),
-        (["--ranks", "warn"], "--ranks is 'warn'; allowed are error, ignore"),
         (["--scale", "4"], "--scale is '4'; give the lowest and the highest label, as 0,4"),
         (["--scale", "4,0"], "The scale is (4, 0)"),
         (["--level", "0"], "relevance_level is 0"),
         (["--k", "0"], "The depth is 0"),
         (["--k", "5", "--k", "5"], "The depths are [5, 5]"),
         (["--p", "1"], "The persistence p is 1"),
-        (["--variant", "rest"], "The variant 'rest' is unknown"),
-        (["--union", "rank"], "union is 'rank'"),
         (["--baseline", "base.run"], "needs both --baseline and --reproduced-baseline"),
         (["--reproduced-baseline", "base.run"], "needs both --baseline and"),
     ],

@@ -33,6 +33,8 @@ def project(tmp_path, repository, monkeypatch):
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: None)
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "1.0")
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**18)
+    usage = full_machine.shutil.disk_usage("/")._replace(free=10**12)
+    monkeypatch.setattr(full_machine.shutil, "disk_usage", lambda path: usage)
     return tmp_path
 
 
@@ -174,7 +176,7 @@ def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch,
     for part in (
         "put collection.tsv into marco",
         "put qrels.dev.tsv into marco",
-        f"run `everycell convert-weights {named.ance} models/ance-msmarco-passage` and set "
+        f"run `everycell data convert-weights {named.ance} models/ance-msmarco-passage` and set "
         "term_fairness.msmarco.encoders.ance to models/ance-msmarco-passage",
         "set term_fairness.msmarco.encoders.unicoil to models/unicoil-msmarco-passage",
         "set term_fairness.msmarco.encoders.sbert to another model of the hub, or to a folder",

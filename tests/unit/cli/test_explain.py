@@ -9,19 +9,19 @@ import lightgbm
 import numpy as np
 import pytest
 
-from everycell.cli.explaining import columns_of_model
+from everycell.cli.measure.explain import columns_of_model
 from everycell.collections.letor import read_letor
 from everycell.engine.printed_cells import CardError
 from everycell.explain.forests import read_forest
 
-refused = partial(command_line.refused, "explain")
+refused = partial(command_line.refused, "measure", "explain")
 
 FEATURES = 6
 
 
 def call(*arguments):
     """Output of a command that ends well."""
-    code, out, err = command_line.call("explain", *arguments)
+    code, out, err = command_line.call("measure", "explain", *arguments)
     assert (code, err) == (0, "")
     return out
 
@@ -101,7 +101,6 @@ def test_the_rank_of_one_document_can_be_explained(files):
         (["--query", "5"], "The list has one document: there is no order to explain"),
         (["--query", "6"], "gives all 3 documents the score"),
         (["--query", "1", "--samples", "100"], "34 documents for the background, and --samples"),
-        (["--query", "1", "--explainer", "shap"], "shapley"),
         (["--query", "1", "--objective", "rank"], "needs --document"),
         (["--query", "1", "--document", "1"], "takes no --document"),
         (["--query", "1", "--objective", "rank", "--document", "11"], "from 1 to that number"),
@@ -257,5 +256,5 @@ def test_a_model_of_columns_is_matched_or_the_file_refused(files, shape, lacks_l
 @pytest.mark.parametrize("number", ["-1", "2", "x"])
 def test_features_are_numbered_from_0_or_1(files, number):
     command = ("model.txt", "data.svm", "--query", "2", "--numbered-from", number)
-    code, out, err = command_line.call("explain", *command)
+    code, out, err = command_line.call("measure", "explain", *command)
     assert (code, out) == (2, "") and "--numbered-from" in err

@@ -10,7 +10,7 @@ from unit.toy_papers import CARD, write_paper
 from everycell.cli import app, making
 from everycell.cli.entry import missing_module
 from everycell.cli.making import plan
-from everycell.cli.names import Named, Names
+from everycell.cli.names import Names, Selection
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.printed_cells import CardError
 
@@ -24,7 +24,7 @@ SUFFIXES = [".csv", ".md", ".tex", ".receipt.json", ".verdicts.json", ".power.pn
 
 
 @st.composite
-def spelled(draw) -> tuple[str, Named]:
+def spelled(draw) -> tuple[str, Selection]:
     """An artefact in one of its spellings, and what it is."""
     artefact = draw(st.sampled_from(ARTEFACTS))
     kind, *numbers = artefact.name.split("_")
@@ -35,7 +35,7 @@ def spelled(draw) -> tuple[str, Named]:
     name = draw(
         st.sampled_from([f"{artefact.paper}{join}{own}", f"{own}{' ' + join}{artefact.paper}"])
     )
-    return name, Named("artefact", artefact.paper, artefact.chapter, artefact.name)
+    return name, Selection("artefact", artefact.paper, artefact.chapter, artefact.name)
 
 
 @given(spelled())
@@ -57,25 +57,25 @@ def test_the_path_of_a_result_says_its_tier(artefact, data):
 )
 def test_every_spelling_of_every_chapter_is_that_chapter(form):
     for paper, chapter in CHAPTERS:
-        assert NAMES.find(form.format(paper, chapter)) == Named("chapter", paper, chapter)
+        assert NAMES.find(form.format(paper, chapter)) == Selection("chapter", paper, chapter)
         assert str(NAMES.find(form.format(paper, chapter))) == f"{paper}_ch{chapter}"
 
 
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("Heuss2025", Named("work", "heuss2025")),
-        ("released", Named("tier", tier="released")),
-        ("ALL", Named("all")),
-        ("full_heuss2025_ch5", Named("chapter", "heuss2025", "5", tier="full")),
-        ("heuss2025 released", Named("work", "heuss2025", tier="released")),
-        ("Appendix A of lajewska2025", Named("chapter", "lajewska2025", "A")),
+        ("Heuss2025", Selection("work", "heuss2025")),
+        ("released", Selection("tier", tier="released")),
+        ("ALL", Selection("all")),
+        ("full_heuss2025_ch5", Selection("chapter", "heuss2025", "5", tier="full")),
+        ("heuss2025 released", Selection("work", "heuss2025", tier="released")),
+        ("Appendix A of lajewska2025", Selection("chapter", "lajewska2025", "A")),
         # Only one work has a Table 4.8.
-        ("table 4.8", Named("artefact", "lajewska2025", "4", "table_4_8")),
-        ("lajewska", Named("work", "lajewska2025")),
-        ("Heuss (2025), Table 2.1", Named("artefact", "heuss2025", "2", "table_2_1")),
-        ("Tbl. 2.1 of Heuss 2025", Named("artefact", "heuss2025", "2", "table_2_1")),
-        ("abolghasemi, chapter 5", Named("chapter", "abolghasemi2026", "5")),
+        ("table 4.8", Selection("artefact", "lajewska2025", "4", "table_4_8")),
+        ("lajewska", Selection("work", "lajewska2025")),
+        ("Heuss (2025), Table 2.1", Selection("artefact", "heuss2025", "2", "table_2_1")),
+        ("Tbl. 2.1 of Heuss 2025", Selection("artefact", "heuss2025", "2", "table_2_1")),
+        ("abolghasemi, chapter 5", Selection("chapter", "abolghasemi2026", "5")),
     ],
 )
 def test_other_names(name, found):

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from command_line import call, refused
 
-from everycell.cli.new_paper_files import EXAMPLES, FILES
+from everycell.cli.paper_files import EXAMPLES, FILES
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.registry import load_registry
@@ -106,7 +106,7 @@ def trickle(monkeypatch):
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
 def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(project, server, name):
     host, asked = server
-    code, out, err = call("add-data", "toy", f"{host}/{name}", "--licence", "CC0-1.0")
+    code, out, err = call("paper", "add-data", "toy", f"{host}/{name}", "--licence", "CC0-1.0")
     assert (code, err) == (0, "") and 'resource("toy-data/a.run")' in out
     entry = load_registry(project).entry("toy-data/a.run")
     assert (entry.origin.url, entry.state) == (f"{host}/{name}", "network")
@@ -116,7 +116,7 @@ def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(projec
     kept = project / "resources/toy-data/a.run"
     assert kept.read_bytes() == RUN and asked == [f"/{name}"]
     kept.unlink()
-    code, out, _ = call("fetch", "toy-data")
+    code, out, _ = call("data", "fetch", "toy-data")
     assert (code, out) == (0, "resources/toy-data/a.run\n")
     assert kept.read_bytes() == RUN and asked == [f"/{name}"] * 2
 
@@ -125,25 +125,27 @@ def test_a_packed_file_that_a_server_calls_encoded_is_the_same_when_it_is_fetche
     project, server
 ):
     host, _ = server
-    assert call("add-data", "toy", f"{host}/encoded.run.gz")[0] == 0
+    assert call("paper", "add-data", "toy", f"{host}/encoded.run.gz")[0] == 0
     kept = project / "resources/toy-data/encoded.run"
     assert kept.read_bytes() == RUN
     kept.unlink()
-    assert call("fetch", "toy-data")[0] == 0 and kept.read_bytes() == RUN
+    assert call("data", "fetch", "toy-data")[0] == 0 and kept.read_bytes() == RUN
 
 
 def test_a_key_that_leaves_the_cache_writes_nothing_there(project, tmp_path):
     (tmp_path / "a.run").write_bytes(RUN)
     before = sorted(tmp_path.rglob("*"))
     for options in (["--set", "../out"], ["--as", "../../out/a.run"]):
-        assert "published/toy/registry.yaml" in refused("add-data", "toy", "a.run", *options)
+        assert "published/toy/registry.yaml" in refused(
+            "paper", "add-data", "toy", "a.run", *options
+        )
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "resources"])
 
 
 def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
     own = tmp_path / "mine.run"
     own.write_bytes(RUN)
-    command = ("add-data", "toy", own, "--as", "first.run", "--set", "toy-runs")
+    command = ("paper", "add-data", "toy", own, "--as", "first.run", "--set", "toy-runs")
     assert call(*command)[0] == 0
     assert load_registry(project).entry("toy-runs/first.run").state == "mirror"
     own.write_bytes(RUN * 2)
@@ -151,11 +153,11 @@ def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
     kept = project / "resources/toy-runs/first.run"
     assert kept.read_bytes() == RUN
     assert call(*command, "--replace")[0] == 0 and kept.read_bytes() == RUN * 2
-    call("add-data", "toy", own, "--set", "toy-runs")
+    call("paper", "add-data", "toy", own, "--set", "toy-runs")
     text = (project / "published/toy/registry.yaml").read_text()
     assert text.count("toy-runs/mine.run:") == text.count("toy-runs/first.run:") == 1
     kept.write_bytes(RUN)
-    assert "was changed or damaged" in refused("fetch", "toy-runs/first.run")
+    assert "was changed or damaged" in refused("data", "fetch", "toy-runs/first.run")
 
 
 @pytest.mark.fault("download")
@@ -168,7 +170,7 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
             for name in ("token", "access_token", "X-Amz-Signature", "sig", "api_key")
         ),
     ):
-        assert "s3cr3t" not in refused("add-data", "toy", place)
+        assert "s3cr3t" not in refused("paper", "add-data", "toy", place)
     assert not asked and not (project / "published/toy/registry.yaml").exists()
 
 
@@ -176,7 +178,7 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
 def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
     host, _ = server
     monkeypatch.setattr("everycell.sources.additions.MOST", 10)
-    assert "was given up" in refused("add-data", "toy", f"{host}/a.run")
+    assert "was given up" in refused("paper", "add-data", "toy", f"{host}/a.run")
     assert not (project / "published/toy/registry.yaml").exists()
 
 
@@ -192,7 +194,7 @@ def test_headers_and_contents_that_trickle_in_are_given_up(trickle, project, sta
 def test_sigterm_while_a_file_is_added_leaves_nothing(trickle, project):
     url = trickle(b"HTTP/1.0 200 OK\r\n\r\n")
     command = "from everycell.cli.entry import main; main()"
-    process = subprocess.Popen([sys.executable, "-c", command, "add-data", "toy", url])
+    process = subprocess.Popen([sys.executable, "-c", command, "paper", "add-data", "toy", url])
     cache = project / "resources"
     while not list(cache.glob(".added-*/raw")) and process.poll() is None:
         time.sleep(0.05)
@@ -217,21 +219,23 @@ def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server
         "empty.run": "is empty",
         "no.run.gz": "cannot be unpacked",
     }.items():
-        assert said in refused("add-data", "toy", source)
-    assert "make the paper first: everycell new-paper none" in refused("add-data", "none", "a.run")
+        assert said in refused("paper", "add-data", "toy", source)
+    assert "make the paper first: everycell paper new none" in refused(
+        "paper", "add-data", "none", "a.run"
+    )
     (tmp_path / "a.run").write_bytes(RUN)
     assert "`sets.My_Set.[key]` is 'My_Set'" in refused(
-        "add-data", "toy", "a.run", "--set", "My_Set"
+        "paper", "add-data", "toy", "a.run", "--set", "My_Set"
     )
     assert not (project / "published/toy/registry.yaml").exists()
     assert [path for path in (project / "resources").rglob("*") if path.is_file()] == []
     (project / "published/toy/sets.yaml").touch()
-    assert "is generated from sets.yaml beside it" in refused("add-data", "toy", "a.run")
+    assert "is generated from sets.yaml beside it" in refused("paper", "add-data", "toy", "a.run")
 
 
 def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     before = (project / "Snakefile").read_text()
-    code, out, err = call("new-paper", "smith2026")
+    code, out, err = call("paper", "new", "smith2026")
     assert (code, err) == (0, "") and "Add this line to the Snakefile" in out
     assert (project / "Snakefile").read_text() == before
     papers = load_papers(project / "published")
@@ -249,24 +253,38 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert [float(value) for value in cells["value"]] == rebuilt
     made_up = load_registry(project).sets["smith2026-data"].paper
     (project / "my.run").write_bytes(RUN)
-    call("add-data", "smith2026", "my.run", "--as", "first.run", "--replace")
+    call("paper", "add-data", "smith2026", "my.run", "--as", "first.run", "--replace")
     now = load_registry(project).sets["smith2026-data"]
     assert made_up == "made-up files to begin with" and now.paper == "Title of the paper"
     assert now.licence == "none stated"
     missing = "The files of smith2026 are there, but Snakefile: includes no rules of smith2026"
-    assert missing in refused("new-paper", "smith2026")
+    assert missing in refused("paper", "new", "smith2026")
     assert "Snakefile: includes no rules of smith2026; add" in refused("make", "smith2026")
-    assert call("new-paper", "smith2026", "--yes")[0] == 0
+    assert call("paper", "new", "smith2026", "--yes")[0] == 0
     assert 'include: "workflow/rules/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
-    assert "The key smith2026 is taken" in refused("new-paper", "smith2026")
+    assert "The key smith2026 is taken" in refused("paper", "new", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
-        assert "is not a key; write small letters, then a year" in refused("new-paper", key)
-    assert "choose another one, such as smith2026b" in refused("new-paper", "seed")
-    assert call("new-paper", "smith2026b")[0] == 0
+        assert "is not a key; write small letters, then a year" in refused("paper", "new", key)
+    assert "choose another one, such as smith2026b" in refused("paper", "new", "seed")
+    assert call("paper", "new", "smith2026b")[0] == 0
+
+
+def test_the_records_of_one_paper_are_checked(project):
+    call("paper", "new", "smith2026", "--yes")
+    code, out, _ = call("paper", "check", "smith2026")
+    assert code == 0 and out.startswith("smith2026: 1 record")
+    # The faults of other papers are not of this one.
+    (project / "published/toy/ch1.yaml").write_text("chapter: 1")
+    assert call("paper", "check", "smith2026")[0] == 0
+    cells = project / "published/smith2026/table_1.csv"
+    cells.write_text(cells.read_text().replace("Second", "Third"))
+    code, out, _ = call("paper", "check", "smith2026")
+    assert code == 1 and "smith2026/table_1" in out
+    assert "published/none/paper.yaml" in refused("paper", "check", "none")
 
 
 def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
-    assert call("new-paper", "smith2026", "--yes")[0] == 0
+    assert call("paper", "new", "smith2026", "--yes")[0] == 0
     line = 'include: "workflow/rules/smith2026/ch1.smk"\n'
     expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
     assert (project / "Snakefile").read_text() == expected

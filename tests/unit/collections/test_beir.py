@@ -16,7 +16,7 @@ from everycell.collections.beir import Converted, convert_beir
 from everycell.collections.cited_questions import read_cited_questions
 from everycell.collections.errors import CollectionError
 
-refused = partial(command_line.refused, "convert-corpus")
+refused = partial(command_line.refused, "data", "convert-corpus")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     Path("mine.run").write_text("test0 Q0 d0 1 3.0 x\n")
     _, said, _ = command_line.call(
-        "convert-corpus", "new", "--beir", beir, "--run", "bm25=mine.run"
+        "data", "convert-corpus", "new", "--beir", beir, "--run", "bm25=mine.run"
     )
     assert "new: 3 questions, 0 of them with right answers, 5 passages" in said
     assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()

@@ -309,19 +309,19 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
         return code, out + err
 
     code, said = crate("new.zip")
-    assert code == 1 and "`everycell page` in the project that made them draws it again" in said
+    assert code == 2 and "`everycell page` in the project that made them draws it again" in said
     assert call("page")[0] == 0
     code, said = crate("new.zip")
     assert code == 0 and re.fullmatch(r"new\.zip: 0\.\d MiB\n", said)
     assert "#run" in entities(project / "new.zip")
     code, said = crate("new.zip")
-    assert code == 1 and "is there already" in said
+    assert code == 2 and "is there already" in said
     assert crate("new.zip", "--force")[0] == 0
     code, said = crate("new.tar")
-    assert code == 1 and "ends with .zip" in said
+    assert code == 2 and "ends with .zip" in said
     code, said = crate("none/new.zip")
     assert (code, said) == (
-        1,
+        2,
         "everycell: There is no folder none to write new.zip into; make it.\n",
     )
 

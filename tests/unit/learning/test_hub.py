@@ -102,7 +102,7 @@ def test_a_pickle_of_the_hub_is_converted_and_a_pull_request_is_a_revision(serve
     server.add_repository("org/pickle", tmp_path / "bert")
     for name in ("org/pickle", "org/pickle@refs/pr/1"):
         made = tmp_path / name.replace("/", "-")
-        code, _, err = call("convert-weights", name, made)
+        code, _, err = call("data", "convert-weights", name, made)
         assert code == 0, err
         assert load_file(made / "model.safetensors").keys() == weights.keys()
         load_encoder(made, "first")
@@ -113,7 +113,9 @@ def test_a_pickle_of_the_hub_is_converted_and_a_pull_request_is_a_revision(serve
 
 def test_a_full_disk_and_a_model_without_safetensors_are_sentences(server, monkeypatch):
     server.add_repository("org/pickle", {"config.json": b"{}", "pytorch_model.bin": b"x"})
-    with pytest.raises(ModelError, match="no weights of org/pickle .* `everycell convert-weights`"):
+    with pytest.raises(
+        ModelError, match="no weights of org/pickle .* `everycell data convert-weights`"
+    ):
         model_folder("org/pickle", network=True)
 
     def full(*_: object, **__: object) -> None:

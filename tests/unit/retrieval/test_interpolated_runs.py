@@ -142,7 +142,17 @@ def test_the_command(both, found, tmp_path, monkeypatch):
     for name, run in zip(("a.run", "b.run"), both, strict=False):
         write_run(run, name, tag="t")
     write_qrels(both[2], "qrels.txt")
-    command = ["interpolate", "a.run", "b.run", "qrels.txt", "--measure", "AP", "--measure", "P@3"]
+    command = [
+        "measure",
+        "interpolate",
+        "a.run",
+        "b.run",
+        "qrels.txt",
+        "--measure",
+        "AP",
+        "--measure",
+        "P@3",
+    ]
     code, out, err = call(*command, "--noise", 3, "--out", "tuned.run", "--format", "json")
     assert (code, err) == (0, "")
     said = json.loads(out)
@@ -152,6 +162,8 @@ def test_the_command(both, found, tmp_path, monkeypatch):
     again = evaluate(read_run("tuned.run"), both[2], ["MAP"])["MAP"].mean()
     assert again == pytest.approx(values[2])
     assert "tuned.run is there already" in refused(*command, "--out", "tuned.run")
-    assert "--folds" not in refused("interpolate", "a.run", "b.run", "qrels.txt", "--folds", 50)
+    assert "--folds" not in refused(
+        "measure", "interpolate", "a.run", "b.run", "qrels.txt", "--folds", 50
+    )
     by_query = pd.read_csv(io.StringIO(call(*command, "--per-query", "--format", "csv")[1]))
     assert len(by_query) == 20 and by_query["tuned alpha"].isin(ALPHAS).all()

@@ -127,7 +127,7 @@ def test_the_compare_command_finds_the_tests_of_the_text(mirror):
         "--format",
         "json",
     ]
-    done = CliRunner().invoke(app, ["compare", *map(str, [*runs, qrels]), *options])
+    done = CliRunner().invoke(app, ["measure", "compare", *map(str, [*runs, qrels]), *options])
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     (score,) = found["scores"]

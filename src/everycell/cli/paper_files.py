@@ -111,7 +111,7 @@ with ResultJob(snakemake) as job:
 ''',
 }
 
-#: Made-up files to begin with, until `everycell add-data ... --replace` replaces them.
+#: Made-up files to begin with, until `everycell paper add-data ... --replace` replaces them.
 EXAMPLES = {
     "first.run": """\
 q1 Q0 d1 1 3.0 first

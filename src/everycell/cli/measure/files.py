@@ -1,4 +1,4 @@
-"""Files that a user names: errors say which file they concern."""
+"""Files and lists that a user gives: errors say which file or option they concern."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def read_user_file(
         return read(path, **options)
     except OSError as error:
         # Errors of the reader of compressed files do not name the file.
-        said = str(error) if str(path) in str(error) else f"{path}: {error}; get it again."
-        raise CardError(said) from None
+        if str(path) in str(error):
+            raise
+        raise CardError(f"{path}: {error}; get it again.") from None
 
 
 def read_run_file(path: Path) -> pd.DataFrame:
@@ -27,3 +28,11 @@ def read_run_file(path: Path) -> pd.DataFrame:
     from everycell.trec.runs import read_run
 
     return read_user_file(path, read_run)
+
+
+def parse_numbers(option: str, text: str, example: str) -> list[float]:
+    """Parse the value of an option that is a list of numbers."""
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise CardError(f"--{option} is {text!r}; give numbers, as {example}.") from None

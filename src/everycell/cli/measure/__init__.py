@@ -1,0 +1,1 @@
+"""Measures of files of your own: runs, rankings and answers."""

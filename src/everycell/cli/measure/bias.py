@@ -1,0 +1,200 @@
+"""Group bias in runs: `everycell measure count-terms`, `fairness` and `overlap`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from everycell.cli.measure.files import parse_numbers, read_run_file
+from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Run
+from everycell.cli.printing import print_measures
+from everycell.cli.project import refuse_existing
+from everycell.engine.printed_cells import CardError
+
+
+def count_group_terms(
+    documents: Annotated[
+        Path,
+        typer.Argument(
+            help="Parquet (document_id, text), JSONL (id, text) or TSV (id, tab, text)."
+        ),
+    ],
+    words: Annotated[
+        list[Path], typer.Option(help="Word list with lines term,group; may be repeated.")
+    ],
+    out: Annotated[Path, typer.Option(help="Parquet file of counts to write.")],
+    tokens: Annotated[
+        Literal["blank", "standard"],
+        typer.Option(help="blank: as the NFaiRR authors; standard: words, no punctuation."),
+    ] = "blank",
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Also count documents without a word.")
+    ] = False,
+    force: Force = False,
+) -> None:
+    """Count each group's terms in documents, for `fairness`."""
+    from everycell.metrics.fairness_inputs import check_texts, read_documents
+    from everycell.metrics.term_counts import blank_tokens, count_terms, documents_with_terms
+    from everycell.metrics.word_lists import read_word_lists
+
+    if out.is_dir():
+        raise CardError(f"{out} is a folder; name a file to write.")
+    refuse_existing(out, force=force)
+    groups = read_word_lists(words)
+    texts = check_texts(
+        read_documents(documents), by_blanks=tokens == "blank", allow_empty=allow_empty
+    )
+    tokenise = blank_tokens
+    if tokens == "standard":
+        # Imported here, so that splitting at blanks needs no tokenizer.
+        from everycell.text.tokenise import tokeniser
+
+        tokenise = tokeniser("SA")
+    seen: set[str] = set()
+    with Progress(
+        TextColumn("{task.completed:,.0f} documents"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as progress:
+        count_terms(progress.track(texts), groups, out, tokenise=tokenise, matched_terms=seen)
+    number, with_terms = documents_with_terms(out)
+    sizes = ", ".join(f"{len(terms)} of {group}" for group, terms in groups.items())
+    typer.echo(
+        f"{out}: {number} documents, {with_terms} of them with a group term (terms: {sizes})."
+    )
+    for group, terms in groups.items():
+        if len(terms) == 1 and len(groups) > 2:
+            typer.echo(f"Group {group} has one term, {terms[0]}; if that is a header, remove it.")
+        if unseen := [term for term in terms if term not in seen]:
+            typer.echo(f"Terms of {group} that occur in no document: {', '.join(unseen)}.")
+
+
+def fairness(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Runs in TREC format, gzipped or not.")
+    ],
+    counts: Annotated[Path, typer.Option(help="Parquet file that count-terms wrote.")],
+    k: Cutoffs = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Run that the others are compared with; by default the first."),
+    ] = None,
+    tau: Annotated[
+        float,
+        typer.Option(help="NFaiRR: documents with at most this many group terms are neutral."),
+    ] = 1,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Target share of each group, as 0.5,0.5, in the order of the counts' columns."
+        ),
+    ] = None,
+    background: Annotated[
+        Literal["all", "run"],
+        typer.Option(help="NFaiRR relative to all counted documents, or to each query's run."),
+    ] = "all",
+    unknown: Annotated[
+        Literal["error", "neutral"], typer.Option(help="How to treat documents without counts.")
+    ] = "error",
+    allow_short: Annotated[
+        bool, typer.Option("--allow-short", help="Keep queries with fewer than k documents.")
+    ] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Count documents of length 0 as neutral.")
+    ] = False,
+    form: Format = "table",
+    per_query: PerQuery = False,
+) -> None:
+    """Measure group bias in runs: NFaiRR, TExFAIR and AWRF.
+
+    Several runs are listed one below the other, with paired t-tests of each against a baseline.
+    """
+    from everycell.metrics.fairness_comparison import compare_fairness, means_of_runs
+    from everycell.metrics.fairness_report import fairness_report
+    from everycell.metrics.term_counts import documents_with_terms
+
+    if len(set(runs)) < len(runs):
+        raise CardError(f"The runs are {', '.join(map(str, runs))}; give each only once.")
+    if baseline is not None and (baseline not in runs or len(runs) == 1):
+        raise CardError(
+            f"--baseline is {baseline}; it must be one of two or more runs that are given."
+        )
+    shares = None if target is None else parse_numbers("target", target, "0.5,0.5")
+    reports = {
+        str(run): fairness_report(
+            read_run_file(run),
+            counts,
+            k or [10],
+            tau=tau,
+            target=shares,
+            background=background,
+            unknown=unknown,
+            allow_short=allow_short,
+            allow_empty=allow_empty,
+        )
+        for run in runs
+    }
+    number, with_terms = documents_with_terms(counts)
+    reference = str(baseline or runs[0])
+    report = reports[reference]
+    settings = {
+        "run" if len(runs) == 1 else "baseline": reference,
+        "counts": str(counts),
+        "tau": tau,
+        "background": background,
+        "target": dict(zip(report.groups, report.target, strict=True)),
+        "highest TExFAIR": report.highest,
+        "documents": number,
+        "documents with terms": with_terms,
+    }
+    frames: pd.DataFrame | dict[str, pd.DataFrame]
+    if len(runs) == 1:
+        frames = report.by_query if per_query else report.means
+    elif per_query:
+        frames_of_runs = [report.by_query.assign(run=run) for run, report in reports.items()]
+        frames = {"queries": pd.concat(frames_of_runs, ignore_index=True)}
+    else:
+        tests = compare_fairness(reports, reference)
+        frames = {"means": means_of_runs(reports), "tests": tests}
+    print_measures(frames, form, settings)
+
+
+def overlap(
+    run: Run,
+    counterfactual: Annotated[
+        Path, typer.Argument(help="Run on the gender-swapped collection, with the same ids.")
+    ],
+    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.9,
+    depth: Annotated[int, typer.Option(help="Number of documents to compare.")] = 10,
+    variant: Annotated[
+        Literal["ext", "min", "truncated"], typer.Option(help="Variant of the overlap.")
+    ] = "ext",
+    form: Format = "table",
+    per_query: PerQuery = False,
+) -> None:
+    """Compare a run with one on a gender-swapped collection (CRBO)."""
+    from everycell.metrics.rank_overlap import crbo
+    from everycell.trec.runs import trec_order
+
+    before, after = (
+        order.assign(rank=order.groupby("query", sort=False).cumcount() + 1)
+        for order in (trec_order(read_run_file(path)) for path in (run, counterfactual))
+    )
+    values = crbo(before, after, p, depth=depth, variant=variant)
+    frame = values.rename("CRBO").reset_index()
+    if not per_query:
+        unchanged = float((values > 1 - 1e-9).mean())
+        frame = pd.DataFrame(
+            {"queries": [len(values)], "CRBO": [values.mean()], "lowest": [values.min()]}
+            | ({"unchanged": [unchanged]} if variant == "ext" else {})
+        )
+    settings = {"run": str(run), "counterfactual": str(counterfactual)}
+    print_measures(frame, form, settings | {"p": p, "depth": depth, "variant": variant})

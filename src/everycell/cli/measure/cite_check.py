@@ -1,0 +1,96 @@
+"""Whether citations follow words: `everycell measure cite-check`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from everycell.cli.options import Format, Seed
+from everycell.cli.printing import (
+    output_console,
+    print_for_programs,
+    print_frame,
+    print_json,
+    records,
+)
+
+
+def cite_check(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON lines: question, documents (ids), and answer (with [1]) or statements."
+        ),
+    ],
+    passages: Annotated[Path, typer.Argument(help="JSON lines: id and text.")],
+    model: Annotated[
+        str, typer.Option(help="Model to ask again: a name of `language_models` in config.yaml.")
+    ],
+    record: Annotated[
+        str, typer.Option(help="Name of the record of answers; a second call resumes from it.")
+    ] = "cite-check",
+    longest: Annotated[
+        int,
+        typer.Option(help="Largest number of words in a statement; longer ones are claims.", min=1),
+    ] = 8,
+    least: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of words that makes two statements equal; default: one contains the other."
+        ),
+    ] = None,
+    style: Annotated[
+        Literal["sentences", "spans", "own template"],
+        typer.Option(help="How it cites; models such as Command-R have an own template."),
+    ] = "sentences",
+    max_tokens: Annotated[int, typer.Option(help="Tokens of an answer.", min=1)] = 128,
+    seed: Seed = 0,
+    form: Format = "table",
+) -> None:
+    """Test whether citations follow the words of documents.
+
+    Documents are forged, and a model is asked again (heuss2025, section 5.5).
+    docs/citation-faithfulness.md describes the files and the test.
+    """
+    from everycell.config import read_config
+    from everycell.language_models.answering import open_language_model
+    from everycell.language_models.generation import Request
+    from everycell.language_models.settings import Decoding
+    from everycell.rag.cite_checks import forged_instances, read_answers, read_passages, try_all
+    from everycell.rag.citing_styles import citing_style
+    from everycell.rag.interventions import outcomes, same_words, shared_words
+
+    config = read_config(Path("config.yaml"))
+    same = same_words if least is None else shared_words(least)
+    cited = read_answers(answers, read_passages(passages))
+    forged = forged_instances(cited, seed=seed, longest=longest)
+    citing = citing_style(style)
+    decoding = Decoding(max_tokens=max_tokens)
+    with open_language_model(
+        model, config.language_models, record, network=config.network
+    ) as language_model:
+
+        def ask_all(contexts: Sequence[Any]) -> list[Any]:
+            requests = [
+                Request(prompt=citing.prompt(*context), decoding=decoding) for context in contexts
+            ]
+            typer.echo(f"{model}: {len(requests)} requests; known ones are not sent.", err=True)
+            replies = language_model.answer_all(requests)
+            return [
+                citing.read(reply.text, len(documents)).answer
+                for reply, (_, documents) in zip(replies, contexts, strict=True)
+            ]
+
+        cases = try_all(forged, ask_all, seed=seed, same=same)
+    shares = outcomes(cases)
+    if form == "json":  # also each case
+        print_json({"shares": records(shares), "cases": cases})
+    elif form != "table":
+        print_for_programs(shares, form)
+    else:
+        console = output_console()
+        console.print(f"{len(cited)} answers, {len(forged)} forged documents, put to {model}.")
+        print_frame(console, shares)

@@ -1,0 +1,174 @@
+"""Features behind a ranking: `everycell measure explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import pandas as pd
+import typer
+
+from everycell.cli.options import Format, Seed
+from everycell.cli.printing import output_console, print_for_programs, print_frame
+from everycell.cli.project import refuse_existing
+from everycell.engine.printed_cells import CardError
+
+if TYPE_CHECKING:
+    from everycell.explain.forests import Forest
+
+
+def columns_of_model(
+    path: Path, table: pd.DataFrame, forest: Forest, first: int | None
+) -> tuple[pd.DataFrame, int]:
+    """Table with a column for each of the model's, and the number of the first in the file."""
+    from everycell.explain.feature_numbers import first_number
+
+    columns = len(forest.names)
+    if first is None:
+        values = table.iloc[:, 2:].to_numpy(dtype=float)
+        try:
+            first = first_number(values, columns, forest.infos)
+        except ValueError as error:
+            raise CardError(f"{path}: {error}.") from None
+    if first is None:
+        raise CardError(
+            f"{path}: its features may be numbered from 0 or from 1; say --numbered-from 0 if "
+            "LightGBM read such a file in training, or --numbered-from 1 if the first feature "
+            "is the first column."
+        )
+    names = [f"feature_{number}" for number in range(first, first + columns)]
+    for name in table.columns[2:].difference(names, sort=False):
+        if table[name].any():
+            row = int((table[name] != 0).argmax()) + 1
+            raise CardError(
+                f"{path}: document {row} has {name.replace('_', ' ')}: allowed are {first} to "
+                f"{first + columns - 1}."
+            )
+    return table[["query", "relevance"]].join(table.reindex(columns=names, fill_value=0.0)), first
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="LightGBM model, as `save_model` writes it.")],
+    data: Annotated[
+        Path, typer.Argument(help="Judged features: lines such as '2 qid:10 1:0.03 2:0.1'.")
+    ],
+    query: Annotated[str, typer.Option(help="Query whose ranking to explain.")],
+    explainer: Annotated[
+        Literal["shapley", "kernel", "greedy", "pointwise", "sharp", "lime", "pointwise-lime"],
+        typer.Option(help="How to explain; docs/explaining-rankings.md compares them."),
+    ] = "shapley",
+    objective: Annotated[
+        Literal["kendall", "weighted", "rank", "exposure"],
+        typer.Option(help="What to explain: the order of the list, or one document's place."),
+    ] = "kendall",
+    document: Annotated[
+        int | None,
+        typer.Option(help="For rank and exposure: position of the document in the list, from 1."),
+    ] = None,
+    background: Annotated[
+        Path | None,
+        typer.Option(help="File like DATA for masked features; by default other queries of DATA."),
+    ] = None,
+    samples: Annotated[int, typer.Option(help="Documents of the background.", min=1)] = 100,
+    numbered_from: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of the model's first column in DATA, if it is ambiguous.", min=0, max=1
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="shapley: standard error at which sampling stops.")
+    ] = 0.01,
+    permutations: Annotated[
+        int, typer.Option(help="shapley: largest number of pairs of permutations.", min=2)
+    ] = 500,
+    seed: Seed = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Name of the plot, to which .svg, .pdf, .png are added.")
+    ] = None,
+    form: Format = "table",
+) -> None:
+    """Attribute a ranking to features, with errors (RankingSHAP)."""
+    import numpy as np
+
+    from everycell.collections.letor import read_letor
+    from everycell.engine.render.figure_files import save_figure
+    from everycell.explain.attributed_lists import (
+        EXPLAINERS,
+        OF_A_DOCUMENT,
+        WITH_OBJECTIVE,
+        Sampling,
+        attributed_list,
+        attribution_plot,
+    )
+    from everycell.explain.explainers import ExplainedList
+    from everycell.explain.forests import read_forest
+
+    if objective != "kendall" and explainer not in WITH_OBJECTIVE:
+        raise CardError(f"The explainer {explainer} has its own objective; leave --objective out.")
+    if (objective in OF_A_DOCUMENT) != (document is not None):
+        verb = "needs" if document is None else "takes no"
+        raise CardError(f"The objective {objective} {verb} --document.")
+    if plot is not None:
+        for kind in ("svg", "pdf", "png"):
+            refuse_existing(plot.with_name(f"{plot.name}.{kind}"))
+    forest = read_forest(model)
+    table, first = columns_of_model(data, read_letor(data, first=0), forest, numbered_from)
+    of_query = table["query"] == query
+    if not of_query.any():
+        known = ", ".join(table["query"].unique()[:5])
+        raise CardError(f"{data} has no query {query}; it has {known} and so on.")
+    if background is None:
+        others = table[~of_query]
+    else:
+        others, _ = columns_of_model(background, read_letor(background, first=0), forest, first)
+    if len(others) < samples:
+        raise CardError(
+            f"{background or data} has {len(others)} documents for the background, and "
+            f"--samples is {samples}; ask for fewer, or name a larger --background."
+        )
+    vectors = table[of_query].iloc[:, 2:].to_numpy(dtype=float)
+    if document is not None and not 1 <= document <= len(vectors):
+        raise CardError(
+            f"Query {query} has {len(vectors)} documents; --document is from 1 to that number."
+        )
+    rng = np.random.default_rng(seed)
+    pool = others.iloc[:, 2:].to_numpy(dtype=float)
+    sample = pool[rng.choice(len(pool), samples, replace=False)]
+    attributions = attributed_list(
+        ExplainedList(forest, vectors, sample),
+        explainer=explainer,
+        objective=objective,
+        document=(document or 1) - 1,
+        sampling=Sampling(tolerance=tolerance, permutations=permutations),
+        rng=rng,
+    )
+    if plot is not None:
+        plot.parent.mkdir(parents=True, exist_ok=True)
+        label = objective if explainer in WITH_OBJECTIVE else explainer
+        save_figure(attribution_plot(attributions, f"Attribution ({label})"), plot)
+    if form != "table":
+        settings = {
+            "query": query,
+            "documents": len(vectors),
+            "explainer": explainer,
+            "objective": objective if explainer in WITH_OBJECTIVE else None,
+            "document": document,
+            "background": samples,
+            "seed": seed,
+            "numbered_from": first,
+        }
+        print_for_programs(attributions, form, {"settings": settings})
+        return
+    console = output_console()
+    console.print(
+        f"{EXPLAINERS[explainer]}; {len(vectors)} documents of query {query}; "
+        f"the first column is feature {first} of the file."
+    )
+    print_frame(console, attributions)
+    largest = attributions["error"].max()
+    if largest > tolerance:
+        console.print(
+            f"The largest standard error is {largest:.3f}, above {tolerance:g}: raise "
+            "--permutations."
+        )

@@ -1,0 +1,123 @@
+"""A run re-ranked in favour of neutral documents: `everycell measure rerank`."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pandas as pd
+import typer
+
+from everycell.cli.measure.files import read_run_file, read_user_file
+from everycell.cli.options import Cutoffs, Format, Run
+from everycell.cli.printing import print_measures
+from everycell.cli.project import refuse_existing
+from everycell.engine.printed_cells import CardError
+
+
+def rerank(
+    run: Run,
+    groups: Annotated[
+        Path, typer.Option(help="CSV with the columns document and neutrality (0 to 1).")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder to make, for the runs, the table and the plot.")
+    ],
+    method: Annotated[
+        Literal["pufr", "fair", "assignment", "milp"],
+        typer.Option(help="How to re-rank: fair is FA*IR; milp is slow."),
+    ] = "pufr",
+    alpha: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Strength, may be repeated: deviations (pufr), minimum share of protected "
+            "documents (fair), or of the best fairness (assignment, milp)."
+        ),
+    ] = None,
+    deviations: Annotated[
+        Path | None,
+        typer.Option(help="pufr: run whose scores are the standard deviations of those of RUN."),
+    ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(help="Qrels in TREC format; without them nDCG is not measured.")
+    ] = None,
+    k: Cutoffs = None,
+    protected_from: Annotated[
+        float, typer.Option(help="Minimum neutrality of a protected document.")
+    ] = 1.0,
+    depth: Annotated[
+        int, typer.Option(help="assignment, milp: number of first documents to re-order.")
+    ] = 50,
+    significance: Annotated[
+        float, typer.Option(help="fair: significance level of the test of each prefix.")
+    ] = 0.1,
+    adjusted: Annotated[
+        bool,
+        typer.Option(
+            "--adjusted", help="fair: the significance level is for all prefixes together."
+        ),
+    ] = False,
+    form: Format = "table",
+) -> None:
+    """Re-rank a run in favour of neutral documents."""
+    from everycell.engine.render.figure_files import save_figure
+    from everycell.fair_ranking.reranked_runs import (
+        read_neutralities,
+        rerank_run,
+        trade_off,
+        trade_off_plot,
+    )
+    from everycell.trec.qrels import read_qrels
+    from everycell.trec.runs import write_run
+
+    refuse_existing(out)
+    if not alpha:
+        raise CardError("There is no --alpha; give one or more.")
+    if len(set(alpha)) < len(alpha):
+        raise CardError("An --alpha is given twice; give each once.")
+    if method == "pufr" and deviations is None:
+        raise CardError(
+            "The method pufr needs --deviations: a run with the deviation of each score."
+        )
+    first = read_run_file(run)
+    neutralities = read_neutralities(groups)
+    standard_deviations = None if deviations is None else read_run_file(deviations)
+    judgements = None if qrels is None else read_user_file(qrels, read_qrels)
+    runs = {
+        value: rerank_run(
+            first,
+            neutralities,
+            method,
+            value,
+            deviations=standard_deviations,
+            protected_from=protected_from,
+            depth=depth,
+            significance=significance,
+            adjusted=adjusted,
+        )
+        for value in alpha
+    }
+    table = trade_off(runs, neutralities, judgements, cutoffs=k or [10])
+    # The original run has no strength: its row is the point of comparison.
+    original = trade_off({float("nan"): first}, neutralities, judgements, cutoffs=k or [10])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        for value, reranked in runs.items():
+            # All digits: two strengths never share a file.
+            name = f"{method}-{str(value).removesuffix('.0')}"
+            write_run(reranked, folder / f"{name}.run", tag=name)
+        table.to_csv(folder / "trade-off.csv", index=False, lineterminator="\n")
+        save_figure(trade_off_plot(table), folder / "trade-off")
+        folder.chmod(0o755)
+        folder.rename(out)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    both = pd.concat([original.assign(run="original"), table.assign(run="re-ranked")])
+    both = both[["run", *table.columns]]
+    settings = {"run": str(run), "method": method, "out": str(out)}
+    print_measures(both, form, settings)
+    typer.echo(f"{out}: {len(runs)} runs, trade-off.csv and its plot.", err=form != "table")

@@ -1,0 +1,29 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from everycell.engine.tiers import Tier
+
+Form = Literal["table", "csv", "json", "tex"]
+Format = Annotated[
+    Form,
+    typer.Option("--format", help="For people, or for programs: json has all digits."),
+]
+OnlyTier = Annotated[Tier | None, typer.Option(help="Only this tier.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Seed = Annotated[int, typer.Option(help="Seed of all random draws.", min=0)]
+Run = Annotated[Path, typer.Argument(help="Run in TREC format, gzipped or not.")]
+Qrels = Annotated[Path, typer.Argument(metavar="QRELS", help="Qrels in TREC format.")]
+PerQuery = Annotated[bool, typer.Option("--per-query", help="One row per query, not the mean.")]
+Cutoffs = Annotated[
+    list[int] | None, typer.Option("--k", help="Cut-off, by default 10; may be repeated.")
+]
+Level = Annotated[int, typer.Option(help="Lowest relevance that counts as relevant.")]
+Measures = Annotated[
+    list[str] | None, typer.Option(help="As in ir_measures, such as AP or nDCG@3; may be repeated.")
+]
