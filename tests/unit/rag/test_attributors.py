@@ -8,10 +8,14 @@ import pytest
 
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
-from everycell.studies.heuss2025.ch5.attributed import AskedQuestion, asked_questions, trials
+from everycell.studies.heuss2025.ch5.known_attributors import (
+    RetrievedQuestion,
+    select_questions,
+    trials,
+)
 
 QUESTIONS = [
-    AskedQuestion(
+    RetrievedQuestion(
         f"who wrote book{number}",
         f"author{number}",
         (
@@ -88,8 +92,8 @@ def pool():
 
 
 def test_questions_need_a_right_answer_in_a_relevant_document_that_was_retrieved(pool):
-    found = asked_questions(*pool, depth=2, count=9, seed=1)
+    found = select_questions(*pool, depth=2, count=9, seed=1)
     # b and c have no right answer in their document, d has not retrieved its own.
-    assert found == [AskedQuestion("qa", "Owl", ("An owl!", "Bees."), frozenset({"An owl!"}))]
-    assert len(asked_questions(*pool, depth=3, count=9, seed=1)) == 2
-    assert len(asked_questions(*pool, depth=3, count=1, seed=1)) == 1
+    assert found == [RetrievedQuestion("qa", "Owl", ("An owl!", "Bees."), frozenset({"An owl!"}))]
+    assert len(select_questions(*pool, depth=3, count=9, seed=1)) == 2
+    assert len(select_questions(*pool, depth=3, count=1, seed=1)) == 1

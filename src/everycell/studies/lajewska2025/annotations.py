@@ -32,7 +32,7 @@ def paths(files: str | Iterable[str]) -> list[Path]:
     return [Path(files)] if isinstance(files, str) else [Path(file) for file in files]
 
 
-def annotations_of(files: str | Iterable[str], group: str) -> pd.DataFrame:
+def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
     """Annotations of a group's released files, as many of each text as its size."""
     return read_annotations(paths(files), per_text=GROUPS[group][2])
 
@@ -54,7 +54,7 @@ def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
     return differences[tasks == differences["task"].nunique()].reset_index(drop=True)
 
 
-def marked_texts(
+def mark_texts(
     annotations: pd.DataFrame, group: str | None = None
 ) -> dict[tuple[str, str], BoolArray]:
     """What each annotator marked, by turn and text; overlaps are refused but in one group."""

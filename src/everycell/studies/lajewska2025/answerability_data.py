@@ -47,6 +47,6 @@ def judged_pairs(passages: pd.DataFrame, labelled: pd.DataFrame) -> list[Pair]:
     return list(dict.fromkeys(pairs))
 
 
-def as_scores(pairs: list[Pair], probabilities: Any) -> pd.DataFrame:
+def score_frame(pairs: list[Pair], probabilities: Any) -> pd.DataFrame:
     """Frame of the probability of each pair."""
     return pd.DataFrame(pairs, columns=["question", "sentence"]).assign(probability=probabilities)

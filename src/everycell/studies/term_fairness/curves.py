@@ -75,7 +75,7 @@ def balance_marks(means: pd.DataFrame) -> pd.DataFrame:
     return marks[["system", "measure", "value", "planted"]]
 
 
-def named_in_figure(marks: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
+def label_systems(marks: pd.DataFrame, rankings: Mapping[str, str]) -> pd.DataFrame:
     """The marks with what each system's rankings are, in lines that fit beside the axis."""
     labels = {
         system: textwrap.fill(f"{system}: {ranking}", 58) for system, ranking in rankings.items()

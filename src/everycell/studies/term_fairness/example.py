@@ -69,7 +69,7 @@ class Drawn(NamedTuple):
     values: pd.DataFrame
 
 
-def drawn_example(published: pd.DataFrame, values: pd.DataFrame) -> Drawn:
+def figure_frames(published: pd.DataFrame, values: pd.DataFrame) -> Drawn:
     """Documents and bars with the names that the figure shows."""
     documents = published[["row", "x", "value"]].astype({"x": int})
     documents = documents.rename(columns={"row": "list", "x": "rank", "value": "group"})

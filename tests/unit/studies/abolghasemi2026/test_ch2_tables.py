@@ -14,25 +14,24 @@ from everycell.studies.abolghasemi2026.ch2.curves import (
     CELL,
     curve_marks,
     curves,
-    in_print,
     plotted_cells,
+    published_cells,
 )
 from everycell.studies.abolghasemi2026.ch2.interpolation import (
     Pairing,
     interpolation_table,
-    named_combinations,
+    name_combinations,
     pairing,
     tuned_values,
 )
 from everycell.studies.abolghasemi2026.ch2.oracle import (
     ORACLE_ROWS,
+    add_control,
     gain_marks,
     noise_levels,
     oracle_table,
-    with_control,
-    with_whole_counts,
+    round_counts,
 )
-from everycell.studies.abolghasemi2026.ch2.printed import as_printed
 from everycell.studies.abolghasemi2026.ch2.quality import (
     expansion_means,
     letters_note,
@@ -41,6 +40,7 @@ from everycell.studies.abolghasemi2026.ch2.quality import (
     short_and_long,
 )
 from everycell.studies.abolghasemi2026.ch2.reports import task_reports
+from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 SYSTEMS = {"BM25": 0.0, "TILDE": 0.06, "TILDEv2": 0.035}
 QREL = ["query", "document", "relevance"]
@@ -260,7 +260,7 @@ def test_curves_by_hand():
 def test_only_values_of_map_are_printed_in_percent():
     rows = ["ranking quality", "ranking quality", "alpha_average"]
     table = pd.DataFrame({"row": rows, "metric": ["MAP", "nDCG", "MAP"], "value": 0.5})
-    printed = as_printed(table)
+    printed = published_units(table)
     assert printed["value"].tolist() == [50.0, 0.5, 0.5]
     assert printed["unit"].tolist() == ["percent", "", ""]
     assert table["value"].tolist() == [0.5] * 3
@@ -446,7 +446,7 @@ def test_the_control_stands_once_and_beats_nothing():
     noise = {"cite": pd.DataFrame(levels, index=["MAP", "nDCG"])}
     named = dict.fromkeys(["x", "y"], {"cite": both.test})
     table = oracle_table(named, singles, noise)
-    shown = with_whole_counts(with_control(table, "BM25"))
+    shown = round_counts(add_control(table, "BM25"))
     control = shown[len(table) :]
     assert control["value"].tolist() == [0.55, 0.65] and set(control["marker"]) == {""}
     assert set(control["combination"]) == {"BM25+oracle noise"}
@@ -475,7 +475,7 @@ def test_cells_of_the_figure_and_those_in_print():
         ("BM25+TILDE", "tiny"),
         ("BM25+TILDEv2", "tinier"),
     }
-    printed = in_print(plotted, "BM25")
+    printed = published_cells(plotted, "BM25")
     # Both ends of four curves, four oracles, and the best weight with TILDE for two measures.
     assert len(printed) == 8 + 4 + 2
     assert set(printed.loc[printed["x"] == "argmax", "combination"]) == {"BM25+TILDE"}
@@ -486,7 +486,7 @@ def test_combinations_are_named_with_the_first_system():
     both = one_topic_sweeps()
     details = {"BM25": "STM2", "TILDE": "tiny", "TILDEv2": "tinier"}
     pairings = {"TILDE": {"cite": both}, "TILDEv2": {"cite": both}}
-    combinations, named = named_combinations("BM25", pairings, details)
+    combinations, named = name_combinations("BM25", pairings, details)
     assert list(combinations) == ["BM25+TILDE", "BM25+TILDEv2"]
     assert named["BM25+TILDEv2"] == "STM2 + tinier" and named["BM25"] == "STM2"
 

@@ -13,14 +13,14 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     MIXED_ARMS,
     PLAIN_ARMS,
     Arm,
-    all_requests,
+    present_questions,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.comparisons import biases, sensitivities
 from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
-from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells
+from everycell.studies.abolghasemi2026.ch5.published_bias import bias_cells
 
 RUN = pd.DataFrame(
     [(f"q{q}", f"d{d}", float(10 - d)) for q in range(5) for d in range(6)],
@@ -63,7 +63,10 @@ def test_random_places_differ_between_questions_and_seeds():
     run = pd.concat([RUN.query("query == 'q0'").assign(query=f"r{n}") for n in range(40)])
     gold = pd.DataFrame({"query": [f"r{n}" for n in range(40)], "document": "d5"})
     places = [
-        [question.gold for question in pick_questions(run, gold, k=5, gold_position="random", seed=seed)[0]]
+        [
+            question.gold
+            for question in pick_questions(run, gold, k=5, gold_position="random", seed=seed)[0]
+        ]
         for seed in (0, 0, 1)
     ]
     assert places[0] == places[1] != places[2]
@@ -72,7 +75,10 @@ def test_random_places_differ_between_questions_and_seeds():
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"k": 0}, "k is 0; a prompt has 1"), ({"k": 2, "gold_position": "last"}, "gold_position is 'last'")],
+    [
+        ({"k": 0}, "k is 0; a prompt has 1"),
+        ({"k": 2, "gold_position": "last"}, "gold_position is 'last'"),
+    ],
 )
 def test_bad_options_are_named(options, said):
     with pytest.raises(ValueError, match=said):
@@ -95,9 +101,9 @@ def test_labels_of_every_arm():
 def planted():
     generator = PlantedControl(1.5)
     questions = [Question(f"q{n}", tuple("abcde"), n % 5 + 1) for n in range(60)]
-    asked = all_requests(study_settings(5, [])[:1], lambda setting, arm: questions)
+    asked = present_questions(study_settings(5, [])[:1], lambda setting, arm: questions)
     texts = {letter: f"{letter} is a letter." for letter in "abcde"}
-    return answers_of(generator, asked, Benchmark("toy", {"Human": texts}))
+    return collect_answers(generator, asked, Benchmark("toy", {"Human": texts}))
 
 
 def mean_quality(answers):

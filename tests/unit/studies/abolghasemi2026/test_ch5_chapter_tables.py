@@ -8,22 +8,22 @@ from harness import published
 
 from everycell.engine.artefacts import find_artefact
 from everycell.rag.questions import Question
-from everycell.studies.abolghasemi2026.ch5.answers import always_first, check_answers
+from everycell.studies.abolghasemi2026.ch5.answers import check_answers, cite_always_first
 from everycell.studies.abolghasemi2026.ch5.arms import (
     OPPOSITE_ARMS,
     PLAIN_ARMS,
-    all_requests,
+    present_questions,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.chapter_tables import APPENDIX, MIXED, chapter_tables
 from everycell.studies.abolghasemi2026.ch5.control_truth import measured_bias, measured_quality
-from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl, controls
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl, make_controls
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
 from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING, displayed_author
 
 K, DEPTHS, OTHERS = 4, (2, 4), ("SPLADE", "dense")
-CONTROLS = controls([0.0, 2.0], {"skill": 1.0, "base": -1.0}, seed=3)
+CONTROLS = make_controls([0.0, 2.0], {"skill": 1.0, "base": -1.0}, seed=3)
 #: A generator that cites nothing, whatever it is shown.
 SILENT = PlantedControl(0.0, skill=0.0, base=-1000.0)
 #: Tables of both data sets, by the appendix'.
@@ -39,8 +39,8 @@ def answers(generator, name, dataset, settings, n):
         return [Question(f"q{i:04}", documents, i % setting.k + 1) for i in range(n)]
 
     benchmark = Benchmark(dataset, {"Human": {letter: "A letter." for letter in "abcdefghij"}})
-    shown = all_requests(settings, questions)
-    return answers_of(generator, shown, benchmark).assign(generator=name)
+    shown = present_questions(settings, questions)
+    return collect_answers(generator, shown, benchmark).assign(generator=name)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def tables():
             for name, generator in {**CONTROLS, "silent": SILENT}.items()
         )
     )
-    reference = always_first(frame[frame["generator"] == "planted 2"])
+    reference = cite_always_first(frame[frame["generator"] == "planted 2"])
     return chapter_tables(frame, reference, seed=1)
 
 

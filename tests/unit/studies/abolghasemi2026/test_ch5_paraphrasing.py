@@ -13,8 +13,8 @@ from everycell.rag.paraphrased_questions import Outlook
 from everycell.rag.paraphrases import TEMPLATES, attempts, read_template
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
-    ending_where_hopeless,
-    noting,
+    hopeless_search_stopper,
+    outlook_writer,
 )
 
 MILL = "The old mill of Zandt was built by Jan Mol in 1742 for grinding corn."
@@ -99,9 +99,9 @@ def test_a_search_is_ended_only_where_it_is_hopeless():
     lines: list[str] = []
     promising = Outlook((30, 20), (20, 12), candidates=60, target=5)
     hopeless = Outlook((30, 2), (2, 0), candidates=30, target=5)
-    ending_where_hopeless("toy", lines.append)(promising)
-    noting(lines.append)(hopeless)
+    hopeless_search_stopper("toy", lines.append)(promising)
+    outlook_writer(lines.append)(hopeless)
     assert len(lines) == 2
     with pytest.raises(LanguageModelError, match="toy is asked for no more passages: 30 of 30"):
-        ending_where_hopeless("toy", lines.append)(hopeless)
+        hopeless_search_stopper("toy", lines.append)(hopeless)
     assert len(lines) == 3

@@ -18,7 +18,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
     Arm,
     Presentation,
-    all_requests,
+    present_questions,
     study_settings,
 )
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
@@ -26,12 +26,12 @@ from everycell.studies.abolghasemi2026.ch5.reading import (
     DEFAULT,
     READINGS,
     Reading,
-    side_by_side,
+    align_readings,
 )
 from everycell.studies.abolghasemi2026.ch5.requests import (
     DrawnQuestions,
-    drawn_questions,
-    request_of,
+    draw_questions,
+    make_request,
 )
 from everycell.studies.abolghasemi2026.ch5.results import quality
 
@@ -47,7 +47,7 @@ TEXTS = {
 
 
 def prompt(setting, arm, question=QUESTION, names=("Ada Ode", "Bo Berg"), texts=TEXTS):
-    request = request_of(
+    request = make_request(
         Presentation(setting, arm, question),
         question="How old is Delft?",
         text=lambda document, author: texts[document, author],
@@ -124,7 +124,7 @@ def test_questions_without_a_text_of_an_author_are_passed_over():
     texts = {"Human": dict.fromkeys("abc", "..."), "LLM": {"a": "..."}}
 
     def ids(size, *authors, seed=0):
-        found = drawn_questions(questions, size, authors=authors, texts=texts, seed=seed)
+        found = draw_questions(questions, size, authors=authors, texts=texts, seed=seed)
         return [question.id for question in found]
 
     assert sorted(ids(99, "Human", "Human")) == sorted(question.id for question in questions)
@@ -145,7 +145,7 @@ def test_a_relevant_paraphrase_made_for_another_question_has_to_keep_the_answer(
     answers = {"kept": ["1246", "1300"], "lost": ["1246", "Ada"]}
 
     def ids(*authors, **given):
-        found = drawn_questions(questions, 9, authors=authors, texts=texts, seed=1, **given)
+        found = draw_questions(questions, 9, authors=authors, texts=texts, seed=1, **given)
         return {question.id for question in found}
 
     assert ids("LLM", "Human", answers=answers) == {"kept", "unknown"}
@@ -221,7 +221,7 @@ RECORDED = {
 
 @pytest.mark.parametrize("arm", PLAIN_ARMS[:2])
 def test_the_projects_prompts_are_those_that_answers_are_recorded_by(arm):
-    request = request_of(
+    request = make_request(
         Presentation(SETTINGS[0], arm, QUESTION),
         question="How old is Delft?",
         text=lambda document, author: TEXTS[document, author],
@@ -312,7 +312,7 @@ def test_readings_stand_beside_each_other():
         name: quality(frame, PLAIN_ARMS[:2], seed=1)[["mode_relevant", "metric", "value"]]
         for name, frame in read.items()
     }
-    found = side_by_side(tables)
+    found = align_readings(tables)
     assert list(found) == ["mode_relevant", "measure", "metric", "value"]
     assert found["metric"].tolist()[:3] == list(READINGS)
     precision = found[found["measure"] == "attribution precision"].set_index("metric")["value"]
@@ -388,7 +388,7 @@ def test_a_list_of_names_is_checked(tmp_path: Path, content, said):
 
 def test_every_question_meets_every_arm_once():
     questions = [QUESTION, Question("q2", ("d1", "d2"), gold=1)]
-    asked = all_requests(SETTINGS, lambda setting, arm: questions)
+    asked = present_questions(SETTINGS, lambda setting, arm: questions)
     assert len(asked) == len(set(asked)) == 2 * sum(len(each.arms) for each in SETTINGS)
     said = [Answer(text="[1]", finish="stop")] * len(asked)
     frame = answers_frame(asked, said, gold_answers={}, dataset="toy", generator="x")

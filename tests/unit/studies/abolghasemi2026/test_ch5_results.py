@@ -10,9 +10,9 @@ from scipy import stats
 from everycell.rag.questions import Question
 from everycell.studies.abolghasemi2026.ch5.answers import (
     ANSWERS,
-    always_first,
     answer_shares,
     check_answers,
+    cite_always_first,
 )
 from everycell.studies.abolghasemi2026.ch5.arms import (
     MIXED_ARMS,
@@ -20,14 +20,14 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
     Arm,
     Setting,
-    all_requests,
+    present_questions,
 )
-from everycell.studies.abolghasemi2026.ch5.comparisons import compared
+from everycell.studies.abolghasemi2026.ch5.comparisons import compare_labels
 from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, answers_of
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
 from everycell.studies.abolghasemi2026.ch5.marks import DAGGER, NO_CITATION, NOT_RUN
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
-from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells, counts_from_recalls
+from everycell.studies.abolghasemi2026.ch5.published_bias import bias_cells, counts_from_recalls
 from everycell.studies.abolghasemi2026.ch5.results import (
     FEWEST_PAIRS,
     citation_counts,
@@ -45,8 +45,8 @@ def asked(generator, arms, n=30, name="toy", dataset="NQ", **setting):
     setting = MAIN | setting
     documents = tuple("abcdefghij"[: setting["k"]])
     questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
-    shown = all_requests([Setting("toy", *setting.values(), arms)], lambda *_: questions)
-    answers = answers_of(generator, shown, Benchmark(dataset, {"Human": TEXTS}))
+    shown = present_questions([Setting("toy", *setting.values(), arms)], lambda *_: questions)
+    answers = collect_answers(generator, shown, Benchmark(dataset, {"Human": TEXTS}))
     return answers.assign(generator=name)
 
 
@@ -106,8 +106,8 @@ def test_quality_by_hand():
 
 def test_sensitivity_and_bias_by_hand():
     """|1-1|, |1-0|, |1-0|, |1/2-1/2| and the same without bars, by four questions."""
-    cas = values(compared(HAND, "CAS", study="plain", seed=1), "metric")
-    cab = values(compared(HAND, "CAB", study="plain", seed=1), "metric")
+    cas = values(compare_labels(HAND, "CAS", study="plain", seed=1), "metric")
+    cab = values(compare_labels(HAND, "CAB", study="plain", seed=1), "metric")
     assert cas == {("CAS delta precision",): 50, ("CAS delta recall",): 50}
     assert cab == {("CAB delta precision",): 87.5, ("CAB delta recall",): 100}
 
@@ -146,7 +146,7 @@ def test_kinds_of_answers_by_hand():
 def test_citing_by_position_stands_beside():
     """Of four questions three have the relevant document first."""
     frame = HAND.assign(gold=HAND["query_id"].map({"q3": 2}).fillna(1).astype(int))
-    reference = check_answers(always_first(frame))
+    reference = check_answers(cite_always_first(frame))
     assert set(reference["generator"]) == {"always [1] (hand)"} and len(reference) == len(frame)
     table = quality(pd.concat([frame, reference]), PLAIN_ARMS, seed=1)
     mine = table[table["generator"] != "hand"]
@@ -163,7 +163,7 @@ def test_citing_by_position_stands_beside():
         "cite the relevant document": 75,
         "precision": 75,
     }
-    assert set(compared(reference, "CAB", study="plain", seed=1)["value"]) == {0}
+    assert set(compare_labels(reference, "CAB", study="plain", seed=1)["value"]) == {0}
 
 
 def test_few_pairs_have_no_test_of_confidence():
@@ -208,7 +208,7 @@ def test_answers_without_citations_are_not_zero():
     assert set(table.query("metric == @PRECISION")["value"]) == {NO_CITATION}
     assert set(table.query("metric == @RECALL")["value"]) == {0}
     for measure in ("CAS", "CAB"):
-        found = compared(frame, measure, study="plain", seed=1)
+        found = compare_labels(frame, measure, study="plain", seed=1)
         assert set(found["value"]) == {NO_CITATION} and set(found["marker"]) == {""}
         assert found[["low", "high", "p"]].isna().all(axis=None)
     assert set(confidence(frame, seed=1)["value"]) == {NO_CITATION}
@@ -262,21 +262,21 @@ def test_every_table_has_its_rows(whole):
     studies = {"plain": 8, "mixed": 8, "extended": 8, "retrievers": 4, "depths": 8}
     for measure in ("CAS", "CAB"):
         for study, rows in studies.items():
-            found = compared(whole, measure, study=study, seed=1)
+            found = compare_labels(whole, measure, study=study, seed=1)
             assert len(found) == rows, (measure, study)
             assert (found.query("generator == 'fair'")["value"] == 0).all()
             biased = found.query("generator == 'biased'")
             assert (biased["value"] > 0).all() and (biased["low"] <= biased["value"]).all()
-    retrievers = compared(whole, "CAB", study="retrievers", seed=1)
+    retrievers = compare_labels(whole, "CAB", study="retrievers", seed=1)
     assert set(retrievers["retriever"]) == {"SPLADE"}
-    assert list(compared(whole, "CAS", study="depths", seed=1)["k"].unique()) == [2, 5]
+    assert list(compare_labels(whole, "CAS", study="depths", seed=1)["k"].unique()) == [2, 5]
 
 
 def test_tables_agree_with_what_means_determine(whole):
     """Bias and relevant citations follow from quality, by the functions for printed tables."""
     table = quality(whole, PLAIN_ARMS, seed=1).rename(columns={"mode_relevant": "rag_mode"})
     keys = ["generator", "relevant_author", "metric"]
-    bias = compared(whole, "CAB", study="plain", seed=1)
+    bias = compare_labels(whole, "CAB", study="plain", seed=1)
     assert values(bias, *keys) == pytest.approx(values(bias_cells(table), *keys))
     counts = citation_counts(whole, seed=1).rename(columns={"mode_relevant": "rag_mode"})
     keys.append("rag_mode")
@@ -292,7 +292,7 @@ def test_the_order_of_rows_changes_nothing(whole):
     for make in (
         lambda rows: quality(rows, PLAIN_ARMS, seed=1),
         lambda rows: confidence(rows, seed=1),
-        lambda rows: compared(rows, "CAB", study="mixed", seed=1),
+        lambda rows: compare_labels(rows, "CAB", study="mixed", seed=1),
     ):
         keys = ["generator", "relevant_author", "nonrelevant_author", "metric"]
         keys += ["mode_relevant"] if "mode_relevant" in make(whole) else []
@@ -305,7 +305,7 @@ def test_the_order_of_rows_changes_nothing(whole):
 def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
     """The mirrored preference cites under [LLM] what the other one does under [Human]."""
     found = [
-        compared(
+        compare_labels(
             asked(PlantedControl(each, skill=skill, seed=seed), PLAIN_ARMS, n=10),
             "CAB",
             study="plain",
@@ -327,7 +327,7 @@ def test_the_control_comes_to_its_formulas(strength):
         return pytest.approx(row.value, abs=row.high - row.low + 1e-9)
 
     expected = generator.expected_bias(5)
-    for row in compared(frame, "CAB", study="plain", seed=1).itertuples():
+    for row in compare_labels(frame, "CAB", study="plain", seed=1).itertuples():
         assert expected[row.metric] == near(row)
     tables = [
         quality(frame, PLAIN_ARMS, seed=1),
@@ -370,4 +370,4 @@ def test_a_frame_that_cannot_be_paired_is_named(change, said):
 def test_no_answers_give_empty_tables():
     none = HAND[:0]
     assert quality(none, PLAIN_ARMS, seed=1).empty and confidence(none, seed=1).empty
-    assert compared(none, "CAB", study="plain", seed=1).empty and answer_shares(none).empty
+    assert compare_labels(none, "CAB", study="plain", seed=1).empty and answer_shares(none).empty

@@ -11,7 +11,7 @@ import pytest
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, samples_frame
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
-from everycell.studies.abolghasemi2026.ch3.answers import chosen_setups, confusions, with_labels
+from everycell.studies.abolghasemi2026.ch3.answers import add_labels, confusions, select_setups
 from everycell.studies.abolghasemi2026.ch3.estimators import SatisfactionEstimator, predictions_for
 from everycell.studies.abolghasemi2026.ch3.few_shot import (
     FEW_SHOT,
@@ -19,7 +19,7 @@ from everycell.studies.abolghasemi2026.ch3.few_shot import (
     labelled_samples,
 )
 from everycell.studies.abolghasemi2026.ch3.settings import FewShot, UserSatisfaction
-from everycell.studies.abolghasemi2026.ch3.setups import Setup, setups_of
+from everycell.studies.abolghasemi2026.ch3.setups import Setup, make_setups
 
 
 def sample(name, answer, satisfied):
@@ -53,7 +53,7 @@ def model(asked):
 
 def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
     assert isinstance(model, SatisfactionEstimator)
-    setups = {name: Setup(**setup) for name, setup in setups_of([1, 10]).items()}
+    setups = {name: Setup(**setup) for name, setup in make_setups([1, 10]).items()}
     said = predictions_for(model, PARTS, setups, tmp_path, seeds=3, seed=0)
     assert said["setup"].unique().tolist() == [FEW_SHOT] and said["seed"].unique().tolist() == [0]
     assert said["part"].tolist() == ["main", "main", "main", "cf"]
@@ -64,10 +64,10 @@ def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
 
 def test_an_answer_without_a_label_is_a_wrong_one(model, tmp_path):
     said = predictions_for(model, PARTS, {}, tmp_path, seeds=1, seed=0).assign(benchmark="toy")
-    counts = confusions(with_labels(said)).set_index("test_data")
+    counts = confusions(add_labels(said)).set_index("test_data")
     assert counts.loc["Main"].tolist()[4:] == [1, 1, 0, 1]
     assert counts.loc["CF"].tolist()[4:] == [0, 0, 1, 0]
-    assert chosen_setups(with_labels(said)) == {("toy", "Toy"): FEW_SHOT}
+    assert select_setups(add_labels(said)) == {("toy", "Toy"): FEW_SHOT}
 
 
 def two_benchmarks():

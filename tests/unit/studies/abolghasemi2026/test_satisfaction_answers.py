@@ -11,16 +11,16 @@ from sklearn.metrics import f1_score
 
 from everycell.studies.abolghasemi2026.ch3.answers import (
     TEST_SETS,
-    chosen_setups,
     confusions,
     growing_share,
-    measured,
+    measure_confusions,
     overlaps,
-    shown_answers,
+    select_answers,
+    select_setups,
     spread,
 )
 from everycell.studies.abolghasemi2026.ch3.robustness import (
-    cue_of_apologies,
+    apology_effects,
     doubling_gains,
     f1_gain,
     gains,
@@ -52,7 +52,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("test_data", TEST_SETS)
 def test_the_printed_rows_come_from_their_counts(test_data):
-    table = measured(confusions(answers(ZEPHYR)))
+    table = measure_confusions(confusions(answers(ZEPHYR)))
     row = table[table["test_data"] == test_data].set_index("metric")["value"]
     assert tuple(row.round(2)) == PRINTED[test_data]
 
@@ -79,7 +79,7 @@ def test_the_setup_is_chosen_by_the_mean_over_trainings():
         ]
     )
     # Equal means: the first.
-    assert chosen_setups(frame) == {("MultiWOZ", "Zephyr"): "x10"}
+    assert select_setups(frame) == {("MultiWOZ", "Zephyr"): "x10"}
 
 
 def test_each_training_has_its_overlap():
@@ -92,7 +92,9 @@ def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():
     one = answers({"main": (70, 10, 5, 5), "cf": (5, 5, 40, 40)})
     two = answers({"main": (75, 5, 2, 8), "cf": (8, 2, 20, 60)})
     f1 = [
-        measured(confusions(each)).query("test_data == 'Mixed' and metric == 'F1'")["value"].item()
+        measure_confusions(confusions(each))
+        .query("test_data == 'Mixed' and metric == 'F1'")["value"]
+        .item()
         for each in (one, two)
     ]
     gain, low, high = f1_gain(one, two, draws=300, seed=1)
@@ -142,7 +144,7 @@ COUNTS = st.tuples(*[st.integers(0, 12)] * 4)
 def test_growing_sets_start_at_main_and_have_intervals_around_means(main, cf, orders):
     frame = answers({"main": main, "cf": cf})
     found = growing_share(frame, orders=orders, seed=1)
-    first = measured(confusions(answers({"main": main}))).set_index("metric")["value"]
+    first = measure_confusions(confusions(answers({"main": main}))).set_index("metric")["value"]
     start = found[found["percent"] == found["percent"].min()].set_index("metric")
     assert start.loc["Acc", "value"] == pytest.approx(first["Acc"])
     assert start.loc["F1", "value"] == pytest.approx(first["F1"])
@@ -172,13 +174,16 @@ def test_orders_differ_and_are_the_same_again():
 def test_trainings_spread_and_one_has_no_deviation():
     counts = [(9, 1, 2, 8), (10, 0, 5, 5)]
     frames = [answers({"main": each}, seed=seed) for seed, each in enumerate(counts)]
-    f1 = [measured(confusions(frame)).set_index("metric").loc["F1", "value"] for frame in frames]
-    both = measured(confusions(pd.concat(frames)))
+    f1 = [
+        measure_confusions(confusions(frame)).set_index("metric").loc["F1", "value"]
+        for frame in frames
+    ]
+    both = measure_confusions(confusions(pd.concat(frames)))
     found = spread(both, ["model"]).set_index("metric")["value"]
     assert found["mean F1"] == pytest.approx(np.mean(f1))
     assert found["deviation"] == pytest.approx(np.std(f1, ddof=1))
     assert (found["lowest F1"], found["highest F1"]) == (min(f1), max(f1))
-    alone = spread(measured(confusions(frames[0])), ["model"])
+    alone = spread(measure_confusions(confusions(frames[0])), ["model"])
     assert set(alone["metric"]) == {"mean F1", "lowest F1", "highest F1", "trainings"}
 
 
@@ -198,7 +203,9 @@ def test_gains_are_over_each_setup_of_the_thesis_and_not_over_the_control():
     table = gains(three_setups(), draws=20, seed=0)
     assert set(table["instead_of"]) == {"w/o up-sampling"}
     f1 = {
-        setup: measured(confusions(answers(counts))).set_index(["test_data", "metric"])["value"]
+        setup: measure_confusions(confusions(answers(counts))).set_index(["test_data", "metric"])[
+            "value"
+        ]
         for setup, counts in SETUPS.items()
     }
     for test_data in TEST_SETS:
@@ -222,7 +229,7 @@ def test_twice_the_up_sampling_is_compared_with_the_single_one():
     # There is no other test set than Main.
     assert set(table["test_data"]) == {"Main"}
     f1 = [
-        measured(confusions(answers(each))).set_index("metric").loc["F1", "value"]
+        measure_confusions(confusions(answers(each))).set_index("metric").loc["F1", "value"]
         for each in (twentyfold, tenfold)
     ]
     gain = table.set_index("metric").loc["gain in F1", "value"]
@@ -232,7 +239,7 @@ def test_twice_the_up_sampling_is_compared_with_the_single_one():
 def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
     plain = answers({"main": (9, 1, 0, 10)}, model="BERT").assign(part="plain")
     asked = pd.concat([answers(SETUPS["w/o up-sampling"], model="BERT"), plain])
-    table = cue_of_apologies(pd.concat([asked, answers(SETUPS[AUGMENTED], model="other")]))
+    table = apology_effects(pd.concat([asked, answers(SETUPS[AUGMENTED], model="other")]))
     assert set(table["model"]) == {"BERT"}
     recall = table[table["metric"] == "recall of dissatisfaction"].set_index("test_data")["value"]
     assert recall.to_dict() == pytest.approx({"Main": 20, "Main without apologies": 0, "CF": 20})
@@ -240,9 +247,9 @@ def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
 
 def test_what_learned_from_counterfactuals_is_shown_beside_the_chosen_setup():
     names = {("MultiWOZ", "Zephyr"): "w/o up-sampling"}
-    shown = shown_answers(three_setups(), names)
+    shown = select_answers(three_setups(), names)
     assert dict(zip(shown["model"], shown["setup"], strict=True)) == {
         "Zephyr": "w/o up-sampling",
         "Zephyr + counterfactuals": AUGMENTED,
     }
-    assert shown_answers(answers({"main": (1, 1, 1, 1)}, setup="w/o up-sampling"), names).empty
+    assert select_answers(answers({"main": (1, 1, 1, 1)}, setup="w/o up-sampling"), names).empty

@@ -12,9 +12,9 @@ from everycell.studies.abolghasemi2026.ch3.data import (
     AGREEMENT,
     BEHIND_3_2,
     READINGS,
+    collect_ratings,
     collection_sizes,
     counts_by_rule,
-    given_ratings,
     part_sizes,
     rater_agreement,
     rating_counts,
@@ -31,7 +31,7 @@ def dialogue(name, ratings, overall=(3, 3, 3)):
 
 
 def test_ratings_are_those_of_users_and_of_whole_dialogues():
-    found = given_ratings([dialogue("a", [(3, 2, 3), (1, 1, 2)], overall=(4, 4, 5))])
+    found = collect_ratings([dialogue("a", [(3, 2, 3), (1, 1, 2)], overall=(4, 4, 5))])
     assert found == [(3, 2, 3), (1, 1, 2), (4, 4, 5)]
 
 

@@ -13,17 +13,17 @@ from everycell.studies.abolghasemi2026.ch3.estimators import (
     TfIdf,
     baseline_names,
     predictions_for,
-    printed_names,
+    thesis_names,
 )
 from everycell.studies.abolghasemi2026.ch3.setups import (
     AUGMENTED,
     CONTROL,
     Setup,
     is_own,
-    is_printed,
-    material,
-    setups_of,
-    suitable,
+    is_published,
+    make_setups,
+    suitable_setups,
+    training_samples,
 )
 
 
@@ -40,7 +40,7 @@ def samples(part):
 
 
 PARTS = {part: samples(part) for part in ("train", "valid", "main", "cf", "plain")}
-SETUPS = {name: Setup(**setup) for name, setup in setups_of([1, 10]).items()}
+SETUPS = {name: Setup(**setup) for name, setup in make_setups([1, 10]).items()}
 
 
 class Keyword(SatisfactionEstimator):
@@ -51,7 +51,7 @@ class Keyword(SatisfactionEstimator):
     trained: list = []
 
     def train(self, setup, parts, folder, *, seed, training_seed):
-        training, _ = material(setup, parts, limit=self.samples, seed=seed)
+        training, _ = training_samples(setup, parts, limit=self.samples, seed=seed)
         self.trained.append((setup, len(training), folder, training_seed))
         word = self.sizes["word"]
         return lambda dialogues: [float(word in turns[-1][1]) for turns in dialogues]
@@ -88,7 +88,7 @@ def test_baselines_are_asked_once_with_it(toy, tmp_path):
 
 
 def test_a_new_estimator_is_no_row_of_the_print_and_its_baselines_leave_the_figures(toy):
-    assert "keyword" not in printed_names()
+    assert "keyword" not in thesis_names()
     assert baseline_names().count("Majority") == 2
 
 
@@ -100,25 +100,25 @@ def test_a_regression_learns_what_the_repeated_samples_say(tmp_path):
 
 
 def test_the_two_setups_of_this_project_need_counterfactuals_and_apologies():
-    assert set(suitable(SETUPS, PARTS)) == set(SETUPS)
+    assert set(suitable_setups(SETUPS, PARTS)) == set(SETUPS)
     untested = {part: found for part, found in PARTS.items() if part != "cf"}
-    assert not any(map(is_own, suitable(SETUPS, untested)))
+    assert not any(map(is_own, suitable_setups(SETUPS, untested)))
     polite = PARTS | {"train": [sample("a", "Booked.", True), sample("b", "No.", False)]}
-    assert set(suitable(SETUPS, polite)) == {name for name in SETUPS if CONTROL not in name}
+    assert set(suitable_setups(SETUPS, polite)) == {name for name in SETUPS if CONTROL not in name}
 
 
 def test_material_of_a_setup():
-    training, valid = material(Setup(counterfactuals=True), PARTS, limit=4, seed=0)
+    training, valid = training_samples(Setup(counterfactuals=True), PARTS, limit=4, seed=0)
     assert (len(training), len(valid)) == (8, 18)
     assert sum(each.satisfied for each in training) == 4
-    training, valid = material(Setup(without_apologies=True), PARTS, seed=0)
+    training, valid = training_samples(Setup(without_apologies=True), PARTS, seed=0)
     assert not any("sorry" in each.turns[-1][1] for each in (*training, *valid))
     assert len(training) == len(valid) == 9
 
 
 def test_names_of_setups():
-    names = list(setups_of([1, 10, 20]))
-    assert [name for name in names if is_printed(name)] == names[:3]
+    names = list(make_setups([1, 10, 20]))
+    assert [name for name in names if is_published(name)] == names[:3]
     assert [name for name in names if is_own(name)] == [AUGMENTED, f"up-sampling x10, {CONTROL}"]
 
 

@@ -16,12 +16,12 @@ from everycell.studies.abolghasemi2026.ch3.flips import (
 )
 from everycell.studies.abolghasemi2026.ch3.generators import (
     SCORES,
-    judge_of,
+    first_utterance,
+    judge_generators,
     judge_scores,
-    judged_generators,
-    opening,
     planted_dialogue,
     planted_sizes,
+    train_sample_judge,
 )
 
 #: Table 3.5 as it is printed: (Main, CF) by data set and row; of CF the row is the new label.
@@ -81,13 +81,13 @@ PEOPLE = [
 
 @pytest.fixture
 def judge():
-    return judge_of(MAIN, opening, folds=2, labels=PEOPLE)
+    return train_sample_judge(MAIN, first_utterance, folds=2, labels=PEOPLE)
 
 
 def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
     rules = [Rewriting(each, "I cannot.", "", "rule") for each in MAIN[4:8]]
     model = [Rewriting(each, "", "empty", "") for each in MAIN[4:8]]
-    found = judged_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
+    found = judge_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
     names = [name.removesuffix(": stand-in judge") for name in found]
     assert names == [
         "GPT-4, as released: people",
@@ -123,7 +123,7 @@ def test_planted_sets_have_the_size_of_what_a_judge_sees_flipped():
         sample(number, "It is booked." if number % 2 else "I cannot book it.", number % 2 == 1)
         for number in range(12)
     ]
-    of_all = judge_of(mixed, planted_dialogue, folds=2)
+    of_all = train_sample_judge(mixed, planted_dialogue, folds=2)
     table = planted_sizes(mixed, of_all, seed=0).set_index(["collection", "row"])["value"]
     assert table["Main"].to_dict() == {"Satisfaction": 6, "Dissatisfaction": 6, "Total": 12}
     assert table["CF", "Satisfaction"] + table["CF", "Dissatisfaction"] == table["CF", "Total"]

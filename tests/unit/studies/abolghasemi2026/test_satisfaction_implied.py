@@ -8,7 +8,7 @@ import pytest
 
 from everycell.dialogue.satisfaction import Confusion
 from everycell.engine.printed_cells import read_cells
-from everycell.studies.abolghasemi2026.ch3.answers import growing_share, measured
+from everycell.studies.abolghasemi2026.ch3.answers import growing_share, measure_confusions
 from everycell.studies.abolghasemi2026.ch3.implied import SHARES, implied_cells, implied_counts
 
 
@@ -26,7 +26,7 @@ def test_every_printed_row_comes_back(counts, repository):
         for test_data, found in tests.items()
     ]
     columns = ["model", "setup", "dataset", "test_data", *Confusion._fields]
-    table = measured(pd.DataFrame(rows, columns=columns))
+    table = measure_confusions(pd.DataFrame(rows, columns=columns))
     keys = ["model", "setup", "dataset", "test_data", "metric"]
     printed = read_cells(repository / "published/abolghasemi2026/table_3_6.csv").set_index(keys)
     assert len(table) == len(printed) == 192

@@ -49,7 +49,7 @@ def test_random_rankings_show_an_outlier_as_often_as_counting_says(lists):
     rng = np.random.default_rng(7)
     values = [items[OUTLYING].to_numpy() for items in lists]
     measured = [
-        outlier_probability(uniform(len(seen), 10, samples=2000, rng=rng), seen, shown=10)
+        outlier_probability(uniform(len(seen), 10, samples=2000, rng=rng), seen, displayed=10)
         for seen in values
     ]
     # Probability that ten shown items have exactly one planted item: two hide each other.

@@ -6,7 +6,7 @@ import pytest
 
 from everycell.studies.heuss2025.ch2.simulation import (
     DISTRIBUTIONS,
-    by_end,
+    melt_bounds,
     outliers_by_iteration,
     reductions,
     sensitivity_analysis,
@@ -160,4 +160,4 @@ def test_a_mark_that_cannot_be_drawn_is_refused():
 
 def test_ends_stand_below_each_other():
     frame = pd.DataFrame({"a": ["x", "y"], "value": [2, 5], "low": [1, 4], "high": [3, 6]})
-    assert by_end(frame)["value"].tolist() == [2, 1, 3, 5, 4, 6]
+    assert melt_bounds(frame)["value"].tolist() == [2, 1, 3, 5, 4, 6]

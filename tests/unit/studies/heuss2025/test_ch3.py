@@ -7,14 +7,14 @@ import pytest
 from everycell.retrieval.evaluation import evaluate
 from everycell.statistics.laplace import LastLayer
 from everycell.studies.heuss2025.ch3.certainty import (
-    changed_lists,
+    change_shares,
     crossing_documents,
     example_lists,
 )
-from everycell.studies.heuss2025.ch3.curves import Curves, advantages, against_order, changes
+from everycell.studies.heuss2025.ch3.curves import Curves, advantages, changes, order_violations
 from everycell.studies.heuss2025.ch3.figures import density_figure, trade_off_figure
 from everycell.studies.heuss2025.ch3.inputs import read_lists
-from everycell.studies.heuss2025.ch3.operating_points import chosen_settings, operating_cells
+from everycell.studies.heuss2025.ch3.operating_points import operating_cells, settings_by_loss
 from everycell.studies.heuss2025.ch3.trade_offs import (
     METRICS,
     UNIFORM,
@@ -69,7 +69,7 @@ def test_operating_points_keep_to_the_loss_and_no_strength_is_fairer(measured):
     losses = [0.01, 0.03]
     means = measured.groupby(["method", "alpha"])[list(METRICS)].mean()
     base = means.loc[("UNFAIR", 0.0), "nDCG@100"]
-    for loss, strengths in chosen_settings(measured, losses).items():
+    for loss, strengths in settings_by_loss(measured, losses).items():
         for method, alpha in strengths.items():
             assert means.loc[(method, alpha), "nDCG@100"] >= base - float(loss) - 1e-9
             within = means.loc[method][means.loc[method, "nDCG@100"] >= base - float(loss)]
@@ -86,7 +86,7 @@ def test_operating_points_keep_to_the_loss_and_no_strength_is_fairer(measured):
 def test_a_method_that_loses_too_much_has_no_cell(measured):
     worse = measured["method"].eq("FA*IR")
     without = measured.assign(**{"nDCG@100": measured["nDCG@100"].mask(worse, 0.0)})
-    assert "FA*IR" not in chosen_settings(without, [0.01])["0.01"]
+    assert "FA*IR" not in settings_by_loss(without, [0.01])["0.01"]
 
 
 def curves_of(rows, samples=200):
@@ -115,7 +115,7 @@ def test_curves_are_compared_at_the_same_fairness():
 
 def test_a_step_the_wrong_way_is_measured():
     back = [*PAIR, *[("PUFR", 2.0, q, u - 0.07, 0.88) for _, _, q, u, _ in TWO]]
-    found = against_order(curves_of(back), ["PUFR", "FA*IR"]).set_index(["method", "metric"])
+    found = order_violations(curves_of(back), ["PUFR", "FA*IR"]).set_index(["method", "metric"])
     assert found.loc[("PUFR", "nDCG@10"), "value"] == pytest.approx(0.03)
     assert found.loc[("PUFR", "nFaiRR@10"), "value"] == pytest.approx(0.02)
     assert (found.loc["FA*IR", "value"] == 0).all()
@@ -149,9 +149,9 @@ def test_crossings_of_lists():
 
 def test_lists_that_no_method_may_change_stay():
     options = {**METHODS, "samples": 50, "rng": np.random.default_rng(0)}
-    kept = changed_lists(LISTS, {"PUFR": 0.0, "CVXOPT": 0.0, "FA*IR": 0.01}, **options)
+    kept = change_shares(LISTS, {"PUFR": 0.0, "CVXOPT": 0.0, "FA*IR": 0.01}, **options)
     assert (kept["value"] == 0).all()
-    moved = changed_lists(LISTS, {"PUFR": 18.0}, **options)
+    moved = change_shares(LISTS, {"PUFR": 18.0}, **options)
     assert (moved["value"] == 100).all()
 
 
@@ -197,6 +197,13 @@ def test_scores_come_from_the_fold_that_never_saw_the_query():
     np.testing.assert_allclose(found["deviation"].iloc[0], 1.0)
     again = scores_by_fold(pairs, folds, model_of, **options)
     pd.testing.assert_frame_equal(found, again)
+    # Each fold has draws of its own: one head for both has other samples in each.
+    head = LastLayer(np.zeros((1, 1)), np.zeros(1))
+    both = scores_by_fold(
+        pairs, folds, lambda *_: (head, lambda rows: np.ones((len(rows), 1))), **options
+    )
+    sampled = both.groupby("query")["sampled_mean"].first()
+    assert sampled["a"] != sampled["c"]
 
 
 def test_the_head_is_at_the_optimum():

@@ -7,16 +7,16 @@ from harness import REPOSITORY
 
 from everycell.engine.printed_cells import read_cells
 from everycell.explain.shapley import shapley_values
+from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.attributions import (
     WITH_BASE,
     candidate_attributions,
     choices,
     list_attributions,
     ranks_in_queries,
+    remove_base,
     spread,
-    without_base,
 )
-from everycell.studies.heuss2025.ch4.shown import bars, shown
 from everycell.studies.heuss2025.ch4.talent_search import (
     GRADES,
     OLDER_VALUES,
@@ -154,7 +154,7 @@ def test_without_a_base_each_value_has_a_share_of_it(biased, people, samples):
     exact = values(found, query="qualified", explainer="RankingSHAP", choice=WITH_BASE)
     assert exact["req"] == pytest.approx(0, abs=1e-12)
     worth = np.random.default_rng(0).normal(size=32)
-    more = shapley_values(without_base(worth)) - shapley_values(worth)
+    more = shapley_values(remove_base(worth)) - shapley_values(worth)
     np.testing.assert_allclose(more, worth[0] / 5)
 
 
@@ -189,13 +189,13 @@ def points():
         ],
         columns=["query", "explainer", "feature", "value"],
     )
-    return shown(frame.iloc[:-1], None)
+    return select_attributions(frame.iloc[:-1], None)
 
 
 def test_the_drawing_has_each_bar_in_its_place():
     frame = points()
     marked = frame[frame["explainer"] == "RankingSHAP"].assign(value=0.5)
-    figure = bars(frame, "explainer", ["query"], marked)
+    figure = draw_bars(frame, "explainer", ["query"], marked)
     left, right = figure.axes
     assert [label.get_text() for label in left.get_yticklabels()] == ["req", "skills", "exp"]
     for axes, query in ((left, "average"), (right, "biased")):
@@ -213,7 +213,7 @@ def test_the_drawing_has_each_bar_in_its_place():
 def test_two_bars_in_one_place_are_refused():
     frame = points()
     with pytest.raises(ValueError, match="twice|two|more than"):
-        bars(pd.concat([frame, frame]), "explainer", ["query"])
+        draw_bars(pd.concat([frame, frame]), "explainer", ["query"])
 
 
 def test_scores_that_are_equal_by_hand_tie(schools):

@@ -10,16 +10,16 @@ from everycell.studies.heuss2025.ch2.list_counts import list_statistics, numbers
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PRINTED,
     ROWS,
-    in_readings,
-    marked,
+    mark_cells,
     mean_cells,
+    select_readings,
     significance_cells,
 )
 from everycell.studies.heuss2025.ch2.ranked_lists import (
     METRICS,
     Setup,
     best_items,
-    measured,
+    measure_policies,
     policies,
 )
 
@@ -44,7 +44,9 @@ def test_policies_of_fair_marginals_have_the_fair_exposures(ranks):
 
 
 def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairness():
-    found = measured([a_list(seed) for seed in range(8)], Setup(ranks=10), np.random.default_rng(2))
+    found = measure_policies(
+        [a_list(seed) for seed in range(8)], Setup(ranks=10), np.random.default_rng(2)
+    )
     means = found.groupby("row")[list(METRICS)].mean()
     often, once = means.loc["FELIX_iter=20"], means.loc["FELIX_iter=1"]
     assert often["P(u|pi)@10"] < once["P(u|pi)@10"] - 0.05
@@ -66,8 +68,8 @@ def test_felix_keeps_what_the_first_decomposition_may_show():
 
 def test_a_single_reading_is_not_named():
     cells = pd.DataFrame({"epochs": ["up to 30", "10"], "value": [1.0, 2.0]})
-    assert in_readings(cells, ["10"]).to_dict("list") == {"value": [2.0]}
-    assert in_readings(cells, ["up to 30", "10"]).equals(cells)
+    assert select_readings(cells, ["10"]).to_dict("list") == {"value": [2.0]}
+    assert select_readings(cells, ["up to 30", "10"]).equals(cells)
 
 
 def test_best_items_keep_their_facts_and_leave_out_the_rest():
@@ -103,8 +105,8 @@ def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
     first = measures[(measures["row"] == "PL")]["NDCG@5"].mean()
     place = (cells["row"] == "PL@10") & (cells["metric"] == "NDCG@5")
     assert cells.loc[place, "value"].item() == pytest.approx(first)
-    paired = marked(cells, tests, "p paired", 0.05)
-    unpaired = marked(cells, tests, "p unpaired", 0.05)
+    paired = mark_cells(cells, tests, "p paired", 0.05)
+    unpaired = mark_cells(cells, tests, "p unpaired", 0.05)
     assert set(paired.loc[paired["row"] == "PL@10", "marker"]) == {"*"}
     assert set(unpaired["marker"]) == {""}
     # One matrix, decomposed twice: no difference, whatever rounding says.

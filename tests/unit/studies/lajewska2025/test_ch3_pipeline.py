@@ -6,12 +6,12 @@ import pytest
 
 from everycell.studies.lajewska2025.ch3.measures import (
     TESTS,
-    cells_of_tests,
-    compared_pairs,
+    compare_pairs,
     documents_of_passages,
     mean_cells,
+    melt_tests,
     organisers_readings,
-    printed_changes,
+    published_changes,
 )
 from everycell.studies.lajewska2025.ch3.rerankers import PassageRerankers
 
@@ -76,12 +76,12 @@ def test_tables_take_means_over_turns_and_correct_over_all_tests():
     assert cells["metric"].tolist() == ["Recall", "NDCG@3"] * 2
     assert cells["value"].iloc[0] == first["R@500"].mean()
     pairs = [("one", *values), ("another", *reversed(values))]
-    tests = compared_pairs(values, pairs, ["R@500", "NDCG@3"])
+    tests = compare_pairs(values, pairs, ["R@500", "NDCG@3"])
     assert len(tests) == 4
     expected = (tests["p_unpaired"] * 4).clip(upper=1)
     np.testing.assert_allclose(tests["p_unpaired_corrected"], expected)
     assert (tests["p_paired"] < tests["p_unpaired"]).all()
-    assert len(cells_of_tests(tests)) == 4 * len(TESTS)
+    assert len(melt_tests(tests)) == 4 * len(TESTS)
 
 
 def test_a_range_that_is_there_twice_is_refused():
@@ -89,7 +89,7 @@ def test_a_range_that_is_there_twice_is_refused():
         {"comparison": "rewriter", "measure": "recall", "end": ["lowest"] * 2, "value": 1.0}
     )
     with pytest.raises(pd.errors.MergeError):
-        printed_changes(ranges, [("rewriter", "recall change", "lowest")])
+        published_changes(ranges, [("rewriter", "recall change", "lowest")])
 
 
 def test_documents_keep_the_best_passage_and_ids_with_hyphens():

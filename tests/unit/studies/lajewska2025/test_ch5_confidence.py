@@ -12,12 +12,12 @@ from everycell.collections.snippets import AnnotationError
 from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
-    passages_of,
-    plotted,
+    add_agreement,
+    figure_marks,
+    mean_passages,
     read_released,
     readings,
     spread,
-    with_agreement,
 )
 from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
 
@@ -92,7 +92,7 @@ def test_a_broken_file_is_named(tmp_path, line, fault):
 def test_annotators_who_were_not_asked_are_refused():
     rows = pd.DataFrame({"text_id": ["p1"], "worker": ["w1"], "confidence": [float("nan")]})
     with pytest.raises(AnnotationError, match="has no confidence"):
-        with_agreement(rows)
+        add_agreement(rows)
 
 
 @pytest.fixture(scope="module")
@@ -102,12 +102,12 @@ def annotations(mirror):
         read_annotations([path], per_text=3).assign(batch=f"{path.parent.name} {path.name}")
         for path in paths
     ]
-    return with_agreement(pd.concat(batches, ignore_index=True))
+    return add_agreement(pd.concat(batches, ignore_index=True))
 
 
 @pytest.mark.released
 def test_the_released_file_is_that_of_the_annotations(annotations, mirror):
-    ours = passages_of(annotations).set_index(["turn_id", "text_id"])
+    ours = mean_passages(annotations).set_index(["turn_id", "text_id"])
     theirs = read_released(mirror / f"{CONFIDENCE_FILE}.gz").set_index(["turn_id", "text_id"])
     both = ours.join(theirs.add_suffix("_released"), how="outer")
     assert len(both) == len(ours) == 1855
@@ -131,7 +131,7 @@ def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
         assert table.loc[name, "low"] < 0 < table.loc[name, "high"] and table.loc[name, "p"] > 0.3
     shares = spread(annotations).set_index("level")["value"]
     assert shares["between workers"] > 4 * shares["between batches of a worker"]
-    left, right = confidence_and_agreement(plotted(annotations)).axes
+    left, right = confidence_and_agreement(figure_marks(annotations)).axes
     assert len(left.collections[1].get_offsets()) == 12
     assert len(right.collections[0].get_offsets()) == 15
 

@@ -9,13 +9,13 @@ from everycell.studies.lajewska2025.annotations import gaps
 from everycell.studies.lajewska2025.ch5.accuracy import (
     CHATGPT,
     accuracy,
+    accuracy_cells,
     cases,
     chatgpt_accuracy,
     chatgpt_cases,
     constant_accuracy,
-    printed_cells,
     system_tests,
-    tuned,
+    tune_thresholds,
     unanswerable_cells,
 )
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
@@ -63,7 +63,7 @@ def decisions(passages, labelled):
 
 
 def test_a_right_sentence_is_right_at_every_level(decisions):
-    cells = printed_cells(decisions).set_index(
+    cells = accuracy_cells(decisions).set_index(
         ["row", "level", "passage_aggregation", "ranking_aggregation"]
     )["value"]
     assert cells["right", "sentence", "", ""] == 1
@@ -88,7 +88,7 @@ def test_saying_always_the_same_is_counted_at_every_level(decisions):
 
 def test_thresholds_are_those_that_decide_best(passages, labelled):
     low = scores(labelled, b=0.3) - 0.05
-    chosen = tuned(passages, low)
+    chosen = tune_thresholds(passages, low)
     assert 0.05 < chosen["max"] <= 0.25
     found = cases(passages, labelled, low, chosen)
     _, truth, said = found["passage", "max", ""]

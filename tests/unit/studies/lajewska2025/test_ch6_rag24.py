@@ -14,16 +14,16 @@ from everycell.rag.grounded.autonuggetizer import read_prompt
 from everycell.rag.grounded.detection import SLOTS, TEMPLATE
 from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.studies.lajewska2025.ch6.creating import (
-    assigned_nuggets,
-    created_nuggets,
-    in_common,
+    assign_topic_nuggets,
+    create_topic_nuggets,
+    shared_facts,
     six_scores,
 )
-from everycell.studies.lajewska2025.ch6.detected import detected_spans
-from everycell.studies.lajewska2025.ch6.judging import judged_again, scores_again
+from everycell.studies.lajewska2025.ch6.detection import detect_spans
+from everycell.studies.lajewska2025.ch6.judging import judge_again, scores_again
 from everycell.studies.lajewska2025.ch6.parts import parts_tables
 from everycell.studies.lajewska2025.ch6.rag24 import BASELINES, RUNS, rag_responses, to_judge
-from everycell.studies.lajewska2025.ch6.written import Writer, written_responses
+from everycell.studies.lajewska2025.ch6.writing import Writer, write_responses
 
 NUGGETS = 9
 
@@ -88,7 +88,7 @@ def written(monkeypatch):
 
 
 def test_runs_are_those_of_both_tables():
-    every = {*BASELINES, *RUNS, *(run.rewritten for run in RUNS.values() if run.rewritten)}
+    every = {*BASELINES, *RUNS, *(run.fluent_run for run in RUNS.values() if run.fluent_run)}
     assert every == {*SYSTEMS.values(), *PARTS.values()}
 
 
@@ -126,7 +126,7 @@ RELEASED = pd.DataFrame(
 def test_a_topic_that_was_not_released_is_named():
     responses = pd.DataFrame({"run": ["a"], "topic": ["9"], "question": ["why?"], "text": ["So."]})
     with pytest.raises(ValueError, match="The released labels have no topic '9'"):
-        judged_again(RELEASED, responses, lambda prompts: [], topics=1, known={"1"})
+        judge_again(RELEASED, responses, lambda prompts: [], topics=1, known={"1"})
 
 
 def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
@@ -134,7 +134,7 @@ def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
         {"run": "ginger_top_5", "topic": ["1", "9"], "question": "why?", "text": ["Owls.", "So."]}
     )
     released = RELEASED.assign(run="ginger_top_5")
-    found = judged_again(
+    found = judge_again(
         released, responses, lambda prompts: ["1: support"], topics=2, known={"1", "9"}
     )
     assert found["nugget"].tolist() == [1, 0]
@@ -159,7 +159,7 @@ def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
         return ["<IN>Owls.</IN> <IN>Ships.</IN>"]
 
     template = read_template(TEMPLATE, SLOTS, last="passage")
-    found = detected_spans(shown, template, ask)
+    found = detect_spans(shown, template, ask)
     assert found.spans == {("top5", "1", "a"): (), ("top5", "1", "b"): ((0, 5),)}
     assert (found.marked, found.strays, found.unmarked, len(asked)) == (2, 1, 1, 1)
 
@@ -167,11 +167,13 @@ def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
 def test_created_facts_give_all_six_scores():
     passages = pd.DataFrame({"topic": ["1", "1"], "question": "Q?", "text": ["a", "b"]})
     replies = iter([["- owls hunt\n- owls eat"], ["1: vital\n2: okay"]])
-    nuggets = created_nuggets(passages, lambda prompts: next(replies), {}).assign(judge="GPT4o")
+    nuggets = create_topic_nuggets(passages, lambda prompts: next(replies), {}).assign(
+        judge="GPT4o"
+    )
     responses = pd.DataFrame(
         {"run": list(BASELINES), "topic": "1", "question": "Q?", "text": ["They hunt.", ""]}
     )
-    labels = assigned_nuggets(nuggets, responses, lambda _: ["1: partial_support\n2: support"])
+    labels = assign_topic_nuggets(nuggets, responses, lambda _: ["1: partial_support\n2: support"])
     every = responses[["run", "topic"]].assign(judge="GPT4o")
     found = six_scores(labels.assign(judge="GPT4o"), every)
     table = found.pivot(index="row", columns="metric", values="value")
@@ -185,7 +187,7 @@ def test_created_facts_give_all_six_scores():
 def test_a_topic_without_created_facts_scores_nothing():
     nuggets = pd.DataFrame(columns=["topic", "nugget", "text", "importance"])
     responses = pd.DataFrame({"run": ["a"], "topic": "1", "question": "Q?", "text": ["So."]})
-    assert assigned_nuggets(nuggets, responses, lambda prompts: []).empty
+    assert assign_topic_nuggets(nuggets, responses, lambda prompts: []).empty
 
 
 def test_agreement_counts_both_ways_and_chance():
@@ -195,7 +197,7 @@ def test_agreement_counts_both_ways_and_chance():
     released = pd.DataFrame(
         {"topic": ["1", "1", "2", "3"], "text": ["owls eat mice", "owls nest", "ships sink", "x"]}
     )
-    found = in_common(created, released)
+    found = shared_facts(created, released)
     assert found == {
         # "owls nest" has one of its two words in the first fact, as "ships sink" has.
         "created": 1.5,
@@ -241,7 +243,7 @@ def test_baselines_and_variants_on_cast_have_their_names():
     decoding = Decoding(max_tokens=50)
     writer = Writer(Model(), decoding, decoding, {}, clusters=3, sentences=3, words=22)
     made = frames("1", ["relevant"])
-    found = written_responses(writer, passages, *made, ["1"], reasoned=True)
+    found = write_responses(writer, passages, *made, ["1"], reasoned=True)
     assert found.groupby("system", sort=False).size().to_dict() == {
         "Baseline": 1,
         "Baseline CoT": 1,
@@ -250,7 +252,7 @@ def test_baselines_and_variants_on_cast_have_their_names():
     }
     plain = found[found["system"] == "GINGER -fluency"]
     assert [list(each) for each in plain["nuggets"]] == [[9], [8], [7]]
-    assert "Baseline CoT" not in set(written_responses(writer, passages, *made, ["1"])["system"])
+    assert "Baseline CoT" not in set(write_responses(writer, passages, *made, ["1"])["system"])
 
 
 def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
@@ -266,6 +268,6 @@ def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
         return ["- owls hunt\n1: okay"] * len(messages)
 
     passages = pd.DataFrame({"topic": ["1"], "question": "Q?", "text": ["They hunt."]})
-    found = created_nuggets(passages, ask, prompts)
+    found = create_topic_nuggets(passages, ask, prompts)
     assert asked == ["Mine: Q? (none) 1. They hunt.", "Rate: Q? 1. owls hunt"]
     assert found[["text", "importance"]].values.tolist() == [["owls hunt", "okay"]]

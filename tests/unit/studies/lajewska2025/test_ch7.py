@@ -8,7 +8,11 @@ from everycell.collections.user_studies import TRANSPARENCY_FACTORS
 from everycell.statistics.anova import anova
 from everycell.statistics.effect_size import CULPEPPER
 from everycell.statistics.repeated_ratings import cluster_means_anova
-from everycell.studies.lajewska2025.ch7.anova_tables import by_worker, interactions, one_way
+from everycell.studies.lajewska2025.ch7.anova_tables import (
+    interactions,
+    one_way_table,
+    worker_table,
+)
 from everycell.studies.lajewska2025.ch7.figure_tests import differences
 
 
@@ -43,8 +47,8 @@ def cells(table: pd.DataFrame, **key: str) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
-    printed = one_way(ratings, ["Usefulness"], CULPEPPER)
-    beside = by_worker(ratings, ["Usefulness"])
+    printed = one_way_table(ratings, ["Usefulness"], CULPEPPER)
+    beside = worker_table(ratings, ["Usefulness"])
     keys = ["row", "conditions"]
     assert set(map(tuple, printed[keys].to_numpy())) == set(map(tuple, beside[keys].to_numpy()))
     for row, conditions in set(map(tuple, printed[keys].to_numpy())):
@@ -54,7 +58,7 @@ def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
 
 @pytest.mark.slow
 def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings):
-    table = by_worker(ratings, ["Usefulness"])
+    table = worker_table(ratings, ["Usefulness"])
     found = cells(table, row="Response Quality", conditions="EC1-EC10")
     expected = cluster_means_anova(ratings, "Usefulness", "Response Quality", "Worker")["p"]
     assert found["p worker means"] == expected and "p mixed model" in found
@@ -62,14 +66,14 @@ def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings
 
 
 def test_ratings_given_once_have_no_mixed_model(ratings):
-    found = cells(by_worker(ratings, ["Source"]), row="Presentation Mode", conditions="EC1-EC8")
+    found = cells(worker_table(ratings, ["Source"]), row="Presentation Mode", conditions="EC1-EC8")
     assert set(found) == {"p ratings", "p worker means", "ICC"} and found["ICC"] == pytest.approx(1)
 
 
 def test_conditions_with_explanations_leave_out_those_without(ratings):
-    table = one_way(ratings, ["Usefulness"], CULPEPPER)
+    table = one_way_table(ratings, ["Usefulness"], CULPEPPER)
     explained = ratings[ratings["Explanation Quality"] != "None"]
-    expected = one_way(explained, ["Usefulness"], CULPEPPER)
+    expected = one_way_table(explained, ["Usefulness"], CULPEPPER)
     key = {"row": "Presentation Mode"}
     assert cells(table, conditions="EC1-EC8", **key) == cells(
         expected, conditions="EC1-EC10", **key

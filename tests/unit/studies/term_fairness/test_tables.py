@@ -21,16 +21,16 @@ from everycell.studies.term_fairness.curves import (
     RECOVERED,
     balance_marks,
     curve_points,
-    named_in_figure,
+    label_systems,
     printed_points,
     recovered_table,
     sensitivity_points,
 )
 from everycell.studies.term_fairness.example import (
     GROUPS,
-    drawn_example,
     example_cells,
     example_measures,
+    figure_frames,
     measure_name,
 )
 from everycell.studies.term_fairness.tables import fairness_tables, overlap_table
@@ -165,7 +165,7 @@ def test_what_was_recovered_is_a_row_a_number():
     assert of_one[list(RECOVERED)].tolist() == [0.6, 0.5, 0.1]
     marks = balance_marks(found)
     assert marks.values.tolist() == [["even", "NFaiRR", 0.5, 0.6]]
-    (label,) = named_in_figure(marks, {"even": "in turns " * 12})["system"]
+    (label,) = label_systems(marks, {"even": "in turns " * 12})["system"]
     assert label.startswith("even: in turns") and max(map(len, label.split("\n"))) <= 58
 
 
@@ -193,7 +193,7 @@ def test_the_figure_has_the_printed_documents_and_one_value_a_list():
     cells = example_cells(PRINTED, values, 1)
     assert cells["value"].tolist() == ["F", "M", "M", "M", 1.0, 1.0]
     assert cells["x"].tolist() == ["1", "2", "1", "2", "1-2", "1-2"]
-    drawn = drawn_example(PRINTED, values)
+    drawn = figure_frames(PRINTED, values)
     assert set(drawn.documents["group"]) == set(GROUPS)
     assert set(drawn.documents["list"]) == set(drawn.values["list"]) == {"Left list", "Right list"}
     assert "NFaiRR, τ = 0:\none term counts" in set(drawn.values["measure"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from everycell.engine.audits import Cells, Finding, holds_if_none, printed_text
-from everycell.studies.term_fairness.printed import PrintedTables
+from everycell.studies.term_fairness.published_tables import PublishedTables
 
 
-def tables(cells: Cells) -> PrintedTables:
+def tables(cells: Cells) -> PublishedTables:
     """The two tables as printed here."""
-    return PrintedTables(cells("table_1"), cells("table_2"))
+    return PublishedTables(cells("table_1"), cells("table_2"))
 
 
 def audit_abolghasemi2024_correlation_bound(cells: Cells) -> Finding:

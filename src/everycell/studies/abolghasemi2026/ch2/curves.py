@@ -117,7 +117,7 @@ def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CELL, "value"])
 
 
-def in_print(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
+def published_cells(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
     """Those of the cells that the thesis gives in numbers."""
     best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
     ours = plotted["series"] == SERIES["noise oracle"]

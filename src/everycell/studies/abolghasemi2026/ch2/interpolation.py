@@ -127,14 +127,14 @@ def interpolation_table(
     return table.merge(pd.concat(alphas), how="left", on=["system", "task", "metric"])
 
 
-def named_combinations(
+def name_combinations(
     first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
 ) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
     """The first system with each other one, and which systems those are.
 
     Examples
     --------
-    >>> combinations, details = named_combinations("A", {"B": {}}, {"A": "plain", "B": "tiny"})
+    >>> combinations, details = name_combinations("A", {"B": {}}, {"A": "plain", "B": "tiny"})
     >>> combinations, details["A+B"]
     ({'A+B': {}}, 'plain + tiny')
     """

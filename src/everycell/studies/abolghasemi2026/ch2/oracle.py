@@ -153,7 +153,7 @@ def _oracle_rows(
     ]
 
 
-def with_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
+def add_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
     """The table with a further combination: the noise oracle of the first system.
 
     Examples
@@ -161,7 +161,7 @@ def with_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
     >>> table = pd.DataFrame({
     ...     "row": "ranking quality", "combination": ["x", "y"], "task": "cite", "metric": "MAP",
     ...     "value": [0.6, 0.7], "noise_value": 0.5, "marker": ["a", "b"]})
-    >>> with_control(table, "BM25")[["combination", "value", "marker"]].values.tolist()
+    >>> add_control(table, "BM25")[["combination", "value", "marker"]].values.tolist()
     [['x', 0.6, 'a'], ['y', 0.7, 'b'], ['BM25+oracle noise', 0.5, '']]
     """
     quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
@@ -171,13 +171,13 @@ def with_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
     return pd.concat([table, control], ignore_index=True)
 
 
-def with_whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+def round_counts(table: pd.DataFrame) -> pd.DataFrame:
     """The table with numbers of queries as whole numbers, so that they are written as such.
 
     Examples
     --------
     >>> table = pd.DataFrame({"row": ["n_queries_optimal_alpha_0", "alpha_average"], "value": 7.0})
-    >>> with_whole_counts(table)["value"].tolist()
+    >>> round_counts(table)["value"].tolist()
     [7, 7.0]
     """
     counts = table["row"].str.startswith("n_")

@@ -1,8 +1,7 @@
 """Quality of systems on tasks, with letters of the systems that they beat (Tables 2.1 and 2.2).
 
-A long format for all tables of the chapter: a row per cell, with ``task``, ``metric`` and ``value``
-(0 to 1; `everycell.studies.abolghasemi2026.ch2.printed.as_printed` turns MAP into percent) beside
-what names the row.
+A long format for all tables of the chapter: one row per cell, with the keys of the row, ``task``,
+``metric`` and ``value`` (0 to 1; `published_units` turns MAP into percent).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 *Answers* are a frame with a row for each sample and training: `benchmark`, `part` ("main" or "cf"),
 `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training), `probability` (of
-dissatisfaction) and `predicted` (whether the estimator says "satisfied", see `with_labels`). A
+dissatisfaction) and `predicted` (whether the estimator says "satisfied", see `add_labels`). A
 counterfactual has its original's id and "-cf".
 """
 
@@ -31,13 +31,13 @@ ESTIMATOR = ["benchmark", "model", "setup"]
 WITH = " + counterfactuals"
 
 
-def with_labels(answers: pd.DataFrame) -> pd.DataFrame:
+def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
     """Add what estimators say of each sample to how likely dissatisfaction is by them.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"satisfied": [True, True, False], "probability": [0.2, None, None]})
-    >>> with_labels(frame)["predicted"].tolist()
+    >>> add_labels(frame)["predicted"].tolist()
     [True, False, True]
     """
     known = answers["probability"].notna()
@@ -46,12 +46,12 @@ def with_labels(answers: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def numbered(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
+def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
     """Number trainings whose answers lie in a file each.
 
     Examples
     --------
-    >>> [frame["seed"].item() for frame in numbered([pd.DataFrame({"seed": [0]})] * 4, 2)]
+    >>> [frame["seed"].item() for frame in number_trainings([pd.DataFrame({"seed": [0]})] * 4, 2)]
     [0, 1, 0, 1]
     """
     for number, frame in enumerate(frames):
@@ -81,7 +81,7 @@ def confusions(answers: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def measured(counts: pd.DataFrame) -> pd.DataFrame:
+def measure_confusions(counts: pd.DataFrame) -> pd.DataFrame:
     """Accuracy and macro precision, recall and F1 of each row of `confusions`, in percent.
 
     Examples
@@ -90,7 +90,7 @@ def measured(counts: pd.DataFrame) -> pd.DataFrame:
 
     >>> counts = pd.DataFrame([["MultiWOZ", "Main", "BERT", "x1", 0, 811, 0, 0, 40]], columns=[
     ...     "benchmark", "test_data", "model", "setup", "seed", *Confusion._fields])
-    >>> measured(counts)["value"].round(2).tolist()
+    >>> measure_confusions(counts)["value"].round(2).tolist()
     [95.3, 47.65, 50.0, 48.8]
     """
     keys = [column for column in counts.columns if column not in Confusion._fields]
@@ -104,7 +104,7 @@ def measured(counts: pd.DataFrame) -> pd.DataFrame:
     return wide.melt(id_vars=keys, value_vars=list(MEASURES), var_name="metric")
 
 
-def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
+def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Setup of each model that does best on validation samples, which no table shows.
 
     Examples
@@ -113,12 +113,14 @@ def chosen_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     ...     "satisfied": [True, False] * 2, "model": "BERT", "setup": ["x1", "x1", "x10", "x10"],
     ...     "seed": 0, "predicted": [True, True, True, False]})
     >>> asked = frame[:1].assign(part="main", model="Zephyr", setup="Few-shot")
-    >>> chosen_setups(pd.concat([asked, frame]))
+    >>> select_setups(pd.concat([asked, frame]))
     {('toy', 'Zephyr'): 'Few-shot', ('toy', 'BERT'): 'x10'}
     """
     validation = answers["part"] == "valid"
     table = (
-        measured(confusions(answers[validation].assign(part="main"))) if validation.any() else None
+        measure_confusions(confusions(answers[validation].assign(part="main")))
+        if validation.any()
+        else None
     )
     best: dict[tuple[str, str], str] = {}
     for names, rows in answers.groupby(["benchmark", "model"], sort=False):
@@ -216,7 +218,7 @@ def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return summary.reset_index().melt(id_vars=keys, var_name="metric").dropna(subset="value")
 
 
-def shown_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> pd.DataFrame:
+def select_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> pd.DataFrame:
     """Answers behind Table 3.7 and the figures: one setup of each estimator.
 
     It is the one that did best on the validation samples. What was trained with counterfactuals is

@@ -37,7 +37,7 @@ READINGS: Mapping[str, Mapping[str, Any]] = {
 COLLECTIONS = {"main": "Main", "cf": "CF"}
 
 
-def given_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]:
+def collect_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]:
     """Ratings of each utterance of a user, and of each whole dialogue.
 
     Those of whole dialogues are taken in, since with them sums are the printed ones.

@@ -23,8 +23,8 @@ from everycell.studies.abolghasemi2026.ch3.setups import (
     PLAIN,
     Parts,
     Setup,
-    material,
-    suitable,
+    suitable_setups,
+    training_samples,
 )
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class TfIdf(SatisfactionEstimator):
         """Regression on all training samples; up-sampling is a weight."""
         from everycell.learning.satisfaction import logistic_regression, regression_probabilities
 
-        training, valid = map(_labelled, material(setup, parts, seed=seed))
+        training, valid = map(_labelled, training_samples(setup, parts, seed=seed))
         model = logistic_regression(*training, *valid, factor=setup.factor)
         return lambda dialogues: regression_probabilities(model, dialogues)
 
@@ -141,7 +141,9 @@ class Bert(SatisfactionEstimator):
         """Fine-tuned on texts."""
         from everycell.learning.satisfaction_training import stepped_options, train_classifier
 
-        training, valid = map(_labelled, material(setup, parts, limit=self.samples, seed=seed))
+        training, valid = map(
+            _labelled, training_samples(setup, parts, limit=self.samples, seed=seed)
+        )
         options = stepped_options(**self.training, seed=training_seed)
         return train_classifier(
             self.encoder, training, valid, options, folder, factor=setup.factor, **self.sizes
@@ -173,7 +175,9 @@ class Asap(SatisfactionEstimator):
         if self.frozen and self._vectors is None:
             # All trainings share what is computed once.
             self._vectors = UtteranceVectors(self.encoder, utterance=self.sizes["utterance"])
-        training, valid = map(_labelled, material(setup, parts, limit=self.samples, seed=seed))
+        training, valid = map(
+            _labelled, training_samples(setup, parts, limit=self.samples, seed=seed)
+        )
         options = stepped_options(**self.training, seed=training_seed)
         source = self._vectors if self.frozen else None
         return train_asap(
@@ -205,12 +209,12 @@ def baseline_names() -> tuple[str, ...]:
     return tuple(baseline.name for kind in ESTIMATORS.values() for baseline in kind.baselines)
 
 
-def printed_names() -> tuple[str, ...]:
+def thesis_names() -> tuple[str, ...]:
     """Names of the estimators that the thesis has and that are trained here.
 
     Examples
     --------
-    >>> printed_names()
+    >>> thesis_names()
     ('BERT', 'ASAP')
     """
     return tuple(kind.name for kind in ESTIMATORS.values() if kind.in_thesis)
@@ -226,7 +230,7 @@ def predictions_for(
     seed: int,
 ) -> pd.DataFrame:
     """What an estimator and its baselines say of every sample of a benchmark."""
-    known = suitable(setups, parts)
+    known = suitable_setups(setups, parts)
     trainings = [
         answered
         for kind in estimator.baselines

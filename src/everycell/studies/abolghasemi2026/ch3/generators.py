@@ -31,7 +31,7 @@ DECIMALS = {"generated": 0, "usable": 0, "flipped": 0, "CSS": 1, "low": 1, "high
 SCORES = {"samples": 0, "accuracy": 2, "precision": 2, "recall": 2, "F1": 2, "kappa": 2}
 
 
-def opening(sample: Sample) -> str:
+def first_utterance(sample: Sample) -> str:
     """What names a dialogue of the released files: its first utterance."""
     return sample.turns[0][1]
 
@@ -48,7 +48,7 @@ def planted_dialogue(sample: Sample) -> str:
     return sample.id.rpartition("/")[0]
 
 
-def judge_of(
+def train_sample_judge(
     samples: Sequence[Sample],
     dialogue: Callable[[Sample], str],
     *,
@@ -65,7 +65,7 @@ def judge_of(
     )
 
 
-def with_controls(
+def add_controls(
     generators: Mapping[str, Sequence[Rewriting]],
     picked: Sequence[Sample],
     pool: Sequence[Sample],
@@ -81,7 +81,7 @@ def with_controls(
     }
 
 
-def judged_generators(
+def judge_generators(
     main: Sequence[Sample],
     people: Sequence[Sample],
     generators: Mapping[str, Sequence[Rewriting]],
@@ -95,11 +95,11 @@ def judged_generators(
     released = [
         Rewriting(before, after.turns[-1][1], "", after.turns[-1][1]) for before, after in pairs
     ]
-    rewritten = {RELEASED: released} | with_controls(
-        generators, [before for before, _ in pairs], main, opening, seed=seed
+    rewritten = {RELEASED: released} | add_controls(
+        generators, [before for before, _ in pairs], main, first_utterance, seed=seed
     )
     labels = {
-        f"{name}: stand-in judge": judged(rewriting, judge, opening)
+        f"{name}: stand-in judge": judged(rewriting, judge, first_utterance)
         for name, rewriting in rewritten.items()
     }
     own = labels[f"{RELEASED}: stand-in judge"]
@@ -113,7 +113,7 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
     truth = np.array([sample.satisfied for sample in people])
     flipped = truth != before
     last, generated = ([sample.turns[-1][1] for sample in part] for part in (main, people))
-    dialogues = [opening(sample) for sample in main]
+    dialogues = [first_utterance(sample) for sample in main]
     judges: dict[str, Callable[[list[str]], np.ndarray]] = {
         "words of other dialogues": lambda texts: judge.satisfied(texts, dialogues),
         "five phrases": lambda texts: np.array([not is_refusal(text) for text in texts]),

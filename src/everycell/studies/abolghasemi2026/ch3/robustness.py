@@ -18,7 +18,7 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
     ESTIMATOR,
     TEST_SETS,
     confusions,
-    measured,
+    measure_confusions,
 )
 from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
 
@@ -128,7 +128,7 @@ def _by_test_set(
             yield test_data, f1_gain(*both, draws=draws, seed=seed)
 
 
-def cue_of_apologies(answers: pd.DataFrame) -> pd.DataFrame:
+def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:
     """Original test set with and without apologies, and the counterfactual one, which has none."""
     sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
     columns = ["test_data", "model", "setup", "benchmark"]
@@ -139,7 +139,7 @@ def cue_of_apologies(answers: pd.DataFrame) -> pd.DataFrame:
         counts = confusions(rows.assign(part="main")).assign(test_data=name)
         right, wrong = counts["dissatisfied_right"], counts["dissatisfied_wrong"]
         recall = counts.assign(metric=CUES[-1], value=100 * right / (right + wrong))
-        tables += [measured(counts), recall[[*columns, "seed", "metric", "value"]]]
+        tables += [measure_confusions(counts), recall[[*columns, "seed", "metric", "value"]]]
     table = pd.concat(tables)
     table = table[table["metric"].isin(CUES)]
     return table.groupby([*columns, "metric"], sort=False)["value"].mean().reset_index()

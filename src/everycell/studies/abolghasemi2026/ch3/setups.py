@@ -45,14 +45,14 @@ class Setup:
     without_apologies: bool = False
 
 
-def setups_of(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
+def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
     """Setups of Table 3.6 by name, and two more: fields of `Setup`.
 
     The control is one of the thesis' setups, but for the apologies in what it learns from.
 
     Examples
     --------
-    >>> list(setups_of([1, 10]))
+    >>> list(make_setups([1, 10]))
     ['w/o up-sampling', 'up-sampling x10', 'with counterfactuals', \
 'up-sampling x10, without apologies']
     """
@@ -67,7 +67,7 @@ def setups_of(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
     return setups
 
 
-def suitable(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
+def suitable_setups(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
     """Setups that say something on a benchmark.
 
     Without counterfactuals to test on there is nothing to show of the two that the thesis does not
@@ -89,7 +89,7 @@ def _flipped(sample: Sample, seed: int) -> Sample:
     return flipped
 
 
-def material(
+def training_samples(
     setup: Setup, parts: Parts, *, limit: int | None = None, seed: int
 ) -> tuple[list[Sample], list[Sample]]:
     """Training and validation samples of a setup.
@@ -106,7 +106,7 @@ def material(
     return training, valid
 
 
-def is_printed(name: str) -> bool:
+def is_published(name: str) -> bool:
     """Whether the thesis prints what came of a setup."""
     return name in PRINTED
 

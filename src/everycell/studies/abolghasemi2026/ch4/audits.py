@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from everycell.engine.audits import Cells, Finding, printed_number, printed_text
-from everycell.studies.term_fairness.printed import PrintedTables
+from everycell.studies.term_fairness.published_tables import PublishedTables
 
 
-def tables(cells: Cells) -> PrintedTables:
+def tables(cells: Cells) -> PublishedTables:
     """The two tables as printed here."""
-    return PrintedTables(cells("table_4_1"), cells("table_4_2"))
+    return PublishedTables(cells("table_4_1"), cells("table_4_2"))
 
 
 def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:

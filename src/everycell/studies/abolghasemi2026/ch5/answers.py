@@ -203,7 +203,7 @@ def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
     return long.sort_index(kind="stable").dropna(subset="value").reset_index(drop=True)
 
 
-def always_first(answers: pd.DataFrame) -> pd.DataFrame:
+def cite_always_first(answers: pd.DataFrame) -> pd.DataFrame:
     """What a generator would come to that cites the first document, whatever is asked.
 
     Where rankings are good, that alone has a high precision and recall, and a model that cites by
@@ -212,7 +212,7 @@ def always_first(answers: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> columns = {"generator": "toy", "gold": [1, 2]}
-    >>> found = always_first(pd.DataFrame(columns))
+    >>> found = cite_always_first(pd.DataFrame(columns))
     >>> found[["generator", PRECISION]].values.tolist()
     [['always [1] (toy)', 1.0], ['always [1] (toy)', 0.0]]
     """

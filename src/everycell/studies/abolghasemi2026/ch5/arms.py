@@ -146,7 +146,7 @@ def study_settings(
     ]
 
 
-def all_requests(
+def present_questions(
     settings: Iterable[Setting], questions: Callable[[Setting, Arm], Sequence[Question]]
 ) -> list[Presentation]:
     """Each question of each setting under each arm, in this order.
@@ -154,7 +154,7 @@ def all_requests(
     Examples
     --------
     >>> question = Question("q1", ("d7", "d3"), gold=2)
-    >>> len(all_requests(study_settings(2, [2]), lambda setting, arm: [question]))
+    >>> len(present_questions(study_settings(2, [2]), lambda setting, arm: [question]))
     25
     """
     return [

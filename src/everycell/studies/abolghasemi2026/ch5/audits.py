@@ -17,7 +17,7 @@ from everycell.engine.audits import (
     printed_text,
     rows_where,
 )
-from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+from everycell.studies.abolghasemi2026.ch5.published_tests import (
     sensitivity_significance,
     significance,
 )

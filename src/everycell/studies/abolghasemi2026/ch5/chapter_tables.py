@@ -18,10 +18,10 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     OPPOSITE_ARMS,
     PLAIN_ARMS,
 )
-from everycell.studies.abolghasemi2026.ch5.comparisons import compared
+from everycell.studies.abolghasemi2026.ch5.comparisons import compare_labels
 from everycell.studies.abolghasemi2026.ch5.marks import NOT_RUN
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING
-from everycell.studies.abolghasemi2026.ch5.reading import side_by_side
+from everycell.studies.abolghasemi2026.ch5.reading import align_readings
 from everycell.studies.abolghasemi2026.ch5.results import citation_counts, confidence, quality
 
 MODE = [*SETTING, "rag_mode"]
@@ -89,7 +89,7 @@ def chapter_tables(
     counts = _halves(_with_mode(citation_counts(answers, seed=seed)))
 
     def by_authors(measure, study):
-        return compared(answers, measure, study=study, seed=seed)
+        return compare_labels(answers, measure, study=study, seed=seed)
 
     by_retriever = pd.concat(by_authors(measure, "retrievers") for measure in ("CAS", "CAB"))
     depths = pd.concat(by_authors(measure, "depths") for measure in ("CAS", "CAB"))
@@ -115,7 +115,7 @@ def chapter_tables(
     return {name: ChapterTable(*table) for name, table in tables.items()}
 
 
-def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
+def interval_table(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     """All results with their intervals and tests, one row per number.
 
     Table 5.4 is in Table 5.14.
@@ -126,7 +126,7 @@ def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     ...     "relevant_author": "LLM", "nonrelevant_author": "Human", "k": 2, "rag_mode": "Vanilla",
     ...     "mode_relevant": "", "mode_nonrelevant": "", "metric": "AC relevant", "value": 0.5,
     ...     "low": 0.25, "high": 0.75, "p": None, "citations": 7, "pairs": None})
-    >>> found = with_intervals({"table_5_6": ChapterTable(MODE, rows)})
+    >>> found = interval_table({"table_5_6": ChapterTable(MODE, rows)})
     >>> found[["table", "measure", "metric", "value"]].values.tolist()[:2]
     [['Table 5.6', 'AC relevant', 'value', 0.5], ['Table 5.6', 'AC relevant', 'low', 0.25]]
     """
@@ -148,15 +148,15 @@ def with_intervals(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
 _READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14, 15)}
 
 
-def readings_compared(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
+def compare_readings(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
     """What tables come to under each reading of the same answers, beside each other."""
     by_reading = {}
     for name, answers in readings.groupby("reading", sort=False):
-        cells = with_intervals(chapter_tables(answers, answers.iloc[:0], seed))
+        cells = interval_table(chapter_tables(answers, answers.iloc[:0], seed))
         cells = cells[(cells["metric"] == "value") & cells["table"].isin(_READ)]
         cells = cells.drop(columns="metric")
         by_reading[name] = cells.rename(columns={"measure": "metric"})
-    return side_by_side(by_reading)
+    return align_readings(by_reading)
 
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
@@ -186,7 +186,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     return "; ".join([*dict.fromkeys(notes), *lacking])
 
 
-def generators_shown(
+def select_generators(
     answers: pd.DataFrame, is_control: pd.Series, published: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
     """Generators of a tier's tables: by a table's name, and of all others under "all".
@@ -194,7 +194,7 @@ def generators_shown(
     Examples
     --------
     >>> answers = pd.DataFrame({"generator": ["toy", "planted 0"]})
-    >>> generators_shown(answers, answers["generator"] != "toy", None)
+    >>> select_generators(answers, answers["generator"] != "toy", None)
     {'all': ['toy']}
     """
     if published is not None:

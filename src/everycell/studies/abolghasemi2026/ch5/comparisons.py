@@ -21,7 +21,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     PLAIN_ARMS,
     Arm,
 )
-from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NUMBERS, with_markers
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NUMBERS, add_markers
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
 
 #: Which answers a table of CAS or CAB is about.
@@ -108,7 +108,7 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COMPARED)
 
 
-def compared(
+def compare_labels(
     answers: pd.DataFrame, measure: Literal["CAS", "CAB"], *, study: Study, seed: int
 ) -> pd.DataFrame:
     """Sensitivity or bias of every generator: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
@@ -117,7 +117,7 @@ def compared(
     --------
     >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
     >>> answers = example_answers()
-    >>> compared(answers, "CAB", study="plain", seed=1)["value"].tolist()[:2]
+    >>> compare_labels(answers, "CAB", study="plain", seed=1)["value"].tolist()[:2]
     [100.0, 100.0]
     """
     frame = answers[ROWS_OF[study](answers)]
@@ -138,7 +138,7 @@ def compared(
         parts.append(result.assign(**dict(zip(keys, names, strict=True))))
     order = [*keys, *_FIELDS[:2], *NUMBERS, "citations"]
     table = pd.concat(parts) if parts else pd.DataFrame(columns=order)
-    return with_markers(table.reset_index(drop=True)[order])
+    return add_markers(table.reset_index(drop=True)[order])
 
 
 def _fixed(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:

@@ -47,14 +47,14 @@ def measured_quality(
     return rows.assign(expected=values).dropna(subset="expected").drop(columns="p")
 
 
-def one_number_a_row(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def melt_measures(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """A table of measured and expected values as it is written.
 
     Examples
     --------
     >>> table = pd.DataFrame({"generator": ["toy"], "metric": ["CAB"], "value": [1],
     ...                       "measured": [1.0], "expected": [2.0]})
-    >>> one_number_a_row(table, ["generator"]).values.tolist()
+    >>> melt_measures(table, ["generator"]).values.tolist()
     [['toy', 'CAB', 'measured', 1.0], ['toy', 'CAB', 'expected', 2.0]]
     """
     cells = table.drop(columns="value").rename(columns={"metric": "measure"})

@@ -14,8 +14,12 @@ import pandas as pd
 from everycell.language_models.generation import Answer
 from everycell.rag.planted import PlantedGenerator, expected_quality
 from everycell.rag.questions import Question
-from everycell.studies.abolghasemi2026.ch5.arms import Presentation, all_requests, study_settings
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator, answers_of
+from everycell.studies.abolghasemi2026.ch5.arms import (
+    Presentation,
+    present_questions,
+    study_settings,
+)
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator, collect_answers
 
 
 class Control(Generator, Protocol):
@@ -133,14 +137,14 @@ class PlantedControl(PlantedGenerator):
 CONTROLS: tuple[type[Control], ...] = (PlantedControl,)
 
 
-def controls(
+def make_controls(
     preferences: Sequence[float], odds: Mapping[str, float], seed: int
 ) -> dict[str, Control]:
     """All controls with these preferences, by their names in the tables.
 
     Examples
     --------
-    >>> list(controls([0, 4], {"skill": 3.0, "base": -2.0}, seed=1))
+    >>> list(make_controls([0, 4], {"skill": 3.0, "base": -2.0}, seed=1))
     ['planted 0', 'planted 4']
     """
     kinds = (kind.of_preferences(preferences, odds, seed) for kind in CONTROLS)
@@ -158,6 +162,6 @@ def example_answers() -> pd.DataFrame:
     [['planted 99', 'q1', 2], ['planted 99', 'q2', 1]]
     """
     questions = [Question("q1", ("a", "b"), gold=2), Question("q2", ("a", "b"), gold=1)]
-    presentations = all_requests(study_settings(2, [])[:1], lambda setting, arm: questions)
+    presentations = present_questions(study_settings(2, [])[:1], lambda setting, arm: questions)
     toy = Benchmark("toy", {"Human": {"a": "Yes.", "b": "No."}})
-    return answers_of(PlantedControl(99, skill=0, base=0), presentations, toy)
+    return collect_answers(PlantedControl(99, skill=0, base=0), presentations, toy)

@@ -53,7 +53,7 @@ class Generator(Protocol):
         """Answer each question as its arm shows it, in this order."""
 
 
-def answers_of(
+def collect_answers(
     generator: Generator, presentations: Sequence[Presentation], benchmark: Benchmark
 ) -> pd.DataFrame:
     """The frame of answers of a generator (`everycell.studies.abolghasemi2026.ch5.answers`).
@@ -66,7 +66,7 @@ def answers_of(
     >>> asked = all_requests(study_settings(2, [])[:1],
     ...                          lambda setting, arm: [Question("q1", ("a", "b"), gold=2)])
     >>> toy = Benchmark("toy", {"Human": {"a": "Leiden is old.", "b": "Delft is, too."}})
-    >>> found = answers_of(PlantedControl(0, skill=99), asked, toy)
+    >>> found = collect_answers(PlantedControl(0, skill=99), asked, toy)
     >>> found[["cited", "gold", "attribution recall"]].drop_duplicates().values.tolist()
     [[1.0, 2.0, 1.0]]
     """

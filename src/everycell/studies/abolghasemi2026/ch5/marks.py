@@ -22,12 +22,12 @@ ALPHA = 0.05
 NUMBERS = ["metric", "value", "low", "high", "p"]
 
 
-def with_markers(table: pd.DataFrame) -> pd.DataFrame:
+def add_markers(table: pd.DataFrame) -> pd.DataFrame:
     """A result with its daggers, from its column `p`.
 
     Examples
     --------
-    >>> with_markers(pd.DataFrame({"p": [0.01, 0.05, np.nan]}))["marker"].tolist()
+    >>> add_markers(pd.DataFrame({"p": [0.01, 0.05, np.nan]}))["marker"].tolist()
     ['†', '', '']
     """
     return table.assign(marker=np.where(table["p"].astype(float) < ALPHA, DAGGER, ""))

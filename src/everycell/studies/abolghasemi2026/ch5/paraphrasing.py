@@ -65,13 +65,13 @@ def answers_to_keep(
     return by_document
 
 
-def under_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
+def add_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
     """Paraphrases with the titles of their passages, which stay as they are, in front.
 
     Examples
     --------
     >>> made = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
-    >>> under_titles(made, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))["text"].tolist()
+    >>> add_titles(made, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))["text"].tolist()
     ['Delft. Old.', 'New.', '']
     """
     of_each = paraphrases["document_id"].map(titles)
@@ -113,12 +113,13 @@ class Paraphraser:
         self.used[key] = entry.model_copy(update={"answer": shareable})
 
 
-def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
+def outlook_writer(write: Callable[[str], object]) -> Callable[[Outlook], None]:
     """What is told how a search looks, and writes that down.
 
     Examples
     --------
-    >>> noting(lambda line: print(line[:22]))(Outlook((10, 6), (6, 3), candidates=20, wanted=5))
+    >>> outlook = Outlook((10, 6), (6, 3), candidates=20, wanted=5)
+    >>> outlook_writer(lambda line: print(line[:22]))(outlook)
     10 of 20 questions tri
     """
 
@@ -128,12 +129,14 @@ def noting(write: Callable[[str], object]) -> Callable[[Outlook], None]:
     return write_outlook
 
 
-def ending_where_hopeless(model: str, write: Callable[[str], object]) -> Callable[[Outlook], None]:
-    """As `noting`, and it ends a search that finds nothing before it costs more.
+def hopeless_search_stopper(
+    model: str, write: Callable[[str], object]
+) -> Callable[[Outlook], None]:
+    """As `outlook_writer`, and it ends a search that finds nothing before it costs more.
 
     Examples
     --------
-    >>> told = ending_where_hopeless("toy", lambda line: None)
+    >>> told = hopeless_search_stopper("toy", lambda line: None)
     >>> told(Outlook((30, 2), (2, 0), candidates=30, wanted=5))
     Traceback (most recent call last):
     everycell.language_models.generation.LanguageModelError: toy is asked for no more passages: \
@@ -141,7 +144,7 @@ def ending_where_hopeless(model: str, write: Callable[[str], object]) -> Callabl
 used, so about 0 of 30 questions are to be expected, but 5 are wanted: name a better model, raise \
 `attempts` or `candidates`, or lower `k`, under `attribution` in config.yaml.
     """
-    note = noting(write)
+    note = outlook_writer(write)
 
     def check_outlook(outlook: Outlook) -> None:
         note(outlook)

@@ -14,7 +14,7 @@ from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate
 from everycell.rag.quotations import without_quotations
 from everycell.studies.abolghasemi2026.ch5.arms import Presentation
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
-from everycell.studies.abolghasemi2026.ch5.requests import request_of
+from everycell.studies.abolghasemi2026.ch5.requests import make_request
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PromptedModel:
     ) -> list[Request]:
         """What it is sent, in the order of what is asked."""
         return [
-            request_of(
+            make_request(
                 presentation,
                 question=benchmark.questions[presentation.question.id],
                 text=lambda document, author: benchmark.texts[author][document],

@@ -80,13 +80,13 @@ READINGS: Mapping[str, Reading] = {
 READ = dict.fromkeys(READINGS, 3)
 
 
-def side_by_side(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def align_readings(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Results of the same answers under several readings, one row per number.
 
     Examples
     --------
     >>> cells = pd.DataFrame({"generator": ["toy"], "metric": ["attribution precision"]})
-    >>> found = side_by_side({"default": cells.assign(value=100.0),
+    >>> found = align_readings({"default": cells.assign(value=100.0),
     ...                            "strict": cells.assign(value=50.0)})
     >>> found.values.tolist()
     [['toy', 'attribution precision', 'default', 100.0], \

@@ -27,7 +27,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import Arm, Presentation, Settin
 from everycell.studies.abolghasemi2026.ch5.generators import Benchmark
 
 
-def drawn_questions(
+def draw_questions(
     questions: Sequence[Question],
     size: int,
     *,
@@ -47,7 +47,7 @@ def drawn_questions(
     --------
     >>> shown = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
     >>> texts = {"Human": {"a": "...", "b": "...", "c": "..."}, "LLM": {"c": "..."}}
-    >>> [found.id for found in drawn_questions(shown, 5, authors=("LLM", "Human"), texts=texts,
+    >>> [found.id for found in draw_questions(shown, 5, authors=("LLM", "Human"), texts=texts,
     ...                                        seed=1)]
     ['q2']
     """
@@ -86,7 +86,7 @@ class DrawnQuestions:
     _picked: dict[tuple[str, int, Place], list[Question]] = field(default_factory=dict, repr=False)
 
     def of_arm(self, setting: Setting, arm: Arm, size: int) -> list[Question]:
-        """At most `size` questions of a setting and an arm, see `drawn_questions`."""
+        """At most `size` questions of a setting and an arm, see `draw_questions`."""
         questions = self._pick(setting.retriever, setting.k, setting.position)
         authors = (arm.relevant_author, arm.nonrelevant_author)
         if self.same and any("LLM" in other[:2] for other in setting.arms):
@@ -94,7 +94,7 @@ class DrawnQuestions:
             authors = ("LLM", "LLM")
         if self.rewritten is not None and authors[1] == "LLM":
             questions = [question for question in questions if question.id in self.rewritten]
-        return drawn_questions(
+        return draw_questions(
             questions,
             size,
             authors=authors,
@@ -112,7 +112,7 @@ class DrawnQuestions:
         return self._picked[key]
 
 
-def request_of(
+def make_request(
     presentation: Presentation,
     *,
     question: str,
@@ -134,7 +134,7 @@ def request_of(
     >>> setting = study_settings(2, [])[0]
     >>> asked = Presentation(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
     >>> said = {("d7", "Human"): "Rye is a grass.", ("d3", "LLM"): "Delft is old."}
-    >>> found = request_of(asked, question="How old is Delft?", templates=both,
+    >>> found = make_request(asked, question="How old is Delft?", templates=both,
     ...     text=lambda document, author: said[document, author], decoding=Decoding())
     >>> found.prompt[-1].content.splitlines()[-4:-2]
     ['[1] (author: Human) Rye is a grass.', '[2] (author: LLM) Delft is old.']

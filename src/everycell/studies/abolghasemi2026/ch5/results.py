@@ -18,7 +18,7 @@ from everycell.metrics.attribution import pooled_confidence, ratio_interval
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, Arm
 from everycell.studies.abolghasemi2026.ch5.comparisons import ROWS_OF
-from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NOT_RUN, NUMBERS, with_markers
+from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NOT_RUN, NUMBERS, add_markers
 from everycell.studies.abolghasemi2026.ch5.modes import CITED, PRECISION, RECALL, SETTING, TOTAL
 
 CORRECT = "EM correctness"
@@ -57,7 +57,7 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
             numbers = tuple(scale * number for number in _mean(values, seed))
         p = _above_all(values, [_values(other, column) for other in alternatives])
         rows.append((*key, metric, *numbers, p))
-    return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
+    return add_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
 
 
 def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
                 ratio_interval(sums, counts, seed=seed) if len(with_probabilities) > 1 else _NO_ENDS
             )
             rows.append((*key, metric, value, *ends, p, counts.sum(), pairs))
-    return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS, "citations", "pairs"]))
+    return add_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS, "citations", "pairs"]))
 
 
 def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         for key, arm_answers, _ in _by_arm(answers, PLAIN_ARMS)
         for metric, column in ((CITED, RECALL), (TOTAL, "cited"))
     ]
-    return with_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
+    return add_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS]))
 
 
 def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:

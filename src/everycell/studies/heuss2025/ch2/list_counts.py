@@ -29,7 +29,7 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
     for (dataset, split), lists in parts.items():
         for version, version_lists in (
             ("original", lists),
-            ("preprocessed", lists if split == "train" else tested_lists(lists, dataset)),
+            ("preprocessed", lists if split == "train" else select_test_lists(lists, dataset)),
         ):
             key = (DATASETS[dataset], split, version)
             by_query = version_lists.groupby("query")["relevance"]
@@ -38,12 +38,12 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
     return pd.DataFrame(rows, columns=["dataset", "split", "version", "metric", "value"])
 
 
-def tested_lists(lists: pd.DataFrame, dataset: str) -> pd.DataFrame:
+def select_test_lists(lists: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Test lists that are long enough."""
     return long_lists(lists, SHORTEST[dataset])
 
 
-def trained_lists(lists: pd.DataFrame) -> pd.DataFrame:
+def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:
     """Training lists with relevant items."""
     return lists[lists.groupby("query")["relevance"].transform("sum") > 0]
 

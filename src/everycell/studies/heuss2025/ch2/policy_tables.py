@@ -52,7 +52,7 @@ def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> 
     return _with_row_names(long.rename(columns={"level_4": "metric"}), number)
 
 
-def in_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
+def select_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
     """Cells of some readings; for a single one, without the column that names it."""
     rows = cells[cells["epochs"].isin(readings)]
     return rows if len(readings) > 1 else rows.drop(columns="epochs")
@@ -87,7 +87,9 @@ def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
         yield f"p {'paired' if paired else 'unpaired'}", 1.0 if alike else float(test["p"].iloc[0])
 
 
-def marked(cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: float) -> pd.DataFrame:
+def mark_cells(
+    cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: float
+) -> pd.DataFrame:
     """Cells with an asterisk where a test of them is below a level.
 
     Examples
@@ -95,7 +97,7 @@ def marked(cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: floa
     >>> key = {"row": ["PL"], "dataset": ["TREC20"], "optimizing_fairness": ["Yes"], "epochs": [30]}
     >>> cells = pd.DataFrame(key | {"metric": ["EE-L"], "value": [6.2]})
     >>> tests = cells.assign(statistic="p paired", value=0.01)
-    >>> marked(cells, tests, "p paired", 0.05)["marker"].tolist()
+    >>> mark_cells(cells, tests, "p paired", 0.05)["marker"].tolist()
     ['*']
     """
     key = [*_KEY, "epochs", "metric"]

@@ -107,7 +107,7 @@ def policies(
     exposures = fair_exposure(items.scores, weights)
     make = entropy_marginals if setup.marginals == "entropy" else centre_marginals
     marginals = make(exposures, weights)
-    outlier = holds_outlier(items.outlying, shown=setup.outlier_ranks)
+    outlier = holds_outlier(items.outlying, displayed=setup.outlier_ranks)
     once = decompose(marginals)
     yield f"FELIX_iter={setup.iterations}", _resampled(once, outlier, count, setup.iterations, rng)
     yield "FELIX_iter=1", once
@@ -164,20 +164,22 @@ def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str,
         ndcg[5],
         ndcg[10],
         error,
-        outlier_probability(policy, items.outlying, shown=outlier_ranks),
-        outlierness_released(policy, items.outlying, shown=outlier_ranks),
-        outlierness_printed(policy, items.outlying, shown=outlier_ranks),
+        outlier_probability(policy, items.outlying, displayed=outlier_ranks),
+        outlierness_released(policy, items.outlying, displayed=outlier_ranks),
+        outlierness_printed(policy, items.outlying, displayed=outlier_ranks),
     )
     return dict(zip(METRICS, values, strict=True))
 
 
-def measured(lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator) -> pd.DataFrame:
+def measure_policies(
+    lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator
+) -> pd.DataFrame:
     """Measures of all policies of all lists.
 
     Examples
     --------
     >>> items = best_items(np.arange(12.0), [1] + [0] * 11, np.arange(12.0), items=60)
-    >>> found = measured([items], Setup(ranks=10), np.random.default_rng(1))
+    >>> found = measure_policies([items], Setup(ranks=10), np.random.default_rng(1))
     >>> found.shape
     (6, 8)
     """

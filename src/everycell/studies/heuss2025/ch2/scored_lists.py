@@ -14,7 +14,7 @@ from everycell.collections.fair_ranking_lists import (
     fill_up,
     split_lists,
 )
-from everycell.studies.heuss2025.ch2.list_counts import tested_lists, trained_lists
+from everycell.studies.heuss2025.ch2.list_counts import select_test_lists, select_training_lists
 from everycell.studies.heuss2025.ch2.ranked_lists import RankedList, best_items
 
 #: Items that test lists are filled up to, where they are too short.
@@ -30,13 +30,13 @@ def lists_to_rank(
 
     `draw` is the seed of what lists of TREC19 are filled up with.
     """
-    lists = split_lists(tested_lists(test, dataset))
+    lists = split_lists(select_test_lists(test, dataset))
     if dataset in FILLED_UP:
         lists = fill_up(lists, train, FILLED_UP[dataset], draw)
     return lists
 
 
-def scored(
+def score_lists(
     train: pd.DataFrame,
     lists: Sequence[pd.DataFrame],
     *,
@@ -54,7 +54,7 @@ def scored(
     # torch takes seconds to import, and the jobs that read these scores need none.
     from everycell.learning.listnet import train_and_score
 
-    known = split_lists(trained_lists(train))
+    known = split_lists(select_training_lists(train))
     features = [part[FEATURES].to_numpy() for part in known]
     relevance = [part["relevance"].to_numpy() for part in known]
     frame = pd.concat(
@@ -87,7 +87,7 @@ def scored(
 def ranked_lists(
     frame: pd.DataFrame, items: int
 ) -> Iterator[tuple[Mapping[str, Any], list[RankedList]]]:
-    """Lists of each training and reading, from what :func:`scored` gives.
+    """Lists of each training and reading, from what :func:`score_lists` gives.
 
     Examples
     --------

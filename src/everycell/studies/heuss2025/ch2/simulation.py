@@ -158,16 +158,16 @@ def sensitivity_analysis(
         pd.concat(points)[[*keys, "x", "value", "low", "high", "once", "felix"]].reset_index(
             drop=True
         ),
-        by_end(pd.concat(changes)[[*keys, "change", "value", "low", "high"]]),
+        melt_bounds(pd.concat(changes)[[*keys, "change", "value", "low", "high"]]),
     )
 
 
-def by_end(frame: pd.DataFrame) -> pd.DataFrame:
+def melt_bounds(frame: pd.DataFrame) -> pd.DataFrame:
     """Value and ends of an interval one below the other, as tables beside a result have them.
 
     Examples
     --------
-    >>> by_end(pd.DataFrame({"x": [1], "value": [2], "low": [1], "high": [3]})).values.tolist()
+    >>> melt_bounds(pd.DataFrame({"x": [1], "value": [2], "low": [1], "high": [3]})).values.tolist()
     [[1, 'value', 2], [1, 'low', 1], [1, 'high', 3]]
     """
     ends = ["value", "low", "high"]

@@ -14,7 +14,7 @@ from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import centre_marginals, entropy_marginals
 from everycell.fair_ranking.optimum import generate_rankings, least_avoided, pool_rankings
 from everycell.fair_ranking.policies import omit
-from everycell.studies.heuss2025.ch2.simulation import ENDS, by_end, simulated_list
+from everycell.studies.heuss2025.ch2.simulation import ENDS, melt_bounds, simulated_list
 
 #: Distributions in which outliers are frequent enough to compare methods on few lists.
 HEAVY = ("log-normal", "power-law")
@@ -115,4 +115,4 @@ def _means(rows: Iterator[tuple], keys: list[str], bootstrap: int, seed: int) ->
         draws = rng.multinomial(count, np.full(count, 1 / count), size=bootstrap)
         ends = np.quantile(draws @ values / count, ENDS)
         means.append((*key, *(100 * np.array([values.mean(), *ends]))))
-    return by_end(pd.DataFrame(means, columns=[*keys, "value", "low", "high"]))
+    return melt_bounds(pd.DataFrame(means, columns=[*keys, "value", "low", "high"]))

@@ -63,7 +63,7 @@ def certainty(ranked: RankedList) -> float:
     return float(np.ptp(ranked.means[first]) / ranked.deviations[first].mean())
 
 
-def changed_lists(
+def change_shares(
     lists: Sequence[RankedList],
     strengths: Mapping[str, float],
     *,

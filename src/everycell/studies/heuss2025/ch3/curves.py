@@ -92,7 +92,7 @@ def advantages(
     return pd.DataFrame(rows(), columns=columns).dropna().reset_index(drop=True)
 
 
-def against_order(curves: Curves, methods: Sequence[str]) -> pd.DataFrame:
+def order_violations(curves: Curves, methods: Sequence[str]) -> pd.DataFrame:
     """How far each measure moves against its direction while the strength rises.
 
     nFaiRR is to rise and nDCG to fall. 0 means that a curve is monotone.

@@ -17,7 +17,7 @@ REFERENCE = "PUFR"
 NO_LOSS = "none"
 
 
-def chosen_settings(
+def settings_by_loss(
     measured: pd.DataFrame, losses: Sequence[float]
 ) -> Mapping[str, Mapping[str, float]]:
     """Strength of each method with the best nFaiRR@10 within each allowed loss of nDCG@100.
@@ -27,7 +27,7 @@ def chosen_settings(
     >>> rows = [("UNFAIR", 0.0, 0.5, 0.5), ("PUFR", 1.0, 0.495, 0.8), ("PUFR", 2.0, 0.4, 0.9)]
     >>> measured = pd.DataFrame(rows, columns=["method", "alpha", "nDCG@100", "nFaiRR@10"])
     >>> measured = measured.assign(**{"query": "q", "nDCG@10": 0.5, "nFaiRR@50": 0.5})
-    >>> chosen_settings(measured, [0.01])
+    >>> settings_by_loss(measured, [0.01])
     {'0.01': {'PUFR': 1.0}}
     """
     means = measured.groupby(["method", "alpha"], sort=False)[list(METRICS)].mean().reset_index()
@@ -60,7 +60,7 @@ def _beyond(
 def operating_cells(measured: pd.DataFrame, losses: Sequence[float], level: float) -> pd.DataFrame:
     """Cells of Table 3.1; asterisks are paired t-tests over queries, without correction."""
     cells = []
-    best_settings = chosen_settings(measured, losses)
+    best_settings = settings_by_loss(measured, losses)
     settings = {NO_LOSS: {"UNFAIR": 0.0, **_beyond(measured, best_settings)}, **best_settings}
     for loss, strengths in settings.items():
         samples = {

@@ -55,7 +55,7 @@ def worth_of_coalitions(
     return worth[:, 0], worth[:, 1:]
 
 
-def without_base(worth: FloatArray) -> FloatArray:
+def remove_base(worth: FloatArray) -> FloatArray:
     """Worth of all coalitions with 0 for the empty one, as the released explainers take it.
 
     Each Shapley value is larger by a share of what the empty coalition is worth: a fifth of it for
@@ -63,7 +63,7 @@ def without_base(worth: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> without_base(np.array([0.5, 1.0])).tolist()
+    >>> remove_base(np.array([0.5, 1.0])).tolist()
     [0.0, 1.0]
     """
     changed = worth.copy()
@@ -80,7 +80,7 @@ def list_attributions(model: TalentModel, people: Candidates, samples: FloatArra
     rows = []
     for query, members in QUERIES.items():
         documents = np.array([people[member] for member in members])
-        worth = without_base(worth_of_coalitions(model, documents, samples, RELEASED_TIES)[0])
+        worth = remove_base(worth_of_coalitions(model, documents, samples, RELEASED_TIES)[0])
         selected = greedy_selection(_game(worth), len(FEATURES), SELECTED)
         pointwise = pointwise_shapley_values(model, documents, samples).mean(axis=0)
         attributions = (
@@ -102,7 +102,7 @@ def candidate_attributions(
         documents = np.array([people[member] for member in members])
         ranks = ranks_of(model(documents), RELEASED_TIES)
         worth = worth_of_coalitions(model, documents, samples, RELEASED_TIES)[1]
-        listwise = shapley_values(without_base(worth)).T
+        listwise = shapley_values(remove_base(worth)).T
         pointwise = pointwise_shapley_values(model, documents, samples)
         for explainer, attributions in (("RankingSHAP", listwise), ("PointwiseSHAP", pointwise)):
             for position in np.argsort(ranks):
@@ -121,7 +121,7 @@ def choices(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.D
             worth_of_coalitions(model, documents, samples, ties)[0] for ties in ("last", "first")
         )
         for choice, worth in (
-            ("as released", without_base(last)),
+            ("as released", remove_base(last)),
             (WITH_BASE, last),
             ("and ties in the order given", first),
         ):

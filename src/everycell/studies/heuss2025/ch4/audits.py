@@ -7,7 +7,7 @@ import numpy as np
 from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none
 from everycell.explain.shapley import shapley_values
 from everycell.explain.value_functions import kendall, ranks_of
-from everycell.studies.heuss2025.ch4.attributions import without_base, worth_of_coalitions
+from everycell.studies.heuss2025.ch4.attributions import remove_base, worth_of_coalitions
 from everycell.studies.heuss2025.ch4.talent_search import (
     FEATURES,
     QUERIES,
@@ -82,7 +82,7 @@ def audit_heuss2025_base_value(cells: Cells) -> Finding:
     samples = background(model.schools, 200, np.random.default_rng(0))
     worth = worth_of_coalitions(model, documents, samples, "last")[0]
     exact, drawn = (
-        float(shapley_values(values)[REQUIREMENTS]) for values in (worth, without_base(worth))
+        float(shapley_values(values)[REQUIREMENTS]) for values in (worth, remove_base(worth))
     )
     detail = f"requirements {exact:.3f}, with a base of 0 {drawn:.3f}"
     return holds_if_any(

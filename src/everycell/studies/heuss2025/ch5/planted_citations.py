@@ -119,13 +119,13 @@ def answer_sizes(
     return pd.DataFrame(rows, columns=["panel", "x", "value"])
 
 
-def counted(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
+def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> pd.DataFrame:
     """Cases of each kind of forged document, beside how many there were.
 
     Examples
     --------
     >>> row = {"answerer": "a", "kind": "random", "metric": "recovered", "count": 3, "of": 4}
-    >>> counted(pd.DataFrame([row]), "instances", {"recovered": "again"})["value"].tolist()
+    >>> case_counts(pd.DataFrame([row]), "instances", {"recovered": "again"})["value"].tolist()
     [4, 3]
     """
     own = outcomes[outcomes["metric"].isin(metrics)]

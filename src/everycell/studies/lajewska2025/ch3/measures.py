@@ -69,7 +69,7 @@ def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd
     )
 
 
-def compared_pairs(
+def compare_pairs(
     values: Mapping[str, pd.DataFrame], pairs: Sequence[Pair], metrics: Sequence[str]
 ) -> pd.DataFrame:
     """Pairs of systems in some metrics, with paired and unpaired t-tests over turns.
@@ -78,7 +78,7 @@ def compared_pairs(
     --------
     >>> values = {name: pd.DataFrame({"MAP": turns}) for name, turns in
     ...     {"x": [0.2, 0.4, 0.6], "y": [0.3, 0.6, 0.7]}.items()}
-    >>> found = compared_pairs(values, [("system", "x", "y")], ["MAP"])
+    >>> found = compare_pairs(values, [("system", "x", "y")], ["MAP"])
     >>> found[["comparison", "change_percent", "p_paired"]].round(3).values.tolist()
     [['system', 33.333, 0.057]]
     """
@@ -93,13 +93,13 @@ def compared_pairs(
     return pd.concat(parts, ignore_index=True)[["comparison", "measure", "a", "b", *TESTS]]
 
 
-def cells_of_tests(tests: pd.DataFrame) -> pd.DataFrame:
+def melt_tests(tests: pd.DataFrame) -> pd.DataFrame:
     """Tests as cells, one row per number: all columns but those of `TESTS` are keys."""
     keys = [column for column in tests if column not in TESTS]
     return tests.melt(keys, list(TESTS), var_name="metric")
 
 
-def printed_changes(
+def published_changes(
     ranges: pd.DataFrame, published: Sequence[tuple[str, str, str]]
 ) -> pd.DataFrame:
     """Of all ranges of changes, those that the text gives.
@@ -108,7 +108,7 @@ def printed_changes(
     --------
     >>> ranges = pd.DataFrame({"comparison": "rewriter", "measure": "recall",
     ...     "end": ["lowest", "highest"], "value": [-7.0, -3.0]})
-    >>> printed_changes(ranges, [("rewriter", "recall change", "lowest")]).values.tolist()
+    >>> published_changes(ranges, [("rewriter", "recall change", "lowest")]).values.tolist()
     [['rewriter', 'recall change', 'lowest', -7.0]]
     """
     keys = ["comparison", "metric", "end"]

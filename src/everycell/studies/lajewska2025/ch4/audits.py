@@ -12,7 +12,7 @@ from everycell.engine.audits import (
     printed_number,
     rows_where,
 )
-from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, p_values
+from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
 def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:
@@ -20,7 +20,7 @@ def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:
     p = p_values(cells("table_4_8"), study="Answerability")
     below = p[p["value"] <= ALPHA]
     return holds_if_any(
-        named_rows(below, "dependent_variable", "independent_variable"), f"all p are above {ALPHA}"
+        format_rows(below, "dependent_variable", "independent_variable"), f"all p are above {ALPHA}"
     )
 
 
@@ -38,7 +38,7 @@ def audit_lajewska2025_table_4_9_interactions(cells: Cells) -> Finding:
     p = p_values(cells("table_4_9"), study="Answerability")
     above = p[p["value"] > ALPHA]
     return holds_if_any(
-        named_rows(above, "dependent_variable", "independent_variable"), f"no p is above {ALPHA}"
+        format_rows(above, "dependent_variable", "independent_variable"), f"no p is above {ALPHA}"
     )
 
 

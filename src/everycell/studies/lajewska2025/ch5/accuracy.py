@@ -25,7 +25,7 @@ from everycell.dialogue.answerability import (
 )
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.studies.lajewska2025.answerability_data import labelled_pairs
-from everycell.studies.lajewska2025.ch5.rankings import READINGS, rankings_of
+from everycell.studies.lajewska2025.ch5.rankings import READINGS, ranking_values
 
 Level = tuple[str, str, str]
 Cases = tuple[npt.NDArray, npt.NDArray, npt.NDArray]
@@ -46,30 +46,30 @@ def accuracy(truth: npt.ArrayLike, decided: npt.ArrayLike) -> float:
     return float((np.asarray(truth) == np.asarray(decided)).mean())
 
 
-def described(level: str, passages: str, rankings: str) -> str:
+def name_level(level: str, passages: str, rankings: str) -> str:
     """Name of a level in words.
 
     Examples
     --------
-    >>> described("ranking", "max", "mean"), described("sentence", "", "")
+    >>> name_level("ranking", "max", "mean"), name_level("sentence", "", "")
     ('ranking (max, then mean)', 'sentence')
     """
     steps = ", then ".join(part for part in (passages, rankings) if part)
     return f"{level} ({steps})" if steps else level
 
 
-def thresholds_in_words(thresholds: Mapping[str, float]) -> str:
+def format_thresholds(thresholds: Mapping[str, float]) -> str:
     """Thresholds of each aggregation.
 
     Examples
     --------
-    >>> thresholds_in_words({"max": 0.5, "mean": 0.25})
+    >>> format_thresholds({"max": 0.5, "mean": 0.25})
     'max 0.5, mean 0.25'
     """
     return ", ".join(f"{how} {threshold:g}" for how, threshold in thresholds.items())
 
 
-def of_passages(passages: pd.DataFrame, scores: pd.Series) -> list[npt.NDArray]:
+def passage_probabilities(passages: pd.DataFrame, scores: pd.Series) -> list[npt.NDArray]:
     """Probabilities of the sentences of each passage."""
     of_pair = scores.to_dict()
     return [
@@ -92,16 +92,18 @@ def cases(
     judged = np.array([of_pair[pair] for pair in labelled_pairs(labelled)], dtype=scores.dtype)
     of_sentences = decide(judged, thresholds["max"])
     questions, truth = (labelled[column].to_numpy() for column in ("question", "answers"))
-    levels = decide_levels(passages, of_passages(passages, scores), thresholds, repeated="tuples")
+    levels = decide_levels(
+        passages, passage_probabilities(passages, scores), thresholds, repeated="tuples"
+    )
     return {("sentence", "", ""): (questions, truth, of_sentences)} | {
         (level, first, second): (of, right, decided)
         for level, first, second, of, right, decided in levels
     }
 
 
-def tuned(passages: pd.DataFrame, scores: pd.Series) -> dict[str, float]:
+def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[str, float]:
     """Thresholds with the best decisions on passages, for those of the validation partition."""
-    truth, sentences = passages["answerable"].to_numpy(), of_passages(passages, scores)
+    truth, sentences = passages["answerable"].to_numpy(), passage_probabilities(passages, scores)
     return {how: best_threshold(aggregate(sentences, how), truth) for how in THRESHOLDS}
 
 
@@ -112,7 +114,7 @@ def chatgpt_accuracy(
     right = accuracy(predicted["answerable"], predicted["predicted"])
     rows, readings = [(CHATGPT, "passage", "", "", "accuracy", right)], []
     for reading, meaning in READINGS.items():
-        lists = rankings_of(predicted, ["answerable", "predicted"], reading)
+        lists = ranking_values(predicted, ["answerable", "predicted"], reading)
         truth = lists["answerable"].any(axis=1)
         scores = aggregate(list(lists["predicted"]), "mean")
         for threshold in thresholds:
@@ -151,7 +153,7 @@ def chatgpt_cases(
     }
 
 
-def printed_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFrame:
+def accuracy_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFrame:
     """Accuracy of classifiers as the table has it."""
     return pd.DataFrame(
         [
@@ -174,7 +176,7 @@ def constant_accuracy(levels: Mapping[Level, Cases]) -> Iterator[tuple[str, str,
     """What it reaches to say always the same: who says it, the level, the accuracy."""
     for key, (_, truth, _) in levels.items():
         for row, constant in (("nothing has an answer", False), ("everything has one", True)):
-            yield row, described(*key), accuracy(truth, np.full_like(truth, constant))
+            yield row, name_level(*key), accuracy(truth, np.full_like(truth, constant))
 
 
 def system_tests(
@@ -182,12 +184,12 @@ def system_tests(
 ) -> pd.DataFrame:
     """Tests of classifiers two and two at each level, and of each with ChatGPT."""
     tests = [
-        (name, other, described(*key), metric, value)
+        (name, other, name_level(*key), metric, value)
         for name, other in itertools.combinations(decisions, 2)
         for key in decisions[name]
         for metric, value in _tested(decisions[name][key], decisions[other][key])
     ] + [
-        (name, CHATGPT, described(*key), metric, value)
+        (name, CHATGPT, name_level(*key), metric, value)
         for name in decisions
         for key in COMPARED_WITH_CHATGPT
         for metric, value in _tested(decisions[name][key], of_chatgpt[key])

@@ -13,7 +13,7 @@ from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.untrusted import parse_literal
 from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within
 from everycell.statistics.hypothesis_tests import pearson
-from everycell.studies.lajewska2025.annotations import marked_texts
+from everycell.studies.lajewska2025.annotations import mark_texts
 
 X, Y = "confidence", "agreement"
 #: The reading that the released file has, and that the printed sentence is compared with.
@@ -61,7 +61,7 @@ def read_released(path: Path) -> pd.DataFrame:
     return table
 
 
-def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
+def add_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
     """Annotations, each with the agreement on its passage, the team and who found nothing."""
     rated = annotations[X].notna()
     if not rated.all():
@@ -71,7 +71,7 @@ def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
             "annotations of the data set, whose annotators were asked for it."
         )
     keys = ["turn_id", "text_id"]
-    texts = marked_texts(annotations)
+    texts = mark_texts(annotations)
     passages = annotations.groupby(keys, sort=False)
     names = pd.MultiIndex.from_frame(annotations[keys])
     return annotations.assign(
@@ -83,7 +83,7 @@ def with_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def passages_of(annotations: pd.DataFrame) -> pd.DataFrame:
+def mean_passages(annotations: pd.DataFrame) -> pd.DataFrame:
     """Passages with their agreement and the mean confidence of their annotators."""
     constants = {"agreement": "first", "batch": "first", "team": "first", "without": "first"}
     passages = annotations.groupby(["turn_id", "text_id"], sort=False, as_index=False)
@@ -94,7 +94,7 @@ def readings(
     annotations: pd.DataFrame, released: pd.DataFrame, *, resamples: int, seed: int
 ) -> pd.DataFrame:
     """The relation of confidence and agreement by what counts as one observation."""
-    passages = passages_of(annotations)
+    passages = mean_passages(annotations)
     batches = passages[["turn_id", "text_id", "batch"]]
     by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()
     marked = passages[passages["without"] < passages["without"].max()]
@@ -146,9 +146,9 @@ def spread(annotations: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["level", "metric", "value"])
 
 
-def plotted(annotations: pd.DataFrame) -> pd.DataFrame:
+def figure_marks(annotations: pd.DataFrame) -> pd.DataFrame:
     """What the figure draws: mean agreement at each mean confidence, and of each worker."""
-    passages = passages_of(annotations)
+    passages = mean_passages(annotations)
     levels = passages.assign(level=passages[X].round(6)).groupby("level")[Y]
     by_level = levels.agg(value="mean", sd="std", n="size").reset_index()
     half = 1.96 * by_level["sd"].fillna(0) / by_level["n"] ** 0.5

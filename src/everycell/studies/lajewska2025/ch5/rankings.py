@@ -20,7 +20,7 @@ READINGS: dict[Repeated, str] = {
 }
 
 
-def rankings_of(
+def ranking_values(
     passages: pd.DataFrame, columns: Sequence[str], repeated: Repeated
 ) -> dict[str, npt.NDArray]:
     """Values of the passages of each ranking, shape (m, 3) a column, questions one by one."""

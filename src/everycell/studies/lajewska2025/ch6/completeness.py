@@ -119,13 +119,13 @@ def completeness(
     return pd.concat([single, mean], ignore_index=True)[["judge", *keys, "value"]]
 
 
-def with_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> pd.DataFrame:
+def mean_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> pd.DataFrame:
     """Mean over topics with its 95 % interval (t), long, and the number of topics.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
-    >>> with_intervals(scores, ["system"], fewest=2)["value"].round(3).tolist()
+    >>> mean_intervals(scores, ["system"], fewest=2)["value"].round(3).tolist()
     [0.3, 0.052, 0.548, 3.0]
     """
     rows = []
@@ -141,14 +141,14 @@ def with_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> 
     return pd.DataFrame(rows, columns=[*by, "metric", "value"])
 
 
-def with_text(responses: pd.DataFrame) -> pd.DataFrame:
+def join_sentences(responses: pd.DataFrame) -> pd.DataFrame:
     """Whole responses of a frame with a row per sentence: `input`, `system`, `topic`, `text`.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"input": "relevant", "system": "a", "topic": "1",
     ...     "sentence": [2, 1], "text": ["So.", "Why?"]})
-    >>> with_text(rows)["text"].tolist()
+    >>> join_sentences(rows)["text"].tolist()
     ['Why? So.']
     """
     ordered = responses.sort_values("sentence", kind="stable")

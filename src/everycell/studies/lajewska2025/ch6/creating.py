@@ -28,7 +28,7 @@ IN_COMMON_DECIMALS = {
 }
 
 
-def created_nuggets(
+def create_topic_nuggets(
     passages: pd.DataFrame, ask: Ask, prompts: Mapping[str, Template]
 ) -> pd.DataFrame:
     """Facts from the passages of each topic, with their importance.
@@ -37,7 +37,7 @@ def created_nuggets(
     --------
     >>> passages = pd.DataFrame({"topic": ["1"], "question": ["Owls?"], "text": ["They eat mice."]})
     >>> replies = iter([["- Owls eat mice"], ["1: vital"]])
-    >>> created_nuggets(passages, lambda prompts: next(replies), {}).values.tolist()
+    >>> create_topic_nuggets(passages, lambda prompts: next(replies), {}).values.tolist()
     [['1', 1, 'Owls eat mice', 'vital']]
     """
     topics = [
@@ -60,7 +60,7 @@ def created_nuggets(
     return pd.DataFrame(rows, columns=["topic", "nugget", "text", "importance"])
 
 
-def assigned_nuggets(
+def assign_topic_nuggets(
     nuggets: pd.DataFrame, responses: pd.DataFrame, ask: Ask, template: Template | None = None
 ) -> pd.DataFrame:
     """What each response supports of the facts of its topic."""
@@ -91,14 +91,14 @@ def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[["judge", "row", "metric", "value"]]
 
 
-def in_common(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
+def shared_facts(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
     """How far created facts are those that a judge of the thesis made for the same topics.
 
     Examples
     --------
     >>> created = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sail"]})
     >>> released = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sink"]})
-    >>> in_common(created, released)["found"], in_common(created, released)["found by chance"]
+    >>> shared_facts(created, released)["found"], shared_facts(created, released)["found by chance"]
     (1.0, 0.0)
     """
     mine, theirs = (

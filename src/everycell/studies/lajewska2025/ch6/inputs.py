@@ -12,7 +12,7 @@ from everycell.collections.snippets import Span
 from everycell.dialogue.spans import marked, reference_similarity
 from everycell.engine.arrays import BoolArray
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
-from everycell.studies.lajewska2025.annotations import PER_PASSAGE, marked_texts, paths
+from everycell.studies.lajewska2025.annotations import PER_PASSAGE, mark_texts, paths
 from everycell.studies.lajewska2025.ch6.systems import DETECTED, GOLD, IRRELEVANT, RELEVANT
 from everycell.text.sentences import sentence_spans
 
@@ -27,7 +27,7 @@ REFERENCES = ("each annotator", "most annotators")
 
 def marks_of_people(files: str | Iterable[str]) -> Marks:
     """What each of the three annotators of a passage of CAsT-snippets marked."""
-    return marked_texts(read_annotations(paths(files), per_text=PER_PASSAGE))
+    return mark_texts(read_annotations(paths(files), per_text=PER_PASSAGE))
 
 
 def input_passages(passages: pd.DataFrame) -> pd.DataFrame:

@@ -9,12 +9,12 @@ import pandas as pd
 
 from everycell.rag.grounded.autonuggetizer import Ask, assign_nuggets
 from everycell.rag.nuggets import nugget_scores, with_one_key
-from everycell.studies.lajewska2025.ch6.nuggets import NAMES, with_mean
+from everycell.studies.lajewska2025.ch6.nuggets import NAMES, add_mean
 
 _KEYS = ["run", "topic", "nugget"]
 
 
-def judged_again(
+def judge_again(
     labels: pd.DataFrame,
     responses: pd.DataFrame,
     ask: Ask,
@@ -65,4 +65,4 @@ def scores_again(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     responses = labels[["judge", "run", "topic"]].drop_duplicates()
     scores = nugget_scores(labels, responses)
     scores = scores.assign(run=scores["run"].map(NAMES))
-    return with_mean(scores) if len(by_judge) == 3 else scores
+    return add_mean(scores) if len(by_judge) == 3 else scores

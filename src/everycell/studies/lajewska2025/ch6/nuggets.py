@@ -26,7 +26,9 @@ TEST_DECIMALS = {
 }
 
 
-def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict") -> pd.DataFrame:
+def name_scores(
+    labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict"
+) -> pd.DataFrame:
     """Score of each response by each judge, with judges and systems named and ordered as printed.
 
     `nuggets` are those of `labels`, perhaps with other labels of importance.
@@ -46,7 +48,7 @@ def judged(labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict
     )
 
 
-def with_mean(scores: pd.DataFrame) -> pd.DataFrame:
+def add_mean(scores: pd.DataFrame) -> pd.DataFrame:
     """Scores of the judges, and below them their mean for each response as one more judge."""
     mean = scores.groupby(["run", "topic"], sort=False, as_index=False)["value"].mean()
     return pd.concat([scores, mean.assign(judge=MEAN)], ignore_index=True)
@@ -57,7 +59,7 @@ def means(scores: pd.DataFrame) -> pd.DataFrame:
     return scores.groupby(["judge", "run"], sort=False, as_index=False)["value"].mean()
 
 
-def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def compare_runs(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Difference of pairs of runs of one judge, a less b, and two t-tests (Bonferroni over pairs).
 
     The thesis names no test; the same topics under both systems call for the paired one.
@@ -67,14 +69,14 @@ def tested(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFra
     return tests.assign(difference=tests["mean_a"] - tests["mean_b"])
 
 
-def changed(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+def change_effects(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     """What each of some changes does to the mean of one judge, with intervals over topics.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"run": list("aaabbb"), "topic": list("xyz") * 2,
     ...     "value": [0.1, 0.2, 0.3, 0.3, 0.4, 0.6]})
-    >>> changed(scores, {"b for a": ("b", "a")})["value"].round(2).tolist()
+    >>> change_effects(scores, {"b for a": ("b", "a")})["value"].round(2).tolist()
     [0.23, 0.09, 0.38, 0.02]
     """
     values = scores.pivot(index="topic", columns="run", values="value")

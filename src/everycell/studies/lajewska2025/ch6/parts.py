@@ -11,9 +11,9 @@ from everycell.studies.lajewska2025.ch6.nuggets import (
     MEAN,
     NAMES,
     TEST_DECIMALS,
-    changed,
+    change_effects,
+    compare_runs,
     means,
-    tested,
 )
 
 #: What is changed of BERTopic and DuoT5 -> clustering and ranking.
@@ -42,12 +42,12 @@ def parts_tables(scores: pd.DataFrame) -> PartsTables:
     keys = pd.DataFrame(list(runs), columns=["clustering", "ranking"])
     cells = keys.assign(metric=f"V_strict {MEAN}", value=[by_run[run] for run in runs.values()])
     standard, *other_runs = runs.values()
-    differences = tested(scores, [(run, standard) for run in other_runs])
+    differences = compare_runs(scores, [(run, standard) for run in other_runs])
     table = keys.iloc[1:].reset_index(drop=True).join(differences[list(TEST_DECIMALS)])
     changes = {name: (runs[parts], standard) for name, parts in CHANGES.items()}
     changes |= {"10 passages for 20": (SMALLER_INPUT, standard)}
     return PartsTables(
         cells,
         table.melt(["clustering", "ranking"], list(TEST_DECIMALS), "metric"),
-        changed(scores, changes),
+        change_effects(scores, changes),
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.rag.grounded.responses import Response, Sentence, responses_frame
 from everycell.studies.lajewska2025.ch6.systems import BM25, LSA, Facets, System, facets
-from everycell.studies.lajewska2025.ch6.written import Writer, rewritten, summaries
+from everycell.studies.lajewska2025.ch6.writing import Writer, rewrite, summarise
 
 #: Kind of input -> passages of a topic.
 SIZES: Mapping[str, int] = {"top5": 5, "top10": 10, "top20": 20}
@@ -27,19 +27,19 @@ class Run(NamedTuple):
     system : System
     word_limit : int or None
         Words of a response; None: a sentence for each of the first clusters.
-    rewritten : str or None
+    fluent_run : str or None
         Run of the same responses as a fluent paragraph.
     """
 
     kind: str
     system: System
     word_limit: int | None = MOST_WORDS
-    rewritten: str | None = None
+    fluent_run: str | None = None
 
 
 #: Runs by the names that they have in the released labels.
 RUNS: Mapping[str, Run] = {
-    "ginger-fluency_top_5": Run("top5", System(), word_limit=None, rewritten="ginger_top_5"),
+    "ginger-fluency_top_5": Run("top5", System(), word_limit=None, fluent_run="ginger_top_5"),
     "ginger-fluency_top_10": Run("top10", System()),
     "ginger-fluency_top_20": Run("top20", System()),
     "ginger_bertopic_bm25": Run("top20", System(ranking=BM25)),
@@ -94,9 +94,9 @@ def rag_responses(
         own = list(facets(run.system, own_nuggets, own_clusters, own_ranks, first))
         plain = _within(writer, own, questions, run.word_limit)
         by_run[name, run.kind] = _of_all(plain, questions)
-        if run.rewritten is not None:
-            fluent = rewritten(writer, own, plain, questions)
-            by_run[run.rewritten, run.kind] = _of_all(fluent, questions)
+        if run.fluent_run is not None:
+            fluent = rewrite(writer, own, plain, questions)
+            by_run[run.fluent_run, run.kind] = _of_all(fluent, questions)
     parts = [
         responses_frame({name: responses}).assign(input=kind)
         for (name, kind), responses in by_run.items()
@@ -125,7 +125,7 @@ def _within(
             topic_facets._replace(clusters=topic_facets.clusters[done : done + size], next=[])
             for topic_facets in open_
         ]
-        for topic_facets, new in zip(batch, summaries(writer, batch, questions), strict=True):
+        for topic_facets, new in zip(batch, summarise(writer, batch, questions), strict=True):
             sentences[topic_facets.topic] += new
         done += size
         open_ = [

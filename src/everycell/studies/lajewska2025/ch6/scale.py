@@ -7,7 +7,7 @@ from typing import Any
 
 from everycell.language_models.scale import Load
 from everycell.rag.grounded.autonuggetizer import BATCH
-from everycell.studies.lajewska2025.ch6.written import (
+from everycell.studies.lajewska2025.ch6.writing import (
     ALL_WRITTEN,
     WRITTEN_ON_OTHER_INPUT,
 )

@@ -22,7 +22,7 @@ _CLUSTERS = {
 }
 
 
-def with_enough(nuggets: pd.DataFrame) -> pd.DataFrame:
+def enough_nuggets(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Nuggets of questions that have two or more, which the others are left out of (L1704)."""
     counts = nuggets.groupby(["detection", "input", "topic"])["nugget"].transform("size")
     return nuggets[counts >= FEWEST_NUGGETS]
@@ -39,7 +39,7 @@ def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
     [2.0, 2.0, 2.0, 4.0]
     """
     rows = []
-    for (detection, kind), own in with_enough(nuggets).groupby(["detection", "input"]):
+    for (detection, kind), own in enough_nuggets(nuggets).groupby(["detection", "input"]):
         summary = sizes(own.groupby("topic").size(), own["text"].str.len())
         rows += [(kind, detection, _NUGGETS[name], value) for name, value in summary.items()]
     return pd.DataFrame(rows, columns=["input", "nugget_detection", "metric", "value"])
@@ -57,7 +57,7 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     [1.0, 1.0, 1.0, 2.0]
     """
     keys = ["detection", "input", "topic"]
-    own_clusters = clusters.merge(with_enough(nuggets)[keys].drop_duplicates(), on=keys)
+    own_clusters = clusters.merge(enough_nuggets(nuggets)[keys].drop_duplicates(), on=keys)
     rows = []
     for (detection, kind, clustering), own in own_clusters.groupby(
         ["detection", "input", "clustering"]
@@ -73,7 +73,7 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def halves(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
+def half_shares(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
     """How near the clusters of a method come to half of the nuggets (L2720)."""
     keys = ["detection", "input", "topic"]
     counts = nuggets.groupby(keys).size().rename("nuggets").reset_index()

@@ -20,7 +20,7 @@ from everycell.studies.lajewska2025.ch6.systems import (
     ON_OTHER_INPUT,
     RELEVANT,
     SYSTEMS,
-    extracted,
+    extract_response,
     facets,
     nearest_sentences,
 )
@@ -32,7 +32,7 @@ Compare = Callable[[str, list[str]], FloatArray]
 _GROUP = ["detection", "input", "topic"]
 
 
-def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.DataFrame:
+def cluster_nuggets(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.DataFrame:
     """Clusters of all nuggets, by both methods."""
     parts = []
     for _keys, rows in nuggets.groupby(_GROUP, sort=False):
@@ -47,7 +47,7 @@ def clustered(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.Dat
     return pd.concat(parts, ignore_index=True)
 
 
-def ranked(
+def rank_clusters(
     nuggets: pd.DataFrame,
     clusters: pd.DataFrame,
     questions: pd.Series,
@@ -75,7 +75,7 @@ def ranked(
     return pd.DataFrame(rows, columns=[*_GROUP, "clustering", "ranking", "cluster", "score"])
 
 
-def extracted_responses(
+def extract_responses(
     passages: pd.DataFrame,
     nuggets: pd.DataFrame,
     clusters: pd.DataFrame,
@@ -97,7 +97,7 @@ def extracted_responses(
             if kind != RELEVANT and name not in ON_OTHER_INPUT:
                 continue
             by_topic = {
-                topic_facets.topic: extracted(
+                topic_facets.topic: extract_response(
                     system, topic_facets, sentences=clusters_shown, words=words
                 )
                 for topic_facets in facets(

@@ -124,13 +124,15 @@ def facets(
         )
 
 
-def extracted(system: System, topic_facets: Facets, *, sentences: int, words: int) -> Response:
+def extract_response(
+    system: System, topic_facets: Facets, *, sentences: int, words: int
+) -> Response:
     """A response in the nuggets' own words: the most central one of each cluster.
 
     Examples
     --------
     >>> found = Facets("1", [[1], [2, 3]], [1], {1: "owls eat", 2: "mice", 3: "mice sleep"})
-    >>> extracted(System(), found, sentences=3, words=35).text
+    >>> extract_response(System(), found, sentences=3, words=35).text
     'owls eat mice sleep'
     """
     if system.deep:

@@ -40,7 +40,9 @@ def comparisons(ratings: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]
     yield from (("EC1-EC8", explained, factor) for factor in WITH_EXPLANATION)
 
 
-def one_way(ratings: pd.DataFrame, responses: Sequence[str], scale: EffectScale) -> pd.DataFrame:
+def one_way_table(
+    ratings: pd.DataFrame, responses: Sequence[str], scale: EffectScale
+) -> pd.DataFrame:
     """Tables 7.4 and 7.5 as the thesis computes them: one-way ANOVA over single ratings."""
     parts = [
         anova_cells(rows, responses, [factor], scale).assign(row=factor, conditions=conditions)
@@ -49,7 +51,7 @@ def one_way(ratings: pd.DataFrame, responses: Sequence[str], scale: EffectScale)
     return pd.concat(parts, ignore_index=True)[[*KEYS, "value"]]
 
 
-def by_worker(ratings: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
+def worker_table(ratings: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
     """Tables 7.4 and 7.5 with the ten ratings of a worker taken as what one person thinks.
 
     Each worker saw one condition and rated ten responses, and the ratings of one worker are alike.

@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.engine.audits import Cells, Finding, holds_if_any, joined, printed_text, rows_where
 from everycell.statistics.effect_size import omega_squared
-from everycell.studies.lajewska2025.printed_anova import ALPHA, named_rows, p_values
+from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
@@ -33,7 +33,7 @@ def audit_lajewska2025_table_7_5_mode(cells: Cells) -> Finding:
     p = p_values(cells("table_7_5"), row="Presentation Mode", conditions="EC1-EC8")
     significant = p[(p["dependent_variable"] != "Limitations") & (p["value"] <= ALPHA)]
     return holds_if_any(
-        named_rows(significant, "dependent_variable"), "the other ratings are not significant"
+        format_rows(significant, "dependent_variable"), "the other ratings are not significant"
     )
 
 
@@ -68,5 +68,5 @@ def audit_lajewska2025_figure_7_4_significance(cells: Cells) -> Finding:
         [rows_where(table, row=row, dependent_variable=ratings) for row, ratings in plotted.items()]
     )
     return holds_if_any(
-        named_rows(p[p["value"] > ALPHA], "row", "dependent_variable"), f"no p is above {ALPHA}"
+        format_rows(p[p["value"] > ALPHA], "row", "dependent_variable"), f"no p is above {ALPHA}"
     )

@@ -12,7 +12,7 @@ from everycell.rag.draws import named_draws
 from everycell.rag.interventions import Answerer, instances, try_instance
 
 
-class AskedQuestion(NamedTuple):
+class RetrievedQuestion(NamedTuple):
     """A question with the documents that were retrieved for it.
 
     Attributes
@@ -29,7 +29,7 @@ class AskedQuestion(NamedTuple):
     relevant: frozenset[str]
 
 
-def asked_questions(
+def select_questions(
     questions: pd.DataFrame,
     relevant: pd.DataFrame,
     passages: Mapping[str, str],
@@ -38,7 +38,7 @@ def asked_questions(
     depth: int,
     count: int,
     seed: int,
-) -> list[AskedQuestion]:
+) -> list[RetrievedQuestion]:
     """Questions whose first documents have a relevant one with a right answer in it."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     lists = ordered.groupby("query")["document"].agg(lambda names: tuple(names[:depth])).to_dict()
@@ -62,7 +62,7 @@ def asked_questions(
         if answer is None or len(texts) < depth or text in used_texts:
             continue
         used_texts.add(text)
-        selected.append(AskedQuestion(text, answer, texts, relevant_texts))
+        selected.append(RetrievedQuestion(text, answer, texts, relevant_texts))
         if len(selected) == count:
             break
     return selected
@@ -73,7 +73,9 @@ def _has(text: str, answer: str) -> bool:
     return bool(words) and f" {words} " in f" {normalise_answer(text)} "
 
 
-def trials(questions: list[AskedQuestion], ask: Answerer, *, seed: int) -> list[dict[str, object]]:
+def trials(
+    questions: list[RetrievedQuestion], ask: Answerer, *, seed: int
+) -> list[dict[str, object]]:
     """Ask all questions, forge documents, and ask again."""
     rows = []
     for index, question in enumerate(questions):

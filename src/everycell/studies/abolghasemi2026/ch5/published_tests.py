@@ -1,6 +1,6 @@
 """What printed means determine of the chapter's tests, without the answers behind them.
 
-Frames are those of `everycell.studies.abolghasemi2026.ch5.printed_bias`.
+Frames are those of `everycell.studies.abolghasemi2026.ch5.published_bias`.
 
 Source: abolghasemi2026, section 5.5 (paired t-tests, p < 0.05) and Tables 5.1 to 5.15.
 """
@@ -20,7 +20,7 @@ from everycell.statistics.paired_summaries import (
     squares_allowed,
 )
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL, SETTING
-from everycell.studies.abolghasemi2026.ch5.printed_bias import with_opposite_labels
+from everycell.studies.abolghasemi2026.ch5.published_bias import with_opposite_labels
 
 #: Columns of the table of tests -> digits shown.
 TESTS = {
@@ -171,7 +171,7 @@ def sensitivity_significance(
     return _tested(pairs, n)
 
 
-def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Bias with the daggers that its means allow.
 
     Examples
@@ -179,9 +179,9 @@ def marked(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     >>> columns = [*SETTING, "rag_mode", "metric", "value"]
     >>> rows = [("NQ", "toy", "Human", "LLM", mode, RECALL, value)
     ...         for mode, value in (("Informed", 74.0), ("CF-informed", 70.6))]
-    >>> from everycell.studies.abolghasemi2026.ch5.printed_bias import bias_cells
+    >>> from everycell.studies.abolghasemi2026.ch5.published_bias import bias_cells
     >>> quality = pd.DataFrame(rows, columns=columns)
-    >>> marked(bias_cells(quality), bias_significance(quality, 500))["marker"].tolist()
+    >>> mark_bias(bias_cells(quality), bias_significance(quality, 500))["marker"].tolist()
     ['?']
     """
     keys = [*SETTING, "metric"]

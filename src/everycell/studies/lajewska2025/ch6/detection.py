@@ -34,7 +34,7 @@ class DetectedSpans(NamedTuple):
     unmarked: int
 
 
-def detected_spans(
+def detect_spans(
     passages: pd.DataFrame,
     template: Template,
     ask: Callable[[Sequence[tuple[Message, ...]]], Sequence[str]],
@@ -48,7 +48,7 @@ def detected_spans(
     >>> shown = pd.DataFrame([{"input": "relevant", "topic": "1", "question": "Who?",
     ...     "passage_id": "p", "text": "An owl."}])
     >>> template = read_template(TEMPLATE, SLOTS, last="passage")
-    >>> detected_spans(shown, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
+    >>> detect_spans(shown, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
     DetectedSpans(spans={('relevant', '1', 'p'): ((3, 6),)}, marked=2, strays=1, unmarked=0)
     """
     rows = list(passages.itertuples(index=False))

@@ -17,13 +17,13 @@ from everycell.studies.abolghasemi2026.ch5.modes import (
     SETTING,
     displayed_author,
 )
-from everycell.studies.abolghasemi2026.ch5.printed_bias import (
+from everycell.studies.abolghasemi2026.ch5.published_bias import (
     bias_cells,
     counts_from_recalls,
     queries_behind,
     recalls_from_counts,
 )
-from everycell.studies.abolghasemi2026.ch5.printed_tests import (
+from everycell.studies.abolghasemi2026.ch5.published_tests import (
     bias_significance,
     sensitivity_significance,
     significance,

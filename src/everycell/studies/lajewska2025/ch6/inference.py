@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray
-from everycell.studies.lajewska2025.ch6.nuggets import tested
+from everycell.studies.lajewska2025.ch6.nuggets import compare_runs
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD, REASONED
 
 #: From pairs of premise and hypothesis to probabilities of entailment, contradiction and neither.
@@ -84,14 +84,14 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
     return pd.DataFrame(scores, columns=["system", "input", "topic", "metric", "value"])
 
 
-def marked_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Means over topics, marked where they differ from those of a reference (paired t-test, 0.05).
 
     Examples
     --------
     >>> scores = pd.DataFrame({"system": ["a"] * 3 + ["b"] * 3, "topic": list("123") * 2,
     ...     "metric": "Entail", "value": [0.1, 0.2, 0.3, 0.5, 0.6, 0.8]})
-    >>> marked_means(scores, "a")[["row", "marker"]].to_numpy().tolist()
+    >>> mark_means(scores, "a")[["row", "marker"]].to_numpy().tolist()
     [['a', ''], ['b', '*']]
     """
     rows = []
@@ -103,14 +103,16 @@ def marked_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
             both = both[both["topic"].isin(counts.index[counts == 2])]
             marker = ""
             if name != reference and both["topic"].nunique() > 1:
-                test = tested(both.rename(columns={"system": "run"}), [(str(name), reference)])
+                test = compare_runs(
+                    both.rename(columns={"system": "run"}), [(str(name), reference)]
+                )
                 marker = SIGNIFICANT if test["p_paired"].iloc[0] < 0.05 else ""
             rows.append((name, metric, value, marker))
     return pd.DataFrame(rows, columns=["row", "metric", "value", "marker"])
 
 
-def with_spread(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """As `marked_means`, where `FAITHFUL` and `RELEVANCE` have a mean and a spread.
+def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """As `mark_means`, where `FAITHFUL` and `RELEVANCE` have a mean and a spread.
 
     The spread is the standard deviation over responses. The thesis has that over five runs, of
     models that answer otherwise each time; here decoding is greedy.
@@ -119,10 +121,10 @@ def with_spread(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     --------
     >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2"], "metric": "Faithfulness",
     ...     "value": [0.5, 1.0]})
-    >>> with_spread(scores, "a")["metric"].tolist()
+    >>> spread_cells(scores, "a")["metric"].tolist()
     ['Faithfulness mean', 'Faithfulness sd']
     """
-    means = marked_means(scores, reference)
+    means = mark_means(scores, reference)
     spread = means["metric"].isin([FAITHFUL, RELEVANCE])
     deviations = scores.groupby(["system", "metric"])["value"].std()
     rows = means[spread]
@@ -135,24 +137,26 @@ def with_spread(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return pd.concat([means, spreads], ignore_index=True)
 
 
-def by_input(scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")) -> pd.DataFrame:
+def input_table(
+    scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")
+) -> pd.DataFrame:
     """Some systems on each kind of input (Table 6.4; of the relevant one, Table 6.1)."""
     own = scores[scores["system"].isin(systems)]
     parts = [
-        with_spread(rows, BASELINE).assign(input=str(kind).capitalize())
+        spread_cells(rows, BASELINE).assign(input=str(kind).capitalize())
         for kind, rows in own.groupby("input", sort=False)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[["row", "input", "metric", "value", "marker"]]
 
 
-def variants(scores: pd.DataFrame) -> pd.DataFrame:
+def variant_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Faithfulness and answer relevance of all variants on each kind of input (Table C.6)."""
     own = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
     own = own[~own["system"].str.contains("(", regex=False) & (own["system"] != REASONED)]
     own = own.assign(system=own["system"].replace(dict(NAMES_IN_C6)))
     parts = [
-        with_spread(rows, BASELINE).assign(input=kind)
+        spread_cells(rows, BASELINE).assign(input=kind)
         for kind, rows in own.groupby("input", sort=False)
     ]
     return pd.concat(parts, ignore_index=True)[["row", "input", "metric", "value"]]

@@ -100,7 +100,7 @@ class Writer:
         ]
 
 
-def written_responses(
+def write_responses(
     writer: Writer,
     passages: pd.DataFrame,
     nuggets: pd.DataFrame,
@@ -129,11 +129,11 @@ def written_responses(
         plain = _summarised(writer, own, questions)
         responses[name] = plain
         if fluent is not None:
-            responses[fluent] = rewritten(writer, own, plain, questions)
+            responses[fluent] = rewrite(writer, own, plain, questions)
     return responses_frame(responses).assign(input=kind)
 
 
-def summaries(
+def summarise(
     writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
 ) -> list[list[Sentence]]:
     """A sentence for each cluster of each topic, with the nuggets that it was made from."""
@@ -159,7 +159,7 @@ def summaries(
 def _summarised(
     writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
 ) -> list[Response]:
-    sentences_by_topic = summaries(writer, own, questions)
+    sentences_by_topic = summarise(writer, own, questions)
     offers = writer.ask(
         "follow_up",
         [
@@ -176,7 +176,7 @@ def _summarised(
     ]
 
 
-def rewritten(
+def rewrite(
     writer: Writer,
     own: Sequence[Facets],
     plain: Sequence[Response],

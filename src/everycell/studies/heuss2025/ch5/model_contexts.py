@@ -12,7 +12,7 @@ from everycell.rag.draws import named_draws
 from everycell.rag.grounded_template import GroundedAnswer
 from everycell.rag.interventions import outcomes
 from everycell.studies.heuss2025.ch5.planted_citations import answer_sizes, selection_counts
-from everycell.studies.heuss2025.ch5.reported import answer_numbers, reported_numbers
+from everycell.studies.heuss2025.ch5.section_numbers import answer_numbers, reported_numbers
 
 AskAll = Callable[[Sequence[Context]], list[GroundedAnswer]]
 
@@ -60,7 +60,7 @@ def contexts(
     return [pairs[index] for index in sorted(drawn)]
 
 
-def asked_again(
+def repeat_with_forgeries(
     originals: Sequence[Context], ask_all: AskAll, *, seed: int, longest: int | None = None
 ) -> dict[str, pd.DataFrame]:
     """Ask, forge documents, ask again, and count."""

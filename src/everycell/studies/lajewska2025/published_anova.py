@@ -17,7 +17,7 @@ def p_values(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
     return rows_where(table, metric="p_value", **key).astype({"value": float})
 
 
-def named_rows(rows: pd.DataFrame, *columns: str) -> Iterator[str]:
+def format_rows(rows: pd.DataFrame, *columns: str) -> Iterator[str]:
     """One line per row: its key columns and its value."""
     for _, row in rows.iterrows():
         yield f"{' '.join(row[list(columns)])} {row['value']}"

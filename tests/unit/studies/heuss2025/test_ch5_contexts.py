@@ -7,10 +7,10 @@ from everycell.language_models.generation import Answer, Token
 from everycell.rag.attributors import LikelyChoice, choice_requests
 from everycell.rag.grounded_template import GroundedAnswer, read_grounded
 from everycell.rag.interventions import KINDS, CitedAnswer, Statement
-from everycell.studies.heuss2025.ch5.asked import asked_again, contexts
-from everycell.studies.heuss2025.ch5.reported import (
+from everycell.studies.heuss2025.ch5.model_contexts import contexts, repeat_with_forgeries
+from everycell.studies.heuss2025.ch5.section_numbers import (
     answer_numbers,
-    relevant_chosen,
+    relevant_citations,
     reported_numbers,
 )
 
@@ -50,7 +50,9 @@ def test_a_run_that_does_not_fit_is_named() -> None:
 def test_who_cites_nothing_cannot_be_tested() -> None:
     asked = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
     with pytest.raises(ValueError, match="No answer has a statement that cites a document"):
-        asked_again(asked, lambda wanted: [read_grounded("No.", 2) for _ in wanted], seed=0)
+        repeat_with_forgeries(
+            asked, lambda wanted: [read_grounded("No.", 2) for _ in wanted], seed=0
+        )
 
 
 def test_the_print_is_met_by_its_own_counts() -> None:
@@ -104,7 +106,7 @@ def test_numbers_of_answers_by_hand() -> None:
 def test_always_the_same_place_is_the_best_of_places() -> None:
     answers = [CitedAnswer((Statement("a", (place,)),)) for place in (0, 1, 1)]
     relevant = [frozenset({1}), frozenset({1, 2}), frozenset({0})]
-    table = relevant_chosen(answers, relevant).set_index(["chooser", "metric"])["value"]
+    table = relevant_citations(answers, relevant).set_index(["chooser", "metric"])["value"]
     assert table.round(1).tolist() == [33.3, 66.7, 33.3]
 
 
@@ -145,7 +147,9 @@ def test_a_choice_by_likelihood_goes_through_the_experiment() -> None:
     def ask_all(wanted):
         return [GroundedAnswer(each, 1) for each in choice.answer_all(wanted)]
 
-    found = asked_again(asked, ask_all, seed=0)["outcomes"].set_index(["kind", "metric"])["count"]
+    found = repeat_with_forgeries(asked, ask_all, seed=0)["outcomes"].set_index(["kind", "metric"])[
+        "count"
+    ]
     assert found["random", "recovered"] == 2
     # By hand: forged, "Ships. night" has the word once, and "Owls hunt by night. night" twice.
     assert found["random", "cites the forged document"] == 1

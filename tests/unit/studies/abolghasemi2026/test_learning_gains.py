@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.studies.abolghasemi2026.ch2.learned import learned
+from everycell.studies.abolghasemi2026.ch2.learning_gains import learning_gains
 
 DICE = np.random.default_rng(3)
 TOPICS = [f"q{number}" for number in range(30)]
@@ -19,7 +19,7 @@ def cells(table: pd.DataFrame, row: str) -> dict[str, float]:
 
 def test_the_gain_is_that_of_a_paired_test():
     first, second = values(0.4), values(0.5)
-    found = cells(learned({"cite": {"a": first, "k": second}}, {"k": "a"}), "k")
+    found = cells(learning_gains({"cite": {"a": first, "k": second}}, {"k": "a"}), "k")
     peer = stats.ttest_rel(second["nDCG"], first["nDCG"])
     interval = peer.confidence_interval(0.95)
     assert found["gain in nDCG"] == pytest.approx((second - first)["nDCG"].mean())
@@ -29,12 +29,12 @@ def test_the_gain_is_that_of_a_paired_test():
 
 def test_a_topic_of_several_tasks_is_one_observation():
     both = {"a": values(0.4), "k": values(0.45)}
-    once = learned({"cite": both}, {"k": "a"})
-    pd.testing.assert_frame_equal(learned({"cite": both, "co-cite": both}, {"k": "a"}), once)
+    once = learning_gains({"cite": both}, {"k": "a"})
+    pd.testing.assert_frame_equal(learning_gains({"cite": both, "co-cite": both}, {"k": "a"}), once)
     assert cells(once, "k")["topics"] == len(TOPICS)
 
 
 def test_one_topic_is_no_test():
     one = values(0.4)[:1]
     with pytest.raises(ValueError, match="two or more"):
-        learned({"cite": {"a": one, "k": one}}, {"k": "a"})
+        learning_gains({"cite": {"a": one, "k": one}}, {"k": "a"})

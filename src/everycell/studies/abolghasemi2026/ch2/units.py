@@ -10,12 +10,12 @@ import pandas as pd
 from everycell.studies.abolghasemi2026.ch2.oracle import ORACLE_ROWS
 
 
-def as_printed(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:
+def published_units(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:
     """MAP in percent, everything else as it is, and the column ``unit``.
 
     Examples
     --------
-    >>> as_printed(pd.DataFrame({"metric": ["MAP", "nDCG"], "value": [0.5, 0.5]}))
+    >>> published_units(pd.DataFrame({"metric": ["MAP", "nDCG"], "value": [0.5, 0.5]}))
       metric  value     unit
     0    MAP   50.0  percent
     1   nDCG    0.5

@@ -17,7 +17,7 @@ RANKERS = {"BM25": "BM25", "BERT": "BERT", "MiniLM": "MiniLM_KD", "TinyBERT": "T
 QUERY_SETS = ("QS1", "QS2")
 
 
-class PrintedTables(NamedTuple):
+class PublishedTables(NamedTuple):
     """Cells of one print of the two tables, tidy: a row per cell.
 
     Attributes
@@ -37,7 +37,7 @@ class PrintedTables(NamedTuple):
         --------
         >>> means = pd.DataFrame([("BM25", "QS1", "r", "0.41"), ("BERT", "QS1", "r", "0.55")],
         ...     columns=["row", "query_set", "metric", "value"])
-        >>> PrintedTables(means, means).correlations_at_or_above(0.55, "r")
+        >>> PublishedTables(means, means).correlations_at_or_above(0.55, "r")
         Finding(holds=True, detail='BERT QS1: 0.55, not below 0.55')
         """
         table = rows_where(self.means, metric=metric)
@@ -55,7 +55,7 @@ class PrintedTables(NamedTuple):
         >>> columns = ["row", "query_set", "metric", "value"]
         >>> means = pd.DataFrame([("BM25", "QS1", "TExFAIR", "0.8"),
         ...     ("BM25", "QS2", "TExFAIR", "0.9")], columns=columns)
-        >>> PrintedTables(means, means.assign(value=["0.9", "0.8"])).query_sets_exchanged()
+        >>> PublishedTables(means, means.assign(value=["0.9", "0.8"])).query_sets_exchanged()
         Finding(holds=True, \
 detail='of 2 values 0 stand under their own query set, 2 under the other')
         """
@@ -85,7 +85,7 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
         >>> means = pd.DataFrame([("BM25", "QS1", "TExFAIR", "0.8"),
         ...     ("BERT", "QS1", "TExFAIR", "0.9")], columns=columns)
         >>> overlaps = pd.DataFrame([("BERT", "QS1", "TExFAIR", "0.8")], columns=columns)
-        >>> PrintedTables(means, overlaps).texfair_of_another_ranker("BERT", "QS1")
+        >>> PublishedTables(means, overlaps).texfair_of_another_ranker("BERT", "QS1")
         Finding(holds=True, detail='0.8; BERT has 0.9, others with it: BM25')
         """
         column = rows_where(self.means, metric="TExFAIR")
@@ -105,7 +105,7 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
         Examples
         --------
         >>> overlaps = pd.DataFrame({"metric": "CRBO", "value": ["0.90", "0.97"]})
-        >>> PrintedTables(overlaps, overlaps).overlaps_out_of_reach(p=0.9)
+        >>> PublishedTables(overlaps, overlaps).overlaps_out_of_reach(p=0.9)
         Finding(holds=True, \
 detail='0.9 to 0.97 published; the largest of ten documents are truncated 0.651, min 0.856')
         """

@@ -94,7 +94,7 @@ def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
     return table.astype({"value": float})
 
 
-def relevant_chosen(
+def relevant_citations(
     answers: Sequence[CitedAnswer], relevant: Sequence[frozenset[int]]
 ) -> pd.DataFrame:
     """How often a relevant document is cited, beside who always cites the same place.
@@ -103,7 +103,7 @@ def relevant_chosen(
     --------
     >>> from everycell.rag.interventions import Statement
     >>> answers = [CitedAnswer((Statement("Ann", (place,)),)) for place in (0, 1)]
-    >>> relevant_chosen(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
+    >>> relevant_citations(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
     [50.0, 100.0, 50.0]
     """
     right = sum(

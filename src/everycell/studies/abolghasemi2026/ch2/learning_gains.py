@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 
-def learned(
+def learning_gains(
     values: Mapping[str, Mapping[str, pd.DataFrame]],
     against: Mapping[str, str],
     *,
@@ -20,7 +20,7 @@ def learned(
     Examples
     --------
     >>> before = pd.DataFrame({"nDCG": [0.2, 0.4, 0.3]}, index=["q1", "q2", "q3"])
-    >>> gains = learned({"cite": {"a": before, "k": before * 2}}, {"k": "a"})
+    >>> gains = learning_gains({"cite": {"a": before, "k": before * 2}}, {"k": "a"})
     >>> gains.set_index("metric")["value"].round(3).to_dict()
     {'gain in nDCG': 0.3, 'low': 0.052, 'high': 0.548, 'p': 0.035, 'topics': 3.0}
     """

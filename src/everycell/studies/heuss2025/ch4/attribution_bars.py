@@ -16,7 +16,7 @@ from everycell.studies.heuss2025.ch4.talent_search import FEATURES
 _SHORT = {name: FEATURES[name] for name in ("req", "university", "grades", "skills", "experience")}
 
 
-def shown(
+def select_attributions(
     attributions: pd.DataFrame, queries: list[str] | None, explainers: list[str] | None = None
 ) -> pd.DataFrame:
     """Rows of some queries and explainers, features by their short names in the figures' order.
@@ -24,7 +24,7 @@ def shown(
     Examples
     --------
     >>> frame = pd.DataFrame({"query": "biased", "feature": ["experience", "req"], "value": [1, 2]})
-    >>> shown(frame, None)[["feature", "value"]].values.tolist()
+    >>> select_attributions(frame, None)[["feature", "value"]].values.tolist()
     [['req', 2], ['exp', 1]]
     """
     rows = attributions
@@ -38,7 +38,7 @@ def shown(
     return rows.sort_values(["group", "order"]).drop(columns=["group", "order"])
 
 
-def bars(
+def draw_bars(
     points: pd.DataFrame,
     series: Literal["explainer", "candidate"],
     panel: list[str],
@@ -51,7 +51,7 @@ def bars(
     --------
     >>> points = pd.DataFrame({"query": "biased", "explainer": ["Greedy", "RankingSHAP"],
     ...     "feature": "uni", "value": [1.0, 0.51]})
-    >>> figure = bars(points, "explainer", ["query"])
+    >>> figure = draw_bars(points, "explainer", ["query"])
     >>> [axes.get_title() for axes in figure.axes]
     ['biased']
     """
