@@ -5,14 +5,11 @@ Other targets by name: a tier (embedded, released, full, all), a paper (lajewska
 (lajewska2025_ch4), one artefact (lajewska2025_table_4_8), or any file below results/.
 """
 
-from snakemake.utils import min_version
-
-min_version("9.20")
-
 
 report: "workflow/report/workflow.rst"
 
 
+include: "workflow/rules/snakemake_internals.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/named_by_user.smk"
 include: "workflow/rules/result_files.smk"
@@ -71,4 +68,4 @@ rule default:
     localrule: True
 
 
-include: "workflow/rules/inherited.smk"
+finish_rules()

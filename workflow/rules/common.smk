@@ -4,11 +4,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from packaging.specifiers import SpecifierSet
-from packaging.version import Version
-from snakemake import __version__ as snakemake_version
-from snakemake.exceptions import WorkflowError
-
 from everycell.config import parse_config
 from everycell.config import read_config
 from everycell.config import refuse_templates
@@ -29,7 +24,7 @@ from everycell.engine.files import end_future_times
 try:
     # Snakemake takes the last of two equal keys, and of a broken file it does not name the line.
     read_config(Path("config.yaml"))
-    for file in workflow.overwrite_configfiles:
+    for file in overwriting_configfiles():
         refuse_templates(Path(file))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
@@ -49,24 +44,8 @@ BF16 = SETTINGS.gpu_precision == "bfloat16"
 config["cache"] = SETTINGS.cache
 
 
-# Snakemake starts at most 100 jobs a second unless told otherwise. While that limit stands, its loop
-# looks at all ready jobs again a second after each look, and each job that has ended adds one more
-# such chain (JobScheduler._schedule_reevalutation; snakemake pull request 3744 is about this loop):
-# a third of a core in the released tier. No option takes the limit away, and a longer timespan
-# keeps Snakemake, and each job of a cluster, that much longer from ending. So it goes where nobody
-# chose another one. The attribute is no part of Snakemake's interface: it is set only in versions
-# that are known to have it.
 onstart:
-    limit = workflow.scheduling_settings.max_jobs_per_timespan
-    if limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
-        known = Version(snakemake_version) in SpecifierSet(">=9.20,<10")
-        if known and hasattr(workflow.scheduler, "job_rate_limiter"):
-            workflow.scheduler.job_rate_limiter = None
-        else:
-            logger.warning(
-                f"Snakemake {snakemake_version} limits jobs in a way that is not known here; the run "
-                "takes a little longer, and its results are the same. See common.smk."
-            )
+    remove_start_limit()
     folders = map(Path, ("results", "work", "published", "recorded", config["cache"]))
     if number := end_future_times(folders):
         logger.warning(

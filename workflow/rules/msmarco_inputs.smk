@@ -54,9 +54,7 @@ def check_msmarco(rankers):
         elif MSMARCO_INDEXES[ranker][1] is not None:
             msmarco_encoder_files(ranker)
     kinds = {MSMARCO_INDEXES.get(ranker, (None,))[0] for ranker in rankers}
-    # Where each rule brings an environment of its own, this one says nothing.
-    has_own = workflow.deployment_settings.deployment_method
-    if "vectors" in kinds and not has_own and find_spec("faiss") is None:
+    if "vectors" in kinds and not rules_have_environments() and find_spec("faiss") is None:
         refuse(
             "Searching vectors of MS MARCO needs the package faiss-cpu, which is not installed: "
             "run `make setup` again, which installs envs/lucene.lock, or use --sdm conda."

@@ -20,7 +20,7 @@ def shown_verdicts(wildcards):
     next, so that the page is not drawn again.
     """
     known = TARGETS.keys() | IN_FULL.keys()
-    asked = [target for target in workflow.dag_settings.targets if target in known]
+    asked = [target for target in requested_targets() if target in known]
     requested = {
         file
         for target in asked or ["embedded"]

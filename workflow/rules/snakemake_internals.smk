@@ -1,0 +1,65 @@
+# All that uses attributes of Snakemake which its documentation does not have. Included first; the
+# Snakefile calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+from snakemake import __version__ as snakemake_version
+from snakemake.exceptions import WorkflowError
+
+KNOWN_VERSIONS = ">=9.20,<10"
+if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
+    raise WorkflowError(
+        f"Snakemake {snakemake_version} is installed, and the rules use attributes that are known of "
+        f"{KNOWN_VERSIONS}; install it with `make setup`."
+    )
+
+
+def finish_rules():
+    """Complete the rules that inherit from `parents.smk`, and describe targets."""
+    for current in workflow.rules:
+        # Snakemake puts the constraints of wildcards into file names before the path variables.
+        current.update_wildcard_constraints()
+        # The report shows the code of a rule only if its script is named without a parameter.
+        if current.script == SCRIPT:
+            current.script = SCRIPT.format(params=current.params)
+        # `snakemake --list` says what a target makes, and what a rule is for.
+        if current.docstring is None:
+            about = about_target(current.name) or str(current.message or "")
+            current.docstring = about.replace("{wildcards.", "{").replace("{rule}", "")
+        # What the cards say of a rule's results, whose names only the finished rule has.
+        if "receipt" in current.output.keys():
+            current.set_params(faces=faces_of(list(current.output)))
+
+
+def overwriting_configfiles():
+    """Files of --configfile."""
+    return workflow.overwrite_configfiles
+
+
+def requested_targets():
+    """Targets of this run."""
+    return workflow.dag_settings.targets
+
+
+def rules_have_environments():
+    """Whether each rule brings an environment of its own."""
+    return bool(workflow.deployment_settings.deployment_method)
+
+
+def remove_start_limit():
+    """Remove Snakemake's own limit of 100 started jobs per second; one that a user set stays.
+
+    While it stands, Snakemake looks at all ready jobs again a second after each look, and each job
+    that has ended adds one more such chain (JobScheduler._schedule_reevalutation; snakemake pull
+    request 3744 is about this loop): a third of a core in the released tier. No option removes the
+    limit, and a longer timespan keeps Snakemake, and each job of a cluster, that much longer from
+    ending.
+    """
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if limit is not None and (limit.max_jobs, limit.timespan) == (100, 1):
+        if hasattr(workflow.scheduler, "job_rate_limiter"):
+            workflow.scheduler.job_rate_limiter = None
+        else:
+            logger.warning(
+                f"Snakemake {snakemake_version} limits jobs in another way; the run takes a little "
+                "longer, and its results are the same. See snakemake_internals.smk."
+            )
