@@ -2,14 +2,12 @@
 
 Nothing here depends on cards, tables or pages, so that the code of a job that trains or encodes is
 only the code that computes it (`everycell.engine.code`). A job that makes a result is a
-`everycell.engine.result_job.ResultJob`. To import this module changes how often the process looks
-for garbage, so only scripts do.
+`everycell.engine.result_job.ResultJob`.
 """
 
 from __future__ import annotations
 
 import errno
-import gc
 import json
 import logging
 import sys
@@ -26,13 +24,7 @@ import everycell
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.files import fingerprint
 from everycell.engine.orphans import end_with_snakemake
-from everycell.engine.registry_entries import SourceError
 from everycell.engine.released import check
-
-# Most scripts import this module before what they compute with. Torch and transformers make
-# hundreds of thousands of objects that stay, and to look for garbage among them took a fifth of
-# their imports.
-gc.set_threshold(50_000)
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: Parameters that say what to run, and do not change results by themselves.
@@ -71,9 +63,10 @@ class Job:
     """Context of a script: ``with Job(snakemake) as job: ...``.
 
     On entry, messages go to the rule's log and all inputs are hashed; a fetched file must match the
-    registry. On a clean exit the inputs must be unchanged, and the log ends with the parameters; on
-    an error it says why, and the script ends. The script also ends if the Snakemake that started it
-    is gone, since a later run may be making the same files.
+    registry. On a clean exit the inputs must be unchanged, and the log ends with the parameters. An
+    error ends the log, and is not repeated on the terminal where it ends the script. The script
+    also ends if the Snakemake that started it is gone, since a later run may be making the same
+    files.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -85,22 +78,22 @@ class Job:
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
         self.started = time.monotonic()
-        # What was imported stays until the end, so no collection need look at it, not even the one
-        # with which Python ends.
-        gc.freeze()
         self.log = Path(self.snakemake.log[0]).open("w", buffering=1, encoding="utf-8")
         logging.basicConfig(stream=self.log, level=logging.INFO, format="%(message)s")
         # It logs each request to a language model.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         logging.captureWarnings(True)
+        sys.excepthook = lambda *error: None
         end_with_snakemake()
         try:
             self._check_inputs()
             #: Each input with its hash from before the work.
             self.inputs = {path: fingerprint(path) for path in map(Path, self.snakemake.input)}
             self._code = self._check_code()
-        except (SourceError, OSError, InputChangedError) as error:
-            self._fail(error)
+        except BaseException as error:
+            with self.log:
+                self._log_error(error)
+            raise
         return self
 
     def _check_inputs(self) -> None:
@@ -164,16 +157,19 @@ class Job:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish, or log what went wrong and end the script."""
-        if error is not None:
-            self._fail(error)
-        try:
-            self._finish()
-        except (OSError, InputChangedError) as fault:
-            self._fail(fault)
-        parameters = dict(self.snakemake.params.items())
-        self.log.write(parameters_line(parameters | self.facts) + "\n")
-        self.log.close()
+        """Finish, or log what went wrong."""
+        with self.log:
+            try:
+                if error is None:
+                    self._finish()
+            except BaseException as fault:
+                self._log_error(fault)
+                raise
+            if error is not None:
+                self._log_error(error)
+            else:
+                parameters = dict(self.snakemake.params.items()) | self.facts
+                self.log.write(parameters_line(parameters) + "\n")
 
     def _finish(self) -> None:
         """Check, after the work, that inputs and code did not change meanwhile."""
@@ -184,7 +180,7 @@ class Job:
                     "its outputs are dropped, so run the same command again."
                 )
 
-    def _fail(self, error: BaseException) -> None:
+    def _log_error(self, error: BaseException) -> None:
         if is_user_error(error):
             self.log.write(f"{error}\n")
         elif isinstance(error, OSError) and error.errno in NO_SPACE:
@@ -194,5 +190,3 @@ class Job:
             )
         else:
             traceback.print_exception(error, file=self.log)
-        self.log.close()
-        sys.exit(1)

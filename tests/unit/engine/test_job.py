@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from everycell.engine.code import code_sha256, imported_files
-from everycell.engine.job import Job
+from everycell.engine.job import InputChangedError, Job
 from everycell.engine.orphans import end_with_snakemake, snakemakes
 from everycell.engine.result_job import ResultJob
 
@@ -31,6 +31,7 @@ class _Named(list):
 @pytest.fixture
 def job(tmp_path, monkeypatch) -> Job:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     Path("text").write_text("a\n")
     Path("model").mkdir()
     Path("model/weights").write_text("1\n")
@@ -54,16 +55,15 @@ def test_a_job_whose_inputs_stay_the_same_ends_well_and_says_what_it_found(job):
 @pytest.mark.fault("edited_input")
 @pytest.mark.parametrize("path", ["text", "model/weights", "model/new"])
 def test_an_input_that_is_edited_while_the_job_runs_stops_it(job, path):
-    with pytest.raises(SystemExit) as ended, job:
+    with pytest.raises(InputChangedError), job:
         Path(path).write_text("other\n")
-    assert ended.value.code == 1
     changed = path.partition("/")[0]
     assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran;")
 
 
 @pytest.mark.fault("edited_input")
 def test_an_input_that_is_removed_while_the_job_runs_stops_it(job):
-    with pytest.raises(SystemExit), job:
+    with pytest.raises(InputChangedError), job:
         Path("text").unlink()
     assert Path("job.log").read_text().startswith("text was removed while this job ran;")
 
@@ -96,10 +96,39 @@ def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
     edited = Path(file)
     if when == "before":
         edited.write_text(edited.read_text() + "\n")
-    with pytest.raises(SystemExit), job:
+    with pytest.raises(InputChangedError), job:
         edited.write_text(edited.read_text() + "\n# other\n")
     said = Path("job.log").read_text()
     assert "was changed" in said and "Traceback" not in said and not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("raised", "log"),
+    [
+        ("SourceError('No such file.')", "No such file.\n"),
+        ("OSError(28, 'No space left on device')", "A result cannot be written"),
+        ("KeyError('x')", "Traceback"),
+    ],
+)
+def test_an_error_ends_the_script_with_its_log_and_nothing_on_the_terminal(tmp_path, raised, log):
+    script = f"""
+        from types import SimpleNamespace as Names
+        from everycell.engine.job import Job
+        from everycell.engine.registry_entries import SourceError
+        names = {{"input": [], "params": {{}}, "log": ["job.log"], "config": {{"cache": "c"}}}}
+        with Job(Names(**names)):
+            raise {raised}
+        """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "")
+    assert (tmp_path / "job.log").read_text().startswith(log)
+
+
+def test_an_import_leaves_the_garbage_collector_as_it_is():
+    command = "import gc; before = gc.get_threshold(); import everycell.engine.job; "
+    command += "assert gc.get_threshold() == before"
+    subprocess.run([sys.executable, "-c", command], check=True)
 
 
 def test_outside_of_snakemake_nothing_is_watched():
