@@ -49,7 +49,7 @@ def _tables(
             rows = [
                 {"cell": cell["name"], **_row(cell, one["card"].tolerances, notes)}
                 for cell in table["cells"]
-                if cell["id"] and cell["kind"] != "check"
+                if cell["apart"] and cell["kind"] != "check"
             ]
             if rows:
                 title = f"{one['label']}: {one['card'].title} ({in_words(one['counts'])})"

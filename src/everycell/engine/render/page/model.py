@@ -23,7 +23,7 @@ from everycell.engine.counting import (
 from everycell.engine.printed_cells import CardError
 from everycell.engine.publications import Origin, read_publication
 from everycell.engine.render.page.evidence import bibtex, links_of
-from everycell.engine.render.page.falls import failures_of
+from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.tables import (
     companion_table,
     printed_table,
@@ -38,6 +38,7 @@ from everycell.engine.render.page.vocabulary import (
     label,
     page_of_chapter,
 )
+from everycell.engine.render.tables.names import shown_label
 from everycell.engine.reports import (
     OUTCOME_NAMES,
     PLACES,
@@ -192,6 +193,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "id": artefact.id.replace("/", "-"),
         "key": artefact.id,
         "label": label(artefact.name),
+        "words": _words(artefact),
         "page": page_of_chapter(artefact.paper, artefact.chapter),
         "differences": page_of_chapter(artefact.paper, artefact.chapter).removesuffix(".html"),
         "chapter": artefact.chapter,
@@ -239,6 +241,13 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "errata": [dict(erratum) for erratum in entries[0].report.errata],
         "verdicts": verdicts,
     }
+
+
+def _words(artefact: Artefact) -> str:
+    """Names of rows and columns as published, for the search: systems, measures, data sets."""
+    names = artefact.card.names
+    keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
+    return " ".join(dict.fromkeys(str(shown_label(name, key, names)) for name, key in keys))
 
 
 def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:

@@ -49,7 +49,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
     pages = {
         chapter["page"]: _filled(
             "chapter.html.j2",
-            ["page.js"],
+            ["cells.js", "page.js"],
             {
                 "meaning": model["meaning"],
                 "paper": paper,

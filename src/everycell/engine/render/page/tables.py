@@ -48,9 +48,9 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "why": cell.why,
                 "distance": cell.distance_in_words if both else None,
                 "markers": _markers(cell.markers),
-                "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}"
-                if both
-                else None,
+                "apart": both,
+                "number": number + 1,
+                "id": f"{artefact.id.replace('/', '-')}-{tier['name']}-{number + 1}",
             }
         )
     frame = pd.DataFrame([cell.key for cell in reported]).assign(value=cells)
@@ -105,7 +105,8 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
                 "verdict": "stand_in",
                 "said": f"published: {printed.get(key, 'no such cell')}; not compared: other data",
                 "markers": f"marker on surrogate data: {marker}" if marker else None,
-                "id": None,
+                "apart": False,
+                "number": None,
             }
         )
     frame = table[keys].assign(value=pd.Series(cells, dtype=object))

@@ -19,17 +19,28 @@
   addEventListener("hashchange", unfold);
   unfold();
 
-  // What is searched for on the page of a chapter is found on the overview.
+  // A search on the page of a chapter leads to the overview.
   const find = document.getElementById("find");
   find?.addEventListener("submit", (event) => {
     event.preventDefault();
     location.href = `../index.html#${new URLSearchParams(new FormData(find))}`;
   });
 
-  // A table or figure that is cut off says so.
+  // A table or figure that is cut off says so. The keys of its rows stay in sight: all columns of
+  // them where they leave half of the width, else the last one.
   const widths = () => {
     for (const box of document.querySelectorAll(".scroll, figure > a")) {
-      box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
+      box.classList.remove("wide");
+      const wide = box.scrollWidth > box.clientWidth + 1;
+      const keys = [...box.querySelectorAll("tbody th, thead tr:last-child th.key, thead tr:not(:last-child) td")];
+      const edges = wide && keys.map((key) => [key, key.offsetLeft, key.offsetLeft + key.offsetWidth]);
+      const right = wide && Math.max(0, ...edges.map(([, , end]) => end));
+      for (const [key, start, end] of edges || []) {
+        const all = right < box.clientWidth / 2;
+        key.classList.toggle("fixed", all || end === right);
+        key.style.left = `${all ? start : 0}px`;
+      }
+      box.classList.toggle("wide", wide);
     }
   };
   addEventListener("resize", widths);
@@ -39,23 +50,10 @@
   document.getElementById("sides")?.addEventListener("change", widths);
   widths();
 
-  // One stop of the Tab key for each table; the arrow keys go from cell to cell.
-  for (const table of document.querySelectorAll(".cells")) {
-    const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
-    for (const cell of table.querySelectorAll(".v")) cell.tabIndex = -1;
-    const first = table.querySelector(".v");
-    if (first) first.tabIndex = 0;
-    table.addEventListener("keydown", (event) => {
-      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-      const cell = event.target.closest("td.v");
-      if (!step || !cell) return;
-      const row = rows.findIndex((cells) => cells.includes(cell));
-      const next = rows[row + step[0]]?.[rows[row].indexOf(cell) + step[1]];
-      if (!next || !next.classList.contains("v")) return;
-      event.preventDefault();
-      cell.tabIndex = -1;
-      next.tabIndex = 0;
-      next.focus();
-    });
-  }
+  // "/" leads to the search.
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.matches("input, select, textarea")) return;
+    event.preventDefault();
+    document.querySelector('[type="search"]')?.focus();
+  });
 })();

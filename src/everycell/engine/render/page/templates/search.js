@@ -3,17 +3,17 @@
   const form = document.getElementById("search");
   const hits = document.getElementById("hits");
   const list = hits.querySelector("ol");
-  const said = form.querySelector("output");
+  const message = form.querySelector("output");
 
   const artefacts = [...document.querySelectorAll(".row")].map((row, id) => {
     const { chapter, heading } = row.closest(".chapter").dataset;
     const { work, authors } = row.closest(".paper").dataset;
-    const { key, label, title, verdicts } = row.dataset;
+    const { key, label, title, words, verdicts } = row.dataset;
     const tiers = row.dataset.tiers.trim().split(/\s+/).map((text) => {
-      const [name, state, found] = text.split(":");
-      return { name, state, verdicts: found.split(",") };
+      const [name, state, names] = text.split(":");
+      return { name, state, verdicts: names.split(",") };
     });
-    return { id, row, key, label, title, chapter, heading, work, authors, tiers, verdicts: verdicts.split(" ") };
+    return { id, row, key, label, title, words, chapter, heading, work, authors, tiers, verdicts: verdicts.split(" ") };
   });
 
   // "Table 4.8" is one number in any spelling: lajewska2025/table_4_8, lajewska2025_table_4_8.
@@ -24,18 +24,18 @@
     .split(/[\s/,;:()"'’“”–-]+/)
     .map((word) => word.replace(/^\.+|\.+$/g, ""))
     .filter(Boolean);
-  // "Table 4.8 of lajewska2025": all words must be found, but for these.
+  // "Table 4.8 of lajewska2025": all words must match, but for these.
   const FILLING = new Set(["in", "of", "the"]);
   const bare = (word) => !FILLING.has(word) &&
     word.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ł", "l");
 
   const index = new MiniSearch({
-    fields: ["label", "key", "title", "heading", "chapter", "authors"],
+    fields: ["label", "key", "title", "heading", "chapter", "authors", "words"],
     tokenize: words,
     processTerm: bare,
     searchOptions: {
       combineWith: "AND",
-      boost: { label: 8, key: 4, title: 2, chapter: 0.1 },
+      boost: { label: 8, key: 4, title: 2, chapter: 0.1, words: 0.5 },
       prefix: true,
       // A long title is as good as a short one.
       bm25: { k: 1.2, b: 0, d: 0.5 },
@@ -58,33 +58,45 @@
 
   function show() {
     const want = Object.fromEntries(new FormData(form));
-    const asked = Object.values(want).some(Boolean);
+    const active = Object.values(want).some(Boolean);
     const ranked = want.q.trim()
       ? index.search(want.q).map((result) => artefacts[result.id])
       : artefacts;
-    const found = asked ? ranked.filter((artefact) => fits(artefact, want)) : [];
-    list.replaceChildren(...found.map((artefact) => artefact.row.cloneNode(true)));
-    hits.hidden = !found.length;
-    said.textContent = !asked
-      ? ""
-      : found.length
-        ? `${found.length} of ${artefacts.length} artefacts`
-        : "Nothing is found. Take a filter away, or try a label (table 4.8), a word of a title, or an author.";
-    // The form stays in sight above what was found.
-    if (found.length) scrollTo({ top: form.parentElement.offsetTop });
+    const matches = active ? ranked.filter((artefact) => fits(artefact, want)) : [];
+    list.replaceChildren(...matches.map((artefact) => artefact.row.cloneNode(true)));
+    hits.hidden = !matches.length;
+    message.textContent = !active ? "" : matches.length ? `${matches.length} of ${artefacts.length} artefacts` : "No matches. ";
+    if (active && !matches.length) advise(want);
+    // The form stays in sight above the matches.
+    if (matches.length) scrollTo({ top: form.parentElement.offsetTop });
   }
 
-  // The address has what was asked, so that it can be sent to others and the back button works.
+  // A word with another spelling, if one is close to a word of the tables, titles or authors.
+  function advise(want) {
+    const [better] = want.q.trim() && !index.search(want.q).length
+      ? index.autoSuggest(want.q, { fuzzy: 0.4, prefix: false, combineWith: "AND" })
+      : [];
+    if (!better) {
+      message.append("Remove a filter, or search for a system, a measure, a label (table 4.8), a title or an author.");
+      return;
+    }
+    const link = document.createElement("a");
+    link.href = `#${new URLSearchParams({ ...want, q: better.suggestion })}`;
+    link.textContent = better.suggestion;
+    message.append("Did you mean ", link, "?");
+  }
+
+  // The address holds the search, so that it can be shared and the back button works.
   const address = () => {
-    const asked = [...new FormData(form)].filter(([, value]) => value);
-    return asked.length ? `#${new URLSearchParams(asked)}` : location.pathname;
+    const fields = [...new FormData(form)].filter(([, value]) => value);
+    return fields.length ? `#${new URLSearchParams(fields)}` : location.pathname;
   };
   function restore() {
     const hash = location.hash.slice(1);
-    // The name of a place on the page is no search.
+    // The id of an element is not a search.
     if (hash && !hash.includes("=")) return;
-    const asked = new URLSearchParams(hash);
-    for (const field of form.elements) if (field.name) field.value = asked.get(field.name) ?? "";
+    const query = new URLSearchParams(hash);
+    for (const field of form.elements) if (field.name) field.value = query.get(field.name) ?? "";
     show();
   }
   form.addEventListener("input", (event) => {

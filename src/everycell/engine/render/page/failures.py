@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from everycell.engine.cards import RUNNABLE
@@ -14,7 +12,7 @@ from everycell.engine.reports import PLACES
 def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Collect what was not reproduced, from artefacts as the page has them.
 
-    Cells with the same reason are one entry.
+    Each table is one entry, with its cells by the reason for their verdict.
 
     Examples
     --------
@@ -34,18 +32,18 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for table in one["tables"][-1:]:
             counted = (cell for cell in table["cells"] if cell["kind"] != "check")
             bad = [cell for cell in counted if cell["verdict"] in cells]
-            by = itemgetter("verdict", "source", "why")
-            for (verdict, source, why), group in groupby(bad, key=by):
-                explained.add(why)
-                cells["copy" if source == "copy" else verdict].append(
-                    {
-                        "artefact": one,
-                        "tier": table["tier"],
-                        "place": source,
-                        "finding": why,
-                        "cells": list(group),
-                    }
-                )
+            reasons: dict[str, dict[tuple, list]] = {}
+            for cell in bad:
+                explained.add(cell["why"])
+                name = "copy" if cell["source"] == "copy" else cell["verdict"]
+                by_reason = reasons.setdefault(name, {})
+                by_reason.setdefault((cell["source"], cell["why"]), []).append(cell)
+            for name, by_reason in reasons.items():
+                groups = [
+                    {"place": source, "finding": why, "cells": group}
+                    for (source, why), group in by_reason.items()
+                ]
+                cells[name].append({"artefact": one, "tier": table["tier"], "groups": groups})
         errata += [
             {"artefact": one, **erratum}
             for erratum in one["errata"]
@@ -71,11 +69,17 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "cells": cells,
         "explained": {
             place: sum(
-                len(group["cells"]) for group in cells["explained"] if group["place"] == place
+                len(group["cells"])
+                for entry in cells["explained"]
+                for group in entry["groups"]
+                if group["place"] == place
             )
             for place in PLACES
         },
-        "count": {name: sum(len(one["cells"]) for one in group) for name, group in cells.items()},
+        "count": {
+            name: sum(len(group["cells"]) for entry in entries for group in entry["groups"])
+            for name, entries in cells.items()
+        },
         "claims": claims,
         "errata": errata,
         "faults": faults,

@@ -1,0 +1,131 @@
+"use strict";
+// Tables of cells: permalinks, arrow keys, sorting, and a panel for each cell.
+(() => {
+  // Keys of each row: a key that spans rows is written once.
+  const keysOf = (rows) => {
+    const spans = [];
+    return rows.map((row) => {
+      const own = [...row.querySelectorAll("th")];
+      const keys = [];
+      for (let column = 0; own.length || spans[column]?.left > 0; column += 1) {
+        if (!(spans[column]?.left > 0)) spans[column] = { head: own.shift(), left: 0 };
+        if (spans[column].left === 0) spans[column].left = spans[column].head.rowSpan;
+        spans[column].left -= 1;
+        keys.push(spans[column].head);
+      }
+      return keys;
+    });
+  };
+  // Names of the columns of values, over all rows of the head.
+  const columnsOf = (table) => [...table.tHead.rows]
+    .map((row) => [...row.cells]
+      .filter((cell) => cell.matches("th:not(.key)"))
+      .flatMap((cell) => Array(cell.colSpan).fill(cell.textContent)))
+    .reduce((above, below) => below.map((name, index) => [above[index], name].filter(Boolean).join(" / ")), []);
+
+  const element = (name, properties, ...children) => {
+    const created = Object.assign(document.createElement(name), properties);
+    created.append(...children);
+    return created;
+  };
+  const copier = (text) => {
+    const button = element("button", { type: "button" }, "Copy");
+    button.addEventListener("click", () =>
+      navigator.clipboard.writeText(text).then(() => { button.textContent = "Copied"; }));
+    return button;
+  };
+
+  const panel = document.getElementById("cell");
+  const describe = (cell) => {
+    const table = cell.closest("table");
+    const rows = [...table.tBodies[0].rows];
+    const row = cell.parentElement;
+    const keys = keysOf(rows)[rows.indexOf(row)].map((key) => key.textContent);
+    const name = [...keys, columnsOf(table)[[...row.querySelectorAll("td")].indexOf(cell)]].filter(Boolean);
+    const { source, tier, receipt, command } = table.dataset;
+    const link = new URL(`#${cell.id}`, location.href).href;
+    const terms = [
+      ["published", cell.dataset.p ?? cell.firstChild.textContent],
+      ["reproduced", cell.dataset.r],
+      ["verdict", cell.dataset.v ?? cell.classList[1].replace("_", " ")],
+      ["in the paper", source],
+      ["tier", tier],
+      ["receipt", receipt && element("a", { href: `../${receipt}` }, "hashes of inputs, code and settings")],
+      ["command", command && [element("code", {}, command), " ", copier(command)]],
+      ["link", [element("a", { href: link }, `#${cell.id}`), " ", copier(link)]],
+    ].filter(([, content]) => content);
+    const close = element("button", { type: "button", className: "dismiss", ariaLabel: "Close" }, "×");
+    close.addEventListener("click", () => { panel.hidden = true; cell.focus(); });
+    panel.replaceChildren(close, element("h2", {}, name.join(" / ")),
+      element("dl", {}, ...terms.flatMap(([term, content]) =>
+        [element("dt", {}, term), element("dd", {}, ...[content].flat())])));
+    panel.hidden = false;
+  };
+  document.addEventListener("click", (event) => {
+    const cell = event.target.closest("td.v[data-k]");
+    if (cell && !getSelection().toString()) describe(cell);
+  });
+  addEventListener("keydown", (event) => {
+    const cell = event.target.closest?.("td.v[data-k]");
+    if (event.key === "Enter" && cell) describe(cell);
+    if (event.key === "Escape") panel.hidden = true;
+  });
+
+  // A header sorts its column by published values: up, down, and as published.
+  const sortable = (table) => {
+    const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+    const body = table.tBodies[0];
+    const original = [...body.rows];
+    if (original.length < 3) return;
+    const keys = keysOf(original);
+    const flat = original.map((row, index) => {
+      const copy = row.cloneNode(true);
+      for (const key of copy.querySelectorAll("th")) key.remove();
+      copy.prepend(...keys[index].map((key) =>
+        Object.assign(key.cloneNode(true), { rowSpan: 1, scope: "row" })));
+      return copy;
+    });
+    const valueOf = (row, column) => {
+      const cell = row.cells[column];
+      const text = (cell?.dataset.p ?? cell?.textContent ?? "").trim();
+      const number = parseFloat(text.replace(/^[<>=≤≥~\s]+/, "").replaceAll(",", ""));
+      return { row, text, number: Number.isNaN(number) ? Infinity : number };
+    };
+    heads.forEach((head, column) => {
+      const button = element("button", { type: "button" }, ...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const order = { ascending: "descending", descending: null }[head.ariaSort] ?? (head.ariaSort ? null : "ascending");
+        for (const other of heads) other.ariaSort = null;
+        head.ariaSort = order;
+        const sign = order === "descending" ? -1 : 1;
+        body.replaceChildren(...(!order ? original : flat.map((row) => valueOf(row, column))
+          .sort((a, b) => sign * (a.number === b.number ? a.text.localeCompare(b.text) : a.number - b.number))
+          .map(({ row }) => row)));
+        dispatchEvent(new Event("resize"));
+      });
+    });
+  };
+
+  for (const table of document.querySelectorAll(".cells")) {
+    for (const cell of table.querySelectorAll("[data-k]")) cell.id = `${table.dataset.id}-${cell.dataset.k}`;
+    sortable(table);
+    // One stop of the Tab key for the cells of each table; the arrow keys go from cell to cell.
+    for (const cell of table.querySelectorAll(".v")) cell.tabIndex = -1;
+    const first = table.querySelector(".v");
+    if (first) first.tabIndex = 0;
+    table.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      const cell = event.target.closest("td.v");
+      if (!step || !cell) return;
+      const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+      const row = rows.findIndex((cells) => cells.includes(cell));
+      const next = rows[row + step[0]]?.[rows[row].indexOf(cell) + step[1]];
+      if (!next || !next.classList.contains("v")) return;
+      event.preventDefault();
+      cell.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }
+})();
