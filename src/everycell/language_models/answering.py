@@ -40,9 +40,9 @@ def open_language_model(
             f"There is no language model {name!r}; those under `language_models` in config.yaml "
             f"are: {', '.join(known)}."
         )
-    kept = Path(settings.records)
-    prompts = kept / f"{record}.prompts.jsonl" if settings.keep_prompts else None
-    with Record(kept / f"{record}.jsonl", prompts=prompts, also=also) as opened:
+    records = Path(settings.records)
+    prompts = records / f"{record}.prompts.jsonl" if settings.keep_prompts else None
+    with Record(records / f"{record}.jsonl", prompts=prompts, also=also) as opened:
         endpoint = settings.endpoints.get(name)
         workers, batch, budget = 1, 1, None
         if endpoint is not None:
@@ -69,7 +69,7 @@ def open_language_model(
             yield model
         finally:
             if model.asked:
-                _note_speed(kept / f"{record}.runs.jsonl", model)
+                _note_speed(records / f"{record}.runs.jsonl", model)
 
 
 def _note_speed(path: Path, model: Recorded) -> None:
@@ -85,20 +85,20 @@ def _note_speed(path: Path, model: Recorded) -> None:
 def _local(
     name: str, settings: LanguageModels, folder: Path | None, network: bool
 ) -> tuple[Identity, Callable[[], LanguageModel]]:
-    chosen = settings.local[name]
-    source: Path | str = folder or Path(chosen.source)
+    local = settings.local[name]
+    source: Path | str = folder or Path(local.source)
     if folder is None and not Path(source).exists():
         # A name on the hub, whose folder only its library knows.
         from everycell.learning.models import model_folder
 
-        source = model_folder(chosen.source, network=network, revision=chosen.revision)
+        source = model_folder(local.source, network=network, revision=local.revision)
 
     def load() -> LanguageModel:
         import torch
 
         from everycell.language_models.local import load_language_model
 
-        torch.set_num_threads(chosen.threads)
-        return load_language_model(Path(source), name=name, dtype=chosen.dtype)
+        torch.set_num_threads(local.threads)
+        return load_language_model(Path(source), name=name, dtype=local.dtype)
 
-    return folder_identity(Path(source), name=name, dtype=chosen.dtype), load
+    return folder_identity(Path(source), name=name, dtype=local.dtype), load

@@ -24,14 +24,16 @@ def chain_record(path: Path, url: str = "") -> None:
         entries = []
         for entry in chained_entries(path, old=True)[0].values():
             if entry.model.host and not entry.model.url:
-                found = endpoint_identity(EndpointSettings(url=url, model="any")) if url else None
-                if found is None or found.host != entry.model.host:
+                identity = (
+                    endpoint_identity(EndpointSettings(url=url, model="any")) if url else None
+                )
+                if identity is None or identity.host != entry.model.host:
                     raise RecordError(
                         f"{path}: holds answers of the host {entry.model.host} without the "
                         f"endpoint's address, and {url or 'none'} was given: give the `url` that "
                         "config.yaml had when they were asked."
                     )
-                model = entry.model.model_copy(update={"url": found.url})
+                model = entry.model.model_copy(update={"url": identity.url})
                 entry = entry.model_copy(update={"model": model})
             entries.append(entry.model_copy(update={"key": entry.right_key}))
         write_atomically(path, record_lines(entries))

@@ -100,8 +100,8 @@ class Endpoint:
 
         def wait(state: RetryCallState) -> float:
             fault = _fault(state)
-            asked = fault.wait if isinstance(fault, _PassingError) else None
-            return doubling(state) if asked is None else min(asked, _LONGEST_WAIT)
+            requested = fault.wait if isinstance(fault, _PassingError) else None
+            return doubling(state) if requested is None else min(requested, _LONGEST_WAIT)
 
         attempts = Retrying(
             stop=stop_after_attempt(self._settings.retries + 1),
@@ -133,21 +133,21 @@ class Endpoint:
             # The prompt comes back with the probability of each of its tokens.
             body |= {"prompt": request.prompt + request.continuation, "echo": True}
             return "/completions", body | {"max_tokens": 0, "temperature": 0, "logprobs": 1}
-        chosen = request.generation
+        decoding = request.generation
         body |= {
-            self._settings.length_parameter: chosen.max_tokens,
-            "temperature": chosen.temperature,
-            "top_p": chosen.top_p,
+            self._settings.length_parameter: decoding.max_tokens,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
         }
-        if chosen.seed is not None:
-            body["seed"] = chosen.seed
-        if chosen.stop:
-            body["stop"] = list(chosen.stop)
+        if decoding.seed is not None:
+            body["seed"] = decoding.seed
+        if decoding.stop:
+            body["stop"] = list(decoding.stop)
         if isinstance(request.prompt, str):
-            if chosen.logprobs:
+            if decoding.logprobs:
                 body["logprobs"] = 1
             return "/completions", body | {"prompt": request.prompt}
-        if chosen.logprobs:
+        if decoding.logprobs:
             body["logprobs"] = True
         messages = [message.model_dump(exclude={"documents"}) for message in request.prompt]
         if request.documents:
@@ -287,24 +287,24 @@ class Endpoint:
                 else "requests without a key (`key` names the environment variable that holds it)"
             )
             return EndpointError(f"The endpoint {host} refuses {where} (status {status}).")
-        said = self._start_without_key(content)
+        start = self._start_without_key(content)
         if status in _AGAIN and b"insufficient_quota" not in content:
             return _PassingError(
-                f"The endpoint {host} answered with status {status} ({said!r}) each time: ask "
+                f"The endpoint {host} answered with status {status} ({start!r}) each time: ask "
                 "again later, with fewer workers or a lower `requests_per_minute`.",
                 _retry_after(headers.get("Retry-After")),
             )
-        there = ""
+        hint = ""
         if status == 404:
             # Whether the address or the model is unknown, the list shows.
             try:
                 names = self.model_names()
             except EndpointError:
                 names = []
-            there = f" The server lists the models {', '.join(names[:20])}." if names else ""
+            hint = f" The server lists the models {', '.join(names[:20])}." if names else ""
         return EndpointError(
-            f"The endpoint {host} does not take the request (status {status}, {said!r}): check "
-            f"`url`, `model` and the decoding parameters, and the account's quota.{there}"
+            f"The endpoint {host} does not take the request (status {status}, {start!r}): check "
+            f"`url`, `model` and the decoding parameters, and the account's quota.{hint}"
         )
 
     @property

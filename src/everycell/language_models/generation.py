@@ -226,8 +226,8 @@ class Answer(_Model):
         if self.tokens is None:
             return self
         tokens: list[Token] = []
-        for kept, run in itertools.groupby(self.tokens, key=lambda token: needed(token.text)):
-            if kept:
+        for is_needed, run in itertools.groupby(self.tokens, key=lambda token: needed(token.text)):
+            if is_needed:
                 tokens += run
             else:
                 tokens.append(Token(text="".join(token.text for token in run), logprob=None))

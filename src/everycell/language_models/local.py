@@ -57,8 +57,12 @@ class LocalModel:
         self._tokenizer = tokenizer
         longest = getattr(model.config, "max_position_embeddings", None)
         self._prompts = PromptTokens(tokenizer, name=identity.name, longest=longest)
-        given = model.generation_config
-        ends = given.eos_token_id if given.eos_token_id is not None else tokenizer.eos_token_id
+        generation = model.generation_config
+        ends = (
+            generation.eos_token_id
+            if generation.eos_token_id is not None
+            else tokenizer.eos_token_id
+        )
         self._ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
         # Otherwise its makers' settings (a penalty, a top-k) would mix with those of the request.
         model.generation_config = GenerationConfig()
@@ -96,26 +100,26 @@ class LocalModel:
 
     def _blocks(self, ids: list[int]) -> DynamicCache:
         """Cache of the whole blocks before the last token; what it held before is used again."""
-        whole = (len(ids) - 1) // BLOCK * BLOCK
+        end = (len(ids) - 1) // BLOCK * BLOCK
         shared = 0
-        while shared < min(whole, len(self._read)) and (
+        while shared < min(end, len(self._read)) and (
             ids[shared : shared + BLOCK] == self._read[shared : shared + BLOCK]
         ):
             shared += BLOCK
-        held = self._cache.get_seq_length()
+        length = self._cache.get_seq_length()
         # A sliding window has let go of what stands at its start.
         if any(getattr(layer, "is_sliding", False) for layer in self._cache.layers):
             shared = 0
         if shared == 0:
             self._cache = DynamicCache(config=self._model.config)
-        elif held > shared:
+        elif length > shared:
             # A negative length says how many tokens are dropped.
-            self._cache.crop(shared - held)
+            self._cache.crop(shared - length)
         # What stands here is believed only once all of it was read.
         self._read = []
-        for start in range(shared, whole, BLOCK):
+        for start in range(shared, end, BLOCK):
             self._forward(ids[start : start + BLOCK], 1)
-        self._read = ids[:whole]
+        self._read = ids[:end]
         return self._cache
 
     def _forward(self, ids: list[int], keep: int) -> torch.Tensor:
@@ -152,8 +156,8 @@ class LocalModel:
         answers = []
         for (prompt, continuation), scores in zip(texts, logits, strict=True):
             logprobs = scores[-len(continuation) - 1 : -1].log_softmax(dim=-1)
-            chosen = torch.tensor(continuation, device=logprobs.device)[:, None]
-            tokens = self._tokens(continuation, logprobs.gather(1, chosen)[:, 0].tolist())
+            columns = torch.tensor(continuation, device=logprobs.device)[:, None]
+            tokens = self._tokens(continuation, logprobs.gather(1, columns)[:, 0].tolist())
             answers.append(
                 Answer(
                     text="".join(token.text for token in tokens),
@@ -166,30 +170,30 @@ class LocalModel:
         return answers
 
     def _generate(self, requests: Sequence[Request], rows: Sequence[list[int]]) -> list[Answer]:
-        chosen = requests[0].generation
+        decoding = requests[0].generation
         ids, mask = self._padded(rows)
         start = ids.shape[1]
-        kept, hooks = ChosenLogprobs(), LogitsProcessorList()
-        if chosen.logprobs:
-            hooks.append(kept)
-        if chosen.temperature > 0:
+        recorder, hooks = ChosenLogprobs(), LogitsProcessorList()
+        if decoding.logprobs:
+            hooks.append(recorder)
+        if decoding.temperature > 0:
             seeds = [request.generation.seed for request in requests]
             hooks.append(
                 DrawnTokens(
                     seeds,
-                    temperature=chosen.temperature,
-                    top_p=chosen.top_p,
+                    temperature=decoding.temperature,
+                    top_p=decoding.top_p,
                     device=self._model.device,
                 )
             )
         settings = GenerationConfig(
-            max_new_tokens=chosen.max_tokens,
+            max_new_tokens=decoding.max_tokens,
             # What was drawn is then the likeliest.
             do_sample=False,
             eos_token_id=self._ends or None,
             pad_token_id=self._ends[0] if self._ends else 0,
         )
-        stops = StopTexts(self._tokenizer, chosen.stop, start)
+        stops = StopTexts(self._tokenizer, decoding.stop, start)
         alone = len(rows) == 1
         sequences = self._model.generate(
             ids,
@@ -201,10 +205,10 @@ class LocalModel:
             logits_processor=hooks,
             stopping_criteria=[stops],
         )
-        values = kept.of(sequences) if chosen.logprobs else [None] * len(rows)
+        values = recorder.of(sequences) if decoding.logprobs else [None] * len(rows)
         return [
-            self._answer(request, len(row), new[: stops.lengths.get(place)], logprobs)
-            for place, (request, row, new, logprobs) in enumerate(
+            self._answer(request, len(row), new[: stops.lengths.get(index)], logprobs)
+            for index, (request, row, new, logprobs) in enumerate(
                 zip(requests, rows, sequences[:, start:].tolist(), values, strict=True)
             )
         ]
@@ -213,12 +217,14 @@ class LocalModel:
         self, request: Request, read: int, new: list[int], logprobs: list[float] | None
     ) -> Answer:
         """Answer of the tokens of a row, which may go on after an end."""
-        ended = next((place for place, token in enumerate(new) if token in self._ends), None)
+        ended = next((index for index, token in enumerate(new) if token in self._ends), None)
         written = new[:ended]
         tokens = self._tokens(written, (logprobs or [0.0] * len(new))[: len(written)])
         text = "".join(token.text for token in tokens)
         stop = request.generation.stop
-        cut = min((text.find(each) for each in stop if each in text), default=len(text))
+        cut = min(
+            (text.find(stop_text) for stop_text in stop if stop_text in text), default=len(text)
+        )
         stopped = ended is not None or cut < len(text)
         return Answer(
             text=text[:cut],
@@ -274,8 +280,8 @@ def load_language_model(
             "head."
         )
     # It is there only where the model lies in several places.
-    places = getattr(model, "hf_device_map", {"": model.device.type}).values()
-    if torch.cuda.is_available() and {"cpu", "disk"} & set(map(str, places)):
+    devices = getattr(model, "hf_device_map", {"": model.device.type}).values()
+    if torch.cuda.is_available() and {"cpu", "disk"} & set(map(str, devices)):
         size = model.get_memory_footprint() / 1e9
         raise ModelError(
             f"The model {source} takes {size:.0f} GB, more than the GPUs have that this job sees: "

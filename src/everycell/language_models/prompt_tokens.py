@@ -42,14 +42,14 @@ class PromptTokens:
         if request.continuation is None:
             self._check_length(len(ids), request.generation.max_tokens, "answer")
             return ids, []
-        whole = self._token_ids(prompt + request.continuation, special)
-        if whole[: len(ids)] != ids or len(whole) == len(ids):
+        all_ids = self._token_ids(prompt + request.continuation, special)
+        if all_ids[: len(ids)] != ids or len(all_ids) == len(ids):
             raise LanguageModelError(
                 f"{self._name} has a token across the border between the prompt and "
                 f"the continuation {request.continuation[:40]!r}: end the prompt elsewhere, "
                 "such as before a space."
             )
-        continuation = whole[len(ids) :]
+        continuation = all_ids[len(ids) :]
         self._check_length(len(ids), len(continuation), "continuation")
         return ids, continuation
 
@@ -76,7 +76,9 @@ class PromptTokens:
                 f"The chat template of {self._name} does not take these messages "
                 f"({error}): use the roles that it knows, in its order."
             ) from error
-        hidden = [number for number, each in enumerate(documents, start=1) if each not in text]
+        hidden = [
+            number for number, document in enumerate(documents, start=1) if document not in text
+        ]
         if hidden:
             raise NotOfferedError(
                 f"The chat template of {self._name} does not show document {hidden[0]}: "

@@ -55,29 +55,29 @@ def _letters_and_digits(text: str) -> str:
 
 def _spellings(text: str) -> list[str]:
     """A text, and what it says once its escapes are undone."""
-    found = [text]
+    spellings = [text]
     for _ in range(4):
-        undone = html.unescape(unquote(_ESCAPED.sub(_unescaped, found[-1])))
-        if undone == found[-1]:
+        undone = html.unescape(unquote(_ESCAPED.sub(_unescaped, spellings[-1])))
+        if undone == spellings[-1]:
             break
-        found.append(undone)
-    return found
+        spellings.append(undone)
+    return spellings
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code = found[1] or found[2]
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
     if code:
         return chr(int(code, 16))
-    return " " if found[3] in "nrtbf" else found[3]
+    return " " if match[3] in "nrtbf" else match[3]
 
 
 def _encoded(key: str) -> set[str]:
     """Key in hexadecimal digits, and in base64 wherever it begins in what was encoded."""
     content = key.encode()
-    found = {content.hex(), content.hex().upper()}
+    forms = {content.hex(), content.hex().upper()}
     for before in range(3):
-        whole = base64.b64encode(b"\0" * before + content).decode().rstrip("=")
+        encoded = base64.b64encode(b"\0" * before + content).decode().rstrip("=")
         # Its first and last characters depend on what stands beside it.
-        inner = whole[(0, 2, 3)[before] : len(whole) - 1]
-        found |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return found
+        inner = encoded[(0, 2, 3)[before] : len(encoded) - 1]
+        forms |= {inner, inner.replace("+", "-").replace("/", "_")}
+    return forms

@@ -118,7 +118,7 @@ class Recorded:
             "asked": [dates[0], dates[-1]] if dates else [],
             "served_by": sorted({entry.answer.served_by for entry in entries} - {""}),
             "decoding": sorted(
-                (chosen.model_dump(mode="json") for chosen in decodings), key=json.dumps
+                (decoding.model_dump(mode="json") for decoding in decodings), key=json.dumps
             ),
         } | self._charged()
 

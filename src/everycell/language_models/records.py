@@ -66,8 +66,8 @@ class Entry(BaseModel):
 
     def after(self, before: str) -> Entry:
         """Return the entry as it follows a line with this hash, "" where it is the first."""
-        said = self.model_dump(mode="json", exclude={"chained"})
-        text = before + json.dumps(said, sort_keys=True, ensure_ascii=True)
+        fields = self.model_dump(mode="json", exclude={"chained"})
+        text = before + json.dumps(fields, sort_keys=True, ensure_ascii=True)
         return self.model_copy(update={"chained": hashlib.sha256(text.encode()).hexdigest()})
 
 
@@ -81,44 +81,44 @@ def chained_entries(path: Path, *, old: bool = False) -> tuple[dict[str, Entry],
     entries: dict[str, Entry] = {}
     last, chained = "", False
     for number, line in enumerate(_whole_lines(path), start=1):
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         try:
             entry = Entry.model_validate_json(line)
         except ValidationError as error:
             fault = error.errors()[0]
-            found = (
+            problem = (
                 "is not JSON"
                 if fault["type"] == "json_invalid"
                 else f"is not a recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )
             raise RecordError(
-                f"{place}: {found}; restore it, or remove it and all lines after it (their "
+                f"{where}: {problem}; restore it, or remove it and all lines after it (their "
                 "requests are then asked again)."
             ) from None
         if entry.key != entry.right_key:
             raise RecordError(
-                f"{place}: the key is {entry.key[:12]}..., but model, prompt hash and parameters "
+                f"{where}: the key is {entry.key[:12]}..., but model, prompt hash and parameters "
                 f"lead to {entry.right_key[:12]}...: the line was edited; restore it or remove it."
             )
         no_address = bool(entry.model.host) and not entry.model.url
         if not old and (no_address or (entry.chained is None and not chained)):
             lacks = "the address of its endpoint" if no_address else "its hash `chained`"
             raise RecordError(
-                f"{place}: lacks {lacks}; if you trust this record, settle it once with `python -m "
+                f"{where}: lacks {lacks}; if you trust this record, settle it once with `python -m "
                 f"everycell.language_models.chaining {path}{' URL' * no_address}`, else restore it."
             )
         last = entry.after(last).chained or ""
         chained = chained or entry.chained is not None
         if chained and entry.chained != last:
             raise RecordError(
-                f"{place}: does not follow from the lines before it: it or one of them was edited, "
+                f"{where}: does not follow from the lines before it: it or one of them was edited, "
                 "removed or put in; restore the file, or remove this line and all after it (their "
                 "requests are then asked again)."
             )
         known = entries.setdefault(entry.key, entry)
         if known.answer != entry.answer:
             raise RecordError(
-                f"{place}: the request {entry.key[:12]}... has another answer further up; remove "
+                f"{where}: the request {entry.key[:12]}... has another answer further up; remove "
                 "one of the two lines."
             )
     return entries, last
@@ -197,15 +197,15 @@ class Record:
 
     def identity_of(self, name: str) -> Identity:
         """The one model of this name in the record: for a replay where the model is not."""
-        found = {entry.model for entry in self.entries.values() if entry.model.name == name}
-        if len(found) != 1:
+        identities = {entry.model for entry in self.entries.values() if entry.model.name == name}
+        if len(identities) != 1:
             names = sorted({entry.model.name for entry in self.entries.values()})
             raise RecordError(
-                f"{self.path}: holds answers of {len(found)} models with the name {name!r} (all "
-                f"names: {', '.join(names) or 'none'}), and a replay without the model needs one: "
-                "let the model be asked, or name another record."
+                f"{self.path}: holds answers of {len(identities)} models with the name {name!r} "
+                f"(all names: {', '.join(names) or 'none'}), and a replay without the model needs "
+                "one: let the model be asked, or name another record."
             )
-        return found.pop()
+        return identities.pop()
 
     def add(self, identity: Identity, request: Request, answer: Answer) -> None:
         """Add an answer; it is on the disk when this returns."""
@@ -236,8 +236,8 @@ def record_lines(entries: Iterable[Entry]) -> str:
     for entry in entries:
         follows = entry.after(last)
         last = follows.chained or ""
-        said = follows.model_dump(mode="json")
-        lines.append(json.dumps(said, ensure_ascii=True, separators=(",", ":")) + "\n")
+        fields = follows.model_dump(mode="json")
+        lines.append(json.dumps(fields, ensure_ascii=True, separators=(",", ":")) + "\n")
     return "".join(lines)
 
 
@@ -279,15 +279,15 @@ def _mend(path: Path) -> None:
     check_regular(path, RecordError)
     with path.open("r+b") as file:
         content = file.read()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
+        end = content.rfind(b"\n") + 1
+        if end < len(content):
             _LOG.warning(
                 "%s: the last line was cut off after %d bytes (a run was killed); it is removed "
                 "and its request asked again.",
                 path,
-                len(content) - whole,
+                len(content) - end,
             )
-            file.truncate(whole)
+            file.truncate(end)
 
 
 def key_of(identity: Identity, request: Request) -> str:

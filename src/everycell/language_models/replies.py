@@ -179,21 +179,21 @@ def _tokens(
     choice: _Choice, text: str, stop: tuple[str, ...], identity: Identity
 ) -> tuple[Token, ...]:
     """Tokens with log-probabilities, which must spell the text and where it was cut."""
-    given = choice.logprobs
-    if isinstance(given, _TokensOfChat):
-        values = [token.logprob for token in given.content or ()]
-        spellings = [[token.token for token in given.content or ()], _from_bytes(given)]
+    logprobs = choice.logprobs
+    if isinstance(logprobs, _TokensOfChat):
+        values = [token.logprob for token in logprobs.content or ()]
+        spellings = [[token.token for token in logprobs.content or ()], _from_bytes(logprobs)]
     else:
-        values, spellings = (given.token_logprobs, [given.tokens]) if given else ([], [])
+        values, spellings = (logprobs.token_logprobs, [logprobs.tokens]) if logprobs else ([], [])
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         raise _without_logprobs(identity)
     for pieces in spellings:
-        whole = "".join(pieces)
-        cut = whole[len(text) :]
+        spelled = "".join(pieces)
+        cut = spelled[len(text) :]
         if (
             len(pieces) == len(known)
-            and whole.startswith(text)
+            and spelled.startswith(text)
             and (not cut or cut.startswith(stop) or _SPECIAL.fullmatch(cut))
         ):
             pairs = zip(pieces, known, strict=True)
@@ -204,29 +204,29 @@ def _tokens(
     )
 
 
-def _from_bytes(given: _TokensOfChat) -> list[str]:
+def _from_bytes(reply: _TokensOfChat) -> list[str]:
     """Texts of tokens by their bytes; a character that is split belongs to its last token."""
-    tokens = given.content or []
+    tokens = reply.content or []
     pieces = [bytes(token.bytes) for token in tokens if token.bytes is not None]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    return [decoder.decode(each) for each in pieces] if len(pieces) == len(tokens) else []
+    return [decoder.decode(piece) for piece in pieces] if len(pieces) == len(tokens) else []
 
 
 def _scored(
     choice: _ChoiceOfText, prompt: str, continuation: str, identity: Identity
 ) -> tuple[Token, ...]:
     """Tokens of the continuation, which stand at the end of the prompt that came back."""
-    border, given = len(prompt), choice.logprobs
-    if given is None or not given.text_offset or not choice.text.startswith(prompt):
+    border, logprobs = len(prompt), choice.logprobs
+    if logprobs is None or not logprobs.text_offset or not choice.text.startswith(prompt):
         raise _without_logprobs(identity)
-    if border not in given.text_offset:
+    if border not in logprobs.text_offset:
         raise LanguageModelError(
             f"{identity.name} has a token across the border between the prompt and the "
             f"continuation {continuation[:40]!r}: end the prompt elsewhere, such as "
             "before a space."
         )
-    part = slice(given.text_offset.index(border), None)
-    tokens, values = given.tokens[part], given.token_logprobs[part]
+    part = slice(logprobs.text_offset.index(border), None)
+    tokens, values = logprobs.tokens[part], logprobs.token_logprobs[part]
     scored = _TokensOfText(tokens=tokens, token_logprobs=values)
     choice = choice.model_copy(update={"logprobs": scored})
     return _tokens(choice, continuation, (), identity)

@@ -89,10 +89,10 @@ variable of a key
             "of a key"
         )
     try:
-        whole = bool(parts.hostname) and parts.port != 0
+        is_complete = bool(parts.hostname) and parts.port != 0
     except ValueError:
-        whole = False
-    if not whole:
+        is_complete = False
+    if not is_complete:
         raise ValueError("an address has a host, and after a colon a port of 1 to 65535")
     return url
 
@@ -313,12 +313,12 @@ class LanguageModels(Settings):
         >>> LanguageModels().answered_by("nobody")
         {}
         """
-        for models, kept in (
+        for models, keys in (
             (self.endpoints, ("url", "model", "version", "extra")),
             (self.local, ("source", "revision", "dtype")),
         ):
             if name in models:
-                return {key: getattr(models[name], key) for key in kept}
+                return {key: getattr(models[name], key) for key in keys}
         return {}
 
 

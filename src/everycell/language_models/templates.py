@@ -59,14 +59,14 @@ def check_slots(template: Template, path: Path, slots: Slots) -> None:
             f"{path}: a dollar sign starts no slot; write $$ for the sign itself, and as slots "
             f"{allowed}."
         )
-    found = template.get_identifiers()
-    for name in found:
+    identifiers = template.get_identifiers()
+    for name in identifiers:
         if name not in slots:
             raise TemplateError(
                 f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}."
             )
     for name, (meaning, needed) in slots.items():
-        if needed and name not in found:
+        if needed and name not in identifiers:
             raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")
 
 

@@ -70,14 +70,14 @@ class Throughput:
 
     def __str__(self) -> str:
         """The rates in words; without tokens where none are known."""
-        found = self.summary()
-        if "answers_a_minute" not in found:
+        summary = self.summary()
+        if "answers_a_minute" not in summary:
             return "too fast to measure"
-        said = f"{found['answers_a_minute']:.3g} answers a minute"
+        text = f"{summary['answers_a_minute']:.3g} answers a minute"
         if not self.prompt_tokens:
-            return said
-        read, written = found["prompt_tokens_a_second"], found["answer_tokens_a_second"]
-        return f"{said}, {read:.3g} tokens a second read and {written:.3g} written"
+            return text
+        read, written = summary["prompt_tokens_a_second"], summary["answer_tokens_a_second"]
+        return f"{text}, {read:.3g} tokens a second read and {written:.3g} written"
 
 
 class Progress:

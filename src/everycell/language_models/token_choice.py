@@ -101,8 +101,8 @@ class StopTexts(StoppingCriteria):
         # All rows at once: each look at a GPU waits for it.
         for row, tail in enumerate(ids[:, last:].tolist() if self._texts else ()):
             if row not in self.lengths:
-                said = self._tokenizer.decode(tail)
-                if any(text in said for text in self._texts):
+                end = self._tokenizer.decode(tail)
+                if any(text in end for text in self._texts):
                     self.lengths[row] = ids.shape[1] - self._start
         done = [row in self.lengths for row in range(len(ids))]
         return torch.tensor(done, dtype=torch.bool, device=ids.device)

@@ -63,19 +63,22 @@ def trained_vectors(ids: Sequence[Ids], pad_id: int) -> Lookup:
 
 
 def numbered_turns(
-    dialogues: Sequence[Dialogue], *, most: int = TURNS
+    dialogues: Sequence[Dialogue], *, limit: int = TURNS
 ) -> tuple[list[str], list[list[list[int]]]]:
     """Dialogues as numbers of utterances, so that an utterance is encoded once."""
     numbers: dict[str, int] = {}
     turns = []
-    for place, dialogue in enumerate(dialogues):
-        found = exchanges(dialogue)[-most:]
-        if not found:
+    for number, dialogue in enumerate(dialogues):
+        last_exchanges = exchanges(dialogue)[-limit:]
+        if not last_exchanges:
             raise ValueError(
-                f"Dialogue {place} has no utterance: leave it out, or give it its text."
+                f"Dialogue {number} has no utterance: leave it out, or give it its text."
             )
         turns.append(
-            [[numbers.setdefault(text, len(numbers)) for text in exchange] for exchange in found]
+            [
+                [numbers.setdefault(text, len(numbers)) for text in exchange]
+                for exchange in last_exchanges
+            ]
         )
     return list(numbers), turns
 
@@ -98,12 +101,12 @@ def asap_probabilities(
     model: Asap, lookup: Lookup, turns: Sequence[Sequence[Sequence[int]]], *, batch: int = 64
 ) -> npt.NDArray[np.float32]:
     """Probability of dissatisfaction after the last turn."""
-    found = [np.empty(0, dtype=np.float32)]
+    batches = [np.empty(0, dtype=np.float32)]
     with torch.no_grad():
         for start in range(0, len(turns), batch):
             _, intensities = _last(model, lookup, turns[start : start + batch])
-            found.append(intensities.softmax(dim=-1)[:, 1].cpu().numpy())
-    return np.concatenate(found)
+            batches.append(intensities.softmax(dim=-1)[:, 1].cpu().numpy())
+    return np.concatenate(batches)
 
 
 def _last(
@@ -112,7 +115,7 @@ def _last(
     """What the model says at the last turn of dialogues."""
     lengths = [len(dialogue) for dialogue in turns]
     flat = np.concatenate([np.asarray(dialogue, dtype=np.int64) for dialogue in turns])
-    numbers, places = np.unique(flat, return_inverse=True)
-    vectors = lookup(model, numbers)[torch.from_numpy(places.reshape(flat.shape))]
+    numbers, positions = np.unique(flat, return_inverse=True)
+    vectors = lookup(model, numbers)[torch.from_numpy(positions.reshape(flat.shape))]
     parts = vectors.reshape(len(flat), -1).split(lengths)
     return model.last(nn.utils.rnn.pad_sequence(parts, batch_first=True), lengths)

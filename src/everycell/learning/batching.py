@@ -72,10 +72,10 @@ def map_batches(
     # Stable, so that sequences of one length keep their order.
     order = np.argsort(-lengths, kind="stable")
     results: list[np.ndarray] = [np.empty(0)] * len(lengths)
-    most = len(lengths) if batch_size is None else batch_size
-    begun = told = time.monotonic()
+    limit = len(lengths) if batch_size is None else batch_size
+    begun = last_report = time.monotonic()
     todo = int(lengths.sum())
-    start = seen = 0
+    start = done = 0
     # A GPU computes a batch while the CPU pads the next, so answers are fetched one batch late.
     late: list[tuple[np.ndarray, torch.Tensor]] = []
 
@@ -87,7 +87,7 @@ def map_batches(
 
     while start < len(order):
         longest = int(lengths[order[start]])
-        rows = order[start : start + max(1, min(most, batch_tokens // longest))]
+        rows = order[start : start + max(1, min(limit, batch_tokens // longest))]
         answers = _try(forward, pad([sequences[row] for row in rows], pad_id, device))
         if answers is None:
             if len(rows) == 1:
@@ -95,11 +95,11 @@ def map_batches(
                     f"Out of memory with a batch of one of the {what}, which has {longest} tokens: "
                     "cut the texts shorter, take a smaller model or a machine with more memory."
                 )
-            most = len(rows) // 2
-            batch_tokens = most * longest
+            limit = len(rows) // 2
+            batch_tokens = limit * longest
             LOG.warning(
                 "Out of memory with a batch of %d %s of up to %d tokens: going on with %d a batch.",
-                *(len(rows), what, longest, most),
+                *(len(rows), what, longest, limit),
             )
             continue
         if answers.shape[:1] != rows.shape:
@@ -110,11 +110,11 @@ def map_batches(
         fetch()
         late.append((rows, answers))
         start += len(rows)
-        seen += int(lengths[rows].sum())
+        done += int(lengths[rows].sum())
         now = time.monotonic()
-        if now - told >= log_seconds:
-            told = now
-            left = (now - begun) * (todo - seen) / seen
+        if now - last_report >= log_seconds:
+            last_report = now
+            left = (now - begun) * (todo - done) / done
             LOG.info("%d of %d %s, about %.0f s left.", start, len(order), what, left)
     fetch()
     return results

@@ -61,8 +61,8 @@ class Checkpoints:
         # Only a checkpoint that was found to be corrupt can be there already.
         shutil.rmtree(target, ignore_errors=True)
         os.replace(partial, target)
-        kept = [*_steps(self.folder)[-2:], record.best_step]
-        for step in set(_steps(self.folder)) - set(kept):
+        steps = [*_steps(self.folder)[-2:], record.best_step]
+        for step in set(_steps(self.folder)) - set(steps):
             shutil.rmtree(self.folder / _name(step))
 
     def resume(self, inputs: dict[str, JsonValue]) -> TrainingRecord | None:

@@ -45,7 +45,7 @@ def score_pairs(
     """
     _check(model, length)
     query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query")
-    document_ids = _tokenised(tokenizer, documents, [each for _, each in pairs], "document")
+    document_ids = _tokenised(tokenizer, documents, [document for _, document in pairs], "document")
     joined = [join(tokenizer, query_ids[one], document_ids[other], length) for one, other in pairs]
     mode = model.training
     model.eval()
@@ -70,21 +70,21 @@ def _check(model: BertForSequenceClassification, length: PairLength) -> None:
             f"The model has {model.config.num_labels} outputs: a cross-encoder has one, so load "
             "it for sequence classification with num_labels=1."
         )
-    most = model.config.max_position_embeddings
-    if length.total > most:
+    limit = model.config.max_position_embeddings
+    if length.total > limit:
         raise ValueError(
-            f"Pairs may have {length.total} tokens and the model reads {most}: lower the length."
+            f"Pairs may have {length.total} tokens and the model reads {limit}: lower the length."
         )
 
 
 def _tokenised(
     tokenizer: PreTrainedTokenizerBase,
     texts: Mapping[Any, str],
-    wanted: Sequence[Hashable],
+    keys: Sequence[Hashable],
     kind: str,
 ) -> dict[Hashable, npt.NDArray[np.int32]]:
     """Token ids of each text that is wanted."""
-    unique = list(dict.fromkeys(wanted))
+    unique = list(dict.fromkeys(keys))
     for key in unique:
         if key not in texts:
             raise ValueError(
@@ -166,8 +166,8 @@ def training_loss(
         documents = ids_of(texts)
         size = 1 + numbers.pop()
         pairs = [
-            join(tokenizer, queries[place // size], document, length)
-            for place, document in enumerate(documents)
+            join(tokenizer, queries[position // size], document, length)
+            for position, document in enumerate(documents)
         ]
         batch = pad(pairs, tokenizer.pad_token_id, model.device)
         value = softmax_loss(logit(model, batch).reshape(-1, size))

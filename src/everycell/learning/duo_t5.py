@@ -64,13 +64,13 @@ def _prompt(
 ) -> str:
     """Prompt of a pair, cut to a length: what stands behind the texts must stay."""
 
-    def made(words: int | None) -> str:
-        shown = [" ".join(text.split()[:words]) for text in (one, other)]
-        return f"Query: {query} Document0: {shown[0]} Document1: {shown[1]} Relevant:"
+    def build(words: int | None) -> str:
+        texts = [" ".join(text.split()[:words]) for text in (one, other)]
+        return f"Query: {query} Document0: {texts[0]} Document1: {texts[1]} Relevant:"
 
     words = max(len(one.split()), len(other.split()))
-    prompt = made(None)
+    prompt = build(None)
     while words > 1 and len(tokenizer(prompt, verbose=False)["input_ids"]) > length:
         words = min(words - 1, words * 9 // 10)
-        prompt = made(words)
+        prompt = build(words)
     return prompt

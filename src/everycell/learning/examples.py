@@ -33,10 +33,10 @@ def ranking_examples(
     to a file and mapped from it: memory holds what a batch needs.
     """
     check_texts(documents, queries, candidates)
-    wanted = candidates["split"] == "train"
+    is_training = candidates["split"] == "train"
     if tasks is not None:
-        wanted &= candidates["task"].isin(tasks)
-    lists = candidates[wanted].sort_values(["task", "query_id", "document_id"], kind="stable")
+        is_training &= candidates["task"].isin(tasks)
+    lists = candidates[is_training].sort_values(["task", "query_id", "document_id"], kind="stable")
     relevant = lists[lists["relevance"] > 0].drop_duplicates(["query_id", "document_id"])
     if relevant.empty:
         raise ValueError(
@@ -45,8 +45,8 @@ def ranking_examples(
         )
     generator = np.random.default_rng(seed)
     drawn = relevant.iloc[generator.permutation(len(relevant))[:pairs]]
-    others = lists[lists["relevance"] == 0].groupby(["task", "query_id"])["document_id"]
-    pools = {key: ids.to_numpy() for key, ids in others}
+    irrelevant = lists[lists["relevance"] == 0].groupby(["task", "query_id"])["document_id"]
+    pools = {key: ids.to_numpy() for key, ids in irrelevant}
     query_text = queries.drop_duplicates("query_id").set_index("query_id")["text"]
     text = documents.set_index("document_id")["text"]
 
@@ -73,9 +73,9 @@ def _rows(
                 f"Query {pair.query_id!r} of task {pair.task!r} has {len(pool)} documents that are "
                 f"not relevant: {negatives} are needed; ask for fewer."
             )
-        chosen = generator.choice(pool, negatives, replace=False)
+        sampled = generator.choice(pool, negatives, replace=False)
         yield {
             "query": query_text[pair.query_id],
             "positive": text[pair.document_id],
-            "negatives": [text[document] for document in chosen],
+            "negatives": [text[document] for document in sampled],
         }

@@ -25,15 +25,15 @@ class Expansion:
     ----------
     sequences : list of list of int
         Token ids of each document, ready for `everycell.learning.tildev2.encode`.
-    found : numpy.ndarray of int64, shape (documents,)
+    missing : numpy.ndarray of int64, shape (documents,)
         New terms of each document, whether or not there was room; their mean is what the thesis
         reports.
     added : numpy.ndarray of int64, shape (documents,)
-        New terms for which there was room, at most `found`.
+        New terms for which there was room, at most `missing`.
     """
 
     sequences: list[list[int]]
-    found: IntArray
+    missing: IntArray
     added: IntArray
 
 
@@ -57,12 +57,12 @@ def expand(
         row[~np.isin(row, np.concatenate([ids, stop]))]
         for row, ids in zip(proposed, documents, strict=True)
     ]
-    found = np.array([len(new) for new in terms], dtype=np.int64)
+    counts = np.array([len(new) for new in terms], dtype=np.int64)
     # One place is for the [SEP] behind the new terms.
     room = np.array([max(0, length - len(ids) - 1) for ids in documents], dtype=np.int64)
-    added = np.minimum(found, room)
+    added = np.minimum(counts, room)
     sequences = [
         [*ids, *new[:count].tolist(), tokenizer.sep_token_id] if count else ids
         for ids, new, count in zip(documents, terms, added, strict=True)
     ]
-    return Expansion(sequences, found, added)
+    return Expansion(sequences, counts, added)

@@ -122,9 +122,9 @@ class Asap(PreTrainedModel):
 
     def last(self, turns: torch.Tensor, lengths: Sequence[int]) -> tuple[torch.Tensor, ...]:
         """The same at the last turn of each dialogue only."""
-        places = torch.arange(len(lengths)), torch.tensor(lengths) - 1
+        positions = torch.arange(len(lengths)), torch.tensor(lengths) - 1
         # pyrefly: ignore[not-callable]  its base class is unknown to the checker
-        return tuple(values[places] for values in self(turns))
+        return tuple(values[positions] for values in self(turns))
 
 
 def asap_from_encoder(encoder: BertModel, **sizes: Any) -> Asap:
@@ -161,6 +161,6 @@ def _causal(transformer: nn.TransformerEncoder, values: torch.Tensor) -> torch.T
 
 def _positions(turns: int, size: int) -> torch.Tensor:
     """Sines and cosines of the turn's number, of Vaswani et al. (2017), section 3.5."""
-    place = torch.arange(turns, dtype=torch.float64)[:, None]
+    position = torch.arange(turns, dtype=torch.float64)[:, None]
     rate = 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
-    return torch.stack([(place * rate).sin(), (place * rate).cos()], dim=2).reshape(turns, -1)
+    return torch.stack([(position * rate).sin(), (position * rate).cos()], dim=2).reshape(turns, -1)

@@ -118,5 +118,5 @@ def commit_of(folder: Path) -> str | None:
 def _first_line(error: BaseException) -> str:
     """What an error says, without the numbers of requests that its further lines have."""
     token = os.environ.get("HF_TOKEN")
-    said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(". ")
-    return said.replace(token, "...") if token else said
+    line = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(". ")
+    return line.replace(token, "...") if token else line

@@ -42,10 +42,10 @@ def first_state(bert: BertModel, batch: Batch) -> torch.Tensor:
     padding = batch["attention_mask"][:, None] == 0
     logits = logits.masked_fill(padding, torch.finfo(logits.dtype).min)
     weights = attention.dropout(logits.softmax(-1))
-    found = torch.einsum("bhm,hdm->bhd", weights @ hidden, value[0])
+    attended = torch.einsum("bhm,hdm->bhd", weights @ hidden, value[0])
     # The weights add up to 1, but for dropout.
-    found = found + weights.sum(-1, keepdim=True) * value[1]
-    return _after_attention(bert, found.flatten(1), hidden[:, 0])
+    attended = attended + weights.sum(-1, keepdim=True) * value[1]
+    return _after_attention(bert, attended.flatten(1), hidden[:, 0])
 
 
 def pooled_first_state(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
@@ -62,8 +62,8 @@ def logit(model: BertForSequenceClassification, batch: Batch) -> torch.Tensor:
 def states_at(bert: BertModel, batch: Batch, read: torch.Tensor) -> torch.Tensor:
     """Last hidden states at chosen positions."""
     hidden, mask = _below_last(bert, batch)
-    found, _ = bert.encoder.layer[-1].attention.self(hidden, mask)
-    return _after_attention(bert, found[read], hidden[read])
+    attended, _ = bert.encoder.layer[-1].attention.self(hidden, mask)
+    return _after_attention(bert, attended[read], hidden[read])
 
 
 def _below_last(bert: BertModel, batch: Batch) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -77,7 +77,7 @@ def _below_last(bert: BertModel, batch: Batch) -> tuple[torch.Tensor, torch.Tens
     return hidden, mask
 
 
-def _after_attention(bert: BertModel, found: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+def _after_attention(bert: BertModel, attended: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
     """What the last layer makes of attention, each position by itself; shape (n, hidden size)."""
     last = bert.encoder.layer[-1]
-    return last.feed_forward_chunk(last.attention.output(found, before))
+    return last.feed_forward_chunk(last.attention.output(attended, before))

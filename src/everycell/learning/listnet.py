@@ -60,7 +60,7 @@ class ListNet(nn.Module):
 def train_and_score(
     features: Sequence[npt.ArrayLike],
     relevance: Sequence[npt.ArrayLike],
-    others: Sequence[npt.ArrayLike],
+    scored_features: Sequence[npt.ArrayLike],
     *,
     epochs: Sequence[int],
     seed: int,
@@ -79,7 +79,7 @@ def train_and_score(
     Loss: cross entropy between relevance, divided by its Euclidean norm, and the softmax of the
     scores over the list (Cao et al., 2007, with the norm of the code that heuss2025 names).
     """
-    _check(features, relevance, others, epochs)
+    _check(features, relevance, scored_features, epochs)
     if validation is not None:
         _check(*validation, features[:1], epochs)
     torch.manual_seed(seed)
@@ -89,24 +89,24 @@ def train_and_score(
     model = ListNet(inputs[0].shape[1]).double()
     # Fused: the roots of the other kinds differ in their last bit between processors.
     optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
-    found: dict[int | None, list[FloatArray]] = {}
+    scores: dict[int | None, list[FloatArray]] = {}
     lowest = np.inf
     for epoch in range(1, max(epochs) + 1):
         order = rng.permutation(len(inputs))
         for start in range(0, len(order), batch):
-            chosen = order[start : start + batch]
-            loss = _loss(model, [inputs[i] for i in chosen], [targets[i] for i in chosen])
+            rows = order[start : start + batch]
+            loss = _loss(model, [inputs[i] for i in rows], [targets[i] for i in rows])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
         if epoch in epochs:
-            found[epoch] = score(model, others)
+            scores[epoch] = score(model, scored_features)
         if held_out is not None and (stop_by is None or epoch <= stop_by):
             with torch.no_grad():
                 held_out_loss = float(_loss(model, *held_out))
             if held_out_loss < lowest:
-                lowest, found[None] = held_out_loss, score(model, others)
-    return found
+                lowest, scores[None] = held_out_loss, score(model, scored_features)
+    return scores
 
 
 def score(model: ListNet, lists: Sequence[npt.ArrayLike]) -> list[FloatArray]:
@@ -155,7 +155,7 @@ def _linear(inputs: int, outputs: int) -> nn.Linear:
 def _check(
     features: Sequence[npt.ArrayLike],
     relevance: Sequence[npt.ArrayLike],
-    others: Sequence[npt.ArrayLike],
+    scored_features: Sequence[npt.ArrayLike],
     epochs: Sequence[int],
 ) -> None:
     if not epochs or min(epochs) < 1:
@@ -166,7 +166,7 @@ def _check(
             "one of each for every list, and at least one list."
         )
     width = np.shape(features[0])[-1]
-    for number, shape in enumerate(map(np.shape, [*features, *others])):
+    for number, shape in enumerate(map(np.shape, [*features, *scored_features])):
         if len(shape) != 2 or not shape[0] or shape[1] != width:
             raise ValueError(
                 f"List {number} has features of the shape {shape}: it must have a row an "

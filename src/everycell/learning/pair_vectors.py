@@ -24,13 +24,13 @@ def pair_vectors(
 ) -> npt.NDArray[np.float32]:
     """Vector of each pair of query and document before the last layer."""
     ids = {}
-    for name, texts, wanted in (("query", queries, 0), ("document", documents, 1)):
-        needed = list(dict.fromkeys(pair[wanted] for pair in pairs))
-        missing = [each for each in needed if each not in texts]
+    for name, texts, side in (("query", queries, 0), ("document", documents, 1)):
+        needed = list(dict.fromkeys(pair[side] for pair in pairs))
+        missing = [key for key in needed if key not in texts]
         if missing:
             raise ValueError(f"The {name} {missing[0]!r} has no text: give one for each pair.")
-        found = tokenise(tokenizer, [texts[each] for each in needed])
-        ids[name] = dict(zip(needed, found, strict=True))
+        tokens = tokenise(tokenizer, [texts[key] for key in needed])
+        ids[name] = dict(zip(needed, tokens, strict=True))
     joined = [
         join(tokenizer, ids["query"][query], ids["document"][document], length)
         for query, document in pairs

@@ -41,19 +41,19 @@ def convert_weights(source: Path | str, target: Path, *, one_output: bool = Fals
             f"{source} is in {len(names)} parts: one output is made of one part alone."
         )
     config = _config(source) if one_output else None
-    with atomic_path(target) as place:
-        place.mkdir()
+    with atomic_path(target) as temporary:
+        temporary.mkdir()
         for name in names:
-            new = place / _safe_name(name)
+            new = temporary / _safe_name(name)
             _in_own_process(source / name, new, one_output)
-        _copy_others(source, place)
+        _copy_others(source, temporary)
         if config is not None:
             config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
             config.pop("num_labels", None)
             text = json.dumps(config, indent=2) + "\n"
-            (place / "config.json").write_text(text, encoding="utf-8")
-        made = sorted(path.name for path in place.iterdir())
-    return [target / name for name in made]
+            (temporary / "config.json").write_text(text, encoding="utf-8")
+        written = sorted(path.name for path in temporary.iterdir())
+    return [target / name for name in written]
 
 
 def _parts(source: Path) -> list[str]:
@@ -113,23 +113,23 @@ def _in_own_process(path: Path, new: Path, one_output: bool) -> None:
         check=False,
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise ModelError(said[-1] if said else f"{path} ended its reader ({done.returncode}).")
+        lines = done.stderr.strip().splitlines()
+        raise ModelError(lines[-1] if lines else f"{path} ended its reader ({done.returncode}).")
 
 
-def _copy_others(source: Path, place: Path) -> None:
+def _copy_others(source: Path, folder: Path) -> None:
     """Configuration, tokenizer and, of a model in parts, its index."""
     for kind in _OTHERS:
         for path in source.glob(kind):
             if path.is_file():
-                new = place / path.relative_to(source)
+                new = folder / path.relative_to(source)
                 new.parent.mkdir(exist_ok=True)
                 shutil.copyfile(path, new)
     if (source / INDEX).is_file() and not (source / WEIGHTS).is_file():
         index = _index(source)
         index["weight_map"] = {key: _safe_name(name) for key, name in index["weight_map"].items()}
         text = json.dumps(index, indent=2) + "\n"
-        (place / "model.safetensors.index.json").write_text(text, encoding="utf-8")
+        (folder / "model.safetensors.index.json").write_text(text, encoding="utf-8")
 
 
 def _convert(path: Path, new: Path, one_output: bool) -> None:
@@ -159,12 +159,12 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
             f"{path} is not a table of weights by name: take the checkpoint of a model."
         )
     # Names that share memory are written apart: each loader then finds all of them.
-    seen: set[int] = set()
+    pointers: set[int] = set()
     weights = {}
     for name, tensor in read.items():
         storage = tensor.untyped_storage().data_ptr()
-        weights[name] = tensor.clone() if storage in seen else tensor.contiguous()
-        seen.add(storage)
+        weights[name] = tensor.clone() if storage in pointers else tensor.contiguous()
+        pointers.add(storage)
     if one_output:
         for name in ("classifier.weight", "classifier.bias"):
             if name not in weights or len(weights[name]) != 2:
@@ -175,8 +175,8 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
 
 def _refused(reason: str) -> str:
     """What torch would not read, of its long message."""
-    found = re.search(r"(?i)unsupported (global: )?(global|class|operand) [\w.]+", reason)
-    return found[0] if found else reason[:120]
+    match = re.search(r"(?i)unsupported (global: )?(global|class|operand) [\w.]+", reason)
+    return match[0] if match else reason[:120]
 
 
 if __name__ == "__main__":

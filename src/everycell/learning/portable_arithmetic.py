@@ -41,9 +41,9 @@ def use_portable_arithmetic() -> None:
     """
     os.environ.update(_SETTINGS)
     torch.set_num_threads(1)
-    found = torch.backends.cpu.get_cpu_capability()
-    if found not in ("DEFAULT", "NO AVX"):
+    capability = torch.backends.cpu.get_cpu_capability()
+    if capability not in ("DEFAULT", "NO AVX"):
         raise RuntimeError(
-            f"Torch computes with {found} already: call use_portable_arithmetic() before the first "
-            "computation of the process."
+            f"Torch computes with {capability} already: call use_portable_arithmetic() before "
+            "the first computation of the process."
         )

@@ -87,10 +87,10 @@ def load_encoder(
     if kind not in get_args(Kind):
         raise ModelError(f"kind is {kind!r}: give one of {', '.join(get_args(Kind))}.")
     folder, name = model_folder(source, network=network, revision=revision), str(source)
-    made, tokenizer_class = _CLASSES.get(kind, (AutoModel, AutoTokenizer))
+    model_class, tokenizer_class = _CLASSES.get(kind, (AutoModel, AutoTokenizer))
     with quiet():
         try:
-            model, report = made.from_pretrained(
+            model, report = model_class.from_pretrained(
                 folder,
                 local_files_only=True,
                 trust_remote_code=False,
@@ -144,11 +144,11 @@ def encode_queries(
             return_tensors="pt",
         ).to(model.device)
         with torch.inference_mode():
-            found = finish(model(**ids))[0].cpu()
+            vector = finish(model(**ids))[0].cpu()
         if kind == "unicoil":
-            yield _weights(tokenizer.convert_ids_to_tokens(ids["input_ids"][0]), found.tolist())
+            yield _weights(tokenizer.convert_ids_to_tokens(ids["input_ids"][0]), vector.tolist())
         else:
-            yield found.tolist()
+            yield vector.tolist()
 
 
 def _weights(pieces: Sequence[str], weights: Sequence[float]) -> dict[str, int]:

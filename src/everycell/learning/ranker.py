@@ -159,8 +159,8 @@ class PairRanker(Ranker):
 
 def ranker_names() -> list[str]:
     """Names of all rankers, sorted."""
-    found = pkgutil.iter_modules(rankers.__path__)
-    return sorted(module.name.replace("_", "-") for module in found)
+    modules = pkgutil.iter_modules(rankers.__path__)
+    return sorted(module.name.replace("_", "-") for module in modules)
 
 
 def ranker_module(name: str) -> str:
@@ -192,5 +192,5 @@ def ranker_named(name: str) -> Ranker:
 
 def rankers_of(kind: type[Ranker]) -> list[Ranker]:
     """Rankers of a kind, by name."""
-    found = [ranker_named(name) for name in ranker_names()]
-    return [ranker for ranker in found if isinstance(ranker, kind)]
+    candidates = [ranker_named(name) for name in ranker_names()]
+    return [ranker for ranker in candidates if isinstance(ranker, kind)]

@@ -64,9 +64,11 @@ def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> floa
     >>> round(macro_f1([True, False, False, False], [0.9, 0.5, 0.1, 0.7]), 4)
     0.7333
     """
-    said = np.asarray(probabilities) > 0.5
+    predictions = np.asarray(probabilities) > 0.5
     truth = np.asarray(dissatisfied, dtype=bool)
-    return float(f1_score(truth, said, average="macro", labels=[False, True], zero_division=0))
+    return float(
+        f1_score(truth, predictions, average="macro", labels=[False, True], zero_division=0)
+    )
 
 
 # -- baselines -----------------------------------------------------------------------------------
@@ -103,15 +105,15 @@ def logistic_regression(
         )
     words = TfidfVectorizer(analyzer=_terms, sublinear_tf=True, min_df=_FEWEST)
     columns, valid_columns = words.fit_transform(dialogues), words.transform(valid)
-    best, kept = -1.0, None
+    best, best_model = -1.0, None
     for strength in strengths:
         weights = {False: 1, True: factor}
         regression = LogisticRegression(C=strength, class_weight=weights, max_iter=1000)
         regression.fit(columns, labels)
         value = macro_f1(valid_dissatisfied, regression.predict_proba(valid_columns)[:, 1])
         if value > best:
-            best, kept = value, regression
-    return Pipeline([("words", words), ("regression", kept)])
+            best, best_model = value, regression
+    return Pipeline([("words", words), ("regression", best_model)])
 
 
 def regression_probabilities(model: Pipeline, dialogues: Sequence[Dialogue]) -> FloatArray:

@@ -68,11 +68,11 @@ class UtteranceVectors:
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of texts."""
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
-        found = dense_vectors(self._model, self._tokenizer, new, self._utterance)
-        found *= np.sqrt(found.shape[1])
-        self._rows |= dict(zip(new, found, strict=True))
+        vectors = dense_vectors(self._model, self._tokenizer, new, self._utterance)
+        vectors *= np.sqrt(vectors.shape[1])
+        self._rows |= dict(zip(new, vectors, strict=True))
         rows = [self._rows[text] for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(texts), found.shape[1])
+        return np.array(rows, dtype=np.float32).reshape(len(texts), vectors.shape[1])
 
 
 def stepped_options(
@@ -168,7 +168,7 @@ def train_asap(
     model = model.to(device())
 
     def read(dialogues: Sequence[Dialogue]) -> tuple[Lookup, list[list[list[int]]]]:
-        texts, numbers = numbered_turns(dialogues, most=turns)
+        texts, numbers = numbered_turns(dialogues, limit=turns)
         if isinstance(source, UtteranceVectors):
             return frozen_vectors(source(texts)), numbers
         ids = token_ids(tokenizer, texts, utterance)
@@ -182,7 +182,7 @@ def train_asap(
         asap_loss(lookup),
         options,
         folder,
-        validate=lambda found: macro_f1(valid.dissatisfied, asap_probabilities(found, *valid_read)),
+        validate=lambda asap: macro_f1(valid.dissatisfied, asap_probabilities(asap, *valid_read)),
         settings={
             "factor": factor,
             "turns": turns,
@@ -217,10 +217,10 @@ def _hash(dialogues: Sequence[Dialogue], labels: Sequence[bool] = ()) -> str:
 
 def _examples(name: str, rows: list[Any], dissatisfied: Sequence[bool], factor: int) -> Dataset:
     """Rows of a training set, the dissatisfied ones repeated."""
-    places = up_sampled(dissatisfied, factor)
+    indices = up_sampled(dissatisfied, factor)
     return Dataset.from_dict(
         {
-            name: [rows[place] for place in places],
-            "dissatisfied": [bool(dissatisfied[place]) for place in places],
+            name: [rows[index] for index in indices],
+            "dissatisfied": [bool(dissatisfied[index]) for index in indices],
         }
     )

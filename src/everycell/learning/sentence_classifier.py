@@ -92,10 +92,10 @@ def pair_features(
 ) -> FloatArray:
     """What an encoder of single texts says of a question and a sentence."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    place = {text: number for number, text in enumerate(texts)}
+    index_of = {text: number for number, text in enumerate(texts)}
     vectors = dense_vectors(model, tokenizer, texts, length).astype(np.float64)
     questions, sentences = (
-        vectors[[place[pair[side]] for pair in pairs]].reshape(len(pairs), -1) for side in (0, 1)
+        vectors[[index_of[pair[side]] for pair in pairs]].reshape(len(pairs), -1) for side in (0, 1)
     )
     products = questions * sentences
     return np.hstack([products, np.abs(questions - sentences), products.sum(axis=1, keepdims=True)])
@@ -116,14 +116,14 @@ def squad_pairs(questions: Iterable[Question], *, seed: int) -> list[tuple[str, 
     """Question-sentence pairs of SQuAD 2.0, as many with an answer as without (section 5.6.1)."""
     answering: list[tuple[str, str, bool]] = []
     silent: list[tuple[str, str, bool]] = []
-    for question, passage, found in questions:
-        for sentence, answers in sentences_with(passage, found):
-            if not found:
+    for question, passage, answer_texts in questions:
+        for sentence, answers in sentences_with(passage, answer_texts):
+            if not answer_texts:
                 silent.append((question, sentence, False))
             elif answers:
                 answering.append((question, sentence, True))
     drawn = np.random.default_rng(seed).permutation(len(silent))[: len(answering)]
-    return answering + [silent[place] for place in drawn]
+    return answering + [silent[index] for index in drawn]
 
 
 def _sequences(

@@ -86,6 +86,6 @@ def generate(
             return_tensors="pt",
         ).to(model.device)
         with torch.inference_mode():
-            found = model.generate(**read, generation_config=settings)
-        written += tokenizer.batch_decode(found, skip_special_tokens=True)
+            output = model.generate(**read, generation_config=settings)
+        written += tokenizer.batch_decode(output, skip_special_tokens=True)
     return [text.strip() for text in written]

@@ -92,9 +92,9 @@ def join(
     tokenizer: PreTrainedTokenizerBase, query: Ids, document: Ids, length: PairLength
 ) -> TokenPair:
     """[CLS] q [SEP] and d [SEP] as one sequence for a model."""
-    kept, filled = length.room(len(query), len(document))
+    query_length, filled = length.room(len(query), len(document))
     start, end = [tokenizer.cls_token_id], [tokenizer.sep_token_id]
     return TokenPair(
-        np.concatenate([start, query[:kept], end]).astype(np.int32),
+        np.concatenate([start, query[:query_length], end]).astype(np.int32),
         np.concatenate([document[:filled], end]).astype(np.int32),
     )

@@ -56,8 +56,8 @@ def splade_weights(
         largest = [(states @ block.T).amax(dim=1) for block in projection.split(_BLOCK)]
         weights = (torch.cat(largest, dim=1) + bias).relu().log1p()
         # Only the largest leave the batch, as many as its fullest text has above 0.
-        most = int((weights > 0).sum(dim=1).max())
-        values, entries = weights.topk(most, dim=1)
+        width = int((weights > 0).sum(dim=1).max())
+        values, entries = weights.topk(width, dim=1)
         return torch.stack((values, entries.to(values.dtype)), dim=1)
 
     rows = map_batches(
@@ -67,9 +67,9 @@ def splade_weights(
         batch_tokens=batch_tokens,
         device=model.device,
     )
-    kept = [row[:, row[0] > 0] for row in rows]
-    starts = np.concatenate([[0], np.cumsum([row.shape[1] for row in kept], dtype=np.int64)])
-    values, entries = np.concatenate([*kept, np.empty((2, 0), np.float32)], axis=1)
+    nonzero = [row[:, row[0] > 0] for row in rows]
+    starts = np.concatenate([[0], np.cumsum([row.shape[1] for row in nonzero], dtype=np.int64)])
+    values, entries = np.concatenate([*nonzero, np.empty((2, 0), np.float32)], axis=1)
     # Entries are whole numbers below 2^24, which float32 holds exactly.
     matrix = sparse.csr_array(
         (values, entries.astype(np.int64), starts), shape=(len(texts), len(bias))

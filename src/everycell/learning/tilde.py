@@ -94,11 +94,11 @@ def token_ids(
 
 def check_length(model: PreTrainedModel, length: int) -> None:
     """Refuse to read more of a text than the model has positions for."""
-    most = model.config.max_position_embeddings
-    if length > most:
+    limit = model.config.max_position_embeddings
+    if length > limit:
         raise ValueError(
-            f"A length of {length} tokens is asked for, but the model reads {most} at most: give a "
-            "shorter length."
+            f"A length of {length} tokens is asked for, but the model reads {limit} at most: give "
+            "a shorter length."
         )
 
 
@@ -127,10 +127,12 @@ def count_terms(sequences: Sequence[TokenIds], size: int, stop: Ids) -> sparse.c
     """Counts of vocabulary entries in token sequences, without the stop ids."""
     rows = np.repeat(np.arange(len(sequences)), [len(ids) for ids in sequences])
     columns = np.fromiter((number for ids in sequences for number in ids), np.int64, len(rows))
-    kept = ~np.isin(columns, stop)
-    ones = np.ones(int(kept.sum()), dtype=np.float32)
+    is_counted = ~np.isin(columns, stop)
+    ones = np.ones(int(is_counted.sum()), dtype=np.float32)
     # The constructor adds up what stands in one place.
-    return sparse.csr_array((ones, (rows[kept], columns[kept])), shape=(len(sequences), size))
+    return sparse.csr_array(
+        (ones, (rows[is_counted], columns[is_counted])), shape=(len(sequences), size)
+    )
 
 
 def encode(
@@ -153,14 +155,14 @@ def encode(
             f"proposals is {proposals}: give a number from 0 to {model.config.vocab_size}, the "
             "size of the vocabulary."
         )
-    kept = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
+    column_ids = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(model.device)
 
     def forward(batch: Batch) -> torch.Tensor:
         # log P through the logit: the log of a sigmoid that was rounded to 0 would be infinite.
         logits = first_logits(model, batch)
-        found = functional.logsigmoid(logits[:, kept]) / math.log(10)
+        scores = functional.logsigmoid(logits[:, column_ids]) / math.log(10)
         # Entries are whole numbers below 2^24, which float32 holds exactly.
-        return torch.cat([found, logits.topk(proposals).indices.to(found.dtype)], dim=1)
+        return torch.cat([scores, logits.topk(proposals).indices.to(scores.dtype)], dim=1)
 
     rows = map_batches(
         forward,

@@ -107,13 +107,19 @@ def encode(
         return sparse.csr_array(shape, dtype=np.float32)
     weights = np.concatenate([row[:size] for row, size in zip(rows, lengths, strict=True)])
     columns = np.concatenate(sequences)
-    places = np.repeat(np.arange(len(sequences)) * len(tokenizer), lengths) + columns
-    kept = (weights > 0) & ~np.isin(columns, stop)
-    weights, places = weights[kept], places[kept]
-    order = np.lexsort((weights, places))
+    positions = np.repeat(np.arange(len(sequences)) * len(tokenizer), lengths) + columns
+    is_weighted = (weights > 0) & ~np.isin(columns, stop)
+    weights, positions = weights[is_weighted], positions[is_weighted]
+    order = np.lexsort((weights, positions))
     # The last one of each place is its largest.
-    last = order[np.append(places[order][1:] != places[order][:-1], True)] if len(order) else order
-    return sparse.csr_array((weights[last], np.divmod(places[last], len(tokenizer))), shape=shape)
+    last = (
+        order[np.append(positions[order][1:] != positions[order][:-1], True)]
+        if len(order)
+        else order
+    )
+    return sparse.csr_array(
+        (weights[last], np.divmod(positions[last], len(tokenizer))), shape=shape
+    )
 
 
 def ranking_loss(
@@ -140,8 +146,8 @@ def ranking_loss(
             )
         texts = [
             text
-            for positive, others in zip(rows["positive"], negatives, strict=True)
-            for text in (positive, *others)
+            for positive, negative_ids in zip(rows["positive"], negatives, strict=True)
+            for text in (positive, *negative_ids)
         ]
         group = 1 + len(negatives[0])
         queries = count_terms(ids_of(rows["query"]), model.config.vocab_size, stop)
@@ -161,16 +167,16 @@ def ranking_loss(
 def pairwise_scores(model: TildeV2, batch: Batch, counts: torch.Tensor) -> torch.Tensor:
     """Score of each query with each document, with a gradient."""
     ids = batch["input_ids"]
-    asked = counts.any(dim=0)
+    query_terms = counts.any(dim=0)
     # Where a document has a term of a query; stop ids, special tokens and padding are none.
-    read = asked[ids]
+    read = query_terms[ids]
     weights = model.weights_of(states_at(model.bert, batch, read))
     # Terms of the queries, numbered from 0.
-    number = asked.cumsum(0) - 1
-    size = int(asked.sum())
-    places = read.nonzero()[:, 0] * size + number[ids[read]]
-    vectors = weights.new_zeros(len(ids) * size).scatter_reduce(0, places, weights, "amax")
-    return counts[:, asked] @ vectors.view(len(ids), size).T
+    number = query_terms.cumsum(0) - 1
+    size = int(query_terms.sum())
+    cells = read.nonzero()[:, 0] * size + number[ids[read]]
+    vectors = weights.new_zeros(len(ids) * size).scatter_reduce(0, cells, weights, "amax")
+    return counts[:, query_terms] @ vectors.view(len(ids), size).T
 
 
 def contrastive_loss(scores: torch.Tensor, known: np.ndarray, group: int) -> torch.Tensor:

@@ -121,14 +121,17 @@ class _Run:
         self.total = options.epochs * self.steps_an_epoch
         if options.max_steps is not None:
             self.total = min(self.total, options.max_steps)
-        parameters = [each for each in model.parameters() if each.requires_grad]
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimiser = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimiser](
             [
                 {
-                    "params": [each for each in parameters if each.ndim > 1],
+                    "params": [parameter for parameter in parameters if parameter.ndim > 1],
                     "weight_decay": options.weight_decay,
                 },
-                {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0},
+                {
+                    "params": [parameter for parameter in parameters if parameter.ndim <= 1],
+                    "weight_decay": 0.0,
+                },
             ],
             lr=options.learning_rate,
             # One pass over weights and moments, not one for each operation.
@@ -141,12 +144,12 @@ class _Run:
             num_training_steps=self.total,
         )
         self.checkpoints = Checkpoints(checkpoints, model, self.optimiser, self.schedule)
-        found = self.checkpoints.resume(inputs)
-        if found is not None:
+        state = self.checkpoints.resume(inputs)
+        if state is not None:
             LOG.info(
-                "%s: training goes on after step %d of %d.", checkpoints, found.steps, self.total
+                "%s: training goes on after step %d of %d.", checkpoints, state.steps, self.total
             )
-        self.record = found or TrainingRecord(inputs=inputs, batch_size=options.batch_size)
+        self.record = state or TrainingRecord(inputs=inputs, batch_size=options.batch_size)
         self.on_gpu = next(model.parameters()).device.type == "cuda"
         if options.bf16 and not self.on_gpu:
             LOG.warning("bf16 is for a GPU and this is a CPU: training goes on in float32.")
@@ -155,12 +158,12 @@ class _Run:
         """Do the steps that are left; leave the kept weights in the model."""
         every = self.options.validation_steps or self.steps_an_epoch
         first, begun = self.record.steps, time.monotonic()
-        shown = begun
+        last_report = begun
         while self.record.steps < self.total and not self.record.stopped_early:
             self.step()
             done, now = self.record.steps, time.monotonic()
-            if now - shown > PROGRESS_SECONDS or done == self.total:
-                shown = now
+            if now - last_report > PROGRESS_SECONDS or done == self.total:
+                last_report = now
                 LOG.info(
                     "step %d of %d, loss %.4g, %.1f minutes left",
                     done,
@@ -251,12 +254,12 @@ class _Run:
                 "finite number."
             )
         record = self.record
-        best = max((each.value for each in record.validations), default=-np.inf)
+        best = max((validation.value for validation in record.validations), default=-np.inf)
         record.validations.append(Validation(step=record.steps, value=value))
         if value > best:
             record.best_step = record.steps
         assert record.best_step is not None, "a finite value is above none at all"
-        since = [each.step for each in record.validations].index(record.best_step)
+        since = [validation.step for validation in record.validations].index(record.best_step)
         worse = len(record.validations) - since - 1
         record.stopped_early = self.options.patience is not None and worse >= self.options.patience
         LOG.info("validation after step %d: %.4f", record.steps, value)

@@ -121,7 +121,7 @@ class TrainingRecord(BaseModel):
     batch_size: int
 
     @model_validator(mode="after")
-    def _whole(self) -> TrainingRecord:
+    def _check(self) -> TrainingRecord:
         if len(self.losses) != self.steps:
             raise ValueError(f"{len(self.losses)} losses for {self.steps} steps")
         return self
@@ -142,10 +142,10 @@ def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRe
 
 
 def refuse_other(
-    folder: Path, found: Mapping[str, JsonValue], wanted: Mapping[str, JsonValue]
+    folder: Path, actual: Mapping[str, JsonValue], expected: Mapping[str, JsonValue]
 ) -> None:
     """Compare what two trainings depend on; how often checkpoints are written changes nothing."""
-    flat_found, flat_wanted = _flat(found), _flat(wanted)
+    flat_found, flat_wanted = _flat(actual), _flat(expected)
     differences = [
         f"{key} {flat_found.get(key)!r}, now {flat_wanted.get(key)!r}"
         for key in sorted(flat_found.keys() | flat_wanted.keys())

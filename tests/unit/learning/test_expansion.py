@@ -62,22 +62,22 @@ def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop
         fitting = new[: max(0, length - len(ids) - 1)]
         expected = [*ids, *fitting, ID["[SEP]"]] if fitting else ids
         assert found.sequences[row] == expected
-        assert (found.found[row], found.added[row]) == (len(new), len(fitting))
-        assert len(found.sequences[row]) <= length and found.found[row] <= m
+        assert (found.missing[row], found.added[row]) == (len(new), len(fitting))
+        assert len(found.sequences[row]) <= length and found.missing[row] <= m
 
 
 def test_a_long_document_gets_nothing(model, tokenizer, stop):
     found = expanded(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
     assert [len(ids) for ids in found.sequences[:1]] == [32]
-    assert found.found[0] > 0 and found.added[0] == 0
-    assert (found.added[1:] == found.found[1:]).all() and (found.added[1:] > 0).all()
+    assert found.missing[0] > 0 and found.added[0] == 0
+    assert (found.added[1:] == found.missing[1:]).all() and (found.added[1:] > 0).all()
 
 
 def test_room_is_left_behind_a_long_document(model, tokenizer, stop):
     texts = ["word1 " * 100]
     proposed = propose(model, tokenizer, texts, 32, 20)
     found = expand(tokenizer, texts, proposed, 40, stop, own=32)
-    assert found.added[0] == min(found.found[0], 7) > 0
+    assert found.added[0] == min(found.missing[0], 7) > 0
     assert found.sequences[0][:32] == token_ids(tokenizer, texts, 32)[0]
 
 
@@ -92,7 +92,7 @@ def test_the_expansion_gets_weights(model, tokenizer, stop):
 
 def test_no_documents(model, tokenizer, stop):
     found = expanded(model, tokenizer, [], 32, 5, stop)
-    assert found.sequences == [] and found.found.shape == found.added.shape == (0,)
+    assert found.sequences == [] and found.missing.shape == found.added.shape == (0,)
 
 
 @pytest.mark.parametrize("m", [-1, len(WORDS) + 1])

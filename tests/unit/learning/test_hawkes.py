@@ -66,7 +66,7 @@ def test_exchanges_keep_every_word_in_order(dialogue):
 
 def test_numbers_name_the_utterances_of_the_last_turns():
     dialogue = [("USER", "a"), ("SYSTEM", "b"), ("USER", "c"), ("SYSTEM", "b")]
-    assert numbered_turns([dialogue, dialogue], most=1) == (["c", "b"], [[[0, 1]], [[0, 1]]])
+    assert numbered_turns([dialogue, dialogue], limit=1) == (["c", "b"], [[[0, 1]], [[0, 1]]])
 
 
 def test_a_dialogue_without_an_utterance_is_refused():

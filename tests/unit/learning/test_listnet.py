@@ -131,10 +131,10 @@ def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validat
         ({"epochs": [0]}, "The epochs are"),
         ({"relevance": [[0] * 12]}, "List 0 of 12 items has the relevance"),
         ({"relevance": []}, "1 lists of features and 0 of relevance"),
-        ({"others": [np.ones((3, 5))]}, "List 1 has features of the shape"),
+        ({"scored_features": [np.ones((3, 5))]}, "List 1 has features of the shape"),
     ],
 )
 def test_what_cannot_be_trained_on(change, message):
-    given = {"features": LISTS[:1], "relevance": RELEVANCE[:1], "others": LISTS[:1]}
+    given = {"features": LISTS[:1], "relevance": RELEVANCE[:1], "scored_features": LISTS[:1]}
     with pytest.raises(ValueError, match=message):
         train_and_score(**given | {"epochs": [1], "seed": 1} | change)

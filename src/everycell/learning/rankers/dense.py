@@ -28,9 +28,9 @@ class DenseRanker(TextEncodingRanker):
 
         loaded, tokenizer = load_model(model, "encoder")
         texts = [*documents.values(), *queries.values()]
-        found = dense_vectors(loaded.to(device()), tokenizer, texts, reading["length"])
+        vectors = dense_vectors(loaded.to(device()), tokenizer, texts, reading["length"])
         size = len(documents)
-        return Encoded("vectors", found[:size], found[size:], list(documents), list(queries))
+        return Encoded("vectors", vectors[:size], vectors[size:], list(documents), list(queries))
 
 
 RANKER = DenseRanker()

@@ -31,11 +31,13 @@ class SpladeRanker(TextEncodingRanker):
         loaded, tokenizer = load_model(model, "masked-lm")
         loaded.to(device())
         length = reading["length"]
-        seen = splade_weights(loaded, tokenizer, list(queries.values()), length)
-        columns = np.unique(seen.indices)
-        found = splade_weights(loaded, tokenizer, list(documents.values()), length, columns=columns)
+        query_weights = splade_weights(loaded, tokenizer, list(queries.values()), length)
+        columns = np.unique(query_weights.indices)
+        weights = splade_weights(
+            loaded, tokenizer, list(documents.values()), length, columns=columns
+        )
         ids = list(documents), list(queries)
-        return Encoded("term_weights", found, seen[:, columns], *ids)
+        return Encoded("term_weights", weights, query_weights[:, columns], *ids)
 
 
 RANKER = SpladeRanker()

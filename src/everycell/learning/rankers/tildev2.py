@@ -71,7 +71,7 @@ class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
         self,
         model: TildeV2,
         tokenizer: PreTrainedTokenizerBase,
-        given: Sequence[str] | Sequence[Sequence[int]],
+        texts: Sequence[str] | Sequence[Sequence[int]],
         documents: Texts,
         queries: Texts,
         reading: Reading,
@@ -83,8 +83,8 @@ class TildeV2Ranker(TrainedRanker, TextEncodingRanker):
 
         stop = stop_ids(tokenizer)
         terms = query_terms(tokenizer, list(queries.values()), reading["query_length"], stop)
-        found = encode(model, tokenizer, given, reading["length"], stop)
-        return Encoded("term_weights", found, terms, list(documents), list(queries))
+        weights = encode(model, tokenizer, texts, reading["length"], stop)
+        return Encoded("term_weights", weights, terms, list(documents), list(queries))
 
 
 RANKER = TildeV2Ranker()

@@ -57,11 +57,11 @@ class ExpandedTildeV2Ranker(ExpandingRanker):
             stop_ids(tokenizer),
             own=reading["own"],
         )
-        found = TILDEV2.weights(
+        weights = TILDEV2.weights(
             loaded.to(device()), tokenizer, expanded.sequences, documents, queries, reading
         )
-        counts = {"found": expanded.found, "added": expanded.added}
-        return found, pd.DataFrame({"document_id": list(documents), **counts})
+        counts = {"found": expanded.missing, "added": expanded.added}
+        return weights, pd.DataFrame({"document_id": list(documents), **counts})
 
 
 RANKER = ExpandedTildeV2Ranker()
