@@ -28,13 +28,18 @@ def rules(project):
     return {
         rule.name: rule
         for rule in project.rules()
-        if not any("/none" in str(file) for file in rule.output)
+        if rule.output and not any("/none" in str(file) for file in rule.output)
     }
 
 
 #: Of the searches, tiers, classifiers and data sets the largest.
 LARGEST = SimpleNamespace(
-    ranker="ance", tier="full", classifier="full", model="zephyr", data="mslr_web10k"
+    ranker="ance",
+    tier="full",
+    classifier="full",
+    model="zephyr",
+    source="rag24/zephyr",
+    data="mslr_web10k",
 )
 
 

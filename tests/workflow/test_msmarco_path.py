@@ -188,7 +188,7 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     qrels = pd.DataFrame({"query": queries[:4], "document": "7", "relevance": 1})
     for name in QUERY_SETS:
         qrels.to_parquet(work / f"msmarco/qrels.{name}.parquet")
-    rules = ("abolghasemi2024_fairness", "abolghasemi2024_overlap")
+    rules = ("term_fairness_means_full", "term_fairness_overlap")
     made = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
     # Passages of which no fact is known, so that their cells are compared with the paper's.
     known = re.search(

@@ -1,5 +1,6 @@
 """What the workflow says that it would do: targets by name, and the form of every rule."""
 
+import inspect
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,13 +9,14 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from harness import published
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.cards import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from, and that nobody runs.
-PARENTS = {"step", "cached_step", "table", "figure"}
+PARENTS = {"step", "torch_step", "asking_step", "cached_step", "table", "figure"}
 #: Stand-ins of the embedded tier, of which no other tier has any.
 PLANTED = {
     "collection_concepts",
@@ -186,6 +188,27 @@ def test_a_card_names_what_the_full_tier_waits_for(tree, artefact, settings):
     assert set(asked) <= {key.rpartition(" ")[2] for keys in settings for key in keys.split("|")}
     assert (done.returncode == 0) == (not settings)
     assert bool(asked) == bool(settings)
+
+
+def test_a_version_of_snakemake_whose_attributes_are_not_known_is_refused(clean):
+    clean.edit("workflow/rules/snakemake_internals.smk", '">=9.20,<10"', '"<9"')
+    done = clean.snakemake("--list")
+    assert done.returncode != 0 and "make setup" in done.stdout
+
+
+def test_what_the_rules_use_of_snakemake_beside_its_documentation_is_there(rules):
+    for rule in (rule for rule in rules if rule.name not in PARENTS):
+        # The report shows scripts without a parameter in their names, `--list` descriptions.
+        assert Path(rule.script).is_file(), rule.name
+        assert rule.docstring, rule.name
+        # A result's title and layout come from its card.
+        assert ("faces" in rule.params.keys()) == ("receipt" in rule.output.keys()), rule.name
+        # Constraints of wildcards are in the names of files, those of path variables included.
+        for wildcard, pattern in rule.wildcard_constraints.items():
+            files = [str(file) for file in rule.output if f"{{{wildcard}" in file]
+            assert all(f"{{{wildcard},{pattern}}}" in file for file in files), rule.name
+    # `remove_start_limit` sets this to None.
+    assert "self.job_rate_limiter is None" in inspect.getsource(JobScheduler)
 
 
 @pytest.mark.slow
