@@ -72,83 +72,63 @@ def test_config_files_are_found_in_all_spellings(arguments):
     assert list(map(str, config_files(arguments))) == ["a"]
 
 
-FAULTS = {
-    "wrong key": (
-        {"sead": 1},
-        "`sead` is not a key (did you mean `seed`?); allowed are: mirror, cache, network, seed, ",
-    ),
-    "wrong nested key": (
-        {"user_studies": {"simulation": {"effect": [0.0]}}},
-        "`user_studies.simulation.effect` is not a key (did you mean `effects`?); allowed are: ",
-    ),
-    "key that resembles none": ({"zzz": 1}, "`zzz` is not a key; allowed are: mirror, "),
-    "key that is a number": ({1: 2}, "`1` is 1; allowed is: a key that is text."),
-    "text for a number": (
-        {"seed": "one"},
-        "`seed` is 'one'; allowed is: a valid integer, at least 0",
-    ),
-    "fraction for an integer": ({"seed": 0.5}, "`seed` is 0.5; allowed is: a valid integer"),
-    "truth value for an integer": ({"seed": True}, "`seed` is True; allowed is: a valid integer"),
-    "word for a truth value": (
-        {"network": "yes"},
-        "`network` is 'yes'; allowed is: a valid boolean",
-    ),
-    "number for a folder": ({"mirror": 3}, "`mirror` is 3; allowed is: a valid string."),
-    "negative": ({"seed": -1}, "`seed` is -1; allowed is: a number, at least 0, below 4294967296."),
-    "limit itself, where it is shut out": (
-        {"user_studies": {"alpha": 1.0}},
-        "`user_studies.alpha` is 1.0; allowed is: a number, above 0, below 1.",
-    ),
-    "nested value": (
-        {"user_studies": {"simulation": {"studies": 3}}},
-        "`user_studies.simulation.studies` is 3; allowed is: a number, at least 500, ",
-    ),
-    "value in a list": (
-        {"user_studies": {"simulation": {"effects": [0.1, -1.0]}}},
-        "`user_studies.simulation.effects.1` is -1.0; allowed is: a number, at least 0, at most 2.",
-    ),
-    "list too short": (
-        {"user_studies": {"simulation": {"effects": [0.1]}}},
-        "`user_studies.simulation.effects` is [0.1]; allowed is: 2 entries or more.",
-    ),
-    "no block": ({"user_studies": None}, "`user_studies` is None; allowed is: a block of "),
-    "empty text": ({"cache": ""}, "`cache` is ''; allowed is: a text of 1 characters or more."),
-    "escape in a key": (
-        {"\x1b[31mseed": 1},
-        "`\\x1b[31mseed` is not a key (did you mean `seed`?); allowed are: ",
-    ),
-    "no mapping": (["seed"], "holds a list; it must hold `key: value`."),
-    "plain text": ("seed", "holds a str; it must hold `key: value`."),
-}
+SIMULATION = "user_studies.simulation"
+#: Content, and the key that the error names.
+FAULTS = [
+    ({"sead": 1}, "sead"),
+    ({"user_studies": {"simulation": {"effect": [0.0]}}}, f"{SIMULATION}.effect"),
+    ({"zzz": 1}, "zzz"),
+    ({1: 2}, "1"),
+    ({"seed": "one"}, "seed"),
+    ({"seed": 0.5}, "seed"),
+    ({"seed": True}, "seed"),
+    ({"seed": -1}, "seed"),
+    ({"network": "yes"}, "network"),
+    ({"mirror": 3}, "mirror"),
+    ({"cache": ""}, "cache"),
+    # A limit that is shut out.
+    ({"user_studies": {"alpha": 1.0}}, "user_studies.alpha"),
+    ({"user_studies": {"simulation": {"studies": 3}}}, f"{SIMULATION}.studies"),
+    ({"user_studies": {"simulation": {"effects": [0.1, -1.0]}}}, f"{SIMULATION}.effects.1"),
+    ({"user_studies": {"simulation": {"effects": [0.1]}}}, f"{SIMULATION}.effects"),
+    ({"user_studies": None}, "user_studies"),
+    ({"\x1b[31mseed": 1}, r"\x1b[31mseed"),
+]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_one_sentence_with_key_value_and_what_is_allowed(fault):
-    content, sentence = FAULTS[fault]
+@pytest.mark.parametrize(("content", "key"), FAULTS, ids=[str(row[0]) for row in FAULTS])
+def test_a_fault_is_one_sentence_that_names_the_key(content, key):
     with pytest.raises(ConfigError) as caught:
         parse_config(content)
     message = str(caught.value)
-    assert message.startswith(f"config.yaml: {sentence}")
+    assert message.startswith(f"config.yaml: `{key}` is ")
     assert message.endswith(".") and "\n" not in message
 
 
+def test_a_key_that_resembles_another_leads_to_it():
+    with pytest.raises(ConfigError, match=r"did you mean `seed`\?"):
+        parse_config({"sead": 1})
+
+
+@pytest.mark.parametrize("content", [["seed"], "seed"])
+def test_a_configuration_is_a_mapping(content):
+    with pytest.raises(ConfigError, match=r"config\.yaml: "):
+        parse_config(content)
+
+
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "line"),
     [
-        ("seed: 1\nmirror: [a\n", "is not YAML, line 3: "),
-        (
-            "seed: 1\nseed: 2\n",
-            "is not YAML, line 2: the key 'seed' occurs twice; correct that line.",
-        ),
-        ("seed: !!python/object:os.system {}\n", "is not YAML, line 1: could not determine a "),
+        ("seed: 1\nmirror: [a\n", 3),
+        ("seed: 1\nseed: 2\n", 2),
+        ("seed: !!python/object:os.system {}\n", 1),
     ],
 )
-def test_broken_yaml_names_file_and_line(tmp_path, text, sentence):
+def test_broken_yaml_names_file_and_line(tmp_path, text, line):
     file = tmp_path / "mine.yaml"
     file.write_text(text)
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match=rf"mine\.yaml: .*line {line}: "):
         read_config(file)
-    assert str(caught.value).startswith(f"{file}: {sentence}")
 
 
 def test_file_that_is_not_there_or_is_no_text(tmp_path):
