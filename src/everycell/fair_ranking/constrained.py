@@ -101,7 +101,7 @@ def best_by_integer_program(
         ],
         format="csr",
     )
-    found = milp(
+    solution = milp(
         -np.outer(values, discounts).ravel(),
         constraints=[
             LinearConstraint(once, 1, 1),
@@ -111,10 +111,10 @@ def best_by_integer_program(
         bounds=Bounds(0, 1),
         options={"mip_rel_gap": 1e-9},
     )
-    if found.x is None:
-        raise ArithmeticError(f"HiGHS found no ranking of {n} documents: {found.message}")
-    ranking = found.x.reshape(n, n).argmax(axis=0)
-    return ConstrainedRanking(ranking, float(values[ranking] @ discounts), -found.mip_dual_bound)
+    if solution.x is None:
+        raise ArithmeticError(f"HiGHS found no ranking of {n} documents: {solution.message}")
+    ranking = solution.x.reshape(n, n).argmax(axis=0)
+    return ConstrainedRanking(ranking, float(values[ranking] @ discounts), -solution.mip_dual_bound)
 
 
 def best_by_assignment(

@@ -156,21 +156,22 @@ def resample(
     if iterations < 1:
         raise ValueError(f"There are {iterations} iterations: there must be 1 or more.")
     items, ranks = matrix.shape
-    kept, left = [], np.zeros(iterations)
+    policies, left = [], np.zeros(iterations)
     total = 1.0
     for iteration in range(iterations):
         policy = _decompose(matrix, total, matching, rng)
         bad = avoided(policy.rankings)
-        rest = Policy(policy.rankings[bad], policy.weights[bad])
-        left[iteration:] = total = float(rest.weights.sum())
+        remainder = Policy(policy.rankings[bad], policy.weights[bad])
+        left[iteration:] = total = float(remainder.weights.sum())
         if iteration == iterations - 1 or total <= TINY:
-            kept.append(policy)
+            policies.append(policy)
             break
-        kept.append(Policy(policy.rankings[~bad], policy.weights[~bad]))
-        matrix = rest.marginals(items)
-    weights = np.concatenate([policy.weights for policy in kept])
+        policies.append(Policy(policy.rankings[~bad], policy.weights[~bad]))
+        matrix = remainder.marginals(items)
+    weights = np.concatenate([policy.weights for policy in policies])
     return Resampled(
-        Policy(np.concatenate([policy.rankings for policy in kept]), weights / weights.sum()), left
+        Policy(np.concatenate([policy.rankings for policy in policies]), weights / weights.sum()),
+        left,
     )
 
 
@@ -259,8 +260,8 @@ def _split_by_assignment(
         work[rows, columns] -= size
         left -= size
         ranking = np.empty(ranks, dtype=np.int64)
-        shown = columns < ranks if work.shape[1] > ranks else np.ones(items, dtype=bool)
-        ranking[columns[shown]] = rows[shown]
+        is_shown = columns < ranks if work.shape[1] > ranks else np.ones(items, dtype=bool)
+        ranking[columns[is_shown]] = rows[is_shown]
         rankings.append(ranking)
         weights.append(size)
     return np.array(rankings).reshape(-1, ranks), np.array(weights), left

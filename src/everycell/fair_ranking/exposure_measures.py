@@ -43,10 +43,10 @@ def exposure_error(exposures: npt.ArrayLike, relevance: npt.ArrayLike) -> float:
     >>> exposure_error([1.0, 0.5], [1, 1])
     0.125
     """
-    given, wanted = np.asarray(exposures, dtype=float), _relevance(relevance)
-    if given.shape != wanted.shape:
-        raise ValueError(f"There are {given.size} exposures for {wanted.size} items.")
-    return float(((given - given.sum() * wanted / wanted.sum()) ** 2).sum())
+    values, grades = np.asarray(exposures, dtype=float), _relevance(relevance)
+    if values.shape != grades.shape:
+        raise ValueError(f"There are {values.size} exposures for {grades.size} items.")
+    return float(((values - values.sum() * grades / grades.sum()) ** 2).sum())
 
 
 def policy_ndcg(policy: Policy, relevance: npt.ArrayLike, cutoff: int) -> float:
@@ -94,15 +94,15 @@ def z_scores(values: npt.ArrayLike) -> FloatArray:
     >>> z_scores([[1.0, 1.0, 1.0, 5.0], [2.0, 2.0, 2.0, 2.0]]).round(3).tolist()
     [[-0.577, -0.577, -0.577, 1.732], [0.0, 0.0, 0.0, 0.0]]
     """
-    given = np.asarray(values, dtype=float)
-    if not np.isfinite(given).all():
+    scores = np.asarray(values, dtype=float)
+    if not np.isfinite(scores).all():
         raise ValueError("A score is not a number, so outliers are undefined: give finite scores.")
-    off = given - given.mean(axis=-1, keepdims=True)
+    off = scores - scores.mean(axis=-1, keepdims=True)
     # Squares of tiny values would be 0, so scale by a power of two, which does not round.
     off = np.ldexp(off, -np.frexp(np.abs(off).max(axis=-1, keepdims=True))[1])
     spread = np.sqrt((off**2).mean(axis=-1, keepdims=True))
     # The mean of equal values may differ from them by rounding.
-    same = (np.ptp(given, axis=-1, keepdims=True) == 0) | (spread == 0)
+    same = (np.ptp(scores, axis=-1, keepdims=True) == 0) | (spread == 0)
     return np.where(same, 0.0, off / np.where(same, 1.0, spread))
 
 
@@ -119,7 +119,7 @@ def list_outliers(scores: npt.ArrayLike, *, threshold: float = THRESHOLD) -> Flo
 
 
 def holds_outlier(
-    scores: npt.ArrayLike, *, shown: int | None = None, threshold: float = THRESHOLD
+    scores: npt.ArrayLike, *, displayed: int | None = None, threshold: float = THRESHOLD
 ) -> Callable[[IntArray], BoolArray]:
     """Make a test of rankings: whether an item in the top ranks is an outlier among them.
 
@@ -127,7 +127,7 @@ def holds_outlier(
     ----------
     scores : array_like of float, shape (n,)
         Values by which items may be outliers, such as their numbers of citations.
-    shown : int, optional
+    displayed : int, optional
         Number of ranks displayed together; all if not given.
     threshold : float
         Standard deviations beyond which an item is an outlier.
@@ -139,15 +139,15 @@ def holds_outlier(
 
     Examples
     --------
-    >>> test = holds_outlier([0.0] * 9 + [1.0], shown=9)
+    >>> test = holds_outlier([0.0] * 9 + [1.0], displayed=9)
     >>> test(np.array([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [9, 1, 2, 3, 4, 5, 6, 7, 8, 0]])).tolist()
     [False, True]
     """
     values = np.asarray(scores, dtype=float)
 
     def test(rankings: IntArray) -> BoolArray:
-        seen = rankings if shown is None else rankings[:, :shown]
-        return np.any(np.abs(z_scores(values[seen])) > threshold, axis=1)
+        visible = rankings if displayed is None else rankings[:, :displayed]
+        return np.any(np.abs(z_scores(values[visible])) > threshold, axis=1)
 
     return test
 
@@ -156,7 +156,7 @@ def outlier_probability(
     policy: Policy,
     scores: npt.ArrayLike,
     *,
-    shown: int | None = None,
+    displayed: int | None = None,
     threshold: float = THRESHOLD,
 ) -> float:
     """Probability that a ranking of a policy shows an outlier, P(u).
@@ -173,7 +173,7 @@ def outlier_probability(
     >>> outlier_probability(policy, [9.0] + [0.0] * 8)
     0.25
     """
-    test = holds_outlier(scores, shown=shown, threshold=threshold)
+    test = holds_outlier(scores, displayed=displayed, threshold=threshold)
     return float(policy.weights[test(policy.rankings)].sum())
 
 
@@ -181,7 +181,7 @@ def outlierness_printed(
     policy: Policy,
     scores: npt.ArrayLike,
     *,
-    shown: int | None = None,
+    displayed: int | None = None,
     threshold: float = THRESHOLD,
 ) -> float:
     """Sum of the distances of outliers from the mean, averaged over a policy.
@@ -199,8 +199,8 @@ def outlierness_printed(
     >>> round(outlierness_printed(policy, [0.0] * 9 + [1.0]), 3)
     3.0
     """
-    seen = policy.rankings if shown is None else policy.rankings[:, :shown]
-    distances = z_scores(np.asarray(scores, dtype=float)[seen])
+    visible = policy.rankings if displayed is None else policy.rankings[:, :displayed]
+    distances = z_scores(np.asarray(scores, dtype=float)[visible])
     outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
     return float(policy.weights @ outliers.sum(axis=1))
 
@@ -209,7 +209,7 @@ def outlierness_released(
     policy: Policy,
     scores: npt.ArrayLike,
     *,
-    shown: int | None = None,
+    displayed: int | None = None,
     threshold: float = THRESHOLD,
 ) -> float:
     """Distances of outliers as in the authors' code, averaged over ranks and a policy.
@@ -228,8 +228,8 @@ def outlierness_released(
     >>> round(outlierness_released(policy, [0.0] * 9 + [1.0]), 3)
     0.3
     """
-    seen = policy.rankings if shown is None else policy.rankings[:, :shown]
-    distances = z_scores(np.abs(z_scores(np.asarray(scores, dtype=float)[seen])))
+    visible = policy.rankings if displayed is None else policy.rankings[:, :displayed]
+    distances = z_scores(np.abs(z_scores(np.asarray(scores, dtype=float)[visible])))
     outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
     return float(policy.weights @ outliers.mean(axis=1))
 

@@ -54,12 +54,12 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     """
     _check(ranks, share, significance)
     draws = np.arange(1, ranks + 1)
-    found = binom.ppf(significance, draws, share).astype(np.int64)
+    numbers = binom.ppf(significance, draws, share).astype(np.int64)
     # Near the quantile, which may be off by rounding, the rule itself decides.
-    found = np.maximum(found - 1, 0)
-    while (short := _at_most(found, draws, share, significance)).any():
-        found = found + short
-    return found
+    numbers = np.maximum(numbers - 1, 0)
+    while (short := _at_most(numbers, draws, share, significance)).any():
+        numbers = numbers + short
+    return numbers
 
 
 def failure_chance(needed: npt.ArrayLike, share: float) -> float:
@@ -93,19 +93,19 @@ def failure_chance(needed: npt.ArrayLike, share: float) -> float:
     >>> failure_chance([0, 1], 0.5)
     0.25
     """
-    wanted = np.asarray(needed, dtype=int)
-    _check(len(wanted), share, 0.5)
-    return float(_failing(wanted, share))
+    minima = np.asarray(needed, dtype=int)
+    _check(len(minima), share, 0.5)
+    return float(_failing(minima, share))
 
 
 def _failing(needed: IntArray, share: Any) -> Any:
     """Probability of a failure; exact for a share that is a fraction."""
     passing = np.zeros(len(needed) + 1, dtype=np.array(share).dtype)
     passing[0] = 1
-    for least in needed:
+    for minimum in needed:
         passing[1:] = passing[1:] * (1 - share) + passing[:-1] * share
         passing[0] *= 1 - share
-        passing[:least] = 0
+        passing[:minimum] = 0
     return 1 - passing.sum()
 
 
@@ -113,14 +113,14 @@ def _failing(needed: IntArray, share: Any) -> Any:
 _CLOSE = 1e-9
 
 
-def _at_most(found: IntArray, draws: IntArray, share: float, bound: float) -> BoolArray:
+def _at_most(numbers: IntArray, draws: IntArray, share: float, bound: float) -> BoolArray:
     """Whether P(X <= found) <= bound; shares are the decimals that they are written as."""
-    chances = binom.cdf(found, draws, share)
+    chances = binom.cdf(numbers, draws, share)
     within = chances <= bound
     p, exact_bound = Fraction(str(float(share))), Fraction(str(float(bound)))
     for row in np.flatnonzero(np.abs(chances - bound) < _CLOSE):
-        n, most = int(draws[row]), int(found[row])
-        chance = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(most + 1))
+        n, limit = int(draws[row]), int(numbers[row])
+        chance = sum(comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(limit + 1))
         within[row] = chance <= exact_bound
     return within
 
@@ -212,31 +212,36 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike
     >>> fa_ir([5, 4, 3, 2, 1], [False, False, False, False, True], [0, 0, 0, 1, 1]).tolist()
     [0, 1, 2, 4, 3]
     """
-    values, kept = np.asarray(scores, dtype=float), np.asarray(protected, dtype=bool)
-    wanted = np.asarray(needed, dtype=int)
-    if values.ndim != 1 or values.shape != kept.shape or not np.isfinite(values).all():
+    values, favoured = np.asarray(scores, dtype=float), np.asarray(protected, dtype=bool)
+    minima = np.asarray(needed, dtype=int)
+    if values.ndim != 1 or values.shape != favoured.shape or not np.isfinite(values).all():
         raise ValueError(
-            f"There are {values.size} scores for {kept.size} documents, or one is not a number: "
-            "give a finite score for each."
+            f"There are {values.size} scores for {favoured.size} documents, or one is not a "
+            "number: give a finite score for each."
         )
-    if len(wanted) < len(values):
+    if len(minima) < len(values):
         raise ValueError(
-            f"The needs of {len(wanted)} ranks are given for {len(values)} documents: give one "
+            f"The needs of {len(minima)} ranks are given for {len(values)} documents: give one "
             "for each rank."
         )
-    order = np.lexsort((~kept, -values))
-    favoured, others = list(order[kept[order]][::-1]), list(order[~kept[order]][::-1])
-    place = np.empty(len(values), dtype=np.int64)
-    place[order] = np.arange(len(values))
+    order = np.lexsort((~favoured, -values))
+    waiting, unprotected = (
+        list(order[favoured[order]][::-1]),
+        list(order[~favoured[order]][::-1]),
+    )
+    position = np.empty(len(values), dtype=np.int64)
+    position[order] = np.arange(len(values))
     ranking: list[int] = []
-    taken = 0
-    for least in wanted[: len(values)]:
-        lacking = taken < least and bool(favoured)
-        if favoured and (lacking or not others or place[favoured[-1]] < place[others[-1]]):
-            ranking.append(favoured.pop())
-            taken += 1
+    count = 0
+    for minimum in minima[: len(values)]:
+        lacking = count < minimum and bool(waiting)
+        if waiting and (
+            lacking or not unprotected or position[waiting[-1]] < position[unprotected[-1]]
+        ):
+            ranking.append(waiting.pop())
+            count += 1
         else:
-            ranking.append(others.pop())
+            ranking.append(unprotected.pop())
     return np.array(ranking, dtype=np.int64)
 
 

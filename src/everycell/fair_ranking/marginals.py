@@ -82,12 +82,12 @@ def _by_block(
 
     Where an exposure is 0, the item is only at ranks without weight.
     """
-    given, weights = np.asarray(exposures, dtype=float), np.asarray(rank_weights, dtype=float)
-    matrix = np.zeros((len(given), len(weights)))
-    for block in exposure_blocks(given, weights):
+    sums, weights = np.asarray(exposures, dtype=float), np.asarray(rank_weights, dtype=float)
+    matrix = np.zeros((len(sums), len(weights)))
+    for block in exposure_blocks(sums, weights):
         ranks = weights[block.ranks]
         hidden = len(block.items) - len(ranks)
-        matrix[block.items, block.ranks] = solve(given[block.items], ranks, hidden)[:, : len(ranks)]
+        matrix[block.items, block.ranks] = solve(sums[block.items], ranks, hidden)[:, : len(ranks)]
     return matrix
 
 
@@ -198,12 +198,12 @@ def _item_numbers(
     its multiplier, even close to either end.
     """
     low, high = columns.min(), columns.max()
-    wanted = np.log(exposures - low) - np.log(high - exposures)
+    logits = np.log(exposures - low) - np.log(high - exposures)
     for _ in range(60):
         _, matrix = _dual(by_rank, by_item, exposures, columns, copies)
         above, below = matrix @ (columns - low), matrix @ (high - columns)
         tiny = np.finfo(float).tiny
-        off = wanted - np.log(np.maximum(above, tiny)) + np.log(np.maximum(below, tiny))
+        off = logits - np.log(np.maximum(above, tiny)) + np.log(np.maximum(below, tiny))
         if np.abs(off).max() <= 1e-13:
             break
         spread = (matrix * (columns - (matrix @ columns)[:, None]) ** 2).sum(axis=1)

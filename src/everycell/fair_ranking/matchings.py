@@ -15,7 +15,6 @@ import numpy as np
 from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.compiling import compiled
 
-
 Split = Callable[..., tuple[IntArray, FloatArray, float]]
 
 

@@ -86,6 +86,6 @@ def _checked(neutralities: npt.ArrayLike) -> FloatArray:
     values = np.asarray(neutralities, dtype=float)
     wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
     if values.ndim != 1 or wrong.size:
-        found = f"{values[wrong[0]]} at rank {wrong[0] + 1}" if values.ndim == 1 else "no list"
-        raise ValueError(f"The neutralities have {found}: give one between 0 and 1 for each rank.")
+        fault = f"{values[wrong[0]]} at rank {wrong[0] + 1}" if values.ndim == 1 else "no list"
+        raise ValueError(f"The neutralities have {fault}: give one between 0 and 1 for each rank.")
     return values

@@ -91,7 +91,7 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
     item = np.repeat(sets, k, axis=1).ravel()
     rank = np.tile(np.arange(k), count * k)
     of_set = np.repeat(np.arange(count), size)
-    place = np.tile(np.repeat(np.arange(k), k), count)
+    position = np.tile(np.repeat(np.arange(k), k), count)
     column = np.arange(entries)
     ones = np.ones(entries)
 
@@ -101,19 +101,19 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
     total = sparse.kron(sparse.identity(count), np.ones((k, 1)))
     equal = sparse.bmat(
         [
-            [rows(of_set * k + place, count * k), -total],
+            [rows(of_set * k + position, count * k), -total],
             [rows(of_set * k + rank, count * k), -total],
         ]
     )
     # The rest must be a policy too: no entry below 0, no item more often than the rest allows.
-    shown = rows(item, n)
+    occurrences = rows(item, n)
     left = sparse.bmat(
         [
             [rows(item * k + rank, n * k), sparse.csr_matrix((n * k, count))],
-            [-shown, np.ones((n, count))],
+            [-occurrences, np.ones((n, count))],
         ]
     )
-    found = linprog(
+    solution = linprog(
         np.concatenate([np.zeros(entries), -np.ones(count)]),
         A_ub=left,
         b_ub=np.concatenate([matrix.ravel(), 1 - matrix.sum(axis=1)]),
@@ -121,9 +121,9 @@ def least_avoided(marginals: npt.ArrayLike, avoided: Avoided) -> float:
         b_eq=np.zeros(2 * count * k),
         method="highs-ipm",
     )
-    if not found.success:
-        raise ArithmeticError(f"HiGHS found no bound: {found.message}")
-    return float(max(1 + found.fun, 0.0))
+    if not solution.success:
+        raise ArithmeticError(f"HiGHS found no bound: {solution.message}")
+    return float(max(1 + solution.fun, 0.0))
 
 
 def pool_rankings(
@@ -161,19 +161,21 @@ def pool_rankings(
     """
     matrix = checked_marginals(marginals)
     n, k = matrix.shape
-    found = [resample(matrix, avoided, iterations=iterations, rng=rng).policy for _ in range(runs)]
-    rankings = np.unique(np.concatenate([policy.rankings for policy in found]), axis=0)
-    places = (rankings * k + np.arange(k)).ravel()
+    policies = [
+        resample(matrix, avoided, iterations=iterations, rng=rng).policy for _ in range(runs)
+    ]
+    rankings = np.unique(np.concatenate([policy.rankings for policy in policies]), axis=0)
+    entries_of_items = (rankings * k + np.arange(k)).ravel()
     columns = np.repeat(np.arange(len(rankings)), k)
     entries = sparse.csr_matrix(
-        (np.ones(len(places)), (places, columns)), shape=(n * k, len(rankings))
+        (np.ones(len(entries_of_items)), (entries_of_items, columns)), shape=(n * k, len(rankings))
     )
     # The weights of a run are a solution up to rounding; slack is expensive.
     missing = sparse.identity(n * k)
     solved = linprog(
         np.concatenate([avoided(rankings), np.full(2 * n * k, 10.0)]),
         A_eq=sparse.hstack([entries, missing, -missing]),
-        b_eq=found[0].marginals(n).ravel(),
+        b_eq=policies[0].marginals(n).ravel(),
         method="highs-ds",
     )
     if not solved.success:
@@ -219,15 +221,15 @@ def generate_rankings(
     >>> found.avoided, found.exact
     (0.0, True)
     """
-    wanted, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
-    n, k = len(wanted), len(weights)
+    required, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
+    n, k = len(required), len(weights)
     known = None
     if comb(n, k) <= ALL_SETS:
         known = _sets(n, k)
         known = known[~avoided(known)]
     rankings = np.unique(start.rankings, axis=0)
     costs = avoided(rankings).astype(float)
-    right = np.append(wanted, 1.0)
+    right = np.append(required, 1.0)
     number, new = 0, rankings
     while True:
         number += 1
@@ -236,16 +238,16 @@ def generate_rankings(
         columns[n] = 1
         # Rounded exposures may be just out of reach; slack is expensive.
         slack = np.hstack([np.eye(n + 1), -np.eye(n + 1)])
-        found = linprog(
+        solution = linprog(
             np.concatenate([costs, np.full(2 * n + 2, 1e3)]),
             A_eq=sparse.csr_matrix(np.hstack([columns, slack])),
             b_eq=right,
             method="highs",
         )
-        if not found.success:
-            raise ArithmeticError(f"HiGHS found no policy: {found.message}")
-        prices = found.eqlin.marginals
-        share = np.maximum(found.x[: len(rankings)], 0)
+        if not solution.success:
+            raise ArithmeticError(f"HiGHS found no policy: {solution.message}")
+        prices = solution.eqlin.marginals
+        share = np.maximum(solution.x[: len(rankings)], 0)
         value = float(share @ costs)
         if value <= GAIN:
             new = rankings[:0]
@@ -277,16 +279,16 @@ def _best(sets: IntArray, prices: FloatArray, weights: FloatArray) -> IntArray:
     values = prices[sets]
     order = np.argsort(-values, axis=1, kind="stable")
     gains = np.take_along_axis(values, order, axis=1) @ weights + prices[-1]
-    chosen = np.argsort(-gains, kind="stable")[:ADDED]
-    chosen = chosen[gains[chosen] > GAIN]
-    return np.take_along_axis(sets[chosen], order[chosen], axis=1)
+    order_of_sets = np.argsort(-gains, kind="stable")[:ADDED]
+    order_of_sets = order_of_sets[gains[order_of_sets] > GAIN]
+    return np.take_along_axis(sets[order_of_sets], order[order_of_sets], axis=1)
 
 
 def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> IntArray:
     """Sets that may be shown, found from two good ones by exchanging one item at a time."""
     size = len(weights)
     order = np.argsort(-prices, kind="stable")
-    found = []
+    candidates = []
 
     def gains(sets: IntArray) -> FloatArray:
         return -np.sort(-prices[sets], axis=1) @ weights
@@ -308,10 +310,10 @@ def _exchanged(prices: FloatArray, weights: FloatArray, avoided: Avoided) -> Int
                 current = near[1 + int(gains(near[1:]).argmax())]
                 continue
             values = gains(allowed)
-            found.append(allowed[np.argsort(-values, kind="stable")[: 4 * ADDED]])
+            candidates.append(allowed[np.argsort(-values, kind="stable")[: 4 * ADDED]])
             if values.max() <= best + 1e-12:
                 break
             best, current = values.max(), allowed[int(values.argmax())]
-    if not found:
+    if not candidates:
         return np.empty((0, size), dtype=np.int64)
-    return np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+    return np.unique(np.sort(np.concatenate(candidates), axis=1), axis=0)

@@ -28,11 +28,11 @@ class Policy(NamedTuple):
         [[0.25, 0.0], [0.75, 0.25], [0.0, 0.75]]
         """
         ranks = self.rankings.shape[1]
-        places = (self.rankings * ranks + np.arange(ranks)).ravel()
+        entries = (self.rankings * ranks + np.arange(ranks)).ravel()
         weights = np.repeat(self.weights, ranks)
-        found = np.bincount(places, weights, items * ranks).reshape(items, ranks)
+        sums = np.bincount(entries, weights, items * ranks).reshape(items, ranks)
         # pyrefly: ignore[bad-return]  numpy's stub has whole numbers, whatever the weights are
-        return found
+        return sums
 
     def exposures(self, items: int, rank_weights: npt.ArrayLike) -> FloatArray:
         """Mean weight of the ranks of each item, shape (items,).
@@ -180,7 +180,7 @@ def omit(
     better, worse = order[:-1], order[1:]
     fair = sparse.diags(merits[worse]) @ exposure[better]
     fair = fair - sparse.diags(merits[better]) @ exposure[worse]
-    found = linprog(
+    solution = linprog(
         -gains.ravel(),
         A_ub=sparse.vstack([fair, in_row]),
         b_ub=np.concatenate([np.zeros(n - 1), np.ones(n)]),
@@ -191,9 +191,9 @@ def omit(
         # The solver's default leaves entries of -1e-7, which are not probabilities.
         options={"primal_feasibility_tolerance": 1e-10},
     )
-    if not found.success:
-        raise ArithmeticError(f"HiGHS found no solution for OMIT: {found.message}")
-    return np.maximum(found.x, 0.0).reshape(n, k)
+    if not solution.success:
+        raise ArithmeticError(f"HiGHS found no solution for OMIT: {solution.message}")
+    return np.maximum(solution.x, 0.0).reshape(n, k)
 
 
 def _check_ranks(items: int, ranks: int) -> None:

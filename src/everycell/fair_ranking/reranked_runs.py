@@ -212,7 +212,7 @@ def trade_off(
         ]
         row: dict[str, float] = {"alpha": alpha}
         for cutoff in cutoffs:
-            values = np.array([reciprocal_nfairr(each, cutoff) for each in lists])
+            values = np.array([reciprocal_nfairr(neutral, cutoff) for neutral in lists])
             known = values[~np.isnan(values)]
             row[f"nFaiRR@{cutoff}"] = float(known.mean()) if known.size else float("nan")
         if qrels is not None:
@@ -243,14 +243,14 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
     with style():
         figure = Figure(figsize=(4.6, 3.0), layout="constrained")
         axes = figure.subplots()
-        shown = table.sort_values("alpha")
-        for place, measure in enumerate(shown.columns.drop("alpha")):
+        ordered = table.sort_values("alpha")
+        for index, measure in enumerate(ordered.columns.drop("alpha")):
             axes.plot(
-                shown["alpha"],
-                shown[measure],
-                color=COLOURS[place % len(COLOURS)],
-                marker=MARKERS[place % len(MARKERS)],
-                linestyle=DASHES[place % len(DASHES)],
+                ordered["alpha"],
+                ordered[measure],
+                color=COLOURS[index % len(COLOURS)],
+                marker=MARKERS[index % len(MARKERS)],
+                linestyle=DASHES[index % len(DASHES)],
                 markersize=4,
                 label=measure,
             )
@@ -308,5 +308,5 @@ def _constrained(
     if method == "milp":
         solve = best_by_integer_program
     head = min(depth, len(scores))
-    found = solve(gains(scores[:head]), neutral[:head], alpha)
-    return np.concatenate([found.ranking, np.arange(head, len(scores))])  # type: ignore[attr-defined]
+    solution = solve(gains(scores[:head]), neutral[:head], alpha)
+    return np.concatenate([solution.ranking, np.arange(head, len(scores))])  # type: ignore[attr-defined]

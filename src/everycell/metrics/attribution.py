@@ -77,13 +77,13 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     >>> citation_quality([], relevant=[8])
     Quality(precision=0.0, recall=0.0)
     """
-    right, made = set(relevant), set(cited)
-    if not right:
+    answers, citations = set(relevant), set(cited)
+    if not answers:
         raise ValueError(
             "A query has no relevant document, so its answer has no recall; leave the query out."
         )
-    hits = len(made & right)
-    return Quality(hits / len(made) if made else 0.0, hits / len(right))
+    hits = len(citations & answers)
+    return Quality(hits / len(citations) if citations else 0.0, hits / len(answers))
 
 
 def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
@@ -179,8 +179,8 @@ def cab(
     >>> cab(with_true, with_false, relevant="LLM", nonrelevant="Human")
     -0.5
     """
-    values, others = _pair(first, second)
-    return direction(relevant, nonrelevant) * float((values - others).mean())
+    values, opposite = _pair(first, second)
+    return direction(relevant, nonrelevant) * float((values - opposite).mean())
 
 
 def paired_difference(
@@ -210,7 +210,7 @@ def paired_difference(
     Returns
     -------
     Difference
-        Mean in [-1, 1], ends of the interval, t with n - 1 degrees of freedom, two-sided p. If
+        Mean in [-1, 1], bounds of the interval, t with n - 1 degrees of freedom, two-sided p. If
         there is no difference, t is 0, p is 1 and the interval is [0, 0].
 
     Raises
@@ -224,9 +224,9 @@ def paired_difference(
     >>> found.mean, found.low > 0, found.p < 0.05
     (0.625, True, True)
     """
-    values, others = _pair(first, second)
-    tested = t_tests({"first": values, "second": others}, correction="none").iloc[0]
-    differences = values - others
+    values, opposite = _pair(first, second)
+    tested = t_tests({"first": values, "second": opposite}, correction="none").iloc[0]
+    differences = values - opposite
     low, high = ratio_interval(
         differences, np.ones(len(differences)), seed=seed, confidence=confidence, draws=resamples
     )
@@ -322,7 +322,7 @@ def attribution_confidence(
             f"There are {len(logprobs)} queries with log-probabilities and {len(inside)} with "
             "marks; give both for every query."
         )
-    chosen: list[float] = []
+    selected: list[float] = []
     for query, (values, marks) in enumerate(zip(logprobs, inside, strict=True)):
         if len(values) != len(marks):
             raise ValueError(
@@ -335,8 +335,8 @@ def attribution_confidence(
                     f"Query {query} has the log-probability {value}; it must be 0 or less."
                 )
             if mark:
-                chosen.append(value)
-    return float(np.exp(chosen).mean()) if chosen else None
+                selected.append(value)
+    return float(np.exp(selected).mean()) if selected else None
 
 
 def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) -> float | None:
@@ -374,26 +374,26 @@ def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) ->
     # Sums of numbers such as 0.1 are off by the last bits.
     wrong = np.flatnonzero(~((sums >= 0) & (sums <= counts + 1e-9)))
     if len(wrong):
-        place = wrong[0]
+        answer = wrong[0]
         raise ValueError(
-            f"Answer {place} has {counts[place]:g} citations whose probabilities sum to "
-            f"{sums[place]:g}; a sum lies from 0 to the number of citations."
+            f"Answer {answer} has {counts[answer]:g} citations whose probabilities sum to "
+            f"{sums[answer]:g}; a sum lies from 0 to the number of citations."
         )
     return float(sums.sum() / counts.sum()) if counts.sum() else None
 
 
 def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    values, others = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if values.ndim != 1 or values.shape != others.shape or not len(values):
+    values, opposite = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if values.ndim != 1 or values.shape != opposite.shape or not len(values):
         raise ValueError(
-            f"The two answers of each query have the shapes {values.shape} and {others.shape}; "
+            f"The two answers of each query have the shapes {values.shape} and {opposite.shape}; "
             "give one value of each for every query, and one query or more."
         )
-    for name, array in (("first", values), ("second", others)):
+    for name, array in (("first", values), ("second", opposite)):
         bad = np.flatnonzero(~((array >= 0) & (array <= 1)))
         if len(bad):
             raise ValueError(
                 f"The {name} values have {array[bad[0]]} at position {bad[0]}; precision and "
                 "recall lie from 0 to 1, so divide percents by 100."
             )
-    return values, others
+    return values, opposite

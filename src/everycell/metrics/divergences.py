@@ -141,8 +141,8 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     groups = np.arange(q.shape[-1])
     distance = np.abs(groups[:, None] - groups)
     weighted = (p - q) ** 2 @ distance
-    wanted = q > 0
-    order_aware = np.where(wanted, weighted, 0).sum(axis=-1) / wanted.sum(axis=-1)
+    in_target = q > 0
+    order_aware = np.where(in_target, weighted, 0).sum(axis=-1) / in_target.sum(axis=-1)
     return np.sqrt(order_aware / (len(groups) - 1))
 
 

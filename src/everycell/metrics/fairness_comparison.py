@@ -40,8 +40,8 @@ def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
     table = pd.concat(frames, ignore_index=True)
     table.insert(0, "run", table.pop("run"))
     cutoffs = list(frames[0]["k"])
-    place = table["k"].map(cutoffs.index)
-    return table.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
+    order = table["k"].map(cutoffs.index)
+    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
 def compare_fairness(
@@ -102,8 +102,8 @@ def compare_fairness(
     """
     if baseline not in reports:
         raise ValueError(f"The baseline {baseline!r} is not a run; there are {list(reports)}.")
-    others = [name for name in reports if name != baseline]
-    if not others:
+    compared = [name for name in reports if name != baseline]
+    if not compared:
         raise ValueError(f"There is no run beside the baseline {baseline!r}; give two or more.")
     unknown = [measure for measure in measures if measure not in MEASURES]
     if unknown:
@@ -112,12 +112,12 @@ def compare_fairness(
         name: report.by_query.set_index(["k", "query"])[list(measures)]
         for name, report in reports.items()
     }
-    for name in others:
+    for name in compared:
         _check_comparable(reports, frames, name, baseline)
     rows = []
     for k in frames[baseline].index.unique("k"):
         for measure in measures:
-            for name in others:
+            for name in compared:
                 second = frames[baseline].loc[k, measure]
                 first = frames[name].loc[k, measure].reindex(second.index)
                 rows.append(
@@ -136,12 +136,12 @@ def _check_comparable(
 ) -> None:
     """Refuse a run whose queries, cut-offs or target differ from those of the baseline."""
     first, second = reports[name], reports[baseline]
-    wanted, other_wanted = (
+    target, other_target = (
         dict(zip(report.groups, report.target, strict=True)) for report in (first, second)
     )
-    if wanted != other_wanted:
+    if target != other_target:
         raise ValueError(
-            f"The run {name!r} was measured for {wanted} and the baseline for {other_wanted}; use "
+            f"The run {name!r} was measured for {target} and the baseline for {other_target}; use "
             "one target."
         )
     for one, other in ((name, baseline), (baseline, name)):
@@ -180,8 +180,8 @@ def _holm(p: pd.Series) -> pd.Series:
     """Holm's correction over the tests that have a p-value."""
     from statsmodels.stats.multitest import multipletests
 
-    there = p.dropna()
-    if there.empty:
+    tested = p.dropna()
+    if tested.empty:
         return p
-    corrected = multipletests(there, method="holm")[1]
-    return pd.Series(corrected, index=there.index).reindex(p.index)
+    corrected = multipletests(tested, method="holm")[1]
+    return pd.Series(corrected, index=tested.index).reindex(p.index)

@@ -82,16 +82,16 @@ def fairness_curves(
     # are contiguous, which halves the time.
     for start in range(0, len(array), _BLOCK):
         block = slice(start, start + _BLOCK)
-        rows, here = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
+        rows, block_mask = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
         own = best if best is None or len(best) == 1 else best[block]
-        divergence, factor = divergence_and_factor(rows, tokens[block], target, None, here)
-        found = (
-            nfairr(rows, tau=tau, target=target, ideal=own, listed=here),
+        divergence, factor = divergence_and_factor(rows, tokens[block], target, None, block_mask)
+        block_values = (
+            nfairr(rows, tau=tau, target=target, ideal=own, listed=block_mask),
             np.maximum(highest - discounted(divergence, factor), 0),
             np.maximum(highest - divergence, 0),
-            awrf(alignments(rows), target, listed=here),
+            awrf(alignments(rows), target, listed=block_mask),
         )
-        for name, by_query in zip(MEASURES, found, strict=True):
+        for name, by_query in zip(MEASURES, block_values, strict=True):
             values[name][block] = by_query
     return values
 
@@ -145,9 +145,9 @@ def fairness_by_query(
     {'query': ['q', 'q'], 'k': [1, 2], 'NFaiRR': [1.0, 0.613], 'TExFAIR': [0.0, 0.884],
      'TExFAIR without RBDF': [0.0, 0.884], 'AWRF': [1.0, 0.226]}
     """
-    wanted = list(cutoffs)
+    depths = list(cutoffs)
     depth = ranked.counts.shape[1]
-    for k in wanted:
+    for k in depths:
         if not 1 <= k <= depth:
             raise ValueError(f"There is no cut-off {k}; the lists have ranks 1 to {depth}.")
     ideal = None
@@ -156,11 +156,11 @@ def fairness_by_query(
     values = fairness_curves(
         ranked.counts, ranked.lengths, target, tau=tau, ideal=ideal, listed=ranked.listed
     )
-    columns = [k - 1 for k in wanted]
+    columns = [k - 1 for k in depths]
     return pd.DataFrame(
         {
-            "query": list(ranked.queries) * len(wanted),
-            "k": np.repeat(np.array(wanted, dtype=int), len(ranked.queries)),
+            "query": list(ranked.queries) * len(depths),
+            "k": np.repeat(np.array(depths, dtype=int), len(ranked.queries)),
         }
         | {name: by_query[:, columns].T.ravel() for name, by_query in values.items()}
     )
@@ -255,5 +255,5 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     # second.
     from scipy.stats import pearsonr
 
-    found = pearsonr(x, y)
-    return Correlation(float(found.statistic), float(found.pvalue), len(x))
+    result = pearsonr(x, y)
+    return Correlation(float(result.statistic), float(result.pvalue), len(x))

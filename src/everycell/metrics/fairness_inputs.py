@@ -1,7 +1,7 @@
 """Documents of a user's own collection, read from common kinds of file, and checked.
 
-`everycell count-terms` reads a collection with `read_documents`, and refuses with `check_texts`
-what would be counted without an error and yet wrongly.
+`everycell measure count-terms` reads a collection with `read_documents`, and refuses with
+`check_texts` what would be counted without an error and yet wrongly.
 """
 
 from __future__ import annotations
@@ -127,18 +127,20 @@ def _row(line: str, where: str) -> tuple[str, str]:
 
 def _object(line: str, where: str) -> tuple[str, str]:
     try:
-        found = parse_json(line)
+        entry = parse_json(line)
     except ValueError as error:
         raise ValueError(f"{where} is not JSON ({error}); correct it.") from None
     values = []
     for what, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
-        here = [key for key in keys if isinstance(found, dict) and isinstance(found.get(key), str)]
-        if not here:
+        present = [
+            key for key in keys if isinstance(entry, dict) and isinstance(entry.get(key), str)
+        ]
+        if not present:
             raise ValueError(
                 f"{where} has no {what}: a line is an object with a string under "
                 f"{' or '.join(map(repr, keys))}, so add it."
             )
-        values.append(found[here[0]])
+        values.append(entry[present[0]])
     return values[0], values[1]
 
 

@@ -1,6 +1,6 @@
 """Group fairness of a user's own runs and collections: every measure in one table.
 
-`everycell fairness` puts NFaiRR (`everycell.metrics.nfairr`) and TExFAIR
+`everycell measure fairness` puts NFaiRR (`everycell.metrics.nfairr`) and TExFAIR
 (`everycell.metrics.texfair`) side by side. Where the measures have a documented value for input
 that is more often a mistake, such as a list shorter than the cut-off, `fairness_report` refuses it
 unless it is allowed.
@@ -167,12 +167,12 @@ def fairness_report(
     >>> report.means[["k", "queries", "TExFAIR", "lists with terms"]].round(3).values.tolist()
     [[2.0, 1.0, 0.884, 1.0]]
     """
-    wanted = list(dict.fromkeys(cutoffs))
-    if not wanted or min(wanted) < 1:
-        raise ValueError(f"The cut-offs are {wanted}; give one or more, each 1 or more.")
+    depths = list(dict.fromkeys(cutoffs))
+    if not depths or min(depths) < 1:
+        raise ValueError(f"The cut-offs are {depths}; give one or more, each 1 or more.")
     if background not in ("all", "run"):
         raise ValueError(f"The background is {background!r}; choose 'all' or 'run'.")
-    depth = max(wanted)
+    depth = max(depths)
     ranked = ranked_counts(run, counts, depth=depth, unknown=unknown)
     shares = checked_target(target, len(ranked.groups))
     if not allow_short:
@@ -186,11 +186,11 @@ def fairness_report(
         against = counts
     else:
         against = most_neutral(counts, depth, tau=tau, target=shares)
-    by_query = fairness_by_query(ranked, wanted, target=shares, tau=tau, background=against)
-    columns = [k - 1 for k in wanted]
+    by_query = fairness_by_query(ranked, depths, target=shares, tau=tau, background=against)
+    columns = [k - 1 for k in depths]
     having = np.cumsum(ranked.counts.sum(axis=2) > 0, axis=1)[:, columns].T.ravel()
-    there = np.cumsum(ranked.listed, axis=1)[:, columns].T.ravel()
-    by_query = by_query.assign(**{"documents": there, "with terms": having})
+    documents = np.cumsum(ranked.listed, axis=1)[:, columns].T.ravel()
+    by_query = by_query.assign(**{"documents": documents, "with terms": having})
     rows = []
     for k, at in by_query.groupby("k", sort=False):
         measures = at.drop(columns=["query", "k", "documents", "with terms"])

@@ -103,7 +103,7 @@ class GroupFairness(Provider):
     ]
 
     def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> Evaluator:
-        queries = {each.query_id for each in QrelsConverter(qrels).as_namedtuple_iter()}
+        queries = {judgement.query_id for judgement in QrelsConverter(qrels).as_namedtuple_iter()}
         return _GroupFairnessEvaluator(list(measures), queries)
 
 

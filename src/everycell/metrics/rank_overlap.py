@@ -61,25 +61,25 @@ def _check(p: float, variant: str) -> None:
         raise ValueError(f"The variant {variant!r} is unknown; choose 'truncated', 'min' or 'ext'.")
 
 
-def _rbo(seen: _Seen, p: float, variant: Variant) -> FloatArray:
+def _rbo(prefixes: _Seen, p: float, variant: Variant) -> FloatArray:
     """RBO of each pair of rankings."""
-    rows = np.arange(len(seen.overlap))
-    depth = np.arange(1, seen.overlap.shape[1] + 1)
-    within = depth <= seen.long[:, None]
-    overlap_long = seen.overlap[rows, seen.long - 1]
-    agreement = np.where(within, seen.overlap / seen.size, 0)
+    rows = np.arange(len(prefixes.overlap))
+    depth = np.arange(1, prefixes.overlap.shape[1] + 1)
+    within = depth <= prefixes.long[:, None]
+    overlap_long = prefixes.overlap[rows, prefixes.long - 1]
+    agreement = np.where(within, prefixes.overlap / prefixes.size, 0)
     weight = (1 - p) / p * p**depth
     if variant == "truncated":
         return agreement @ weight
     if variant == "min":
         beyond = -np.log1p(-p) - np.where(within, p**depth / depth, 0).sum(axis=1)
         return agreement @ weight + (1 - p) / p * overlap_long * beyond
-    agreement_short = agreement[rows, seen.short - 1]
-    missing = np.maximum(depth - seen.short[:, None], 0)
-    assumed = agreement_short[:, None] * missing * seen.unseen / seen.size
-    everywhere = overlap_long + (seen.long - seen.short) * agreement_short
-    return (agreement + np.where(within, assumed, 0)) @ weight + p**seen.long * (
-        everywhere / seen.long
+    agreement_short = agreement[rows, prefixes.short - 1]
+    missing = np.maximum(depth - prefixes.short[:, None], 0)
+    assumed = agreement_short[:, None] * missing * prefixes.unseen / prefixes.size
+    everywhere = overlap_long + (prefixes.long - prefixes.short) * agreement_short
+    return (agreement + np.where(within, assumed, 0)) @ weight + p**prefixes.long * (
+        everywhere / prefixes.long
     )
 
 
@@ -91,7 +91,7 @@ def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
             f"The {name} ranking is a {type(ranking).__name__}, which has no ranks; give "
             "a list from the best item on, with items that tie in a set inside it."
         )
-    places: dict[Hashable, tuple[int, int]] = {}
+    positions: dict[Hashable, tuple[int, int]] = {}
     for entry in ranking:
         tied = entry if isinstance(entry, AbstractSet) else (entry,)
         if not isinstance(entry, (Hashable, AbstractSet)):
@@ -100,25 +100,27 @@ def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
                 f"{type(entry).__name__}; an item is a text or a number, and items that tie stand "
                 "in a set, so give that."
             )
-        start = len(places)
+        start = len(positions)
         for item in tied:
-            if item in places:
+            if item in positions:
                 raise ValueError(
                     f"The {name} ranking has the item {item!r} twice; an item has one rank, so "
                     "remove one."
                 )
-            places[item] = (start, start + len(tied) - 1)
-    if not places:
+            positions[item] = (start, start + len(tied) - 1)
+    if not positions:
         raise ValueError(f"The {name} ranking is empty; give one item or more.")
-    return places
+    return positions
 
 
-def _contributions(places: dict[Hashable, tuple[int, int]], items: list, depths: int, ties: Ties):
+def _contributions(
+    positions: dict[Hashable, tuple[int, int]], items: list, depths: int, ties: Ties
+):
     """How much of each item (row) a ranking has at each depth (column)."""
     share = np.zeros((len(items), depths))
     for row, item in enumerate(items):
-        if item in places:
-            first, last = places[item]
+        if item in positions:
+            first, last = positions[item]
             # A tied item is at each of the tied ranks with the same probability; "w" counts it in
             # full from the first of them on.
             size = 1 if ties == "w" else last - first + 1
@@ -195,8 +197,8 @@ def rbo(
     _check(p, variant)
     if ties not in ("a", "w", "b"):
         raise ValueError(f"ties is {ties!r}; choose 'a', 'w' or 'b'.")
-    places = [_flatten(first, "first"), _flatten(second, "second")]
-    short, long = sorted(places, key=len)
+    positions = [_flatten(first, "first"), _flatten(second, "second")]
+    short, long = sorted(positions, key=len)
     s, depths = len(short), len(long)
     items = list(short | long)
     in_short = _contributions(short, items, depths, ties)
@@ -213,14 +215,14 @@ def rbo(
         size = (of_short + of_long) / 2 if ties == "w" else np.sqrt(of_short * of_long)
     # Mean share of the items that only the longer ranking has and that have begun.
     begun = np.maximum((only_long > 0).sum(axis=0), 1)
-    seen = _Seen(
+    prefixes = _Seen(
         overlap=(in_short * in_long).sum(axis=0)[None],
         size=size[None],
         unseen=(only_long.sum(axis=0) / begun)[None],
         short=np.array([s]),
         long=np.array([depths]),
     )
-    return float(_rbo(seen, p, variant)[0])
+    return float(_rbo(prefixes, p, variant)[0])
 
 
 def crbo(
@@ -290,7 +292,7 @@ def crbo(
                 f"Query {alone[0]!r} is in the {name} run only; give both runs the same queries."
             )
     rows = grouped[1].queries.get_indexer(queries)
-    both = pd.concat([each.documents for each in grouped], ignore_index=True)
+    both = pd.concat([side.documents for side in grouped], ignore_index=True)
     if both.dtype == object:
         # Objects may be of several types, which arrow refuses.
         both = pd.Series(pd.factorize(both)[0])
@@ -301,8 +303,8 @@ def crbo(
     # The hash table of one query stays in the processor's cache; one of all documents does not.
     for query, row in enumerate(rows):
         ranks = [
-            each.ranks[each.starts[number] : each.starts[number + 1]]
-            for each, number in zip(grouped, (query, row), strict=True)
+            side.ranks[side.starts[number] : side.starts[number + 1]]
+            for side, number in zip(grouped, (query, row), strict=True)
         ]
         parts = (
             documents.slice(grouped[0].starts[query], len(ranks[0])),
@@ -310,15 +312,15 @@ def crbo(
         )
         codes = pa.concat_arrays(parts).dictionary_encode().indices.to_numpy()
         first, second = codes[: len(ranks[0])], codes[len(ranks[0]) :]
-        met = np.full(codes.max() + 1, depth)
-        met[second] = ranks[1]
+        depth_of_meeting = np.full(codes.max() + 1, depth)
+        depth_of_meeting[second] = ranks[1]
         # Codes count up where a document is new.
-        if first[-1] != len(first) - 1 or (met[second] != ranks[1]).any():
+        if first[-1] != len(first) - 1 or (depth_of_meeting[second] != ranks[1]).any():
             _refuse_doubles(runs)
-        met = np.maximum(met[first], ranks[0])
-        overlap[query] = np.bincount(met[met < depth], minlength=depth)
+        depth_of_meeting = np.maximum(depth_of_meeting[first], ranks[0])
+        overlap[query] = np.bincount(depth_of_meeting[depth_of_meeting < depth], minlength=depth)
     ranks = np.arange(1, depth + 1)
-    seen = _Seen(
+    prefixes = _Seen(
         overlap=np.cumsum(overlap, axis=1),
         size=np.broadcast_to(ranks, overlap.shape),
         unseen=np.ones_like(overlap),
@@ -326,7 +328,7 @@ def crbo(
         long=np.minimum(np.maximum(*lengths), depth),
     )
     index = pd.Index(queries, name="query")
-    return pd.Series(_rbo(seen, p, variant), index=index, name=f"RBO {variant}")
+    return pd.Series(_rbo(prefixes, p, variant), index=index, name=f"RBO {variant}")
 
 
 class _Grouped(NamedTuple):

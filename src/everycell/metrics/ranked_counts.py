@@ -89,10 +89,10 @@ def ranked_counts(
     if unknown not in ("error", "neutral"):
         raise ValueError(f"unknown is {unknown!r}; choose 'error' or 'neutral'.")
     ordered = trec_order(run)
-    kept = ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
+    ranked = ordered.assign(rank=ordered.groupby("query", sort=False).cumcount().to_numpy())
     if depth is not None:
-        kept = kept[kept["rank"] < depth]
-    documents = kept["document"]
+        ranked = ranked[ranked["rank"] < depth]
+    documents = ranked["document"]
     if isinstance(counts, pd.DataFrame):
         known = check_counts(counts)
     else:
@@ -107,17 +107,17 @@ def ranked_counts(
             "or take such documents as neutral with unknown='neutral'."
         )
     groups = [column for column in known.columns if column != LENGTH]
-    codes, queries = pd.factorize(kept["query"])
-    places = codes, kept["rank"].to_numpy()
-    shape = len(queries), depth or int(kept["rank"].max()) + 1
+    codes, queries = pd.factorize(ranked["query"])
+    positions = codes, ranked["rank"].to_numpy()
+    shape = len(queries), depth or int(ranked["rank"].max()) + 1
     by_rank = np.zeros((*shape, len(groups)))
-    by_rank[places] = take(
+    by_rank[positions] = take(
         known[groups].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
     )
     lengths = np.zeros(shape)
-    lengths[places] = take(
+    lengths[positions] = take(
         known[LENGTH].to_numpy(dtype=float), rows, allow_fill=True, fill_value=0.0
     )
     listed = np.zeros(shape, dtype=bool)
-    listed[places] = True
+    listed[positions] = True
     return RankedCounts(tuple(queries), tuple(groups), by_rank, lengths, listed)

@@ -187,8 +187,8 @@ def gfr(
             )
         if listed is not None:
             # Nobody stops there; equal shares merely keep each row a distribution.
-            there = np.asarray(listed, dtype=bool)[:, :, None]
-            shares = np.where(there, shares, 1 / len(groups.target))
+            occupied = np.asarray(listed, dtype=bool)[:, :, None]
+            shares = np.where(occupied, shares, 1 / len(groups.target))
         sums = shares.sum(axis=2)
         if not (shares >= 0).all() or not np.allclose(sums, 1, rtol=0, atol=1e-5):
             query, rank = np.argwhere(~((shares >= 0).all(axis=2) & (np.abs(sums - 1) <= 1e-5)))[0]

@@ -86,14 +86,14 @@ def _count(
     group_of: Mapping[str, int],
     groups: int,
     tokenise: Tokeniser,
-    seen: set[str],
+    matched_terms: set[str],
 ) -> list[object]:
     """Columns of a batch: ids, lengths, then the counts of each group."""
-    for place, (document, text) in enumerate(batch, first):
+    for number, (document, text) in enumerate(batch, first):
         if not isinstance(document, str) or not isinstance(text, str) or not document:
             raise ValueError(
-                f"Document {place} (counted from 0) is ({document!r}, {text!r:.40}); give an id of "
-                "one character or more and a text ('' for an empty one), both strings."
+                f"Document {number} (counted from 0) is ({document!r}, {text!r:.40}); give an id "
+                "of one character or more and a text ('' for an empty one), both strings."
             )
     # As terms are: an accent may be a character of its own.
     texts = tokenise(
@@ -106,7 +106,7 @@ def _count(
         if not terms.isdisjoint(tokens):
             for token in tokens:
                 if token in group_of:
-                    seen.add(token)
+                    matched_terms.add(token)
                     counts[group_of[token], column] += 1
     lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
     return [[document for document, _ in batch], lengths, *counts]
@@ -119,7 +119,7 @@ def count_terms(
     *,
     tokenise: Tokeniser = blank_tokens,
     batch: int = 10_000,
-    seen: set[str] | None = None,
+    matched_terms: set[str] | None = None,
 ) -> int:
     """Count each group's terms in every document and write the counts, a batch at a time.
 
@@ -136,7 +136,7 @@ def count_terms(
         default is the NFaiRR authors' tokeniser; those of `everycell.text` serve as well.
     batch
         Number of documents held at once, and of rows in a row group, 1 or more.
-    seen
+    matched_terms
         Set to which the terms that occur are added.
 
     Returns
@@ -172,7 +172,7 @@ def count_terms(
     if batch < 1:
         raise ValueError(f"The batch has {batch} documents; give 1 or more.")
     path = Path(path)
-    seen = set() if seen is None else seen
+    matched_terms = set() if matched_terms is None else matched_terms
     group_of = groups_of_terms(words)
     _check_reachable(group_of, tokenise)
     schema = pa.schema(
@@ -182,7 +182,7 @@ def count_terms(
     with atomic_path(path) as unfinished:
         with pq.ParquetWriter(unfinished, schema) as writer:
             for rows in _batches(documents, batch):
-                columns = _count(rows, written, group_of, len(words), tokenise, seen)
+                columns = _count(rows, written, group_of, len(words), tokenise, matched_terms)
                 writer.write_table(pa.table(columns, schema=schema))
                 written += len(rows)
         if not written:
@@ -237,12 +237,12 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
                     f"{in_quotes(table.schema.names, 300)}; "
                     f"give '{DOCUMENT}', '{LENGTH}' and one column per group."
                 )
-        wanted = (
+        of_documents = (
             None
             if documents is None
             else pyarrow.dataset.field(DOCUMENT).isin(pa.array(list(documents), pa.string()))
         )
-        rows = table.to_table(filter=wanted).to_pandas()
+        rows = table.to_table(filter=of_documents).to_pandas()
     try:
         return check_counts(rows.set_index(DOCUMENT))
     except ValueError as error:

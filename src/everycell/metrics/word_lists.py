@@ -122,7 +122,7 @@ def groups_of_terms(words: Words) -> dict[str, int]:
         raise ValueError(
             f"Groups differ only in case: {', '.join(map(repr, names))}; spell each in one way."
         )
-    found: dict[str, int] = {}
+    group_of: dict[str, int] = {}
     for number, (group, terms) in enumerate(words.items()):
         if group in (DOCUMENT, LENGTH) or not group:
             raise ValueError(
@@ -138,13 +138,13 @@ def groups_of_terms(words: Words) -> dict[str, int]:
             plain = plain_term(term)
             if not plain:
                 raise ValueError(f"Group {group!r} has an empty term; remove it.")
-            if found.setdefault(plain, number) != number:
-                other = names[found[plain]]
+            if group_of.setdefault(plain, number) != number:
+                other = names[group_of[plain]]
                 raise ValueError(
                     f"The term {term!r} is in the groups {other!r} and {group!r}; a term "
                     "represents one group, so remove it from one."
                 )
-    return found
+    return group_of
 
 
 def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
@@ -177,12 +177,12 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
     >>> read_word_lists([folder / "a.txt", folder / "b.txt"])
     {'f': ('she', 'queen'), 'm': ('he',)}
     """
-    place: dict[str, tuple[str, Path | str]] = {}
+    source: dict[str, tuple[str, Path | str]] = {}
     words: dict[str, list[str]] = {}
     for path in paths:
         for group, terms in read_words(path).items():
             for term in terms:
-                other, before = place.setdefault(term, (group, path))
+                other, before = source.setdefault(term, (group, path))
                 if other != group:
                     raise ValueError(
                         f"The term {term!r} is in group {other!r} of {before} and in group "

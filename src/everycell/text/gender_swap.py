@@ -104,10 +104,10 @@ def make_pairs(
     >>> make_pairs([("he", "she")], [("John", "Mary")]).names["Mary"]
     'John'
     """
-    taken: set[str] = set()
+    known: set[str] = set()
 
     def both_ways(pairs: Iterable[tuple[str, str]], kind: str) -> Mapping[str, str]:
-        found: dict[str, str] = {}
+        counterparts: dict[str, str] = {}
         for first, second in pairs:
             for word in (first, second):
                 if not _WORD.fullmatch(word):
@@ -119,14 +119,14 @@ def make_pairs(
                     raise ValueError(
                         f"The {kind} {word!r} is replaced by a rule of its own; remove its pair."
                     )
-                if word.lower() in taken:
+                if word.lower() in known:
                     raise ValueError(
                         f"The {kind} {word!r} is in two pairs; it has one counterpart, so "
                         "remove one."
                     )
-                taken.add(word.lower())
-            found |= {first: second, second: first}
-        return MappingProxyType(found)
+                known.add(word.lower())
+            counterparts |= {first: second, second: first}
+        return MappingProxyType(counterparts)
 
     lower = [(first.lower(), second.lower()) for first, second in words]
     return GenderPairs(both_ways(lower, "word"), both_ways(names, "name"))
@@ -177,8 +177,8 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
         lower = word.lower()
         if lower in _PRONOUNS:
             before_noun, alone = _PRONOUNS[lower]
-            chosen = alone if _stands_alone(text, match) else before_noun
-            return _in_case_of(chosen, word)
+            pronoun = alone if _stands_alone(text, match) else before_noun
+            return _in_case_of(pronoun, word)
         if lower in known.words:
             return _in_case_of(known.words[lower], word)
         name = word if word in known.names else word.capitalize()
@@ -221,14 +221,14 @@ def swap_coverage(
     """
     known = pairs or default_pairs()
     group_of = {term.lower(): group for group, terms in words.items() for term in terms}
-    found: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     for text in texts:
         for word in _WORD.findall(text):
             if (term := word.lower()) in group_of:
-                found[term] += 1
+                occurrences[term] += 1
                 replaced[term] += swap_gender(word, known) != word
-    rows = [(group_of[term], term, number, replaced[term]) for term, number in found.items()]
+    rows = [(group_of[term], term, number, replaced[term]) for term, number in occurrences.items()]
     frame = pd.DataFrame(rows, columns=["group", "term", "occurrences", "replaced"])
     return frame.sort_values(
         ["occurrences", "group", "term"], ascending=[False, True, True], ignore_index=True

@@ -182,15 +182,15 @@ def standard_tokens(text: str) -> list[str]:
     ['日', '本', '語', 'ひ', 'ら', 'カタカナ']
     """
     if text.isascii():
-        found = _ASCII_TOKEN.findall(text)
+        tokens = _ASCII_TOKEN.findall(text)
     else:
         # A blank ends every token, so most of the text can take the path that is nine times faster.
         parts = groupby(text.split(" "), str.isascii)
-        found = chain.from_iterable(
+        tokens = chain.from_iterable(
             (_ASCII_TOKEN if ascii_only else _UNICODE_TOKEN).findall(" ".join(words))
             for ascii_only, words in parts
         )
-    return _cut(filter(None, found))
+    return _cut(filter(None, tokens))
 
 
 def whitespace_tokens(text: str) -> list[str]:

@@ -77,7 +77,7 @@ def as_run(run: Any) -> pd.DataFrame:
     (or query_id, doc_id and score, or qid, docno and score), an iterable of ir_measures.ScoredDoc,
     a ranx.Run, a dict of dicts, or the path of a file in TREC format.
     """
-    return _taken(run, RUN)
+    return _as_frame(run, RUN)
 
 
 def as_qrels(qrels: Any) -> pd.DataFrame:
@@ -105,34 +105,34 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
     >>> as_qrels(frame).to_dict("list")
     {'query': ['q1'], 'document': ['d1'], 'relevance': [2]}
     """
-    return _taken(qrels, QRELS)
+    return _as_frame(qrels, QRELS)
 
 
-def _taken(given: Any, kind: Kind) -> pd.DataFrame:
+def _as_frame(source: Any, kind: Kind) -> pd.DataFrame:
     """Checked frame of a run or of judgements."""
-    if isinstance(given, str | Path):
-        return read_run(given) if kind is RUN else read_qrels(given)
+    if isinstance(source, str | Path):
+        return read_run(source) if kind is RUN else read_qrels(source)
     check = check_run if kind is RUN else check_qrels
-    if isinstance(given, pd.DataFrame):
-        return check(_renamed(given, kind))
+    if isinstance(source, pd.DataFrame):
+        return check(_renamed(source, kind))
     class_of_ranx = "Run" if kind is RUN else "Qrels"
-    if type(given).__name__ == class_of_ranx and type(given).__module__.split(".")[0] == "ranx":
-        given = given.to_dict()
-    if isinstance(given, Mapping):
-        return check(_of_dicts(given, kind))
-    if isinstance(given, Iterable) and not isinstance(given, bytes):
-        return check(_of_tuples(given, kind))
-    raise TypeError(_refusal(type(given).__name__, kind))
+    if type(source).__name__ == class_of_ranx and type(source).__module__.split(".")[0] == "ranx":
+        source = source.to_dict()
+    if isinstance(source, Mapping):
+        return check(_of_dicts(source, kind))
+    if isinstance(source, Iterable) and not isinstance(source, bytes):
+        return check(_of_tuples(source, kind))
+    raise TypeError(_refusal(type(source).__name__, kind))
 
 
-def _refusal(found: str, kind: Kind) -> str:
-    one, *others = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
+def _refusal(type_name: str, kind: Kind) -> str:
+    one, *alternatives = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
     what, scored, ranx = (
         ("The run is", "ScoredDoc", "Run") if kind is RUN else ("The qrels are", "Qrel", "Qrels")
     )
-    either = ", or ".join(f"{a}, {b} and {c}" for a, b, c in others)
+    either = ", or ".join(f"{a}, {b} and {c}" for a, b, c in alternatives)
     return (
-        f"{what} of the type {found}; give a frame with the columns {one[0]}, {one[1]} and "
+        f"{what} of the type {type_name}; give a frame with the columns {one[0]}, {one[1]} and "
         f"{one[2]} (or {either}), an iterable of ir_measures.{scored}, a ranx.{ranx}, a dict of "
         "dicts, or the path of a file in TREC format."
     )
@@ -141,21 +141,21 @@ def _refusal(found: str, kind: Kind) -> str:
 def _renamed(frame: pd.DataFrame, kind: Kind) -> pd.DataFrame:
     """Frame with our names of columns, whichever of the known ones it has."""
     known = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
-    found = [columns for columns in known if set(columns) <= set(frame.columns)]
-    if len(found) != 1:
-        sets = " or ".join(f"({', '.join(columns)})" for columns in found or known)
+    matches = [columns for columns in known if set(columns) <= set(frame.columns)]
+    if len(matches) != 1:
+        sets = " or ".join(f"({', '.join(columns)})" for columns in matches or known)
         raise ValueError(
             f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)}; give "
-            + (f"it those of one kind: {sets}." if not found else f"it one of the sets {sets}.")
+            + (f"it those of one kind: {sets}." if not matches else f"it one of the sets {sets}.")
         )
-    (columns,) = found
+    (columns,) = matches
     ours = frame.loc[:, list(columns)]
     return ours.rename(columns=dict(zip(columns, known[0], strict=True)))
 
 
-def _of_dicts(given: Mapping[Any, Any], kind: Kind) -> pd.DataFrame:
+def _of_dicts(source: Mapping[Any, Any], kind: Kind) -> pd.DataFrame:
     rows = []
-    for query, documents in given.items():
+    for query, documents in source.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"The {kind.name} has {in_quotes(documents)} for the query {in_quotes(query)}; "
@@ -165,15 +165,15 @@ def _of_dicts(given: Mapping[Any, Any], kind: Kind) -> pd.DataFrame:
     return _frame(rows, kind)
 
 
-def _of_tuples(given: Iterable[Any], kind: Kind) -> pd.DataFrame:
+def _of_tuples(source: Iterable[Any], kind: Kind) -> pd.DataFrame:
     _, (query, document, value), _ = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
     rows = []
-    for row in given:
+    for row in source:
         try:
             rows.append((getattr(row, query), getattr(row, document), getattr(row, value)))
         except AttributeError:
-            found = f"{type(given).__name__} of {type(row).__name__}"
-            raise TypeError(_refusal(found, kind)) from None
+            type_name = f"{type(source).__name__} of {type(row).__name__}"
+            raise TypeError(_refusal(type_name, kind)) from None
     return _frame(rows, kind)
 
 
@@ -181,6 +181,6 @@ def _frame(rows: list[tuple[Any, Any, Any]], kind: Kind) -> pd.DataFrame:
     """Rows under our names; ids of a class of text, such as numpy's, become plain text."""
     frame = pd.DataFrame(rows, columns=list(kind.columns))
     for column in ("query", "document"):
-        if all(isinstance(each, str) for each in frame[column]):
+        if all(isinstance(name, str) for name in frame[column]):
             frame[column] = frame[column].map(str)
     return frame

@@ -73,11 +73,11 @@ def _text(raw: bytes) -> str:
 
 
 def _explain(
-    data: bytes, kind: Kind, path: Path, place: Callable[[int], str], cause: Exception
+    data: bytes, kind: Kind, path: Path, where: Callable[[int], str], cause: Exception
 ) -> ValueError:
     """Describe the first line that cannot be read. Slow, so used only after reading has failed."""
     for row, line in enumerate(data.split(b"\n")):
-        where = place(row)
+        line_name = where(row)
         fields = line.split()
         if len(fields) != len(kind.fields):
             hint = (
@@ -86,21 +86,21 @@ def _explain(
                 else "give the line all of its fields, or delete it"
             )
             return ValueError(
-                f"{where} has {len(fields)} fields: a line of a {kind.name} file has "
+                f"{line_name} has {len(fields)} fields: a line of a {kind.name} file has "
                 f"{len(kind.fields)} ({' '.join(kind.fields)}); {hint}."
             )
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
             return ValueError(
-                f"{where} is not UTF-8 text: it reads {in_quotes(_text(line))}; convert the file "
-                "to UTF-8."
+                f"{line_name} is not UTF-8 text: it reads {in_quotes(_text(line))}; convert the "
+                "file to UTF-8."
             )
         if kind.number:
-            found = fields[kind.fields.index(kind.number)]
-            if not re.fullmatch(kind.pattern, found):
+            number = fields[kind.fields.index(kind.number)]
+            if not re.fullmatch(kind.pattern, number):
                 return ValueError(
-                    f"{where} has the {kind.number} {in_quotes(_text(found))}: it must be "
+                    f"{line_name} has the {kind.number} {in_quotes(_text(number))}: it must be "
                     f"{kind.allowed}; correct the line."
                 )
     return ValueError(f"{path} is not a {kind.name} file: {cause}; correct it.")
@@ -138,9 +138,9 @@ def read_lines(
     if packed:
         raise ValueError(f"The {kind.name} file {path} is {packed}.")
     data = data.removeprefix(MARK)
-    data, place = _without_comments(_one_blank_between_fields(data.rstrip()), path)
+    data, where = _without_comments(_one_blank_between_fields(data.rstrip()), path)
     if (first := data.find(MARK)) >= 0:
-        raise ValueError(mark_within(place(data.count(b"\n", 0, first))))
+        raise ValueError(mark_within(where(data.count(b"\n", 0, first))))
     if not data:
         raise ValueError(
             f"The {kind.name} file {path} is empty: it must have one line or more; make it again."
@@ -161,22 +161,22 @@ def read_lines(
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _explain(data, kind, path, place, error) from error
+        raise _explain(data, kind, path, where, error) from error
     read = table.to_pandas()
     if kind.number and (infinite := np.isinf(read[kind.number].to_numpy(dtype=float))).any():
         # Named as the file has it: a number may be too large for 64 bits.
         row = int(np.argmax(infinite))
         text = data.split(b"\n", row + 1)[row].split(b" ")[kind.fields.index(kind.number)]
         raise ValueError(
-            f"{place(row)} has the {kind.number} {in_quotes(text.decode())}: it must be a finite "
+            f"{where(row)} has the {kind.number} {in_quotes(text.decode())}: it must be a finite "
             "number; find out where it comes from."
         )
     whole_ids = not any(byte in data for byte in _BYTES_THAT_CUT)
-    frame = checked_lines(read, kind, place, whole_ids=whole_ids)
+    frame = checked_lines(read, kind, where, whole_ids=whole_ids)
     if ranks:
-        _check_ranks(frame, table["rank"], place)
-    check_queries(frame, queries, place)
-    check_scale(frame, scale, place)
+        _check_ranks(frame, table["rank"], where)
+    check_queries(frame, queries, where)
+    check_scale(frame, scale, where)
     return frame
 
 
@@ -203,9 +203,9 @@ def _one_blank_between_fields(data: bytes) -> bytes:
 
 
 def checked_lines(
-    frame: pd.DataFrame, kind: Kind, place: Callable[[int], str], *, whole_ids: bool = False
+    frame: pd.DataFrame, kind: Kind, where: Callable[[int], str], *, whole_ids: bool = False
 ) -> pd.DataFrame:
-    """Return the kind's columns of a frame after checking them; `place` names a row.
+    """Return the kind's columns of a frame after checking them; `where` names a row.
 
     `whole_ids` says that no id is empty or has white space, so that ids are not checked again.
     """
@@ -245,19 +245,19 @@ def checked_lines(
             if column == "query":
                 row = int(np.argmax(query == row))
             raise ValueError(
-                f"{place(row)} has the {column} id {in_quotes(frame[column].iloc[row])}: "
+                f"{where(row)} has the {column} id {in_quotes(frame[column].iloc[row])}: "
                 "an id has one character or more and no white space; replace it."
             )
     row = _first_twice(query, documents)
     if row is not None:
         raise ValueError(
-            f"{place(row)} has the document {in_quotes(frame['document'].iloc[row])} of query "
+            f"{where(row)} has the document {in_quotes(frame['document'].iloc[row])} of query "
             f"{in_quotes(frame['query'].iloc[row])} for the second time: a document occurs once in "
             "a query's list; keep one of the two."
         )
     if kind.number is None or kind.type is None:
         return frame
-    values = _checked_number(frame, kind, place)
+    values = _checked_number(frame, kind, where)
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
@@ -280,7 +280,7 @@ def _first_twice(query: IntArray, documents: pa.ChunkedArray) -> int | None:
     return int(np.argmax(twice)) if twice.any() else None
 
 
-def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]) -> FloatArray:
+def _checked_number(frame: pd.DataFrame, kind: Kind, where: Callable[[int], str]) -> FloatArray:
     column = frame[kind.number]
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if not number or column.hasnans and kind is QRELS:
@@ -299,20 +299,20 @@ def _checked_number(frame: pd.DataFrame, kind: Kind, place: Callable[[int], str]
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"{place(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
+            f"{where(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
             f"must be {allowed}; find out where it comes from."
         )
     return values
 
 
-def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[int], str]) -> None:
+def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, where: Callable[[int], str]) -> None:
     """Check that no document is ranked above one of the same query with a higher score."""
-    whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
-    if not pc.all(whole).as_py():
-        row = whole.index(False).as_py()
+    is_whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
+    if not pc.all(is_whole).as_py():
+        row = is_whole.index(False).as_py()
         raise ValueError(
-            f"{place(row)} has the rank {in_quotes(ranks[row].as_py())}: it must be a whole number "
+            f"{where(row)} has the rank {in_quotes(ranks[row].as_py())}: it must be a whole number "
             "of 0 or more; correct it, or have ranks ignored."
         )
     rank = pc.cast(ranks, pa.int64()).to_numpy()
@@ -326,7 +326,7 @@ def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[i
         first = int(np.argmax(wrong))
         above, below, queries = above[first], below[first], len(np.unique(query[above[wrong]]))
         raise ValueError(
-            f"{place(below)} has the rank {rank[below]} and the score {frame['score'].iloc[below]},"
+            f"{where(below)} has the rank {rank[below]} and the score {frame['score'].iloc[below]},"
             f" higher than that of rank {rank[above]} of the same query ({queries} queries of the "
             "run have such ranks): the scores decide, as in trec_eval, so negate them if they "
             "are distances, or have ranks ignored if the scores are meant."
@@ -334,9 +334,9 @@ def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, place: Callable[[i
 
 
 def check_scale(
-    frame: pd.DataFrame, scale: tuple[int, int] | None, place: Callable[[int], str]
+    frame: pd.DataFrame, scale: tuple[int, int] | None, where: Callable[[int], str]
 ) -> None:
-    """Refuse a relevance outside the scale; `place` names a row."""
+    """Refuse a relevance outside the scale; `where` names a row."""
     if scale is None:
         return
     low, high = scale
@@ -346,7 +346,7 @@ def check_scale(
     if outside.any():
         row = int(np.argmax(outside))
         raise ValueError(
-            f"{place(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
+            f"{where(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the relevance "
             f"{frame['relevance'].iloc[row]}: "
             f"the scale goes from {low} to {high}; correct the label, or give the right scale."
@@ -354,16 +354,16 @@ def check_scale(
 
 
 def check_queries(
-    frame: pd.DataFrame, queries: Iterable[str] | None, place: Callable[[int], str]
+    frame: pd.DataFrame, queries: Iterable[str] | None, where: Callable[[int], str]
 ) -> None:
-    """Refuse a query that is not among the known ones; `place` names a row."""
+    """Refuse a query that is not among the known ones; `where` names a row."""
     if queries is None:
         return
     unknown = ~frame["query"].isin(list(queries)).to_numpy()
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"{place(row)} has the query {in_quotes(frame['query'].iloc[row])}, which is not among "
+            f"{where(row)} has the query {in_quotes(frame['query'].iloc[row])}, which is not among "
             "the known queries: delete the line, or add the query."
         )
 

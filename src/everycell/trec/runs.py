@@ -148,9 +148,9 @@ def id_order(ids: pd.Series | pd.Index) -> IntArray:
     """
     codes, names = pd.factorize(ids)
     order = pc.sort_indices(pa.array(names, pa.string()), sort_keys=[("", "descending")])
-    place = np.empty(len(names), dtype=np.int64)
-    place[order.to_numpy()] = np.arange(len(names))
-    return place[codes]
+    position = np.empty(len(names), dtype=np.int64)
+    position[order.to_numpy()] = np.arange(len(names))
+    return position[codes]
 
 
 def trec_order(run: pd.DataFrame) -> pd.DataFrame:
@@ -171,9 +171,9 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     equal = (query[above] == query[below]) & (score[above] == score[below])
     warn_of_collapse(run, above[equal], below[equal])
     tied = order[np.append(equal, False) | np.append(False, equal)]
-    place = np.zeros(len(run), dtype=np.int64)
-    place[tied] = id_order(run["document"].iloc[tied])
-    order = np.lexsort((place, -score, query))
+    order_of_ties = np.zeros(len(run), dtype=np.int64)
+    order_of_ties[tied] = id_order(run["document"].iloc[tied])
+    order = np.lexsort((order_of_ties, -score, query))
     return run.iloc[order].reset_index(drop=True)
 
 

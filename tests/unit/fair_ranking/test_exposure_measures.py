@@ -58,7 +58,7 @@ def test_outliers_by_hand():
     policy = Policy(np.array([list(range(10)), [*range(9), 10]]), np.array([0.25, 0.75]))
     assert z_scores(SCORES[:10])[9] == pytest.approx(3)
     assert outlier_probability(policy, SCORES) == 1
-    assert outlier_probability(policy, SCORES, shown=9) == 0
+    assert outlier_probability(policy, SCORES, displayed=9) == 0
     assert outlierness_printed(policy, SCORES) == pytest.approx(3)
     # Absolute distances are 3 and nine times 1/3: the one is 3 from them again; over ten ranks.
     assert outlierness_released(policy, SCORES) == pytest.approx(3 / 10)
