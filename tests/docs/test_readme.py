@@ -27,8 +27,8 @@ from everycell.config import parse_config
 from everycell.engine import cards
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.printed_cells import DESCRIPTION
 from everycell.engine.publications import Publication
+from everycell.engine.published_cells import DESCRIPTION
 from everycell.engine.tiers import TIERS
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova

@@ -13,7 +13,7 @@ from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.cards import Conclusion, Kind, Predicate
 from everycell.engine.comparisons import Cells, Key, spelled_out
 from everycell.engine.conclusions import evaluate
-from everycell.engine.printed_cells import as_number, key_columns
+from everycell.engine.published_cells import as_number, key_columns
 
 ARTEFACTS = list(all_artefacts(published()))
 CLAIMS = [

@@ -8,7 +8,7 @@ from harness import published
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.judging import judge
-from everycell.engine.printed_cells import decimals_shown, is_number
+from everycell.engine.published_cells import decimals_shown, is_number
 from everycell.engine.verdicts import report
 from everycell.studies.discovery import audits_of
 

@@ -325,7 +325,7 @@ def _readers() -> dict[str, Reader]:
             {"toy/ch1.yaml": CARD, "toy/table_1.csv": CELLS}),
         "engine.artefacts.load_papers#cells": Reader(CELLS, "toy/table_1.csv", _papers,
             {"toy/paper.yaml": PAPER, "toy/ch1.yaml": CARD}),
-        "engine.printed_cells.read_cells": Reader(CELLS),
+        "engine.published_cells.read_cells": Reader(CELLS),
         "collections.fairweb.read_levels": Reader(b"P1 a L0\nP1 b L2\n",
             call=lambda read, path: read(path, {"L0": 0, "L2": 3})),
         "collections.fairweb.read_memberships": Reader(b"P1 a 0.5 0.5\nP1 b 1.0 0.0\n"),

@@ -15,7 +15,7 @@ from everycell.engine.full_runs import named_and_waiting, notes_on
 from everycell.engine.full_runs import runs_in_full
 from everycell.engine.full_runs import setting
 from everycell.engine.full_runs import to_set
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import TIERS
 from everycell.engine.code import code_sha256, imported_files

@@ -19,14 +19,14 @@ from everycell.cli.printing import (
     print_json,
     with_noun,
 )
-from everycell.cli.project import can_be_run, refuse_existing, require_receipts, warn_of_faults
+from everycell.cli.project import can_be_run, collect_results, refuse_existing, require_receipts
 from everycell.cli.rebuilt import compare_with_rebuilt
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.lineage import contradictions, without_jobs
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import ReceiptError, made_by_other_code
 from everycell.engine.results import SUFFIXES, collect, stem_of
 from everycell.engine.tiers import Tier
@@ -203,10 +203,7 @@ def check_verdicts(
 
 def _verdicts() -> dict[tuple[str, str, str], str]:
     """Verdicts of reproduced cells, and outcomes of claims, by tier, artefact and key."""
-    results = collect(
-        project.papers(), project.RESULTS, project.ROOT, wanted=can_be_run, audits=None
-    )
-    warn_of_faults(results)
+    results = collect_results(project.papers(), can_be_run)
     cells: dict[tuple[str, str, str], str] = {
         (result.tier, result.artefact.id, " / ".join(cell.key.values())): cell.verdict_and_source
         for result in results

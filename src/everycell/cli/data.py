@@ -13,7 +13,7 @@ from everycell.cli.project import refuse_existing
 from everycell.config import read_config
 from everycell.engine.files import atomic_path
 from everycell.engine.full_runs import HUB_NAME
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 
 def fetch(

@@ -41,7 +41,7 @@ from everycell.engine.full_runs import (
     tokens,
     unset,
 )
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.language_models.endpoint import Endpoint
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.presets import requirements
@@ -71,7 +71,7 @@ def asked_for(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artefac
         near = get_close_matches(target, sorted(known), n=3, cutoff=0.3) or ["full_heuss2025_ch5"]
         nearest = ", ".join(each.removeprefix("full_") for each in near)
         raise CardError(
-            f"{name!r} is not a work, chapter or artefact; the nearest names are {nearest}."
+            f"{name!r} is not a paper, chapter or artefact; the nearest names are {nearest}."
         )
     if target not in groups:
         raise CardError(

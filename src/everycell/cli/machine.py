@@ -26,7 +26,7 @@ from everycell.cli.project import (
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
 from everycell.engine.full_runs import load_full_tier, named_and_waiting, to_set
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.registry import load_registry
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.settings import ConfigError

@@ -27,7 +27,7 @@ from everycell.cli.project import (
 )
 from everycell.config import refuse_templates
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 #: Tiers that need neither a GPU nor hours; a name without a tier means these.
 IN_MINUTES = ("embedded", "released")
@@ -35,8 +35,8 @@ IN_MINUTES = ("embedded", "released")
 FOLDERS = ("results/", "resources/", "work/")
 #: Endings of the files that a result is requested by.
 ENDINGS = (".verdicts.json", ".csv", ".receipt.json")
-#: Descriptions of a card's states without a rule, with or without what a run needs.
-TOLD = {
+#: Why a state has no rule, with or without what a run needs.
+REASONS = {
     "not_run": "no rule yet; needs {needs}",
     "quoted": "quoted, so there is nothing to make.",
     "drawing": "a drawing, so there is nothing to make.",
@@ -90,7 +90,7 @@ def make(
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
         raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
     planned = plan(papers, names or ["embedded"])
-    if without := [key for key in rules_left_out(project.ROOT) if key in planned.works]:
+    if without := [key for key in rules_left_out(project.ROOT) if key in planned.papers]:
         raise CardError(left_out_sentence(without[0]))
     if not names:
         typer.echo(
@@ -106,10 +106,10 @@ def make(
     if dry_run:
         options.append("-n")
     code = run_snakemake([*options, *planned.targets, *ctx.meta["snakemake"]])
-    if code == 0 and planned.works and not dry_run:
+    if code == 0 and planned.papers and not dry_run:
         from everycell.cli.summing import print_summary
 
-        print_summary(papers, planned.works)
+        print_summary(papers, planned.papers)
     raise typer.Exit(code)
 
 
@@ -180,21 +180,14 @@ def _pass_on_interrupt(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass
 class Plan:
-    """A request to Snakemake.
+    """A request to Snakemake."""
 
-    Attributes
-    ----------
-    targets
-        Targets, each once, in the order of the names.
-    left_out
-        A sentence for each name that has no rule.
-    works
-        Keys of the targets' works, in the order of the papers.
-    """
-
+    #: Targets, each once, in the order of the names.
     targets: list[str]
+    #: A sentence for each name that has no rule.
     left_out: list[str]
-    works: list[str]
+    #: Keys of the targets' papers, in the order of the papers.
+    papers: list[str]
 
 
 def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
@@ -202,69 +195,79 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
     known = Names(papers)
     targets: list[str] = []
     left_out: list[str] = []
-    works: set[str] = set()
+    keys: set[str] = set()
     for name in names:
         is_file = name.startswith(FOLDERS) and bool(Path(name).suffix)
         try:
-            named = known.find(name)
+            selection = known.find(name)
         except CardError:
             # A file that belongs to no artefact: the page, a run, a trained model.
             if not is_file or name.startswith("results/") and name.count("/") == 3:
                 raise
             targets.append(name)
             continue
-        members = [artefact for artefact in all_artefacts(papers) if named.has(artefact)]
-        found, sentences = _of(named, members)
-        targets += [name] if found and is_file else found
-        left_out += sentences
-        if found:
-            works |= {artefact.paper for artefact in members}
-    return Plan(list(dict.fromkeys(targets)), left_out, [key for key in papers if key in works])
+        artefacts = [artefact for artefact in all_artefacts(papers) if selection.has(artefact)]
+        if own_targets := _targets(selection, artefacts):
+            targets += [name] if is_file else own_targets
+            keys |= {artefact.paper for artefact in artefacts}
+        else:
+            left_out.append(_reason(selection, artefacts))
+    return Plan(list(dict.fromkeys(targets)), left_out, [key for key in papers if key in keys])
 
 
-def _of(named: Selection, members: Sequence[Artefact]) -> tuple[list[str], list[str]]:
-    """Targets of one name, or a sentence that says why there is none."""
-    if named.kind in ("tier", "all"):
-        return [str(named)], []
-    tiers = IN_MINUTES if named.tier is None else (named.tier,)
-    with_rule = [(one, tier) for one in members for tier in tiers if _has_rule(one, tier)]
-    target = f"{named.paper}_{named.artefact}" if named.artefact else str(named)
-    if with_rule and named.tier in IN_MINUTES:
+def _target(selection: Selection) -> str:
+    """Snakemake's name of a selection, whatever the tier."""
+    if selection.artefact:
+        return f"{selection.paper}_{selection.artefact}"
+    return str(selection)
+
+
+def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
+    """Targets of a selection; none if nothing in it has a rule."""
+    if selection.kind in ("tier", "all"):
+        return [str(selection)]
+    tiers = IN_MINUTES if selection.tier is None else (selection.tier,)
+    with_rule = [
+        (artefact, tier) for artefact in artefacts for tier in tiers if _has_rule(artefact, tier)
+    ]
+    if selection.tier in IN_MINUTES:
         # Snakemake does not miss a result that is gone while its old verdicts are there.
-        return [f"results/{tier}/{one.id}{end}" for one, tier in with_rule for end in ENDINGS], []
-    if with_rule:
-        return [f"full_{target}" if named.tier else target], []
-    return [], [_why_not(named, members, target)]
+        return [
+            f"results/{tier}/{artefact.id}{end}" for artefact, tier in with_rule for end in ENDINGS
+        ]
+    target = _target(selection)
+    return [f"full_{target}" if selection.tier else target] if with_rule else []
 
 
 def _has_rule(artefact: Artefact, tier: str) -> bool:
     return tier in artefact.card.tiers and can_be_run(artefact, tier)
 
 
-def _why_not(named: Selection, members: Sequence[Artefact], target: str) -> str:
-    """Say why nothing is made for a name."""
-    if named.tier is None and any(_has_rule(one, "full") for one in members):
+def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
+    """Say why nothing is made for a selection."""
+    tier = selection.tier
+    if tier is None and any(_has_rule(artefact, "full") for artefact in artefacts):
         return (
-            f"{named} has a rule only in the full tier, which takes hours and what config.yaml "
-            f"must name; ask for it with `everycell make full_{target}`."
+            f"{selection} has a rule only in the full tier, which takes hours and what config.yaml "
+            f"must name; ask for it with `everycell make full_{_target(selection)}`."
         )
-    if named.kind != "artefact":
-        of_tier = f" in the tier {named.tier}" if named.tier else ""
+    if selection.kind != "artefact":
+        of_tier = f" in the tier {tier}" if tier else ""
         return (
-            f"{named}: no artefact of it has a rule yet{of_tier}; "
-            f"`everycell show {named}` says what each needs."
+            f"{selection}: no artefact of it has a rule yet{of_tier}; "
+            f"`everycell show {selection}` says what each needs."
         )
-    tiers = members[0].card.tiers
-    if named.tier is not None and named.tier not in tiers:
-        return f"{named} has no tier {named.tier}; its card has {', '.join(tiers)}."
-    asked = {tier: tiers[tier] for tier in ([named.tier] if named.tier else tiers)}
-    told = [
-        f"{tier}: {TOLD[card.state].format(needs=_clause(card.needs))}"
-        for tier, card in asked.items()
+    tiers = artefacts[0].card.tiers
+    if tier is not None and tier not in tiers:
+        return f"{selection} has no tier {tier}; its record has {', '.join(tiers)}."
+    reasons = [
+        f"{name}: {REASONS[card.state].format(needs=_clause(card.needs))}"
+        for name, card in tiers.items()
+        if tier in (None, name)
     ]
-    return f"{named} cannot be made. {' '.join(told)}"
+    return f"{selection} cannot be made. {' '.join(reasons)}"
 
 
 def _clause(needs: str) -> str:
-    """A card's text on needs, as the end of a sentence."""
+    """A record's text on needs, as the end of a sentence."""
     return needs[0].lower() + " ".join(needs[1:].split()).rstrip(".") + "."

@@ -1,4 +1,4 @@
-"""Names of works, chapters, artefacts and tiers that can be made or shown, in any spelling."""
+"""Names of papers, chapters, artefacts and tiers, in any spelling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Literal, cast
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.tiers import TIERS, Tier
 
 #: Spellings, in print and by readers, of the kinds of names that have a number.
@@ -26,14 +26,14 @@ _KINDS = {
 }
 #: "table4" and "A1" are two words; "lajewska2025" is one.
 _WITH_NUMBER = re.compile(rf"({'|'.join(_KINDS)}|[a-z](?=\d))(\d+|[a-z])")
-_FILLING = {"of", "in", "the", "results"}
+_FILLERS = {"of", "in", "the", "results"}
 #: End of a result's file name: its ending, and the part after the artefact's own name.
 _ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What a name stands for.
+    """The artefacts that a name stands for.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Selection:
         The tier if the name gives it, else None.
     """
 
-    kind: Literal["artefact", "chapter", "work", "tier", "all"]
+    kind: Literal["artefact", "chapter", "paper", "tier", "all"]
     paper: str = ""
     chapter: str = ""
     artefact: str = ""
@@ -79,17 +79,15 @@ def words_of(text: str) -> tuple[str, ...]:
     >>> words_of("Fig. A1"), words_of("lajewska2025_chA")
     (('figure', 'a', '1'), ('lajewska2025', 'ch', 'a'))
     """
-    found = []
-    for word in re.findall(r"[^\W_]+", _ENDING.sub(r"\1", text).casefold()):
-        split = _WITH_NUMBER.fullmatch(word)
-        for part in split.groups() if split else [word]:
-            if part not in _FILLING:
-                found.append(_KINDS.get(part, part))
-    return tuple(found)
+    words = []
+    for text_word in re.findall(r"[^\W_]+", _ENDING.sub(r"\1", text).casefold()):
+        match = _WITH_NUMBER.fullmatch(text_word)
+        words += match.groups() if match else [text_word]
+    return tuple(_KINDS.get(word, word) for word in words if word not in _FILLERS)
 
 
 def _spellings(key: str) -> list[tuple[str, ...]]:
-    """A work as its key, as scholars cite it and by its author: heuss2025, Heuss (2025), Heuss."""
+    """A paper by its key, as scholars cite it, by its author: heuss2025, Heuss (2025), Heuss."""
     author, year = re.fullmatch(r"(\D*)(.*)", key).groups()  # type: ignore[union-attr]
     return list(dict.fromkeys([words_of(key), words_of(f"{author} {year}"), words_of(author)]))
 
@@ -103,18 +101,23 @@ class Names:
         for tier in TIERS:
             self._add(Selection("tier", tier=tier), (tier,))
         for paper in papers.values():
-            for work in _spellings(paper.key):
-                self._add(Selection("work", paper.key), work)
+            for spelling in _spellings(paper.key):
+                self._add(Selection("paper", paper.key), spelling)
             for chapter in paper.chapters:
-                named = Selection("chapter", paper.key, chapter)
-                self._add(named, words_of(f"ch{chapter}"), *_spellings(paper.key))
+                self._add(Selection("chapter", paper.key, chapter), words_of(f"ch{chapter}"))
         for artefact in all_artefacts(papers):
-            named = Selection("artefact", artefact.paper, artefact.chapter, artefact.name)
-            self._add(named, words_of(artefact.name), *_spellings(artefact.paper))
+            selection = Selection("artefact", artefact.paper, artefact.chapter, artefact.name)
+            self._add(selection, words_of(artefact.name))
 
-    def _add(self, named: Selection, own: tuple[str, ...], *works: tuple[str, ...]) -> None:
-        for words in {own, *(own + work for work in works), *(work + own for work in works)}:
-            self._known.setdefault(words, []).append(named)
+    def _add(self, selection: Selection, name: tuple[str, ...]) -> None:
+        """Add a name alone, and before and after that of the paper."""
+        papers = _spellings(selection.paper) if selection.chapter else []
+        for words in {
+            name,
+            *(name + paper for paper in papers),
+            *(paper + name for paper in papers),
+        }:
+            self._known.setdefault(words, []).append(selection)
 
     def find(self, text: str) -> Selection:
         """Find what a name stands for, however it is spelled.
@@ -128,29 +131,28 @@ class Names:
         >>> Names({}).find("everything")
         Traceback (most recent call last):
             ...
-        everycell.engine.printed_cells.CardError: 'everything' is not a work, chapter or artefact; \
+        everycell.engine.published_cells.CardError: 'everything' is not a paper, chapter or artefact; \
 `everycell list` names all.
         """
         words = words_of(text)
-        found, tier = self._known.get(words), None
-        if not found:
-            for place, rest in ((0, words[1:]), (-1, words[:-1])):
-                if rest and words[place] in TIERS and rest in self._known:
-                    found, tier = self._known[rest], cast(Tier, words[place])
-        if not found:
-            raise CardError(f"{text!r} is not a work, chapter or artefact; {self._hint(words)}")
-        if len(found) > 1:
-            several = ", ".join(map(str, found))
-            raise CardError(f"{text!r} stands for {several}; name the work too.")
-        [named] = found
-        if tier is None:
-            return named
-        return replace(named, tier=tier)
+        selections, tier = self._known.get(words, []), None
+        if not selections and words:
+            for word, others in ((words[0], words[1:]), (words[-1], words[:-1])):
+                if word in TIERS and others in self._known:
+                    selections, tier = self._known[others], cast(Tier, word)
+        if not selections:
+            raise CardError(f"{text!r} is not a paper, chapter or artefact; {self._hint(words)}")
+        if len(selections) > 1:
+            meanings = ", ".join(map(str, selections))
+            raise CardError(f"{text!r} stands for {meanings}; name the paper too.")
+        return replace(selections[0], tier=tier or selections[0].tier)
 
     def _hint(self, words: tuple[str, ...]) -> str:
-        spelled = {
-            " ".join(known): named for known, names in self._known.items() for named in names
+        names_by_spelling = {
+            " ".join(known): str(selection)
+            for known, selections in self._known.items()
+            for selection in selections
         }
-        near = get_close_matches(" ".join(words), spelled, n=6, cutoff=0.6)
-        names = list(dict.fromkeys(str(spelled[one]) for one in near))[:3]
+        near = get_close_matches(" ".join(words), names_by_spelling, n=6, cutoff=0.6)
+        names = list(dict.fromkeys(names_by_spelling[spelling] for spelling in near))[:3]
         return f"did you mean {', '.join(names)}?" if names else "`everycell list` names all."

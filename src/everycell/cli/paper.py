@@ -17,7 +17,7 @@ from everycell.cli.printing import echo, with_noun
 from everycell.config import read_config
 from everycell.engine.artefacts import load_paper
 from everycell.engine.card_checks import check_cards
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.tiers import TIERS
 
 #: Line of the Snakefile above which chapters are listed.

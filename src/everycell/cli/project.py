@@ -1,9 +1,9 @@
-"""What commands share about the project in whose folder they run: cards, results and errors."""
+"""What commands share: the records and results of the project folder, and errors."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,10 +13,11 @@ import typer
 
 from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
+from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import receipts_in
-from everycell.engine.results import Result
+from everycell.engine.results import Result, collect
 from everycell.engine.tiers import Tier
 
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
@@ -58,7 +59,7 @@ def refuse_existing(path: Path, *, force: bool = False) -> None:
 
 
 def papers() -> dict[str, Paper]:
-    """Cards and printed cells of all papers, by key."""
+    """Records and published values of all papers, by key."""
     if not PUBLISHED.is_dir():
         raise CardError(
             f"There is no folder {PUBLISHED}/ here; run everycell in the project folder."
@@ -125,19 +126,23 @@ def left_out_sentence(key: str) -> str:
 
 
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:
-    """Whether the card says that a run of this tier makes a result."""
+    """Whether a run of this tier makes a result, by the record."""
     return artefact.card.tiers[tier].state in RUNNABLE
 
 
-def warn_of_faults(results: list[Result]) -> None:
+def collect_results(
+    papers: Mapping[str, Paper],
+    wanted: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
+    audits: FindAudits | None = None,
+) -> list[Result]:
+    """Collect results of the papers, and report on standard error which are not trusted."""
+    results = collect(papers, RESULTS, ROOT, wanted=wanted, audits=audits)
+    warn_of_faults(results)
+    return results
+
+
+def warn_of_faults(results: Iterable[Result]) -> None:
     """Report on standard error why results on disk are not trusted."""
     for result in results:
         for fault in result.faults:
             echo(f"not trusted: {fault}", err=True)
-
-
-def check_choice(what: str, value: str | None, allowed: Collection[str]) -> Any:
-    """Value of the option `what`, if it is allowed; None means not given."""
-    if value is not None and value not in allowed:
-        raise CardError(f"--{what} is {value!r}; allowed are {', '.join(allowed)}.")
-    return value

@@ -14,13 +14,13 @@ from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs, print_json
-from everycell.cli.project import warn_of_faults
+from everycell.cli.project import collect_results
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.counting import BASES, NOT_RUN, TESTED, Counts, count_chapters
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.reports import OUTCOME_NAMES, STATES, Verdict, counted, summary_row
-from everycell.engine.results import Result, collect
+from everycell.engine.results import Result
 from everycell.engine.tiers import Tier
 from everycell.studies.discovery import audits_of
 
@@ -60,21 +60,16 @@ def list_results(
     chapters = {
         _chapter_of(artefact) for artefact in all_artefacts(papers) if is_selected(artefact)
     }
-    results = collect(
+    results = collect_results(
         papers,
-        project.RESULTS,
-        project.ROOT,
         # Claims are summed over a chapter as a whole.
-        wanted=lambda artefact, of: (
+        lambda artefact, of: (
             _chapter_of(artefact) in chapters if totals else is_selected(artefact, of)
         ),
-        audits=None,
     )
-    listed = [result for result in results if is_selected(result.artefact, result.tier)]
-    warn_of_faults(listed)
     rows = [
         row
-        for row in map(_row, listed)
+        for row in (_row(one) for one in results if is_selected(one.artefact, one.tier))
         if state in (None, row["state"]) and (verdict is None or row["verdicts"][verdict])
     ]
     if totals:
@@ -198,8 +193,7 @@ def page() -> None:
     from everycell.engine.render.page.page_file import write_page
 
     papers = project.papers()
-    results = collect(papers, project.RESULTS, project.ROOT, audits=audits_of)
+    results = collect_results(papers, audits=audits_of)
     path = write_page(project.RESULTS / "index.html", results, papers)
     write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
-    warn_of_faults(results)
     typer.echo(f"Page: {path}")

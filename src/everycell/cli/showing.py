@@ -15,10 +15,10 @@ from everycell.cli import project
 from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs
-from everycell.cli.project import warn_of_faults
+from everycell.cli.project import collect_results, warn_of_faults
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.render.tables.digits import tell_apart
 from everycell.engine.reports import (
     OTHERWISE,
@@ -29,7 +29,7 @@ from everycell.engine.reports import (
     counted,
     explained_by_source,
 )
-from everycell.engine.results import Result, collect, result_of
+from everycell.engine.results import Result, result_of
 from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
 
@@ -74,14 +74,9 @@ def show(
             title = {"artefact": artefact.id, "title": artefact.card.title}
             print_for_programs(_cells_frame(artefact, results), form, title)
         return
-    results = collect(
-        papers,
-        project.RESULTS,
-        project.ROOT,
-        wanted=lambda artefact, of: selection.has(artefact, of) and tier in (None, of),
-        audits=None,
+    results = collect_results(
+        papers, lambda artefact, of: selection.has(artefact, of) and tier in (None, of)
     )
-    warn_of_faults(results)
     _show_list(selection, papers, results, form)
 
 

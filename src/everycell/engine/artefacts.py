@@ -18,7 +18,7 @@ import yaml
 from pydantic import ValidationError
 
 from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Untested
-from everycell.engine.printed_cells import (
+from everycell.engine.published_cells import (
     CardError,
     Selector,
     decimals_shown,

@@ -28,7 +28,7 @@ import pandas as pd
 from everycell.engine.arrays import BoolArray
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Erratum
-from everycell.engine.printed_cells import CardError, as_number, read_cells
+from everycell.engine.published_cells import CardError, as_number, read_cells
 
 #: From the name of a table (``table_4_2``, or ``KEY/table_4_2`` of another paper) to its cells.
 Cells = Callable[[str], pd.DataFrame]
@@ -135,27 +135,27 @@ def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
     return found
 
 
-def printed_text(table: pd.DataFrame, **key: str) -> str:
+def published_text(table: pd.DataFrame, **key: str) -> str:
     """The single printed value of a key.
 
     Examples
     --------
-    >>> printed_text(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
+    >>> published_text(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
     '0.30'
     """
     # Thousands of cells are read: the other columns of the row are left where they are.
     return str(table["value"][_have(table, key)].item())
 
 
-def printed_number(table: pd.DataFrame, **key: str) -> float:
+def published_number(table: pd.DataFrame, **key: str) -> float:
     """The single printed value of a key, as a number.
 
     Examples
     --------
-    >>> printed_number(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
+    >>> published_number(pd.DataFrame({"row": ["a", "b"], "value": ["0.30", "S"]}), row="a")
     0.3
     """
-    text = printed_text(table, **key)
+    text = published_text(table, **key)
     number = as_number(text)
     if number is None:
         raise ValueError(f"{text!r} is not a number")

@@ -9,8 +9,8 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
 from everycell.engine.cards import RUNNABLE, PaperFile, table_beside
-from everycell.engine.printed_cells import CardError, decimals_shown, is_number, key_columns
 from everycell.engine.publications import read_publication
+from everycell.engine.published_cells import CardError, decimals_shown, is_number, key_columns
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded
 

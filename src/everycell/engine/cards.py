@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from everycell.engine.printed_cells import Selector
+from everycell.engine.published_cells import Selector
 from everycell.engine.spread import SEEDS
 from everycell.engine.tiers import TIERS, Tier
 

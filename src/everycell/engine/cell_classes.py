@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.cards import Derived
-from everycell.engine.printed_cells import is_number
+from everycell.engine.published_cells import is_number
 from everycell.engine.reports import CellFlag, CellKind, CellOrigin, Verdict
 from everycell.engine.tiers import Tier
 

@@ -14,7 +14,7 @@ from everycell.engine.cards import Erratum, State, Where
 from everycell.engine.cell_classes import described
 from everycell.engine.conclusions import FindTable
 from everycell.engine.judging import judge
-from everycell.engine.printed_cells import CardError, Selector, as_number
+from everycell.engine.published_cells import CardError, Selector, as_number
 from everycell.engine.reports import JudgedCell, Verdict
 from everycell.engine.tiers import Tier
 from everycell.engine.tolerances import Allowed, allowed

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.engine.cards import Predicate
-from everycell.engine.printed_cells import Selector, as_number
+from everycell.engine.published_cells import Selector, as_number
 
 Key = tuple[str, ...]
 

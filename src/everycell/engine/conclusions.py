@@ -14,7 +14,7 @@ import pandas as pd
 
 from everycell.engine.cards import Conclusion, Kind, Predicate, SpeaksIf
 from everycell.engine.comparisons import Cells, Key, compare
-from everycell.engine.printed_cells import key_columns
+from everycell.engine.published_cells import key_columns
 
 Outcome = Literal["holds", "fails", "undecided", "not_testable"]
 #: Outcome of a claim, as a reader sees it.

@@ -15,7 +15,7 @@ from everycell.engine.artefacts import Artefact, Paper
 from everycell.engine.cards import RUNNABLE, Card, Conclusion, Predicate
 from everycell.engine.cell_classes import CellClass, described
 from everycell.engine.comparisons import Cells
-from everycell.engine.printed_cells import key_columns
+from everycell.engine.published_cells import key_columns
 from everycell.engine.reports import (
     ON_REBUILT,
     OUTCOME_NAMES,

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
 from everycell.engine.cards import RUNNABLE, CardFileModel
 from everycell.engine.identity import FileFacts
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9_.]+$")]
 ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$")]

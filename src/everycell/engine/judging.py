@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from everycell.engine.printed_cells import as_number, is_number
+from everycell.engine.published_cells import as_number, is_number
 
 #: Slack for the binary form of a decimal fraction, in units of the last printed digit.
 _SLACK = 1e-6

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everycell.engine.artefacts import read_card_file
 from everycell.engine.cards import PaperFile
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.validation import describe_fault
 
 Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]

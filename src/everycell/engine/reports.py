@@ -17,7 +17,7 @@ from pydantic import (
 
 from everycell.engine.cards import Card, State, Where
 from everycell.engine.conclusions import OUTCOME_NAMES, Outcome
-from everycell.engine.printed_cells import is_number
+from everycell.engine.published_cells import is_number
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import parse_json, text_of
 from everycell.engine.validation import describe_fault

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.engine.printed_cells import declared_cells
+from everycell.engine.published_cells import declared_cells
 from everycell.engine.receipts import write_receipt
 from everycell.engine.tiers import Tier
 

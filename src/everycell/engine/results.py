@@ -18,7 +18,7 @@ from everycell.engine.cards import RUNNABLE, table_beside
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.conclusions import FindTable
 from everycell.engine.files import sha256
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import ReceiptError, read_receipt, write_json
 from everycell.engine.reports import Report, read_report
 from everycell.engine.text_files import check_regular

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.engine.printed_cells import CardError, as_number
+from everycell.engine.published_cells import CardError, as_number
 
 #: Suffix of the table beside.
 SEEDS = "seeds"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from everycell.engine.artefacts import Artefact, CellPrecision
 from everycell.engine.cards import Tolerance
 from everycell.engine.conclusions import FindTable
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.spread import SEEDS, in_words, spreads, tolerance_of
 from everycell.engine.tiers import Tier
 

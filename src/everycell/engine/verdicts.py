@@ -14,7 +14,7 @@ from everycell.engine.audits import Audit, finding_of
 from everycell.engine.cards import RUNNABLE, Conclusion, Kind, TierCard
 from everycell.engine.cell_verdicts import judged_cells
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.readings import compared_reading
 from everycell.engine.reports import (
     VERDICTS,

@@ -11,7 +11,7 @@ import pytest
 
 from everycell.cli.measure.explain import columns_of_model
 from everycell.collections.letor import read_letor
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.explain.forests import read_forest
 
 refused = partial(command_line.refused, "measure", "explain")

@@ -12,7 +12,7 @@ from everycell.cli.entry import missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Names, Selection
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 PAPERS = published()
 NAMES = Names(PAPERS)
@@ -64,15 +64,15 @@ def test_every_spelling_of_every_chapter_is_that_chapter(form):
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("Heuss2025", Selection("work", "heuss2025")),
+        ("Heuss2025", Selection("paper", "heuss2025")),
         ("released", Selection("tier", tier="released")),
         ("ALL", Selection("all")),
         ("full_heuss2025_ch5", Selection("chapter", "heuss2025", "5", tier="full")),
-        ("heuss2025 released", Selection("work", "heuss2025", tier="released")),
+        ("heuss2025 released", Selection("paper", "heuss2025", tier="released")),
         ("Appendix A of lajewska2025", Selection("chapter", "lajewska2025", "A")),
-        # Only one work has a Table 4.8.
+        # Only one paper has a Table 4.8.
         ("table 4.8", Selection("artefact", "lajewska2025", "4", "table_4_8")),
-        ("lajewska", Selection("work", "lajewska2025")),
+        ("lajewska", Selection("paper", "lajewska2025")),
         ("Heuss (2025), Table 2.1", Selection("artefact", "heuss2025", "2", "table_2_1")),
         ("Tbl. 2.1 of Heuss 2025", Selection("artefact", "heuss2025", "2", "table_2_1")),
         ("abolghasemi, chapter 5", Selection("chapter", "abolghasemi2026", "5")),
@@ -85,11 +85,11 @@ def test_other_names(name, found):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("table 1", "stands for abolghasemi2024/table_1, sakai2023/table_1; name the work too."),
-        ("sakai2024", "is not a work, chapter or artefact; did you mean sakai2023"),
+        ("table 1", "stands for abolghasemi2024/table_1, sakai2023/table_1; name the paper too."),
+        ("sakai2024", "is not a paper, chapter or artefact; did you mean sakai2023"),
         ("lajewska2025/table_4_88", "did you mean lajewska2025/table_4_8"),
         ("lajewskaa", "did you mean lajewska2025"),
-        ("abolghasemi", "stands for abolghasemi2024, abolghasemi2026; name the work too."),
+        ("abolghasemi", "stands for abolghasemi2024, abolghasemi2026; name the paper too."),
         ("", "`everycell list` names all."),
         ("zzz", "`everycell list` names all."),
     ],
@@ -103,7 +103,7 @@ def test_a_name_that_is_none_is_told_with_its_neighbours(name, said):
 @given(st.text(max_size=40))
 def test_any_text_is_a_name_or_a_sentence(text):
     try:
-        assert NAMES.find(text).kind in ("artefact", "chapter", "work", "tier", "all")
+        assert NAMES.find(text).kind in ("artefact", "chapter", "paper", "tier", "all")
     except CardError as error:
         assert str(error).endswith((".", "?"))
 
@@ -131,8 +131,8 @@ def test_a_plan_names_targets_of_snakemake():
         "results/index.html",
         "all",
     ]
-    assert found.left_out == [] and found.works == list(PAPERS)
-    assert plan(PAPERS, ["table 4.8"]).works == ["lajewska2025"]
+    assert found.left_out == [] and found.papers == list(PAPERS)
+    assert plan(PAPERS, ["table 4.8"]).papers == ["lajewska2025"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_plan_names_targets_of_snakemake():
         (
             "{embedded: {state: rebuilt, needs: nothing}}",
             "released toy/table_1",
-            "toy/table_1 has no tier released; its card has embedded.",
+            "toy/table_1 has no tier released; its record has embedded.",
         ),
         (
             "{released: {state: not_run, needs: Twenty people.}}",
@@ -171,7 +171,7 @@ def test_what_has_no_rule_is_told_in_words(tmp_path, tiers, name, said):
     known = "{embedded: {state: rebuilt, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
     found = plan(papers, [name])
-    assert (found.targets, found.left_out, found.works) == ([], [said], [])
+    assert (found.targets, found.left_out, found.papers) == ([], [said], [])
 
 
 def test_a_light_installation_says_what_runs_the_workflow(monkeypatch):

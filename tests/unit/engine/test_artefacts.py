@@ -9,7 +9,7 @@ from unit.toy_papers import CARD, write_paper
 from everycell.engine.artefacts import all_artefacts, find_artefact, load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.conclusions import evaluate
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.verdicts import report
 
 #: Text of the card that is replaced, by what, and what loading says.

@@ -8,7 +8,7 @@ from unit.toy_papers import CARD, CELLS, PAPER, write_paper
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 
 def check(*arguments, **options) -> list[str]:

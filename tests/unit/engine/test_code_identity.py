@@ -17,7 +17,7 @@ COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.p
 #: What shows, judges or configures: no method.
 NO_METHOD = re.compile(
     r"everycell/(config\.py|cli/"
-    r"|engine/(render/|cards|card_checks|printed_cells|artefacts|verdicts|conclusions|reports|audits)"
+    r"|engine/(render/|cards|card_checks|published_cells|artefacts|verdicts|conclusions|reports|audits)"
     r"|studies/.*/(figures|settings|audits)\.py)"
 )
 PAGE = re.compile(r"engine/render/page/")

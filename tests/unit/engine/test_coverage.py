@@ -8,7 +8,7 @@ from unit.toy_papers import CARD, CELLS, write_paper
 
 from everycell.engine.artefacts import Artefact, all_artefacts, load_papers
 from everycell.engine.counting import claims_of, count_chapters
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.reports import Report
 from everycell.engine.verdicts import report
 

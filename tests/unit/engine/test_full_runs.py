@@ -20,7 +20,7 @@ from everycell.engine.full_runs import (
     setting,
     unset,
 )
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 
 @pytest.fixture(scope="module")

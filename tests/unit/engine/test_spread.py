@@ -13,7 +13,7 @@ from unit.toy_papers import write_paper
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.cards import Conclusion, NotRun, Quoted
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.spread import Spread, in_words, spreads, summarised, tolerance_of
 from everycell.engine.tolerances import allowed
 from everycell.engine.verdicts import report

@@ -13,11 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
-from everycell.engine.audits import Finding, printed_number
+from everycell.engine.audits import Finding, published_number
 from everycell.engine.cards import RUNNABLE, Card, Conclusion
 from everycell.engine.conclusions import evaluate
 from everycell.engine.judging import judge
-from everycell.engine.printed_cells import CardError, is_number
+from everycell.engine.published_cells import CardError, is_number
 from everycell.engine.reports import (
     VERDICTS,
     AuditOutcome,
@@ -420,7 +420,7 @@ def test_what_is_no_number_is_none_wherever_a_number_is_read(text):
     assert judge("0.3", text, 1) == "differs"
     assert evaluate(conclusion, table).outcome == "undecided"
     with pytest.raises(ValueError, match="is not a number"):
-        printed_number(table, system="b")
+        published_number(table, system="b")
 
 
 def test_text_that_python_takes_for_a_number_stays_text(tmp_path):

@@ -15,7 +15,7 @@ from everycell.cli.measure.files import parse_numbers, read_run_file
 from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Run
 from everycell.cli.printing import print_measures
 from everycell.cli.project import refuse_existing
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 
 def count_group_terms(

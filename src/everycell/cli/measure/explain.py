@@ -11,7 +11,7 @@ import typer
 from everycell.cli.options import Format, Seed
 from everycell.cli.printing import output_console, print_for_programs, print_frame
 from everycell.cli.project import refuse_existing
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 if TYPE_CHECKING:
     from everycell.explain.forests import Forest

@@ -14,7 +14,7 @@ from everycell.cli.measure.files import read_run_file, read_user_file
 from everycell.cli.options import Cutoffs, Format, Run
 from everycell.cli.printing import print_measures
 from everycell.cli.project import refuse_existing
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 
 def rerank(

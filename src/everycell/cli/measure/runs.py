@@ -11,7 +11,7 @@ from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_
 from everycell.cli.options import Format, Level, Measures, PerQuery, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
 from everycell.cli.project import refuse_existing
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""Whether the printed tables of group fairness can stand, and agree with each other.
+"""Whether the published tables of group fairness are possible, and agree with each other.
 
 Each function says what it finds; it needs no run.
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.engine.audits import Finding, holds_if_any, printed_text, rows_where
+from everycell.engine.audits import Finding, holds_if_any, published_text, rows_where
 from everycell.metrics.rank_overlap import rbo
 
 #: Rankers of the table of overlaps by their names in the table of means.
@@ -18,14 +18,7 @@ QUERY_SETS = ("QS1", "QS2")
 
 
 class PublishedTables(NamedTuple):
-    """Cells of one print of the two tables, tidy: a row per cell.
-
-    Attributes
-    ----------
-    means, overlaps : pandas.DataFrame
-        `row` (a ranker), `query_set`, `metric` and `value` as text. The table of overlaps repeats
-        the fairness of its rankers.
-    """
+    """Cells of one print of the two tables, tidy: a row per cell."""
 
     means: pd.DataFrame
     overlaps: pd.DataFrame
@@ -63,7 +56,7 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
         copied = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
         for cell in copied.itertuples():
             by_set = {
-                query_set: printed_text(
+                query_set: published_text(
                     self.means, row=RANKERS[cell.row], metric=cell.metric, query_set=query_set
                 )
                 for query_set in QUERY_SETS
@@ -90,7 +83,7 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
         """
         column = rows_where(self.means, metric="TExFAIR")
         key = {"row": ranker, "query_set": query_set, "metric": "TExFAIR"}
-        published = printed_text(self.overlaps, **key)
+        published = published_text(self.overlaps, **key)
         own = list(rows_where(column, row=ranker)["value"])
         rankers = column.loc[(column["value"] == published) & (column["row"] != ranker), "row"]
         return Finding(

@@ -13,7 +13,7 @@ from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.card_checks import check_cards
-from everycell.engine.printed_cells import CardError
+from everycell.engine.published_cells import CardError
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from everycell.engine.printed_cells import read_cells
+from everycell.engine.published_cells import read_cells
 from everycell.metrics.attribution import cab
 from everycell.studies.abolghasemi2026.ch5.modes import (
     CITED,

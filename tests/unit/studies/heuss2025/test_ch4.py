@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from harness import REPOSITORY
 
-from everycell.engine.printed_cells import read_cells
+from everycell.engine.published_cells import read_cells
 from everycell.explain.shapley import shapley_values
 from everycell.studies.heuss2025.ch4.attribution_bars import draw_bars, select_attributions
 from everycell.studies.heuss2025.ch4.attributions import (

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.engine.printed_cells import declared_cells
+from everycell.engine.published_cells import declared_cells
 from everycell.studies.heuss2025.ch4.attributions import (
     candidate_attributions,
     choices,

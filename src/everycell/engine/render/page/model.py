@@ -20,8 +20,8 @@ from everycell.engine.counting import (
     in_words,
     total,
 )
-from everycell.engine.printed_cells import CardError
 from everycell.engine.publications import Origin, read_publication
+from everycell.engine.published_cells import CardError
 from everycell.engine.render.page.evidence import bibtex, links_of
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.tables import (

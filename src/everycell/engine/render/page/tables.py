@@ -86,7 +86,7 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
     alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
     if alike:
         keys = artefact.key_columns
-    printed = _printed_texts(artefact) if alike else {}
+    printed = _published_texts(artefact) if alike else {}
     cells = []
     for row in table.to_dict("records"):
         key = tuple(row[name] for name in keys)
@@ -119,7 +119,7 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
     return _grid(frame, keys[:split], keys[split:], artefact.card.names)
 
 
-def _printed_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
+def _published_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
     table = artefact.cells
     return dict(
         zip(table[artefact.key_columns].itertuples(False, None), table["value"], strict=True)

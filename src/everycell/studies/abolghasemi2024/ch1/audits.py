@@ -1,8 +1,8 @@
-"""Printed numbers of the paper on TExFAIR compared with each other and with the thesis."""
+"""Published numbers of the paper on TExFAIR compared with each other and with the thesis."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, printed_text
+from everycell.engine.audits import Cells, Finding, holds_if_none, published_text
 from everycell.studies.term_fairness.published_tables import PublishedTables
 
 
@@ -40,7 +40,7 @@ def check_abolghasemi2024_equals_thesis(cells: Cells) -> Finding:
         thesis = cells(f"abolghasemi2026/{theirs}")
         for cell in cells(ours).itertuples():
             key = {"row": cell.row.replace("- ", "-"), "query_set": cell.query_set}
-            value = printed_text(thesis, metric=names.get(cell.metric, cell.metric), **key)
+            value = published_text(thesis, metric=names.get(cell.metric, cell.metric), **key)
             compared += 1
             if value != cell.value:
                 faults.append(f"{cell.row} {cell.query_set} {cell.metric}: {cell.value}, {value}")

@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on query by example compared with each other."""
+"""Published numbers of the chapter on query by example compared with each other."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from everycell.engine.audits import (
     Finding,
     holds_if_any,
     holds_if_none,
-    printed_number,
+    published_number,
     rows_where,
 )
 
 
 def _letters(marker: str) -> set[str]:
-    """Letters of a printed marker, ranges spelled out ("a-c" is a, b, c)."""
+    """Letters of a published marker, ranges spelled out ("a-c" is a, b, c)."""
     spelled = re.sub(
         r"([a-z])-([a-z])",
         lambda span: "".join(map(chr, range(ord(span[1]), ord(span[2]) + 1))),
@@ -78,11 +78,11 @@ def audit_abolghasemi2026_token_quantiles(cells: Cells) -> Finding:
     """§ 2.3.4: the tokeniser with the lower mean has the higher 90 % quantile."""
     text = cells("text_2")
     mean = [
-        printed_number(text, claim=f"mean tokens of abstract+title, {name} tokenizer")
+        published_number(text, claim=f"mean tokens of abstract+title, {name} tokenizer")
         for name in ("BERT", "SciBERT")
     ]
     tail = [
-        printed_number(text, claim=f"90% quantile of tokens, {name} (in printed order)")
+        published_number(text, claim=f"90% quantile of tokens, {name} (in printed order)")
         for name in ("BERT", "SciBERT")
     ]
     return Finding(
@@ -100,7 +100,7 @@ def check_abolghasemi2026_repeated_rows(cells: Cells) -> Finding:
     for name, theirs, ours in repeats:
         for cell in rows_where(tables[name], row=theirs).itertuples():
             compared += 1
-            first = printed_number(tables["2_1"], row=ours, task=cell.task, metric=cell.metric)
+            first = published_number(tables["2_1"], row=ours, task=cell.task, metric=cell.metric)
             if first != float(cell.value):
                 faults.append(f"{name} {theirs} {cell.task} {cell.metric}: {cell.value}, {first:g}")
     return holds_if_none(faults, f"{compared} repeated cells are equal")
@@ -112,7 +112,7 @@ def check_abolghasemi2026_oracle_bound(cells: Cells) -> Finding:
     oracle = rows_where(cells("table_2_4"), row="ranking quality")
     for cell in oracle.itertuples():
         model = cell.combination.replace("oracle ", "")
-        one = printed_number(tuned, model=model, task=cell.task, metric=cell.metric)
+        one = published_number(tuned, model=model, task=cell.task, metric=cell.metric)
         if float(cell.value) < one:
             faults.append(f"{model} {cell.task} {cell.metric}: {cell.value} below {one:g}")
     return holds_if_none(faults, f"{len(oracle)} oracle values are not below the tuned ones")

@@ -10,7 +10,7 @@ from everycell.retrieval.interpolation import Sweep
 from everycell.retrieval.oracle import oracle
 from everycell.studies.abolghasemi2026.ch2.quality import check_task
 
-#: Series of the figure -> what the print calls it.
+#: Series of the figure -> its name as published.
 SERIES = {
     "curve": "non-oracle (blue)",
     "oracle": "oracle (orange)",
@@ -25,7 +25,7 @@ PRINTED = ("0.0", "1.0", BEST_OF_EACH)
 def curves(
     combinations: Mapping[str, Mapping[str, Sweep]], noise: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """What Figure 2.3 plots, with the noise oracle as a third line.
+    """Points of Figure 2.3, with the noise oracle as a third line.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
 
 
 def published_cells(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Those of the cells that the thesis gives in numbers."""
+    """Cells that the thesis gives in numbers."""
     best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
     ours = plotted["series"] == SERIES["noise oracle"]
     return plotted[(plotted["x"].isin(PRINTED) | best_of_tilde) & ~ours]

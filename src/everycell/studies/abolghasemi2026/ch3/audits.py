@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on user satisfaction (CAUSE) compared with each other."""
+"""Published numbers of the chapter on user satisfaction (CAUSE) compared with each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.engine.audits import (
     Finding,
     holds_if_any,
     holds_if_none,
-    printed_number,
+    published_number,
     rows_where,
 )
 
@@ -37,7 +37,7 @@ def _sizes(cells: Cells, dataset: str, test_data: str) -> _Size:
         *(
             int(
                 sum(
-                    printed_number(table, row=row, dataset=dataset, collection=part)
+                    published_number(table, row=row, dataset=dataset, collection=part)
                     for part in parts
                 )
             )
@@ -140,7 +140,7 @@ def audit_abolghasemi2026_main_ratio(cells: Cells) -> Finding:
     """§ 3.6.2: Main has a ratio of about 95 to 5; shares of dissatisfaction in Table 3.5."""
     main = rows_where(cells("table_3_5"), collection="Main", row=[_SATISFIED, _DISSATISFIED])
     shares = {
-        dataset: 100 * printed_number(part, row=_DISSATISFIED) / part["value"].astype(float).sum()
+        dataset: 100 * published_number(part, row=_DISSATISFIED) / part["value"].astype(float).sum()
         for dataset, part in main.groupby("dataset", sort=False)
     }
     ratios = ", ".join(f"{name} {100 - share:.1f}:{share:.1f}" for name, share in shares.items())
@@ -155,8 +155,8 @@ def check_abolghasemi2026_rating_sums(cells: Cells) -> Finding:
     groups = {_DISSATISFIED: "12", _SATISFIED: "345"}
     faults = []
     for dataset, (row, ratings) in itertools.product(("MultiWOZ", "SGD"), groups.items()):
-        parts = sum(printed_number(table, row=f"rating {n}", dataset=dataset) for n in ratings)
-        if parts != printed_number(table, row=row, dataset=dataset):
+        parts = sum(published_number(table, row=f"rating {n}", dataset=dataset) for n in ratings)
+        if parts != published_number(table, row=row, dataset=dataset):
             faults.append(f"{dataset} {row}: ratings sum to {parts:g}")
     return holds_if_none(faults, "4 sums of ratings are as published")
 
@@ -167,13 +167,13 @@ def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
     faults = []
     for table, part in ((splits, "split"), (sets, "collection")):
         for (dataset, name), column in table.groupby(["dataset", part], sort=False):
-            total = printed_number(column, row=_SATISFIED) + printed_number(
+            total = published_number(column, row=_SATISFIED) + published_number(
                 column, row=_DISSATISFIED
             )
-            if total != printed_number(column, row="Total"):
+            if total != published_number(column, row="Total"):
                 faults.append(f"{dataset} {name}: parts sum to {total:g}")
     for cell in rows_where(splits, split="Test").itertuples():
-        if float(cell.value) != printed_number(
+        if float(cell.value) != published_number(
             sets, row=cell.row, dataset=cell.dataset, collection="Main"
         ):
             faults.append(f"{cell.dataset} {cell.row}: test part is not Main")
@@ -187,11 +187,13 @@ def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:
     turned = {_SATISFIED: _DISSATISFIED, _DISSATISFIED: _SATISFIED, "Overall": "Total"}
     for cell in cells("table_3_4").itertuples():
         before = "Total" if cell.row == "Overall" else cell.row
-        flipped = printed_number(sets, row=turned[cell.row], dataset=cell.dataset, collection="CF")
+        flipped = published_number(
+            sets, row=turned[cell.row], dataset=cell.dataset, collection="CF"
+        )
         share = (
             100
             * flipped
-            / printed_number(sets, row=before, dataset=cell.dataset, collection="Main")
+            / published_number(sets, row=before, dataset=cell.dataset, collection="Main")
         )
         if abs(share - float(cell.value)) > 0.05:
             faults.append(f"{cell.dataset} {cell.row}: {share:.2f}, published {cell.value}")

@@ -1,8 +1,8 @@
-"""Printed numbers of the chapter on TExFAIR compared with each other."""
+"""Published numbers of the chapter on TExFAIR compared with each other."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, printed_number, printed_text
+from everycell.engine.audits import Cells, Finding, published_number, published_text
 from everycell.studies.term_fairness.published_tables import PublishedTables
 
 
@@ -13,7 +13,7 @@ def tables(cells: Cells) -> PublishedTables:
 
 def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
     """§ 4.5: correlations are below 0.55; Table 4.1."""
-    bound = printed_number(
+    bound = published_number(
         cells("text_4"), claim="range of query-level Pearson r (upper, exclusive)"
     )
     return tables(cells).correlations_at_or_above(bound, "Pearson r (TExFAIR,NFaiRR)")
@@ -31,12 +31,12 @@ def audit_abolghasemi2026_bert_texfair(cells: Cells) -> Finding:
 
 def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
     """Table 4.2: overlaps above what the truncated and the minimum form can reach at ten ranks."""
-    p = printed_number(cells("text_4"), claim="RBO p")
+    p = published_number(cells("text_4"), claim="RBO p")
     return tables(cells).overlaps_out_of_reach(p)
 
 
 def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:
     """§ 4.4: size of the first query set, compared with its released annotation file (1,765)."""
     released = 1765
-    published = int(printed_text(cells("text_4"), claim="QS1 size"))
+    published = int(published_text(cells("text_4"), claim="QS1 size"))
     return Finding(published != released, f"{published} published, {released} in the released file")

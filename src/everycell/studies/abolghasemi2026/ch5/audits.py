@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on attribution bias compared with each other."""
+"""Published numbers of the chapter on attribution bias compared with each other."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from everycell.engine.audits import (
     holds_if_none,
     is_multiple,
     joined,
-    printed_number,
-    printed_text,
+    published_number,
+    published_text,
     rows_where,
 )
 from everycell.studies.abolghasemi2026.ch5.published_tests import (
@@ -116,7 +116,7 @@ def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
         key = {name: cell[name] for name in _BLOCK}
         key["metric"] = cell["metric"].replace("CAS delta", "attribution")
         informed, plain = (
-            printed_number(quality, rag_mode=m, **key) for m in ("Informed", "Vanilla")
+            published_number(quality, rag_mode=m, **key) for m in ("Informed", "Vanilla")
         )
         signed.append(round(informed - plain, 1))
     return table.assign(signed=signed, value=table["value"].astype(float))
@@ -228,7 +228,7 @@ def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
     """
     text = cells("text_5")
     stated = [
-        printed_text(text, claim=f"authorship information changes attribution quality by ({end})")
+        published_text(text, claim=f"authorship information changes attribution quality by ({end})")
         for end in ("low", "high")
     ]
     tests = rows_where(_sensitivity_tests(cells), marker="†")
@@ -316,7 +316,9 @@ def check_abolghasemi2026_effect_range(cells: Cells) -> Finding:
     """§ 5: effects of 3 to 18 points; smallest and largest bias of Tables 5.3 and 5.5."""
     text = cells("text_5")
     stated = [
-        printed_number(text, claim=f"authorship information changes attribution quality by ({end})")
+        published_number(
+            text, claim=f"authorship information changes attribution quality by ({end})"
+        )
         for end in ("low", "high")
     ]
     sizes = joined(cells, "table_5_3", "table_5_5")["value"].astype(float).abs()

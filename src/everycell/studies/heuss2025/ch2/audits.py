@@ -1,8 +1,8 @@
-"""Printed numbers of the chapter on FELIX compared with each other."""
+"""Published numbers of the chapter on FELIX compared with each other."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, printed_number, rows_where
+from everycell.engine.audits import Cells, Finding, holds_if_any, published_number, rows_where
 
 
 def audit_heuss2025_repeated_column(cells: Cells) -> Finding:
@@ -33,7 +33,7 @@ def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
     faults = []
     table = rows_where(cells("table_2_3"), dataset="TREC20", metric=["NDCG@5", "NDCG@10"])
     for metric, column in table.groupby("metric", sort=False):
-        best = printed_number(column, row="FELIX_iter=20")
+        best = published_number(column, row="FELIX_iter=20")
         size = (column["value"].astype(float) - best).abs()
         smallest = size[column["marker"] == "*"].min()
         for index in column.index[(column["marker"] != "*") & (size > smallest)]:

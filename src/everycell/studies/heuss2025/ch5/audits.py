@@ -1,8 +1,8 @@
-"""Printed numbers of the chapter on citation faithfulness compared with each other."""
+"""Published numbers of the chapter on citation faithfulness compared with each other."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, printed_number, rows_where
+from everycell.engine.audits import Cells, Finding, published_number, rows_where
 
 
 def audit_heuss2025_columns_do_not_sum(cells: Cells) -> Finding:
@@ -20,7 +20,9 @@ def audit_heuss2025_share_cited(cells: Cells) -> Finding:
     """§ 5.5.2: 46 % of the predicted citations are cited; compared with answers in Table 5.2."""
     stated = 46
     column = rows_where(cells("table_5_2"), selection_step="Pred. Cited").astype({"value": int})
-    share = 100 * printed_number(column, row="Cited all selected documents") / column["value"].sum()
+    share = (
+        100 * published_number(column, row="Cited all selected documents") / column["value"].sum()
+    )
     return Finding(round(share) != stated, f"{share:.1f} % in the table, {stated} % in the text")
 
 
@@ -29,7 +31,7 @@ def check_heuss2025_random_set(cells: Cells) -> Finding:
     stated = 1344
     column = rows_where(cells("table_5_2"), selection_step="Pred. Rel.")
     parts = [
-        printed_number(column, row=f"Cited {n} selected documents")
+        published_number(column, row=f"Cited {n} selected documents")
         for n in ("all", "less than all")
     ]
     return Finding(sum(parts) == stated, f"{parts[0]:g} + {parts[1]:g}, stated {stated}")

@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on reproducing CAsT systems compared with each other."""
+"""Published numbers of the chapter on reproducing CAsT systems compared with each other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from everycell.engine.audits import (
     Finding,
     holds_if_any,
     holds_if_none,
-    printed_number,
+    published_number,
     rows_where,
 )
 
@@ -15,8 +15,8 @@ from everycell.engine.audits import (
 def audit_lajewska2025_table_3_2_drop(cells: Cells) -> Finding:
     """§ 3.3.3: NDCG@3 is less than 16 % below the submitted run; Table 3.2."""
     table = rows_where(cells("table_3_2"), metric="NDCG@3")
-    ours = printed_number(table, row="WaterlooClarke reproduced by us")
-    loss = 100 * (1 - ours / printed_number(table, row="WaterlooClarke@TREC’21 (runfile)"))
+    ours = published_number(table, row="WaterlooClarke reproduced by us")
+    loss = 100 * (1 - ours / published_number(table, row="WaterlooClarke@TREC’21 (runfile)"))
     return Finding(loss >= 16, f"{loss:.2f} % below; the text says under 16 %")
 
 
@@ -33,7 +33,7 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
     )
     for metric, table in cells("table_3_2").groupby("metric", sort=False):
         baseline, *ours = (
-            abs(printed_number(table, row=row) / printed_number(table, row=than) - 1)
+            abs(published_number(table, row=row) / published_number(table, row=than) - 1)
             for row, than in pairs
         )
         shares = ", ".join(f"{100 * share:.1f}" for share in (baseline, *ours))
@@ -50,7 +50,9 @@ def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     faults = []
     for cell in table[table["row"].str.contains("/PRF")].itertuples():
-        without = printed_number(table, row=cell.row.replace("/PRF", ""), cast_year=cell.cast_year)
+        without = published_number(
+            table, row=cell.row.replace("/PRF", ""), cast_year=cell.cast_year
+        )
         if float(cell.value) <= without:
             faults.append(f"{cell.cast_year} {cell.row}: {cell.value} after {without:.4f}")
     return holds_if_any(faults, "all four rise")
@@ -61,7 +63,7 @@ def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     faults = []
     for cell in table[table["row"].str.startswith("T5_C ")].itertuples():
-        other = printed_number(
+        other = published_number(
             table, row=cell.row.replace("T5_C", "T5_Q"), cast_year=cell.cast_year
         )
         change = 100 * (other / float(cell.value) - 1)
@@ -79,7 +81,7 @@ def check_lajewska2025_track_differences(cells: Cells) -> Finding:
     }
     for (base, other), stated in pairs.items():
         for metric, percent in stated.items():
-            ratio = printed_number(table, row=other, metric=metric) / printed_number(
+            ratio = published_number(table, row=other, metric=metric) / published_number(
                 table, row=base, metric=metric
             )
             if round(100 * (ratio - 1)) != percent:
@@ -103,7 +105,7 @@ def check_lajewska2025_table_3_3_ranges(cells: Cells) -> Finding:
         part = rows_where(table, metric=metric)
         for cell in part[part["row"].str.contains(old, regex=False)].itertuples():
             row = cell.row.replace(old, new)
-            other = printed_number(part, row=row, cast_year=cell.cast_year)
+            other = published_number(part, row=row, cast_year=cell.cast_year)
             change = 100 * (other / float(cell.value) - 1)
             if not low <= round(change) <= high:
                 faults.append(f"{cell.cast_year} {row} {metric}: {change:+.1f} %")

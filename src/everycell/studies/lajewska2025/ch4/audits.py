@@ -1,4 +1,4 @@
-"""Printed numbers of the crowd studies on limitations of responses compared with each other."""
+"""Published numbers of the crowd studies on limitations of responses compared with each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from everycell.engine.audits import (
     Finding,
     holds_if_any,
     holds_if_none,
-    printed_number,
+    published_number,
     rows_where,
 )
 from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
@@ -47,11 +47,11 @@ def check_lajewska2025_study_counts(cells: Cells) -> Finding:
     table, faults = cells("table_4_7"), []
     for study in ("Answerability", "Viewpoints"):
         first = rows_where(table, study=study, metric="first_run")
-        queries = printed_number(first, row="#queries per user study")
-        conditions = printed_number(first, row="#experimental cond. (#resp. per query)")
+        queries = published_number(first, row="#queries per user study")
+        conditions = published_number(first, row="#experimental cond. (#resp. per query)")
         for run, part in rows_where(table, study=study).groupby("metric", sort=False):
-            workers = printed_number(part, row="#crowd workers per query-response")
-            total = printed_number(part, row="#query-response pairs annotations")
+            workers = published_number(part, row="#crowd workers per query-response")
+            total = published_number(part, row="#query-response pairs annotations")
             if queries * conditions * workers != total:
                 faults.append(
                     f"{study} {run}: {queries * conditions * workers:g}, published {total:g}"

@@ -1,15 +1,15 @@
-"""Printed numbers of the chapter on answerability compared with each other."""
+"""Published numbers of the chapter on answerability compared with each other."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number, rows_where
+from everycell.engine.audits import Cells, Finding, holds_if_none, published_number, rows_where
 
 
 def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
     """Tables 5.5 and B.1: shared counts agree, and rankings are 21 fewer than all 4,560.
 
     38 test questions with ten passages have 38 x 120 rankings of three (§ 5.5); repeated
-    passages take some away, so the print may not exceed that number.
+    passages take some away, so the published number may not exceed that.
     """
     table = cells("table_5_5")
     sets = rows_where(cells("table_B_1"), dataset=["CAsT-snippets", "CAsT-unanswerable"])
@@ -25,7 +25,9 @@ def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
     faults = []
     for (level, kind), rows in parts.items():
         total = rows_where(sets, row=rows)["value"].astype(float).sum()
-        published = printed_number(table, row=f"#question-{level} pairs (train+test)", metric=kind)
+        published = published_number(
+            table, row=f"#question-{level} pairs (train+test)", metric=kind
+        )
         if total != published:
             faults.append(f"{level} {kind}: {total:g}, published {published:g}")
     rankings = rows_where(table, row="#question-ranking pairs (test)")["value"].astype(int).sum()

@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on GINGER compared with each other."""
+"""Published numbers of the chapter on GINGER compared with each other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from everycell.engine.audits import (
     Finding,
     holds_if_any,
     holds_if_none,
-    printed_number,
-    printed_text,
+    published_number,
+    published_text,
     rows_where,
 )
 
@@ -30,14 +30,14 @@ def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
 def audit_lajewska2025_table_6_2_follow_up(cells: Cells) -> Finding:
     """§ 8.1.3: follow-up questions are more useful than the baseline's; Table 6.2."""
     table = cells("table_6_2")
-    base, ours = (printed_text(table, row=row, metric="FQ_use") for row in ("Baseline", "GINGER"))
+    base, ours = (published_text(table, row=row, metric="FQ_use") for row in ("Baseline", "GINGER"))
     return Finding(float(ours) <= float(base), f"GINGER {ours}, baseline {base}")
 
 
 def audit_lajewska2025_table_6_3_completeness(cells: Cells) -> Finding:
     """§ 6.5.3: the broad setting is the standard one; completeness in Tables 6.1 and 6.3."""
-    standard = printed_text(cells("table_6_1"), row="GINGER", metric="Comp")
-    broad = printed_text(cells("table_6_3"), row="GINGER broad", metric="Completeness")
+    standard = published_text(cells("table_6_1"), row="GINGER", metric="Comp")
+    broad = published_text(cells("table_6_3"), row="GINGER broad", metric="Completeness")
     return Finding(standard != broad, f"standard {standard}, broad {broad}")
 
 
@@ -63,11 +63,11 @@ def check_lajewska2025_repeated_rows(cells: Cells) -> Finding:
         theirs = rows_where(cells(full), input="Relevant")
         for cell in cells(short).itertuples():
             compared += 1
-            value = printed_text(theirs, row=cell.row, metric=names.get(cell.metric, cell.metric))
+            value = published_text(theirs, row=cell.row, metric=names.get(cell.metric, cell.metric))
             if value != cell.value:
                 faults.append(f"{short} {cell.row} {cell.metric}: {cell.value}, {value}")
-    best = printed_text(cells("table_6_8"), clustering="BERTopic", ranking="DuoT5")
-    run = printed_text(
+    best = published_text(cells("table_6_8"), clustering="BERTopic", ranking="DuoT5")
+    run = published_text(
         cells("table_6_7"), row="GINGER-top20 wo/ rewriting", metric="V_strict avg LLM"
     )
     if best != run:
@@ -97,7 +97,7 @@ def check_lajewska2025_judge_means(cells: Cells) -> Finding:
         f"{row}: {mean:.4f}, published {published}"
         for row, mean in means.items()
         for published in [
-            printed_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")
+            published_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")
         ]
         if abs(mean - published) > 0.001 + 1e-9
     ]

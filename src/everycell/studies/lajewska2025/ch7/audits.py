@@ -1,10 +1,10 @@
-"""Printed numbers of the crowd study on explanations compared with each other."""
+"""Published numbers of the crowd study on explanations compared with each other."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, joined, printed_text, rows_where
+from everycell.engine.audits import Cells, Finding, holds_if_any, joined, published_text, rows_where
 from everycell.statistics.effect_size import omega_squared
 from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
@@ -20,7 +20,9 @@ def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
     df, n = 9, 1600
     faults = []
     for cell in p_values(table).itertuples():
-        size = printed_text(table, dependent_variable=cell.dependent_variable, metric="effect_size")
+        size = published_text(
+            table, dependent_variable=cell.dependent_variable, metric="effect_size"
+        )
         omega = omega_squared(fdtri(df, n - df - 1, 1 - cell.value), df, n)
         # p = 0.0 stands for anything below 0.0005 and gives no upper bound on an effect.
         if size == "S" and cell.value > 0 and omega < 0.01:

@@ -1,15 +1,15 @@
-"""Printed numbers of the appendix on the two crowd studies compared with each other."""
+"""Published numbers of the appendix on the two crowd studies compared with each other."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number
+from everycell.engine.audits import Cells, Finding, holds_if_none, published_number
 
 
 def audit_lajewska2025_figure_A_1_experts(cells: Cells) -> Finding:
     """§ 4.3.1, § A.2.1: number of scores by experts against the number of scores by queries."""
 
     def size(claim: str) -> float:
-        return printed_number(cells("text_A_2_1"), claim=claim)
+        return published_number(cells("text_A_2_1"), claim=claim)
 
     expert_scores = (size("annotators") - size("annotators left out")) * size("topics of a survey")
     counted = size("queries") * size("annotators of a query")

@@ -1,8 +1,8 @@
-"""Printed numbers of the appendix on answerability data compared with each other."""
+"""Published numbers of the appendix on answerability data compared with each other."""
 
 from __future__ import annotations
 
-from everycell.engine.audits import Cells, Finding, holds_if_none, printed_number
+from everycell.engine.audits import Cells, Finding, holds_if_none, published_number
 
 
 def check_lajewska2025_data_set_sums(cells: Cells) -> Finding:
@@ -11,8 +11,8 @@ def check_lajewska2025_data_set_sums(cells: Cells) -> Finding:
     for dataset, part in table.groupby("dataset", sort=False):
         for total in ("questions", "QPP"):
             parts = sum(
-                printed_number(part, row=f"# {kind} {total}") for kind in ("ans.", "unans.")
+                published_number(part, row=f"# {kind} {total}") for kind in ("ans.", "unans.")
             )
-            if parts != printed_number(part, row=f"# {total}"):
+            if parts != published_number(part, row=f"# {total}"):
                 faults.append(f"{dataset} {total}: parts sum to {parts:g}")
     return holds_if_none(faults, "6 totals are sums")

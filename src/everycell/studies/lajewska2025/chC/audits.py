@@ -1,11 +1,11 @@
-"""Printed numbers of the appendix on response generation compared with each other."""
+"""Published numbers of the appendix on response generation compared with each other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none, printed_text
+from everycell.engine.audits import Cells, Finding, holds_if_any, holds_if_none, published_text
 from everycell.statistics.effect_size import omega_squared
 
 
@@ -14,7 +14,7 @@ def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
     votes = {}
     for (row, variant), part in cells("table_C_2").groupby(["row", "response_pair_variant"]):
         for dimension in ("Diversity", "Specificity"):
-            pair = (int(printed_text(part, metric=f"{dimension} votes R{n}")) for n in (1, 2))
+            pair = (int(published_text(part, metric=f"{dimension} votes R{n}")) for n in (1, 2))
             votes[(row, variant, dimension)] = (next(pair), next(pair))
     return votes
 
@@ -22,8 +22,6 @@ def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
 def f_of_votes(first: int, second: int) -> float:
     """F of a one-way ANOVA of two groups of zeros and ones.
 
-    Notes
-    -----
     `scipy.stats.f_oneway` gives the same, and takes a second to import, which each page would wait
     for. Here the two groups have one sum of squares.
 
@@ -48,7 +46,7 @@ def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
     faults = []
     for (row, variant, dimension), (first, second) in _pilot_votes(cells).items():
         key = {"row": row, "response_pair_variant": variant}
-        size = printed_text(cells("table_C_2"), metric=f"ANOVA {dimension} effect_size", **key)
+        size = published_text(cells("table_C_2"), metric=f"ANOVA {dimension} effect_size", **key)
         n = first + second
         omega = omega_squared(f_of_votes(first, second), df=1, n=2 * n)
         if size == "S" and omega < 0.01:

@@ -1,4 +1,4 @@
-"""Printed numbers of the paper on GFRC compared with each other."""
+"""Published numbers of the paper on GFRC compared with each other."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from everycell.engine.audits import (
     Cells,
     Finding,
     holds_if_none,
-    printed_number,
-    printed_text,
+    published_number,
+    published_text,
     rows_where,
 )
 
@@ -26,7 +26,7 @@ def audit_sakai2023_table_1_gains(cells: Cells) -> Finding:
     """§ 6.2: discounted gains of 1.9456 and 1.1920 for a film; Table 1 has half of them."""
     stated = {"Bing": 1.9456, "Google": 1.1920}
     table = rows_where(cells("table_1"), entity="Back to the Future", metric="pw_g")
-    published = {system: printed_number(table, system=system) for system in stated}
+    published = {system: published_number(table, system=system) for system in stated}
     return Finding(
         all(stated[system] != value for system, value in published.items()),
         "; ".join(
@@ -40,8 +40,10 @@ def check_sakai2023_relevance_from_gains(cells: Cells) -> Finding:
     table, faults = rows_where(cells("table_1"), metric="R"), []
     for system, gains in _gain_sums(cells).items():
         exact = 2 * gains / (_BUDGET + 1)
-        if f"{exact:.4f}" != printed_text(table, system=system):
-            faults.append(f"{system}: {exact:.5f}, published {printed_text(table, system=system)}")
+        if f"{exact:.4f}" != published_text(table, system=system):
+            faults.append(
+                f"{system}: {exact:.5f}, published {published_text(table, system=system)}"
+            )
     return holds_if_none(faults, "2 scores follow from the gains")
 
 
@@ -49,7 +51,7 @@ def check_sakai2023_fairness_share(cells: Cells) -> Finding:
     """§ 6.2: Google's ORIGIN fairness is about 95.8 % of Bing's; Table 2."""
     stated = 95.8
     table = rows_where(cells("table_2"), turn="GF", metric="ORIGIN (JSD)")
-    share = 100 * printed_number(table, system="Google") / printed_number(table, system="Bing")
+    share = 100 * published_number(table, system="Google") / published_number(table, system="Bing")
     return Finding(round(share, 1) == stated, f"{share:.2f} %, stated {stated} %")
 
 
@@ -60,7 +62,7 @@ def check_sakai2023_fairness_means(cells: Cells) -> Finding:
     measures = table[table["metric"].isin(table.loc[table["turn"] == "GF", "metric"])]
     for (system, metric), part in measures.groupby(["system", "metric"], sort=False):
         mean = part.loc[part["turn"] != "GF", "value"].mean()
-        published = printed_number(part, turn="GF")
+        published = published_number(part, turn="GF")
         if abs(mean - published) > 0.0001:
             faults.append(f"{system} {metric}: {mean:.5f}, published {published}")
     return holds_if_none(faults, "4 means follow within 0.0001")

@@ -4,7 +4,7 @@ import pytest
 from unit.toy_papers import CELLS, write_paper
 
 from everycell.engine.artefacts import find_artefact, load_papers
-from everycell.engine.printed_cells import decimals_shown, is_number
+from everycell.engine.published_cells import decimals_shown, is_number
 
 
 def test_none_and_dashes_stay_what_they_are(tmp_path):
