@@ -57,7 +57,7 @@ class Level(NamedTuple):
         passages.
     turns
         Question of each case, shape (n,).
-    truth, said
+    truth, predicted
         Whether each case has an answer, and whether the scores say so, shape (n,).
     """
 
@@ -66,7 +66,7 @@ class Level(NamedTuple):
     rankings: How | Literal[""]
     turns: npt.NDArray
     truth: BoolArray
-    said: BoolArray
+    predicted: BoolArray
 
 
 def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
@@ -80,19 +80,19 @@ def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
     """
     if how not in THRESHOLDS:
         raise ValueError(f"how is {how!r}: give 'max' or 'mean'.")
-    found = np.zeros(len(groups))
-    for place, group in enumerate(groups):
+    aggregated = np.zeros(len(groups))
+    for index, group in enumerate(groups):
         scores = np.asarray(group, dtype=float)
         if scores.ndim != 1 or not len(scores):
             raise ValueError(
-                f"Group {place} has the shape {scores.shape}: give a list of one score or more; a "
+                f"Group {index} has the shape {scores.shape}: give a list of one score or more; a "
                 "passage without sentences has no score."
             )
         # Written so that NaN is refused too.
         if not ((scores >= 0) & (scores <= 1)).all():
-            raise ValueError(f"Group {place} has the scores {group}: give numbers from 0 to 1.")
-        found[place] = scores.max() if how == "max" else scores.mean()
-    return found
+            raise ValueError(f"Group {index} has the scores {group}: give numbers from 0 to 1.")
+        aggregated[index] = scores.max() if how == "max" else scores.mean()
+    return aggregated
 
 
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
@@ -107,24 +107,25 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
     >>> decide([0.2, 0.25, 1.0], 0.25).tolist()
     [False, True, True]
     """
-    found = np.asarray(scores, dtype=float)
-    if not 0 <= threshold <= 1 or not ((found >= 0) & (found <= 1)).all():
+    values = np.asarray(scores, dtype=float)
+    if not 0 <= threshold <= 1 or not ((values >= 0) & (values <= 1)).all():
         raise ValueError(
-            f"The threshold is {threshold} and the scores {found}: give numbers from 0 to 1."
+            f"The threshold is {threshold} and the scores {values}: give numbers from 0 to 1."
         )
-    return found >= threshold
+    return values >= threshold
 
 
 def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     """Threshold with the most correct decisions, among 0.05, 0.10, ..., 0.95."""
-    found, wanted = np.asarray(scores, dtype=float), np.asarray(truth)
-    if found.ndim != 1 or not len(found) or wanted.shape != found.shape or wanted.dtype != bool:
+    values, labels = np.asarray(scores, dtype=float), np.asarray(truth)
+    if values.ndim != 1 or not len(values) or labels.shape != values.shape or labels.dtype != bool:
         raise ValueError(
-            f"There are scores of shape {found.shape} and truth values of shape {wanted.shape} and "
-            f"type {wanted.dtype}: give one True or False for each score, and one score or more."
+            f"There are scores of shape {values.shape} and truth values of shape {labels.shape} "
+            f"and type {labels.dtype}: give one True or False for each score, and one or "
+            "more scores."
         )
     thresholds = [step / 20 for step in range(1, 20)]
-    right = [np.count_nonzero(decide(found, threshold) == wanted) for threshold in thresholds]
+    right = [np.count_nonzero(decide(values, threshold) == labels) for threshold in thresholds]
     return thresholds[int(np.argmax(right))]
 
 
@@ -135,18 +136,18 @@ def rankings(
     if size < 1:
         raise ValueError(f"size is {size}: a ranking has 1 passage or more.")
     first: dict[str, int] = {}
-    for place, passage in enumerate(passages):
-        first.setdefault(passage, place)
+    for position, passage in enumerate(passages):
+        first.setdefault(passage, position)
     if repeated == "rows":
-        found = list(itertools.combinations(range(len(passages)), size))
+        subsets = list(itertools.combinations(range(len(passages)), size))
     elif repeated == "distinct":
-        found = list(itertools.combinations(first.values(), size))
+        subsets = list(itertools.combinations(first.values(), size))
     elif repeated == "tuples":
-        places = (first[passage] for passage in passages)
-        found = list(dict.fromkeys(itertools.combinations(places, size)))
+        positions = (first[passage] for passage in passages)
+        subsets = list(dict.fromkeys(itertools.combinations(positions, size)))
     else:
         raise ValueError(f"repeated is {repeated!r}: give 'distinct', 'tuples' or 'rows'.")
-    return np.array(found, dtype=np.intp).reshape(-1, size)
+    return np.array(subsets, dtype=np.intp).reshape(-1, size)
 
 
 def decide_levels(
@@ -164,7 +165,7 @@ def decide_levels(
     >>> passages = pd.DataFrame(
     ...     {"turn_id": ["1", "1"], "passage_id": ["a", "b"], "answerable": [True, False]})
     >>> levels = decide_levels(passages, [[0.9, 0.1], [0.2]], size=2)
-    >>> [(one.level, one.passages, one.rankings, one.said.tolist()) for one in levels[:3]]
+    >>> [(one.level, one.passages, one.rankings, one.predicted.tolist()) for one in levels[:3]]
     [('passage', 'max', '', [True, False]), ('ranking', 'max', 'max', [True]), \
 ('ranking', 'max', 'mean', [True])]
     """
@@ -174,21 +175,21 @@ def decide_levels(
             "scores of each passage."
         )
     turns, truth = passages["turn_id"].to_numpy(), passages["answerable"].to_numpy()
-    places = [np.flatnonzero(turns == turn) for turn in passages["turn_id"].unique()]
+    rows_by_turn = [np.flatnonzero(turns == turn) for turn in passages["turn_id"].unique()]
     ids = passages["passage_id"].to_numpy()
-    sets = [own[rankings(ids[own].tolist(), size, repeated=repeated)] for own in places]
+    sets = [own[rankings(ids[own].tolist(), size, repeated=repeated)] for own in rows_by_turn]
     members = np.concatenate(sets) if sets else np.empty((0, size), dtype=np.intp)
-    found = []
+    levels = []
     for first in THRESHOLDS:
         of_passages = aggregate(scores, first)
-        said = decide(of_passages, thresholds[first])
-        found.append(Level("passage", first, "", turns, truth, said))
+        decisions = decide(of_passages, thresholds[first])
+        levels.append(Level("passage", first, "", turns, truth, decisions))
         for second in THRESHOLDS:
             of_rankings = aggregate(list(of_passages[members]), second)
-            said = decide(of_rankings, thresholds[second])
+            decisions = decide(of_rankings, thresholds[second])
             has = truth[members].any(axis=1)
-            found.append(Level("ranking", first, second, turns[members[:, 0]], has, said))
-    return found
+            levels.append(Level("ranking", first, second, turns[members[:, 0]], has, decisions))
+    return levels
 
 
 def lexical_probabilities(

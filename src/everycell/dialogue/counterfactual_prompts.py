@@ -64,12 +64,12 @@ def pick_samples(
     samples: Sequence[Sample], *, satisfied: int, dissatisfied: int, seed: int
 ) -> list[Sample]:
     """Draw a given number of samples of each label."""
-    chosen: set[str] = set()
+    picked: set[str] = set()
     for label, number in ((True, satisfied), (False, dissatisfied)):
         ids = sorted(sample.id for sample in samples if sample.satisfied == label)
         random.Random(f"{seed} {label}").shuffle(ids)
-        chosen |= set(ids[:number])
-    return [sample for sample in samples if sample.id in chosen]
+        picked |= set(ids[:number])
+    return [sample for sample in samples if sample.id in picked]
 
 
 def ask(
@@ -82,11 +82,11 @@ def ask(
 ) -> list[Rewriting]:
     """Let a language model rewrite the last utterance of each dialogue."""
     requests = [Request(prompt=prompt(template, sample), decoding=decoding) for sample in samples]
-    found = []
+    counterfactuals = []
     for sample, answer in zip(samples, answer_all(requests), strict=True):
         text, fault = clean_answer(answer, sample, longest=longest)
-        found.append(Rewriting(sample, text, fault, answer.text))
-    return found
+        counterfactuals.append(Rewriting(sample, text, fault, answer.text))
+    return counterfactuals
 
 
 #: Function words of English, and of other languages; none of the latter is an English word.
@@ -176,7 +176,7 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
         fault = "over-long"
     elif _bare(text) == _bare(last):
         fault = "unchanged"
-    elif _bare(text) in {_bare(said) for _, said in before}:
+    elif _bare(text) in {_bare(utterance) for _, utterance in before}:
         fault = "copied"
     else:
         fault = ""
@@ -190,9 +190,9 @@ def _speaker(label: re.Match[str]) -> str:
 def _utterance(text: str) -> str:
     lines = text.strip().splitlines()
     speakers = {
-        number: _speaker(found)
+        number: _speaker(match)
         for number, line in enumerate(lines)
-        if (found := _SPEAKER.match(line))
+        if (match := _SPEAKER.match(line))
     }
     # If the user speaks next, the text before that is the answer.
     before_user = bool(speakers) and min(speakers) > 0 and speakers[min(speakers)] == USER
@@ -201,21 +201,21 @@ def _utterance(text: str) -> str:
         lines = lines[starts[0] :]
         # The utterance may be below its label, or have two labels.
         while lines:
-            found = _SPEAKER.match(lines[0])
-            if lines[0].strip(_QUOTES) and (not found or _speaker(found) == USER):
+            match = _SPEAKER.match(lines[0])
+            if lines[0].strip(_QUOTES) and (not match or _speaker(match) == USER):
                 break
-            rest = lines[0][found.end() :] if found else ""
-            lines = [rest] * bool(rest.strip(_QUOTES)) + lines[1:]
+            content = lines[0][match.end() :] if match else ""
+            lines = [content] * bool(content.strip(_QUOTES)) + lines[1:]
     elif len(lines) > 1 and lines[0].rstrip(_QUOTES).endswith(":"):
         lines = lines[1:]
         while lines and not lines[0].strip():
             lines = lines[1:]
-    taken: list[str] = []
+    lines_of_turn: list[str] = []
     for line in lines:
-        if _SPEAKER.match(line) or (taken and not line.strip()):
+        if _SPEAKER.match(line) or (lines_of_turn and not line.strip()):
             break
-        taken.append(line.strip())
-    return " ".join(taken).strip(_QUOTES)
+        lines_of_turn.append(line.strip())
+    return " ".join(lines_of_turn).strip(_QUOTES)
 
 
 def _runs_to_the_end(answer: Answer, text: str) -> bool:

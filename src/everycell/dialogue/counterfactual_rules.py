@@ -19,12 +19,12 @@ class _Slot:
     """A slot that users fill: how to find its value, its other values, and a question for it."""
 
     pattern: re.Pattern[str]
-    others: tuple[str, ...]
+    alternatives: tuple[str, ...]
     question: str
 
 
-def _slot(pattern: str, others: str, question: str) -> _Slot:
-    return _Slot(re.compile(pattern, re.IGNORECASE), tuple(others.split()), question)
+def _slot(pattern: str, alternatives: str, question: str) -> _Slot:
+    return _Slot(re.compile(pattern, re.IGNORECASE), tuple(alternatives.split()), question)
 
 
 _NUMBER = r"\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten"
@@ -88,13 +88,13 @@ def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
     >>> stated([("USER", "A cheap room for 3 people"), ("USER", "Sorry, for four people.")])
     {'price': 'cheap', 'people': 'four'}
     """
-    said = [text for speaker, text in turns if speaker == USER]
-    found = {}
+    utterances = [text for speaker, text in turns if speaker == USER]
+    by_slot = {}
     for name, slot in _SLOTS.items():
-        values = [match[1] for text in said for match in slot.pattern.finditer(text)]
+        values = [match[1] for text in utterances for match in slot.pattern.finditer(text)]
         if values:
-            found[name] = values[-1]
-    return found
+            by_slot[name] = values[-1]
+    return by_slot
 
 
 def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
@@ -123,11 +123,11 @@ def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
 
 
 def _let_down(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
-    said = sample.turns[-1][1]
+    utterance = sample.turns[-1][1]
     repeated = [
         (name, match)
         for name, value in values.items()
-        for match in _SLOTS[name].pattern.finditer(said)
+        for match in _SLOTS[name].pattern.finditer(utterance)
         if match[1].casefold() == value.casefold()
     ]
     rules = ["contradiction"] * bool(repeated) + ["asked again"] * bool(values) + ["not answered"]
@@ -135,27 +135,29 @@ def _let_down(sample: Sample, values: Mapping[str, str], draw: random.Random) ->
     if rule == "contradiction":
         name, match = draw.choice(repeated)
         known = values[name].casefold()
-        other = draw.choice([value for value in _SLOTS[name].others if value.casefold() != known])
-        return rule, said[: match.start(1)] + other + said[match.end(1) :]
+        other = draw.choice(
+            [value for value in _SLOTS[name].alternatives if value.casefold() != known]
+        )
+        return rule, utterance[: match.start(1)] + other + utterance[match.end(1) :]
     if rule == "asked again":
         return rule, _SLOTS[draw.choice(list(values))].question
     return rule, draw.choice(_CANNOT)
 
 
 def _serve(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
-    asked = next((text for who, text in reversed(sample.turns) if who == USER), "")
+    request = next((text for who, text in reversed(sample.turns) if who == USER), "")
     more = draw.choice(_MORE)
     code = "".join(draw.choices("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", k=6))
     units = {"people": "{} people", "nights": "{} nights", "stars": "{} stars"}
-    given = {name: units.get(name, "{}").format(value) for name, value in values.items()}
-    if _BOOKING.search(asked):
-        details = [given[name] for name in ("day", "time", "people", "nights") if name in given]
+    slots = {name: units.get(name, "{}").format(value) for name, value in values.items()}
+    if _BOOKING.search(request):
+        details = [slots[name] for name in ("day", "time", "people", "nights") if name in slots]
         listed = f": {', '.join(details)}" if details else ""
         return "confirmed", f"Your booking is made{listed}. The reference is {code}.{more}"
-    if asked.rstrip().endswith("?"):
-        if _OPEN.search(asked):
+    if request.rstrip().endswith("?"):
+        if _OPEN.search(request):
             return "answered", f"Certainly, it is {code}.{more}"
         return "answered", f"Yes, that is so, I have just checked it for you.{more}"
-    details = [given[name] for name in ("price", "stars", "area", "day", "time") if name in given]
+    details = [slots[name] for name in ("price", "stars", "area", "day", "time") if name in slots]
     listed = f" ({', '.join(details)})" if details else ""
     return "met", f"I have found just what you want{listed}. Shall I book it for you?"

@@ -88,9 +88,9 @@ def counterfactual(rewriting: Rewriting) -> Sample | None:
 
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
     """Rewritings as a frame that can be stored as Parquet."""
-    frame = samples_frame(made.sample for made in rewritings)
+    frame = samples_frame(rewriting.sample for rewriting in rewritings)
     for column in ("text", "fault", "raw"):
-        frame[column] = [getattr(made, column) for made in rewritings]
+        frame[column] = [getattr(rewriting, column) for rewriting in rewritings]
     return frame
 
 
@@ -102,7 +102,9 @@ def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
 
 def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
     """Outcomes of answers, by the label of the original."""
-    counts = Counter((made.sample.satisfied, made.fault or "usable") for made in rewritings)
+    counts = Counter(
+        (rewriting.sample.satisfied, rewriting.fault or "usable") for rewriting in rewritings
+    )
     rows = [
         (row, answer, "count", counts[label, answer])
         for row, label in (("Satisfaction", True), ("Dissatisfaction", False))
@@ -117,19 +119,21 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
     .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
                                     {\text{generated utterances}}
     """
-    made = labels[labels["counterfactual"]]
-    flipped = (made["satisfied"] == made["intended"]).fillna(False).astype(bool)
-    usable = made["fault"] == ""
+    rewritten_labels = labels[labels["counterfactual"]]
+    flipped = (
+        (rewritten_labels["satisfied"] == rewritten_labels["intended"]).fillna(False).astype(bool)
+    )
+    usable = rewritten_labels["fault"] == ""
     rows = []
-    for benchmark in dict.fromkeys(made["benchmark"]):
-        of_one = made["benchmark"] == benchmark
-        for row, chosen in (
-            ("Satisfaction", of_one & (made["intended"] == 0)),
-            ("Dissatisfaction", of_one & (made["intended"] == 1)),
+    for benchmark in dict.fromkeys(rewritten_labels["benchmark"]):
+        of_one = rewritten_labels["benchmark"] == benchmark
+        for row, selected in (
+            ("Satisfaction", of_one & (rewritten_labels["intended"] == 0)),
+            ("Dissatisfaction", of_one & (rewritten_labels["intended"] == 1)),
             ("Overall", of_one),
         ):
-            counts = (int(chosen.sum()), int((chosen & usable).sum()))
-            kept = int((chosen & usable & flipped).sum())
-            share = 100 * kept / counts[0] if counts[0] else float("nan")
-            rows.append((benchmark, row, *counts, kept, share))
+            counts = (int(selected.sum()), int((selected & usable).sum()))
+            count = int((selected & usable & flipped).sum())
+            share = 100 * count / counts[0] if counts[0] else float("nan")
+            rows.append((benchmark, row, *counts, count, share))
     return pd.DataFrame(rows, columns=["benchmark", "row", "generated", "usable", "flipped", "CSS"])

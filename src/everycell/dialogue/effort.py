@@ -60,17 +60,17 @@ def passage_effort(
         return Effort(
             len(_passages(tasks)), float(tasks["seconds"].median()), float(tasks["reward"].mean())
         )
-    whole = _passages(selection)
-    unknown = _passages(tasks).difference(whole)
+    passages = _passages(selection)
+    unknown = _passages(tasks).difference(passages)
     if len(unknown):
         raise ValueError(
             f"The passage {unknown[0][1]} of turn {unknown[0][0]} has annotated sentences and no "
             "selection: give the tasks of both steps."
         )
     first = passage_effort(selection, 1)
-    sentences = len(tasks) / people / len(whole)
+    sentences = len(tasks) / people / len(passages)
     return Effort(
-        len(whole),
+        len(passages),
         first.seconds + sentences * float(tasks["seconds"].median()),
         first.reward + sentences * float(tasks["reward"].mean()),
     )

@@ -50,14 +50,14 @@ _LABEL = re.compile(
 
 def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
     """Messages that ask a language model about a dialogue."""
-    found: list[Message] = []
+    shots: list[Message] = []
     for example, label in _EXAMPLES:
         question = _as_question(example)
-        found += [
-            Message(role="user", content=question if found else f"{_INSTRUCTION}\n\n{question}"),
+        shots += [
+            Message(role="user", content=question if shots else f"{_INSTRUCTION}\n\n{question}"),
             Message(role="assistant", content=label),
         ]
-    return (*found, Message(role="user", content=_as_question(turns)))
+    return (*shots, Message(role="user", content=_as_question(turns)))
 
 
 def parse_label(answer: str) -> bool | None:
@@ -71,11 +71,11 @@ def parse_label(answer: str) -> bool | None:
     >>> parse_label("The user isn't really satisfied."), parse_label("not dissatisfied")
     (False, None)
     """
-    found: set[bool | None] = set()
+    labels: set[bool | None] = set()
     for match in _LABEL.finditer(answer):
         negated, satisfied = match["negated"] is not None, match["satisfied"] is not None
-        found.add(satisfied and not negated if satisfied or not negated else None)
-    return found.pop() if len(found) == 1 else None
+        labels.add(satisfied and not negated if satisfied or not negated else None)
+    return labels.pop() if len(labels) == 1 else None
 
 
 def dissatisfaction(answer: Answer) -> float:
@@ -113,8 +113,10 @@ def drawn_pairs(
     up. A simple random draw of 50 would contain hardly any dissatisfied originals, so that each set
     would have one class and macro measures would be meaningless.
     """
-    others = {each.id: each for each in counterfactual}
-    pairs = [(each, others[f"{each.id}-cf"]) for each in main if f"{each.id}-cf" in others]
+    partners = {sample.id: sample for sample in counterfactual}
+    pairs = [
+        (sample, partners[f"{sample.id}-cf"]) for sample in main if f"{sample.id}-cf" in partners
+    ]
     if size < 1 or not pairs:
         raise ValueError(
             f"{size} of {len(pairs)} pairs of a sample and its counterfactual are to be drawn: "

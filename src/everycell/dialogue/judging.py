@@ -71,12 +71,12 @@ class Judge:
             )
         parts = np.array([self.part.get(dialogue, 0) for dialogue in dialogues], dtype=int)
         texts = np.array(utterances, dtype=object)
-        found = np.zeros(len(texts), dtype=bool)
+        satisfied = np.zeros(len(texts), dtype=bool)
         for number, model in enumerate(self.models):
-            chosen = parts == number
-            if chosen.any():
-                found[chosen] = model.predict(texts[chosen])
-        return found
+            in_part = parts == number
+            if in_part.any():
+                satisfied[in_part] = model.predict(texts[in_part])
+        return satisfied
 
 
 def train_judge(
@@ -102,18 +102,18 @@ def train_judge(
     labels = np.array(satisfied, dtype=bool)
     part, models = {}, []
     splits = GroupKFold(folds).split(texts, labels, dialogues)
-    for place, (seen, left_out) in enumerate(splits):
-        if len(set(labels[seen])) < 2:
+    for number_of_part, (training, left_out) in enumerate(splits):
+        if len(set(labels[training])) < 2:
             raise ValueError(
-                f"Without part {place + 1} of {folds} all utterances have one label; give more "
-                "dialogues or fewer folds."
+                f"Without part {number_of_part + 1} of {folds} all utterances have one label; "
+                "give more dialogues or fewer folds."
             )
-        part |= {dialogues[row]: place for row in left_out}
+        part |= {dialogues[row]: number_of_part for row in left_out}
         model = make_pipeline(
             TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
             LogisticRegression(C=10, class_weight="balanced", max_iter=1000),
         )
-        models.append(model.fit(texts[seen], labels[seen]))
+        models.append(model.fit(texts[training], labels[training]))
     return Judge(tuple(models), part)
 
 
@@ -142,12 +142,12 @@ def exchanged(
     >>> made[0].text
     'For whom?'
     """
-    found = []
+    results = []
     for sample in samples:
-        others = [other for other in pool if dialogue(other) != dialogue(sample)]
-        drawn = random.Random(f"{seed} {sample.id}").choice(others)
-        found.append(Rewriting(sample, drawn.turns[-1][1], "", ""))
-    return found
+        candidates = [other for other in pool if dialogue(other) != dialogue(sample)]
+        drawn = random.Random(f"{seed} {sample.id}").choice(candidates)
+        results.append(Rewriting(sample, drawn.turns[-1][1], "", ""))
+    return results
 
 
 def judged(
@@ -156,19 +156,20 @@ def judged(
     """A judge's labels of rewritings."""
     frame = pd.DataFrame(
         {
-            "id": [made.sample.id for made in rewritings],
-            "benchmark": [made.sample.benchmark for made in rewritings],
+            "id": [rewriting.sample.id for rewriting in rewritings],
+            "benchmark": [rewriting.sample.benchmark for rewriting in rewritings],
             "counterfactual": True,
-            "fault": [made.fault for made in rewritings],
-            "intended": [int(not made.sample.satisfied) for made in rewritings],
+            "fault": [rewriting.fault for rewriting in rewritings],
+            "intended": [int(not rewriting.sample.satisfied) for rewriting in rewritings],
         }
     )
-    usable = [made for made in rewritings if not made.fault]
-    said = judge.satisfied(
-        [made.text for made in usable], [dialogue(made.sample) for made in usable]
+    usable = [rewriting for rewriting in rewritings if not rewriting.fault]
+    labels = judge.satisfied(
+        [rewriting.text for rewriting in usable],
+        [dialogue(rewriting.sample) for rewriting in usable],
     )
     frame["satisfied"] = pd.Series(pd.NA, index=frame.index, dtype="Int64")
-    frame.loc[frame["fault"] == "", "satisfied"] = said.astype(int)
+    frame.loc[frame["fault"] == "", "satisfied"] = labels.astype(int)
     return frame
 
 
@@ -185,11 +186,11 @@ def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     rows = []
     for generator, of_one in labels.items():
-        for found in success(of_one).to_dict("records"):
-            low, high = proportion_confint(found["flipped"], found["generated"], method="wilson")
-            found |= {"low": 100 * low, "high": 100 * high}
+        for row in success(of_one).to_dict("records"):
+            low, high = proportion_confint(row["flipped"], row["generated"], method="wilson")
+            row |= {"low": 100 * low, "high": 100 * high}
             rows += [
-                (generator, found["row"], metric, found[metric])
+                (generator, row["row"], metric, row[metric])
                 for metric in ("generated", "usable", "flipped", "CSS", "low", "high")
             ]
     return pd.DataFrame(rows, columns=["generator", "row", "metric", "value"])

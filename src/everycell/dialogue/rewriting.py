@@ -73,11 +73,13 @@ def trimmed_context(
         parts.pop(0)
     words = answer.split() if len(parts) > len(history) else []
 
-    def joined(kept: int) -> str:
-        said = [" ".join(words[:kept])] if kept else []
-        return separator.join([*parts[:-1], *said, utterance])
+    def joined(number: int) -> str:
+        texts = [" ".join(words[:number])] if number else []
+        return separator.join([*parts[:-1], *texts, utterance])
 
-    fitting = bisect_right(range(1, len(words) + 1), length, key=lambda kept: count(joined(kept)))
+    fitting = bisect_right(
+        range(1, len(words) + 1), length, key=lambda number: count(joined(number))
+    )
     return joined(fitting)
 
 
@@ -100,8 +102,8 @@ def full_context(
     first = len(utterances) - ANSWERS
     parts = [
         part
-        for place, pair in enumerate(zip(utterances, answers, strict=True))
-        for part in (pair if place >= first else pair[:1])
+        for position, pair in enumerate(zip(utterances, answers, strict=True))
+        for part in (pair if position >= first else pair[:1])
         if part
     ]
     return separator.join([*parts, utterance])
@@ -157,26 +159,26 @@ def rewrite(
             f"There is an answer to {unknown[0]!r}, which is not among the {len(turns)} turns: "
             "leave it out, or add the turn."
         )
-    made: dict[str, str] = {}
-    place = turns.groupby("topic", sort=False).cumcount()
+    rewritten: dict[str, str] = {}
+    positions = turns.groupby("topic", sort=False).cumcount()
     conversations = {
         topic: list(zip(part["query_id"], part["utterance"], strict=True))
         for topic, part in turns.groupby("topic", sort=False)
     }
-    for depth in range(int(place.max()) + 1 if len(turns) else 0):
-        now = turns[place == depth]
+    for depth in range(int(positions.max()) + 1 if len(turns) else 0):
+        now = turns[positions == depth]
         contexts = []
         for topic, turn, utterance in zip(
             now["topic"], now["query_id"], now["utterance"], strict=True
         ):
             earlier = conversations[topic][:depth]
-            said = [text for _, text in earlier]
+            utterances = [text for _, text in earlier]
             replies = [answers.get(name, "") for name, _ in earlier]
             try:
                 if form == "full":
-                    context = full_context(said, replies, utterance, separator=separator)
+                    context = full_context(utterances, replies, utterance, separator=separator)
                 else:
-                    history = [made[name] for name, _ in earlier] if feed_back else said
+                    history = [rewritten[name] for name, _ in earlier] if feed_back else utterances
                     context = trimmed_context(
                         history,
                         replies[-1] if replies else "",
@@ -194,13 +196,13 @@ def rewrite(
                 f"The rewriter made {len(rewrites)} rewrites of {len(contexts)} contexts: it must "
                 "give one each."
             )
-        made.update(zip(now["query_id"], rewrites, strict=True))
-        empty = [name for name in now["query_id"] if not made[name].strip()]
+        rewritten.update(zip(now["query_id"], rewrites, strict=True))
+        empty = [name for name in now["query_id"] if not rewritten[name].strip()]
         if empty:
             raise ValueError(
                 f"The rewriter made nothing of the turn {empty[0]!r}: a query has words, so take "
                 "another rewriter or leave the turn out."
             )
     return pd.Series(
-        {name: made[name] for name in turns["query_id"]}, name="text", dtype="str"
+        {name: rewritten[name] for name in turns["query_id"]}, name="text", dtype="str"
     ).rename_axis("query_id")

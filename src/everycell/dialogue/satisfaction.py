@@ -108,16 +108,19 @@ def scores(counts: Confusion) -> Scores:
         (counts.satisfied_right, counts.satisfied_wrong, counts.dissatisfied_wrong),
         (counts.dissatisfied_right, counts.dissatisfied_wrong, counts.satisfied_wrong),
     ]
-    precision = [_share(right, right + taken) for right, _, taken in classes]
+    precision = [_share(right, right + false_positives) for right, _, false_positives in classes]
     recall = [_share(right, right + missed) for right, missed, _ in classes]
     # Equal to the harmonic mean of a class's precision and recall, but without 0/0.
-    f1 = [_share(2 * right, 2 * right + missed + taken) for right, missed, taken in classes]
+    f1 = [
+        _share(2 * right, 2 * right + missed + false_positives)
+        for right, missed, false_positives in classes
+    ]
     right = counts.satisfied_right + counts.dissatisfied_right
     return Scores(100 * right / sum(counts), 50 * sum(precision), 50 * sum(recall), 50 * sum(f1))
 
 
 def fitting_confusions(
-    printed: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
+    published: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
 ) -> list[Confusion]:
     """All counts of right and wrong answers that are compatible with printed measures.
 
@@ -149,10 +152,10 @@ def fitting_confusions(
     [Confusion(satisfied_right=613, satisfied_wrong=198, dissatisfied_right=15, \
 dissatisfied_wrong=25)]
     """
-    unknown = set(printed) - set(Scores._fields)
-    if unknown or "accuracy" not in printed:
+    unknown = set(published) - set(Scores._fields)
+    if unknown or "accuracy" not in published:
         raise ValueError(
-            f"The measures are {sorted(printed)}; give accuracy and any of "
+            f"The measures are {sorted(published)}; give accuracy and any of "
             f"{', '.join(Scores._fields[1:])}."
         )
     total = satisfied + dissatisfied
@@ -163,14 +166,14 @@ dissatisfied_wrong=25)]
         )
     fitting = []
     for right in range(total + 1):
-        if abs(100 * right / total - printed["accuracy"]) >= within:
+        if abs(100 * right / total - published["accuracy"]) >= within:
             continue
-        for found in range(max(0, right - satisfied), min(right, dissatisfied) + 1):
+        for count in range(max(0, right - satisfied), min(right, dissatisfied) + 1):
             counts = Confusion(
-                right - found, satisfied - right + found, found, dissatisfied - found
+                right - count, satisfied - right + count, count, dissatisfied - count
             )
             measured = scores(counts)._asdict()
-            if all(abs(measured[name] - value) < within for name, value in printed.items()):
+            if all(abs(measured[name] - value) < within for name, value in published.items()):
                 fitting.append(counts)
     return fitting
 
@@ -258,5 +261,5 @@ def dissatisfaction_steps(
     return steps
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _share(part: int, total: int) -> float:
+    return part / total if total else 0.0

@@ -41,16 +41,16 @@ def read_predictions(path: Path) -> list[Prediction]:
     >>> read_predictions(path)
     [Prediction(id='1', satisfied=True, predicted=False, estimator='all')]
     """
-    found: dict[tuple[str, str], Prediction] = {}
+    predictions: dict[tuple[str, str], Prediction] = {}
     for number, line in read_json_lines(path, Prediction, "docs/user-satisfaction.md"):
         key = (line.estimator, line.id)
-        if key in found:
+        if key in predictions:
             raise ValueError(
                 f"{path}, line {number} has the sample {in_quotes(line.id)} again: keep one "
                 "prediction per estimator."
             )
-        found[key] = line
-    return list(found.values())
+        predictions[key] = line
+    return list(predictions.values())
 
 
 def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -70,29 +70,30 @@ def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
     [['main', 2, 50.0, nan], ['counterfactual', 2, 50.0, nan], ['mixed', 4, 50.0, 0.0]]
     """
     rows = []
-    for estimator in dict.fromkeys(each.estimator for each in predictions):
-        own = [each for each in predictions if each.estimator == estimator]
-        main = [each for each in own if not each.id.endswith(COUNTERFACTUAL)]
-        turned = [each for each in own if each.id.endswith(COUNTERFACTUAL)]
-        known = {each.id for each in main}
-        for each in turned:
-            if each.id.removesuffix(COUNTERFACTUAL) not in known:
+    for estimator in dict.fromkeys(prediction.estimator for prediction in predictions):
+        own = [prediction for prediction in predictions if prediction.estimator == estimator]
+        main = [prediction for prediction in own if not prediction.id.endswith(COUNTERFACTUAL)]
+        turned = [prediction for prediction in own if prediction.id.endswith(COUNTERFACTUAL)]
+        known = {prediction.id for prediction in main}
+        for prediction in turned:
+            if prediction.id.removesuffix(COUNTERFACTUAL) not in known:
                 raise ValueError(
-                    f"The counterfactual {in_quotes(each.id)} has no sample "
-                    f"{in_quotes(each.id.removesuffix(COUNTERFACTUAL))} of the estimator "
+                    f"The counterfactual {in_quotes(prediction.id)} has no sample "
+                    f"{in_quotes(prediction.id.removesuffix(COUNTERFACTUAL))} of the estimator "
                     f"{estimator!r}; give it, or another id."
                 )
         sets = {"main": main} | ({"counterfactual": turned, "mixed": own} if turned else {})
         for name, samples in sets.items():
             counts = confusion(
-                [each.satisfied for each in samples], [each.predicted for each in samples]
+                [prediction.satisfied for prediction in samples],
+                [prediction.predicted for prediction in samples],
             )
             overlap = math.nan
             if name == "mixed":
                 overlap = jaccard(_right(main), _right(turned))
             rows.append(
                 {"estimator": estimator, "set": name, "samples": len(samples)}
-                | {"dissatisfied": sum(not each.satisfied for each in samples)}
+                | {"dissatisfied": sum(not prediction.satisfied for prediction in samples)}
                 | scores(counts)._asdict()
                 | {"jaccard": overlap}
             )
@@ -100,4 +101,6 @@ def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
 
 
 def _right(predictions: Sequence[Prediction]) -> list[str]:
-    return [each.id for each in predictions if each.satisfied == each.predicted]
+    return [
+        prediction.id for prediction in predictions if prediction.satisfied == prediction.predicted
+    ]

@@ -51,7 +51,7 @@ def marked(
             f"There are {len(annotations)} annotations of a text of {length} characters: give one "
             "annotation or more, and a length of 0 or more."
         )
-    found = np.zeros((len(annotations), length), dtype=bool)
+    marks = np.zeros((len(annotations), length), dtype=bool)
     for person, spans in enumerate(annotations):
         fault = span_fault(spans, length)
         if fault:
@@ -64,8 +64,8 @@ def marked(
                 f"{after[1]} overlap; correct it, or allow it with overlapping='union'."
             )
         for start, end in spans:
-            found[person, start:end] = True
-    return found
+            marks[person, start:end] = True
+    return marks
 
 
 def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
@@ -85,7 +85,7 @@ def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     ]
 
 
-def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
+def align(part: str, context: str) -> tuple[IntArray, IntArray]:
     """Positions of a part's letters and digits in the part and in the whole text.
 
     For two copies of a text that differ in quotes, dashes, blanks or non-ASCII letters, so that
@@ -97,17 +97,17 @@ def align(part: str, whole: str) -> tuple[IntArray, IntArray]:
     [[0, 1, 2, 4, 5], [5, 6, 8, 12, 13]]
     """
     in_part, in_whole = (
-        [place for place, letter in enumerate(text) if letter.isascii() and letter.isalnum()]
-        for text in (part, whole)
+        [position for position, letter in enumerate(text) if letter.isascii() and letter.isalnum()]
+        for text in (part, context)
     )
-    letters = "".join(part[place] for place in in_part)
-    found = "".join(whole[place] for place in in_whole).find(letters)
-    if not letters or found < 0:
+    letters = "".join(part[position] for position in in_part)
+    start = "".join(context[position] for position in in_whole).find(letters)
+    if not letters or start < 0:
         raise SpanError(
-            f"The text {part[:40]!r} is not a part of {whole[:40]!r} by its letters and digits: "
+            f"The text {part[:40]!r} is not a part of {context[:40]!r} by its letters and digits: "
             "give a sentence and the passage that it is from."
         )
-    return np.array(in_part), np.array(in_whole[found : found + len(letters)])
+    return np.array(in_part), np.array(in_whole[start : start + len(letters)])
 
 
 def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
@@ -196,13 +196,13 @@ def most_similar(workers: npt.ArrayLike) -> int:
 
 
 def _people(array: npt.ArrayLike, name: str) -> BoolArray:
-    found = np.asarray(array)
-    if found.ndim != 2 or not len(found) or found.dtype != bool:
+    marks = np.asarray(array)
+    if marks.ndim != 2 or not len(marks) or marks.dtype != bool:
         raise SpanError(
-            f"{name} has the shape {found.shape} and the type {found.dtype}: give truth values, a "
+            f"{name} has the shape {marks.shape} and the type {marks.dtype}: give truth values, a "
             "row per person, a column per character."
         )
-    return found
+    return marks
 
 
 def _overlaps(

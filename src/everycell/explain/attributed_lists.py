@@ -77,7 +77,7 @@ class Sampling(NamedTuple):
 
 
 def attributed_list(
-    given: ExplainedList,
+    ranking: ExplainedList,
     *,
     explainer: str,
     objective: str = "kendall",
@@ -89,7 +89,7 @@ def attributed_list(
 
     Parameters
     ----------
-    given : ExplainedList
+    ranking : ExplainedList
         The list, its ranker and a background.
     explainer : str
         Of `EXPLAINERS`.
@@ -125,7 +125,7 @@ def attributed_list(
     [['BM25', 2.0, 0.0]]
     """
     drawn = sampling or Sampling()
-    scores = given.forest(given.documents)
+    scores = ranking.forest(ranking.documents)
     if len(scores) < 2:
         raise ValueError("The list has one document: there is no order to explain.")
     if np.ptp(scores) == 0:
@@ -133,37 +133,37 @@ def attributed_list(
             f"The model gives all {len(scores)} documents the score {scores[0]:g}: there is no "
             "order to explain."
         )
-    value = OBJECTIVES[objective](given.ranks, document)
-    errors = np.full(given.documents.shape[1], np.nan)
+    value = OBJECTIVES[objective](ranking.ranks, document)
+    errors = np.full(ranking.documents.shape[1], np.nan)
     if explainer == "shapley":
-        values, errors = _shapley(given, value, drawn, rng)
+        values, errors = _shapley(ranking, value, drawn, rng)
     else:
         values = {
-            "kernel": lambda: ranking_shap(given, value, rng, select=False),
-            "greedy": lambda: greedy(given, value, drawn.greedy),
-            "pointwise": lambda: pointwise_shap(given),
-            "sharp": lambda: sharp(given, rng),
-            "lime": lambda: mean_listwise_lime(given, rng, drawn.lime_samples),
-            "pointwise-lime": lambda: mean_pointwise_lime(given, rng, drawn.lime_samples),
+            "kernel": lambda: ranking_shap(ranking, value, rng, select=False),
+            "greedy": lambda: greedy(ranking, value, drawn.greedy),
+            "pointwise": lambda: pointwise_shap(ranking),
+            "sharp": lambda: sharp(ranking, rng),
+            "lime": lambda: mean_listwise_lime(ranking, rng, drawn.lime_samples),
+            "pointwise-lime": lambda: mean_pointwise_lime(ranking, rng, drawn.lime_samples),
         }[explainer]()
     table = pd.DataFrame(
-        {"feature": given.forest.names, "attribution": values, "error": errors}
-    ).iloc[given.read]
+        {"feature": ranking.forest.names, "attribution": values, "error": errors}
+    ).iloc[ranking.read]
     return table.sort_values("attribution", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _shapley(
-    given: ExplainedList, value: ValueFunction, drawn: Sampling, rng: np.random.Generator
+    ranking: ExplainedList, value: ValueFunction, drawn: Sampling, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    game = given.game(value)
+    game = ranking.game(value)
     players = game.features
     if players <= ENUMERATED:
         values = shapley_values(game(all_coalitions(players)))
-        return given.for_all_features(values), given.for_all_features(np.zeros(players))
-    found = sampled_shapley_values(
-        game, players, tolerance=drawn.tolerance, most=drawn.permutations, rng=rng
+        return ranking.for_all_features(values), ranking.for_all_features(np.zeros(players))
+    sampled = sampled_shapley_values(
+        game, players, tolerance=drawn.tolerance, limit=drawn.permutations, rng=rng
     )
-    return given.for_all_features(found.values), given.for_all_features(found.errors)
+    return ranking.for_all_features(sampled.values), ranking.for_all_features(sampled.errors)
 
 
 def attribution_plot(table: pd.DataFrame, label: str) -> Figure:

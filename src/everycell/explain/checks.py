@@ -50,9 +50,9 @@ def checks(game: Game, attributions: FloatArray, sizes: Sequence[int]) -> Checks
     if not np.isfinite(attributions).all():
         raise ValueError("An attribution is not a finite number, so it has no rank: leave it out.")
     attributions = np.atleast_2d(attributions)
-    places = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
-    kept = places[:, None] < np.array(sizes)[:, None]
-    coalitions = np.array([kept, ~kept])
+    positions = np.argsort(np.argsort(-attributions, kind="stable"), kind="stable")
+    is_kept = positions[:, None] < np.array(sizes)[:, None]
+    coalitions = np.array([is_kept, ~is_kept])
     # One call, since a game is played faster with many coalitions at once.
     worth = game(coalitions.reshape(-1, attributions.shape[1]))
     return Checks(*worth.reshape(*coalitions.shape[:-1], *worth.shape[1:]))

@@ -50,16 +50,16 @@ def _add_where(_context, numbers, word, value):
 
     def code(context, builder, signature, arguments):
         array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-        place = builder.bitcast(array.data, numbers_of_word.as_pointer())
-        chosen = builder.bitcast(arguments[1], ir.VectorType(ir.IntType(1), _BITS))
+        pointer = builder.bitcast(array.data, numbers_of_word.as_pointer())
+        mask = builder.bitcast(arguments[1], ir.VectorType(ir.IntType(1), _BITS))
         nothing = ir.Constant(numbers_of_word, None)
         first = builder.insert_element(nothing, arguments[2], ir.IntType(32)(0))
         everywhere = builder.shuffle_vector(
             first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), _BITS), [0] * _BITS)
         )
-        added = builder.select(chosen, everywhere, nothing)
-        sums = builder.add(builder.load(place, align=8), added)
-        builder.store(sums, place, align=8)
+        added = builder.select(mask, everywhere, nothing)
+        sums = builder.add(builder.load(pointer, align=8), added)
+        builder.store(sums, pointer, align=8)
         return context.get_dummy_value()
 
     return types.void(numbers, types.uint64, types.int64), code
@@ -67,13 +67,13 @@ def _add_where(_context, numbers, word, value):
 
 @compiled
 def add_leaves(
-    documents, samples, holds, order, features, roots, lefts, rights, leaves, unit, found
+    documents, samples, holds, order, features, roots, lefts, rights, leaves, unit, outputs
 ):
-    """Put the sum of the leaves that each coalition reaches into ``found``, shape (b, c, n).
+    """Put the sum of the leaves that each coalition reaches into ``outputs``, shape (b, c, n).
 
     ``documents`` and ``samples`` tell for each node whether a vector goes to the left, shape (m,
     nodes); ``holds`` has the coalitions that contain a feature as bits, shape (f + 1, words), and
-    all coalitions in its last row; ``order``, shape (c,), has their rows in ``found``. Where
+    all coalitions in its last row; ``order``, shape (c,), has their rows in ``outputs``. Where
     document and sample go the same way, so do all coalitions. A stack holds the nodes at which they
     split. The first leaf of a tree is added to all coalitions at once (`common`), and for those
     that reach another leaf, the difference is added.
@@ -84,13 +84,13 @@ def add_leaves(
     bits = np.empty((len(lefts) + 2, words), dtype=np.uint64)
     for b in range(len(samples)):
         for d in range(len(documents)):
-            kept, other = documents[d], samples[b]
+            document, other = documents[d], samples[b]
             scores[:] = 0
             common = 0
             for root in roots:
                 node = root
-                while node >= 0 and kept[node] == other[node]:
-                    node = lefts[node] if kept[node] else rights[node]
+                while node >= 0 and document[node] == other[node]:
+                    node = lefts[node] if document[node] else rights[node]
                 if node < 0:
                     common += leaves[~node]
                     continue
@@ -101,27 +101,27 @@ def add_leaves(
                 first = True
                 while top >= 0:
                     node = stack[top]
-                    while node >= 0 and kept[node] == other[node]:
-                        node = lefts[node] if kept[node] else rights[node]
+                    while node >= 0 and document[node] == other[node]:
+                        node = lefts[node] if document[node] else rights[node]
                     if node >= 0:
                         # Coalitions with the feature go the document's way, the others the
                         # sample's.
                         with_it = holds[features[node]]
                         lacking, holding = np.uint64(0), np.uint64(0)
                         for word in range(words):
-                            here = bits[top, word]
-                            bits[top, word] = here & ~with_it[word]
-                            bits[top + 1, word] = here & with_it[word]
+                            bits_here = bits[top, word]
+                            bits[top, word] = bits_here & ~with_it[word]
+                            bits[top + 1, word] = bits_here & with_it[word]
                             lacking |= bits[top, word]
                             holding |= bits[top + 1, word]
                         if not lacking:
                             bits[top] = bits[top + 1]
-                            stack[top] = lefts[node] if kept[node] else rights[node]
+                            stack[top] = lefts[node] if document[node] else rights[node]
                             continue
                         stack[top] = lefts[node] if other[node] else rights[node]
                         if holding:
                             top += 1
-                            stack[top] = lefts[node] if kept[node] else rights[node]
+                            stack[top] = lefts[node] if document[node] else rights[node]
                         continue
                     value = leaves[~node]
                     if first:
@@ -130,22 +130,22 @@ def add_leaves(
                         first = False
                     else:
                         for word in range(words):
-                            here = bits[top, word]
-                            if _number_of_bits(here) > _FEW:
-                                _add_where(scores[word], here, value - base)
+                            bits_here = bits[top, word]
+                            if _number_of_bits(bits_here) > _FEW:
+                                _add_where(scores[word], bits_here, value - base)
                                 continue
-                            while here:
-                                scores[word, _lowest_bit(here)] += value - base
-                                here &= here - np.uint64(1)
+                            while bits_here:
+                                scores[word, _lowest_bit(bits_here)] += value - base
+                                bits_here &= bits_here - np.uint64(1)
                     top -= 1
             sums = scores.ravel()
-            for place in range(len(order)):
-                found[b, order[place], d] = (sums[place] + common) * unit
+            for position in range(len(order)):
+                outputs[b, order[position], d] = (sums[position] + common) * unit
 
 
 @compiled
-def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, found):
-    """Add the leaves that each vector reaches to ``found``, shape (m,)."""
+def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, rights, leaves, sums):
+    """Add the leaves that each vector reaches to ``sums``, shape (m,)."""
     for row in range(len(vectors)):
         vector = vectors[row]
         total = 0
@@ -159,33 +159,33 @@ def add_own_leaves(vectors, features, thresholds, zero_goes, roots, lefts, right
                     left = value <= thresholds[node]
                 node = lefts[node] if left else rights[node]
             total += leaves[~node]
-        found[row] = total
+        sums[row] = total
 
 
 @compiled
-def add_ranks(scores, given, found):
-    """Add to ``found``, shape (c, n), the ranks that documents have with other scores.
+def add_ranks(scores, reference, sums):
+    """Add to ``sums``, shape (c, n), the ranks that documents have with other scores.
 
     ``scores``, shape (b, c, n), are those that each of n documents has instead of its own in
-    ``given``, shape (n,), while the others keep theirs. Among equal scores the document that comes
-    first is higher.
+    ``reference``, shape (n,), while the others keep theirs. Among equal scores the document that
+    comes first is higher.
     """
     samples, coalitions, documents = scores.shape
     for b in range(samples):
         for c in range(coalitions):
-            for place in range(documents):
-                score = scores[b, c, place]
+            for position in range(documents):
+                score = scores[b, c, position]
                 rank = 1
-                for before in range(place):
-                    rank += given[before] >= score
-                for after in range(place + 1, documents):
-                    rank += given[after] > score
-                found[c, place] += rank
+                for before in range(position):
+                    rank += reference[before] >= score
+                for after in range(position + 1, documents):
+                    rank += reference[after] > score
+                sums[c, position] += rank
 
 
 @compiled
-def put_ranks(scores, last_is_first, found):
-    """Put the ranks of the documents of each ranking into ``found``; both have the shape (m, n).
+def put_ranks(scores, last_is_first, outputs):
+    """Put the ranks of the documents of each ranking into ``outputs``; both have the shape (m, n).
 
     Among equal scores the document that comes first is higher, or the one that comes last. No
     score is NaN. For up to some 200 documents, counting is faster than sorting: a processor
@@ -205,16 +205,16 @@ def put_ranks(scores, last_is_first, found):
     for start in range(0, rankings, _RANKINGS):
         count = min(_RANKINGS, rankings - start)
         for row in range(count):
-            for place in range(documents):
-                side_by_side[place, row] = scores[start + row, place]
+            for position in range(documents):
+                side_by_side[position, row] = scores[start + row, position]
         ranks[:] = 1
-        for place in range(1, documents):
-            for before in range(place):
+        for position in range(1, documents):
+            for before in range(position):
                 for row in range(_RANKINGS):
-                    one, other = side_by_side[before, row], side_by_side[place, row]
+                    one, other = side_by_side[before, row], side_by_side[position, row]
                     lower = one < other or (last_is_first and one == other)
                     ranks[before, row] += lower
-                    ranks[place, row] += not lower
+                    ranks[position, row] += not lower
         for row in range(count):
-            for place in range(documents):
-                found[start + row, place] = ranks[place, row]
+            for position in range(documents):
+                outputs[start + row, position] = ranks[position, row]

@@ -68,13 +68,13 @@ class ExplainedList:
 
     def for_all_features(self, values: FloatArray) -> FloatArray:
         """Attributions of all features, from those of the features that the forest uses."""
-        found = np.zeros(self.documents.shape[1])
-        found[self.read] = values
-        return found
+        attributions = np.zeros(self.documents.shape[1])
+        attributions[self.read] = values
+        return attributions
 
 
 def ranking_shap(
-    given: ExplainedList,
+    explained: ExplainedList,
     value: ValueFunction | None = None,
     rng: np.random.Generator | None = None,
     *,
@@ -86,7 +86,7 @@ def ranking_shap(
 
     Parameters
     ----------
-    given : ExplainedList
+    explained : ExplainedList
         The list, the forest that ranks it, and the samples that stand in for masked features.
     value : callable, optional
         From ranks, shape (c, n), to the values of c rankings; Kendall's tau with the list's own
@@ -111,61 +111,63 @@ def ranking_shap(
     >>> ranking_shap(given).tolist()
     [2.0]
     """
-    value = kendall(given.ranks) if value is None else value
+    value = kendall(explained.ranks) if value is None else value
     rng = np.random.default_rng(0) if rng is None else rng
-    game = given.game(value)
+    game = explained.game(value)
     if game.features == 1:
-        return given.for_all_features(np.diff(game(np.array([[False], [True]]))))
-    return given.for_all_features(
+        return explained.for_all_features(np.diff(game(np.array([[False], [True]]))))
+    return explained.for_all_features(
         kernel_shapley_values(game, game.features, rng=rng, select=select)
     )
 
 
-def greedy(given: ExplainedList, value: ValueFunction, most: int) -> FloatArray:
-    """Greedy selection: `most` for the first feature, one less for the next; shape (f,)."""
-    game = given.game(value)
-    found = np.zeros(game.features)
-    order = greedy_selection(game, game.features, most)
-    found[order] = most - np.arange(len(order))
-    return given.for_all_features(found)
+def greedy(explained: ExplainedList, value: ValueFunction, limit: int) -> FloatArray:
+    """Greedy selection: `limit` for the first feature, one less for the next; shape (f,)."""
+    game = explained.game(value)
+    attributions = np.zeros(game.features)
+    order = greedy_selection(game, game.features, limit)
+    attributions[order] = limit - np.arange(len(order))
+    return explained.for_all_features(attributions)
 
 
-def pointwise_shap(given: ExplainedList, top: int = TOP) -> FloatArray:
+def pointwise_shap(explained: ExplainedList, top: int = TOP) -> FloatArray:
     """Mean Shapley values of the scores of the first documents, shape (f,)."""
-    documents = given.documents[given.ranks <= top]
-    return tree_shapley_values(given.forest, documents, given.background).mean(axis=0)
+    documents = explained.documents[explained.ranks <= top]
+    return tree_shapley_values(explained.forest, documents, explained.background).mean(axis=0)
 
 
-def sharp(given: ExplainedList, rng: np.random.Generator) -> FloatArray:
+def sharp(explained: ExplainedList, rng: np.random.Generator) -> FloatArray:
     """Mean over documents of Shapley values of a document's rank (ShaRP), shape (f,)."""
-    narrow = given.narrow
+    narrow = explained.narrow
     game = RankGame(narrow.forest, narrow.documents, narrow.background)
     # Shapley values are linear: those of the mean rank are the mean over the documents.
     values = kernel_shapley_values(
         lambda coalitions: game(coalitions).mean(axis=1), len(narrow.read), rng=rng
     )
-    return given.for_all_features(values)
+    return explained.for_all_features(values)
 
 
 def mean_pointwise_lime(
-    given: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
+    explained: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
 ) -> FloatArray:
     """Mean absolute weights of the scores of the first documents, shape (f,)."""
-    narrow = given.narrow
-    documents = narrow.documents[given.ranks <= top]
+    narrow = explained.narrow
+    documents = narrow.documents[explained.ranks <= top]
     weights = pointwise_lime(narrow.forest, documents, narrow.background, samples=samples, rng=rng)
-    return given.for_all_features(np.abs(weights).mean(axis=0))
+    return explained.for_all_features(np.abs(weights).mean(axis=0))
 
 
-def mean_listwise_lime(given: ExplainedList, rng: np.random.Generator, samples: int) -> FloatArray:
+def mean_listwise_lime(
+    explained: ExplainedList, rng: np.random.Generator, samples: int
+) -> FloatArray:
     """Mean over documents of the weights of Kendall's tau, shape (f,)."""
-    narrow = given.narrow
+    narrow = explained.narrow
     weights = listwise_lime(
         narrow.forest,
         narrow.documents,
         narrow.background,
-        kendall(given.ranks),
+        kendall(explained.ranks),
         samples=samples,
         rng=rng,
     )
-    return given.for_all_features(weights.mean(axis=0))
+    return explained.for_all_features(weights.mean(axis=0))

@@ -57,12 +57,12 @@ def _fits(values: FloatArray, first: int, columns: int, infos: Sequence[str]) ->
         return False
     for column, info in enumerate(infos):
         number = first + column
-        found = values[:, number] if number < values.shape[1] else np.zeros(len(values))
+        numbers = values[:, number] if number < values.shape[1] else np.zeros(len(values))
         if info == "none":
             # In training it had one value, or too few others for a leaf (feature_pre_filter).
-            if np.mean(found != np.median(found)) > _FEW:
+            if np.mean(numbers != np.median(numbers)) > _FEW:
                 return False
-        elif (bounds := _RANGE.fullmatch(info)) and not found.any():
+        elif (bounds := _RANGE.fullmatch(info)) and not numbers.any():
             low, high = float(bounds[1]), float(bounds[2])
             if low > 0 or high < 0:
                 return False

@@ -66,14 +66,14 @@ def sanitised_forest(text: str) -> ForestText:
     for key in ("num_class", "num_tree_per_iteration", "max_feature_idx", "feature_names"):
         if key not in header:
             raise ValueError(f"the header lacks {key}")
-    scores = _whole(header, "num_tree_per_iteration", 1)
+    scores = _whole_number(header, "num_tree_per_iteration", 1)
     if scores != 1:
         raise ValueError(
             f"it has {scores} trees per iteration: give a model with one score per document, such "
             "as a ranker"
         )
     names = header["feature_names"].split()
-    if len(names) != _whole(header, "max_feature_idx", 0) + 1:
+    if len(names) != _whole_number(header, "max_feature_idx", 0) + 1:
         raise ValueError("max_feature_idx does not fit feature_names")
     blocks = []
     for number, tree in enumerate(trees):
@@ -88,7 +88,7 @@ def sanitised_forest(text: str) -> ForestText:
         "num_tree_per_iteration=1",
         "label_index=0",
         f"max_feature_idx={len(names) - 1}",
-        f"feature_names={' '.join(f'Column_{place}' for place in range(len(names)))}",
+        f"feature_names={' '.join(f'Column_{index}' for index in range(len(names)))}",
         f"feature_infos={' '.join(['none'] * len(names))}",
         f"tree_sizes={' '.join(str(len(block)) for block in blocks)}",
     ]
@@ -98,13 +98,13 @@ def sanitised_forest(text: str) -> ForestText:
 
 
 def _tree(values: dict[str, str], features: int) -> str:
-    leaves = _whole(values, "num_leaves", 1)
-    if _whole(values, "num_cat", 0):
+    leaves = _whole_number(values, "num_leaves", 1)
+    if _whole_number(values, "num_cat", 0):
         raise ValueError("it splits by categories: train it on numbers")
     if values.get("is_linear", "0") != "0":
         raise ValueError("it has linear trees: train it without `linear_tree`")
-    found: dict[str, Sequence[float]] = {}
-    for keys, wanted, lacking in (
+    arrays: dict[str, Sequence[float]] = {}
+    for keys, size, lacking in (
         (_WHOLE + _OF_SPLITS, leaves - 1, False),
         (_MAY_LACK_SPLITS, leaves - 1, True),
         (_OF_LEAVES, leaves, False),
@@ -114,13 +114,13 @@ def _tree(values: dict[str, str], features: int) -> str:
             # LightGBM leaves optional ones of a tree with one leaf empty.
             if lacking and not values.get(key, "").strip():
                 continue
-            found[key] = _numbers(values.get(key, ""), key, wanted)
-    if not all(0 <= each < features for each in found["split_feature"]):
+            arrays[key] = _numbers(values.get(key, ""), key, size)
+    if not all(0 <= feature < features for feature in arrays["split_feature"]):
         raise ValueError(f"a split is on a feature that is not among the {features}")
     # Bits: category, where missing values go, and what is missing (nothing, zero or NaN).
-    if not set(found["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
+    if not set(arrays["decision_type"]) <= {0, 2, 4, 6, 8, 10}:
         raise ValueError("a split has an unknown type")
-    sides = (found["left_child"], found["right_child"])
+    sides = (arrays["left_child"], arrays["right_child"])
     # Each leaf, and each split but the first, is the child of one split, which comes before it.
     if leaves > 1 and sorted(map(int, [*sides[0], *sides[1]])) != [
         *range(-leaves, 0),
@@ -130,20 +130,20 @@ def _tree(values: dict[str, str], features: int) -> str:
     if any(0 <= child <= parent for side in sides for parent, child in enumerate(side)):
         raise ValueError("a split has a child that occurs before it")
     lines = [f"num_leaves={leaves}", "num_cat=0"]
-    lines += [f"{key}={' '.join(map(repr, numbers))}" for key, numbers in found.items() if numbers]
+    lines += [f"{key}={' '.join(map(repr, numbers))}" for key, numbers in arrays.items() if numbers]
     return "\n".join([*lines, "is_linear=0", "shrinkage=1"])
 
 
-def _numbers(text: str, key: str, wanted: int) -> Sequence[float]:
+def _numbers(text: str, key: str, size: int) -> Sequence[float]:
     parts = text.split()
-    if len(parts) != wanted:
-        raise ValueError(f"{key} has {len(parts)} values where {wanted} are expected")
-    whole = key in _WHOLE or key.endswith("_count")
+    if len(parts) != size:
+        raise ValueError(f"{key} has {len(parts)} values where {size} are expected")
+    is_integer = key in _WHOLE or key.endswith("_count")
     try:
-        numbers = [int(each) if whole else float(each) for each in parts]
+        numbers = [int(part) if is_integer else float(part) for part in parts]
     except ValueError:
         raise ValueError(f"{key} has a value that is not a number") from None
-    if not all(abs(each) < 2**31 if whole else math.isfinite(each) for each in numbers):
+    if not all(abs(part) < 2**31 if is_integer else math.isfinite(part) for part in numbers):
         raise ValueError(f"{key} has a value that is too large, or not a finite number")
     return numbers
 
@@ -153,11 +153,11 @@ def _values(block: str) -> dict[str, str]:
     return {key: value for key, sign, value in pairs if sign}
 
 
-def _whole(values: dict[str, str], key: str, least: int) -> int:
+def _whole_number(values: dict[str, str], key: str, minimum: int) -> int:
     try:
         number = int(values.get(key, ""))
     except ValueError:
-        number = least - 1
-    if not least <= number < 2**31:
-        raise ValueError(f"{key} is not a whole number from {least} on")
+        number = minimum - 1
+    if not minimum <= number < 2**31:
+        raise ValueError(f"{key} is not a whole number from {minimum} on")
     return number

@@ -55,11 +55,11 @@ class Forest(NamedTuple):
         # numba takes a second to import, and most jobs explain nothing.
         from everycell.explain.compiled import add_own_leaves
 
-        given = self._checked("documents", vectors)
-        found = np.zeros(len(given), dtype=np.int64)
+        matrix = self._checked("documents", vectors)
+        sums = np.zeros(len(matrix), dtype=np.int64)
         splits = self.features, self.thresholds, self.zero_goes
-        add_own_leaves(given, *splits, self.roots, self.lefts, self.rights, self.leaves, found)
-        return found * self.unit
+        add_own_leaves(matrix, *splits, self.roots, self.lefts, self.rights, self.leaves, sums)
+        return sums * self.unit
 
     def masked_scores(
         self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
@@ -85,7 +85,7 @@ class Forest(NamedTuple):
         ValueError
             For a number of features that is not the model's.
         """
-        given = self._checked("documents", documents)
+        matrix = self._checked("documents", documents)
         samples = self._checked("background", background)
         masks = self._checked("coalitions", coalitions)
         # Neighbours agree on the features that are tested most, so that many words of coalitions
@@ -95,11 +95,11 @@ class Forest(NamedTuple):
         words = _bits_by_feature(masks[order])
         from everycell.explain.compiled import add_leaves
 
-        found = np.empty((len(samples), len(masks), len(given)))
-        ways = self._goes_left(given), self._goes_left(samples)
+        scores = np.empty((len(samples), len(masks), len(matrix)))
+        ways = self._goes_left(matrix), self._goes_left(samples)
         trees = self.features, self.roots, self.lefts, self.rights, self.leaves
-        add_leaves(*ways, words, order, *trees, self.unit, found)
-        return found
+        add_leaves(*ways, words, order, *trees, self.unit, scores)
+        return scores
 
     def _goes_left(self, vectors: FloatArray) -> BoolArray:
         """Whether a vector goes to the left at a node, shape (m, nodes)."""
@@ -141,15 +141,15 @@ def read_forest(path: Path) -> Forest:
     import lightgbm
 
     try:
-        whole = sanitised_forest(whole_text(path))
-        dumped = lightgbm.Booster(model_str=whole.text).dump_model()
+        text = sanitised_forest(whole_text(path))
+        dumped = lightgbm.Booster(model_str=text.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(
             f"{path} is not a LightGBM model ({error}): give a file that its `save_model` wrote."
         ) from error
     trees = [tree["tree_structure"] for tree in dumped["tree_info"]]
     try:
-        return forest_of(trees, whole.names)._replace(text=whole.text, infos=whole.infos)
+        return forest_of(trees, text.names)._replace(text=text.text, infos=text.infos)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

@@ -45,12 +45,12 @@ def linear_weights(
     # Importing it takes a second.
     from sklearn.linear_model import Ridge
 
-    kept = rng.random((samples, features)) < 0.5
-    kept[0] = True
-    masked = features - kept.sum(axis=1)
+    mask = rng.random((samples, features)) < 0.5
+    mask[0] = True
+    masked = features - mask.sum(axis=1)
     weights = np.exp(-masked / (2 * WIDTH**2 * features))
-    found = Ridge(alpha=1).fit(kept.astype(float), worth(kept), sample_weight=weights)
-    return found.coef_
+    ridge = Ridge(alpha=1).fit(mask.astype(float), worth(mask), sample_weight=weights)
+    return ridge.coef_
 
 
 def pointwise_lime(
@@ -83,15 +83,15 @@ def pointwise_lime(
     ...     samples=1000, rng=rng).round(1).tolist()
     [[1.0, 1.0]]
     """
-    found = []
+    weights = []
     for document in documents:
 
-        def worth(kept: BoolArray, document: FloatArray = document) -> FloatArray:
-            drawn = background[rng.integers(len(background), size=len(kept))]
-            return np.asarray(model(np.where(kept, document, drawn)), dtype=float)
+        def worth(mask: BoolArray, document: FloatArray = document) -> FloatArray:
+            drawn = background[rng.integers(len(background), size=len(mask))]
+            return np.asarray(model(np.where(mask, document, drawn)), dtype=float)
 
-        found.append(linear_weights(worth, documents.shape[1], samples, rng))
-    return np.array(found)
+        weights.append(linear_weights(worth, documents.shape[1], samples, rng))
+    return np.array(weights)
 
 
 def listwise_lime(
@@ -127,8 +127,8 @@ def listwise_lime(
     """
     count, features = documents.shape
 
-    def worth(kept: BoolArray) -> FloatArray:
-        masks = kept.reshape(-1, count, features)
+    def worth(mask: BoolArray) -> FloatArray:
+        masks = mask.reshape(-1, count, features)
         drawn = background[rng.integers(len(background), size=masks.shape[:2])]
         vectors = np.where(masks, documents, drawn)
         scores = np.asarray(model(vectors.reshape(-1, features)), dtype=float)

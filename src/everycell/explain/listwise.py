@@ -97,21 +97,21 @@ class ListwiseGame:
         numpy.ndarray of float, shape (c,) or (c, k)
             Depends on the number of values of the value function.
         """
-        most = most_scores(self.model)
+        limit = most_scores(self.model)
         # A coalition has a score for each document, and for each sample what a ranking is worth.
         ranking = np.arange(1, len(self.documents) + 1)[None]
         numbers = max(len(self.documents), len(self.background) * self.value(ranking).size)
         return np.concatenate(
-            [self._worth(kept, most) for kept in pieces(coalitions, most // numbers)]
+            [self._worth(piece, limit) for piece in pieces(coalitions, limit // numbers)]
         )
 
-    def _worth(self, kept: BoolArray, most: int) -> FloatArray:
+    def _worth(self, coalitions: BoolArray, limit: int) -> FloatArray:
         of_samples = []
-        scores_of_sample = max(1, len(kept) * len(self.documents))
-        for samples in pieces(self.background, most // scores_of_sample):
-            scores = masked_scores(self.model, self.documents, samples, kept)
+        scores_of_sample = max(1, len(coalitions) * len(self.documents))
+        for samples in pieces(self.background, limit // scores_of_sample):
+            scores = masked_scores(self.model, self.documents, samples, coalitions)
             values = self.value(_ranks(scores.reshape(-1, len(self.documents)), self.ties))
-            of_samples.append(values.reshape(len(samples), len(kept), *values.shape[1:]))
+            of_samples.append(values.reshape(len(samples), len(coalitions), *values.shape[1:]))
         # The values of a coalition side by side: the bits of their mean do not depend on pieces.
         return np.ascontiguousarray(np.concatenate(of_samples).swapaxes(0, 1)).mean(axis=1)
 
@@ -123,9 +123,9 @@ def _ranks(scores: FloatArray, ties: Ties) -> IntArray:
     # numba takes a second to import.
     from everycell.explain.compiled import put_ranks
 
-    found = np.empty(scores.shape, dtype=np.int64)
-    put_ranks(scores, ties == "last", found)
-    return found
+    ranks = np.empty(scores.shape, dtype=np.int64)
+    put_ranks(scores, ties == "last", ranks)
+    return ranks
 
 
 def most_scores(model: Model) -> int:
@@ -133,7 +133,7 @@ def most_scores(model: Model) -> int:
     return _SCORES if hasattr(model, "masked_scores") else _VECTORS
 
 
-def pieces(rows: npt.NDArray[Any], most: int) -> list[npt.NDArray[Any]]:
+def pieces(rows: npt.NDArray[Any], limit: int) -> list[npt.NDArray[Any]]:
     """Split an array into pieces of so many rows at most, and of one at least.
 
     Examples
@@ -141,7 +141,7 @@ def pieces(rows: npt.NDArray[Any], most: int) -> list[npt.NDArray[Any]]:
     >>> [piece.tolist() for piece in pieces(np.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
     """
-    return np.split(rows, range(max(1, most), len(rows), max(1, most)))
+    return np.split(rows, range(max(1, limit), len(rows), max(1, limit)))
 
 
 def masked_scores(
@@ -195,15 +195,15 @@ def masked_scores(
 
 
 def _checked(name: str, values: FloatArray) -> None:
-    given = np.asarray(values)
-    if given.ndim != 2 or not all(given.shape):
+    array = np.asarray(values)
+    if array.ndim != 2 or not all(array.shape):
         raise ValueError(
-            f"The shape of the {name} is {given.shape}: give rows of one or more features."
+            f"The shape of the {name} is {array.shape}: give rows of one or more features."
         )
-    wrong = np.argwhere(~np.isfinite(given))
+    wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         row, column = wrong[0]
         raise ValueError(
-            f"Row {row + 1} of the {name} has {given[row, column]} as feature {column + 1}: give "
+            f"Row {row + 1} of the {name} has {array[row, column]} as feature {column + 1}: give "
             "finite numbers, such as 0 for what is missing."
         )

@@ -7,7 +7,7 @@ import numpy as np
 from everycell.explain.shapley import Game
 
 
-def greedy_selection(game: Game, players: int, most: int) -> list[int]:
+def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
     """Select the feature that adds most, until none adds anything.
 
     Parameters
@@ -16,7 +16,7 @@ def greedy_selection(game: Game, players: int, most: int) -> list[int]:
         From coalitions, shape (c, players), to their values, shape (c,).
     players : int
         Features, 1 or more.
-    most : int
+    limit : int
         Largest number of selected features.
 
     Returns
@@ -33,18 +33,18 @@ def greedy_selection(game: Game, players: int, most: int) -> list[int]:
     >>> greedy_selection(lambda taken: taken @ np.array([1.0, -1.0, 3.0]), 3, most=3)
     [2, 0]
     """
-    taken = np.zeros(players, dtype=bool)
-    worth = game(taken[None])[0]
+    selected = np.zeros(players, dtype=bool)
+    worth = game(selected[None])[0]
     order: list[int] = []
-    while len(order) < min(most, players):
-        left = np.flatnonzero(~taken)
-        tried = np.repeat(taken[None], len(left), axis=0)
+    while len(order) < min(limit, players):
+        left = np.flatnonzero(~selected)
+        tried = np.repeat(selected[None], len(left), axis=0)
         tried[np.arange(len(left)), left] = True
-        found = game(tried)
-        best = int(np.argmax(found))
-        if not found[best] > worth:
+        values = game(tried)
+        best = int(np.argmax(values))
+        if not values[best] > worth:
             break
-        worth = found[best]
-        taken = tried[best]
+        worth = values[best]
+        selected = tried[best]
         order.append(int(left[best]))
     return order

@@ -86,12 +86,12 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     weights = np.array(
         [factorial(size) * factorial(players - size - 1) for size in range(players)]
     ) / factorial(players)
-    found = []
+    attributions = []
     for player in range(players):
         without = np.flatnonzero(~coalitions[:, player])
         gains = values[without + (1 << player)] - values[without]
-        found.append(weights[sizes[without]] @ gains)
-    return np.array(found)
+        attributions.append(weights[sizes[without]] @ gains)
+    return np.array(attributions)
 
 
 def sampled_shapley_values(
@@ -99,7 +99,7 @@ def sampled_shapley_values(
     players: int,
     *,
     tolerance: float,
-    most: int,
+    limit: int,
     rng: np.random.Generator,
     at_once: int = 16,
 ) -> Attribution:
@@ -117,7 +117,7 @@ def sampled_shapley_values(
         Features, 1 or more.
     tolerance : float
         Sampling ends when no standard error is above this; above 0.
-    most : int
+    limit : int
         Largest number of pairs of permutations, 2 or more.
     rng : numpy.random.Generator
         Source of the permutations.
@@ -142,23 +142,23 @@ def sampled_shapley_values(
     >>> sampled_shapley_values(game, 3, tolerance=0.1, most=100, rng=rng).values.tolist()
     [1.0, 2.0, 4.0]
     """
-    if players < 1 or most < 2 or at_once < 2 or not tolerance > 0:
+    if players < 1 or limit < 2 or at_once < 2 or not tolerance > 0:
         raise ValueError(
-            f"There are {players} features, at most {most} permutations, {at_once} at once and the "
-            f"tolerance {tolerance}: allowed are 1, 2, 2 or more and a tolerance above 0."
+            f"There are {players} features, at most {limit} permutations, {at_once} at once and "
+            f"the tolerance {tolerance}: allowed are 1, 2, 2 or more and a tolerance above 0."
         )
     samples = np.empty((0, players))
-    while len(samples) < most:
-        pairs = min(at_once, most - len(samples))
+    while len(samples) < limit:
+        pairs = min(at_once, limit - len(samples))
         orders = rng.permuted(np.tile(np.arange(players), (max(pairs, 2), 1)), axis=1)
         both = np.concatenate([orders, orders[:, ::-1]])
         # Position of each player; a coalition of a permutation holds the players at its first
         # positions.
-        places = np.argsort(both, axis=1)
+        positions = np.argsort(both, axis=1)
         steps = np.arange(players + 1)
-        coalitions = places[:, None, :] < steps[None, :, None]
+        coalitions = positions[:, None, :] < steps[None, :, None]
         worth = game(coalitions.reshape(-1, players)).reshape(len(both), players + 1)
-        gains = np.take_along_axis(np.diff(worth, axis=1), places, axis=1)
+        gains = np.take_along_axis(np.diff(worth, axis=1), positions, axis=1)
         samples = np.concatenate([samples, gains.reshape(2, -1, players).mean(axis=0)])
         errors = samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
         if errors.max() <= tolerance:

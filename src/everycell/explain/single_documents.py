@@ -54,10 +54,10 @@ class RankGame:
         # numba takes a second to import.
         from everycell.explain.compiled import add_ranks
 
-        given = np.asarray(self.model(self.documents), dtype=float)
-        sums = np.zeros((len(coalitions), len(given)))
-        most = most_scores(self.model) // max(1, sums.size)
-        for samples in pieces(self.background, most):
+        own_scores = np.asarray(self.model(self.documents), dtype=float)
+        sums = np.zeros((len(coalitions), len(own_scores)))
+        limit = most_scores(self.model) // max(1, sums.size)
+        for samples in pieces(self.background, limit):
             scores = masked_scores(self.model, self.documents, samples, coalitions)
-            add_ranks(scores, given, sums)
+            add_ranks(scores, own_scores, sums)
         return -sums / len(self.background)

@@ -49,8 +49,8 @@ def ranks_of(scores: npt.ArrayLike, ties: Ties = "first") -> IntArray:
         order = np.argsort(values, axis=-1, kind="stable")[..., ::-1]
     # The inverse of a permutation.
     ranks = np.empty_like(order)
-    places = np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape)
-    np.put_along_axis(ranks, order, places, axis=-1)
+    positions = np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape)
+    np.put_along_axis(ranks, order, positions, axis=-1)
     return ranks
 
 
@@ -97,23 +97,23 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     >>> kendall([1, 2, 3])(np.array([[1, 2, 3], [1, 3, 2], [3, 2, 1]])).round(3).tolist()
     [1.0, 0.333, -1.0]
     """
-    given = _reference(reference)
-    if len(given) < 2:
+    reference_ranks = _reference(reference)
+    if len(reference_ranks) < 2:
         raise ValueError(
-            f"The list has {len(given)} document: give two or more, since one alone has no order."
+            f"The list has {len(reference_ranks)} document: give two or more."
         )
-    order = np.argsort(given)
-    pairs = len(given) * (len(given) - 1) / 2
-    firsts = range(0, len(given), _BITS)
+    order = np.argsort(reference_ranks)
+    pairs = len(reference_ranks) * (len(reference_ranks) - 1) / 2
+    firsts = range(0, len(reference_ranks), _BITS)
 
     def value(ranks: IntArray) -> FloatArray:
         # Ranks of the documents so far, as bits: those above that of the next one are discordant.
-        seen = np.zeros((len(firsts), len(ranks)), dtype=np.uint64)
+        seen_bits = np.zeros((len(firsts), len(ranks)), dtype=np.uint64)
         discordant = np.zeros(len(ranks), dtype=np.int64)
         for document in order:
-            places = ranks[:, document].astype(np.int64) - 1
-            for word, first in zip(seen, firsts, strict=True):
-                bits = places - first
+            positions = ranks[:, document].astype(np.int64) - 1
+            for word, first in zip(seen_bits, firsts, strict=True):
+                bits = positions - first
                 discordant += np.bitwise_count(word >> bits.clip(0, _BITS).astype(np.uint64))
                 # A shift by 64 or more, or by what is below 0, leaves no bit.
                 word |= np.uint64(1) << bits.astype(np.uint64)
@@ -136,11 +136,11 @@ def weighted_rank_difference(reference: npt.ArrayLike) -> ValueFunction:
     >>> weighted_rank_difference([1, 2, 3])(np.array([[1, 2, 3], [3, 1, 2]])).round(3).tolist()
     [0.0, 0.869]
     """
-    given = _reference(reference)
-    weights = exposure(given)
+    reference_ranks = _reference(reference)
+    weights = exposure(reference_ranks)
 
     def value(ranks: IntArray) -> FloatArray:
-        return (ranks - given) @ weights
+        return (ranks - reference_ranks) @ weights
 
     return value
 
@@ -183,14 +183,14 @@ def exposure_difference(reference: npt.ArrayLike) -> ValueFunction:
     >>> exposure_difference([1, 2])(np.array([[1, 2], [2, 1]])).round(3).tolist()
     [0.0, 0.738]
     """
-    given = exposure(_reference(reference))
-    return lambda ranks: np.abs(exposure(ranks) - given).sum(axis=1)
+    reference_exposure = exposure(_reference(reference))
+    return lambda ranks: np.abs(exposure(ranks) - reference_exposure).sum(axis=1)
 
 
 def _reference(ranks: npt.ArrayLike) -> IntArray:
-    given = np.asarray(ranks)
-    if given.ndim != 1 or sorted(given.tolist()) != list(range(1, len(given) + 1)):
+    array = np.asarray(ranks)
+    if array.ndim != 1 or sorted(array.tolist()) != list(range(1, len(array) + 1)):
         raise ValueError(
             "The reference is not a ranking: give each rank from 1 to the number of documents once."
         )
-    return given.astype(np.int64)
+    return array.astype(np.int64)

@@ -100,12 +100,12 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
             f"The gold answers are {list(gold)}, of which normalisation leaves nothing; give a "
             "word, or leave the question out."
         )
-    said = normal(output)
+    normalised = normal(output)
     if match == "whole":
-        return said in answers
+        return normalised in answers
     if match == "substring":
-        return any(answer in said for answer in answers)
-    return any(f" {answer} " in f" {said} " for answer in answers)
+        return any(answer in normalised for answer in answers)
+    return any(f" {answer} " in f" {normalised} " for answer in answers)
 
 
 def answer_holders(
@@ -122,12 +122,12 @@ def answer_holders(
     for name, text in texts.items():
         for word in text.split():
             having[word].add(name)
-    place = {name: number for number, name in enumerate(texts)}
-    held = []
+    number_of = {name: number for number, name in enumerate(texts)}
+    holders = []
     for question, answers in questions.items():
-        found = set()
+        numbers = set()
         for answer in filter(None, map(normalise_answer, answers)):
             likely = set.intersection(*(having.get(word, set()) for word in answer.split()))
-            found |= {name for name in likely if f" {answer} " in texts[name]}
-        held += [(question, name) for name in sorted(found, key=place.__getitem__)]
-    return held
+            numbers |= {name for name in likely if f" {answer} " in texts[name]}
+        holders += [(question, name) for name in sorted(numbers, key=number_of.__getitem__)]
+    return holders

@@ -47,12 +47,14 @@ class WordMatcher:
         """Answer a question, whatever the documents."""
         texts = [f" {normalise_answer(text)} " for text in documents]
         right = f" {normalise_answer(self.answers[question])} "
-        asked = set(normalise_answer(question).split())
-        cited = tuple(place for place, text in enumerate(texts) if right.strip() and right in text)
+        question_words = set(normalise_answer(question).split())
+        cited = tuple(
+            position for position, text in enumerate(texts) if right.strip() and right in text
+        )
         relevant = tuple(
-            place
-            for place, text in enumerate(texts)
-            if len(asked & set(text.split())) >= self.shared * len(asked)
+            position
+            for position, text in enumerate(texts)
+            if len(question_words & set(text.split())) >= self.shared * len(question_words)
         )
         return CitedAnswer((Statement(self.answers[question], cited),), relevant=relevant)
 
@@ -83,11 +85,11 @@ class OracleReader:
 
     def answer(self, question: str, documents: Sequence[str]) -> CitedAnswer:
         """Answer a question from its relevant documents."""
-        places = tuple(
-            place for place, text in enumerate(documents) if text in self.relevant[question]
+        positions = tuple(
+            position for position, text in enumerate(documents) if text in self.relevant[question]
         )
-        said = (Statement(self.answers[question], places),) if places else ()
-        return CitedAnswer(said, relevant=places, to_cite=places)
+        statements = (Statement(self.answers[question], positions),) if positions else ()
+        return CitedAnswer(statements, relevant=positions, to_cite=positions)
 
 
 @dataclass(frozen=True)
@@ -100,19 +102,21 @@ class LikelyChoice:
 
     def answer_all(self, contexts: Sequence[tuple[str, tuple[str, ...]]]) -> list[CitedAnswer]:
         """Answer questions with their documents; a single document needs no choice."""
-        asked = [
+        requests_by_question = [
             choice_requests(question, self.answers[question], documents)
             if len(documents) > 1
             else []
             for question, documents in contexts
         ]
-        given = iter(self.ask_all([request for requests in asked for request in requests]))
+        scores = iter(
+            self.ask_all([request for requests in requests_by_question for request in requests])
+        )
         return [
-            self._chosen(question, [next(given).logprob for _ in requests] or [0.0])
-            for (question, _), requests in zip(contexts, asked, strict=True)
+            self._choose(question, [next(scores).logprob for _ in requests] or [0.0])
+            for (question, _), requests in zip(contexts, requests_by_question, strict=True)
         ]
 
-    def _chosen(self, question: str, scores: list[float]) -> CitedAnswer:
+    def _choose(self, question: str, scores: list[float]) -> CitedAnswer:
         order = np.argsort(-np.array(scores), kind="stable").tolist()
         statement = Statement(self.answers[question], (order[0],))
         return CitedAnswer((statement,), relevant=tuple(sorted(order[: self.relevant])))
@@ -121,11 +125,13 @@ class LikelyChoice:
 def choice_requests(question: str, answer: str, documents: Sequence[str]) -> list[Request]:
     """Requests that score the number of each document, in their order."""
     template = templates.read_template(CHOICE_TEMPLATE, CHOICE_SLOTS, last="question")
-    shown = [text if text.strip() else "(empty)" for text in documents]
+    contents = [text if text.strip() else "(empty)" for text in documents]
     prompt = templates.fill(
         template,
-        documents=document_lines(shown, [""] * len(shown)),
+        documents=document_lines(contents, [""] * len(contents)),
         question=" ".join(question.split()),
         answer=" ".join(answer.split()),
     )
-    return [Request(prompt=prompt, continuation=str(number)) for number in range(1, len(shown) + 1)]
+    return [
+        Request(prompt=prompt, continuation=str(number)) for number in range(1, len(contents) + 1)
+    ]

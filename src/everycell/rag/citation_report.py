@@ -54,7 +54,9 @@ class _Line(BaseModel):
     def _pairs(cls, value: object) -> object:
         # JSON has lists where pydantic's strict mode requires tuples.
         if isinstance(value, dict) and isinstance(value.get("tokens"), list):
-            pairs = [tuple(each) if isinstance(each, list) else each for each in value["tokens"]]
+            pairs = [
+                tuple(token) if isinstance(token, list) else token for token in value["tokens"]
+            ]
             return value | {"tokens": pairs}
         return value
 
@@ -93,17 +95,17 @@ class CitedAnswer(NamedTuple):
 
 def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[CitedAnswer]:
     """Read answers from a file of JSON lines, with their citations."""
-    found: dict[tuple[str, str], CitedAnswer] = {}
+    answers: dict[tuple[str, str], CitedAnswer] = {}
     for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
         key = (line.arm, line.question)
         where = f"{path}, line {number}"
-        if key in found:
+        if key in answers:
             raise ValueError(
                 f"{where} answers {in_quotes(line.question)} in the arm {in_quotes(line.arm)} "
                 "again: keep one answer."
             )
-        found[key] = _cited(line, where, forms)
-    return list(found.values())
+        answers[key] = _cited(line, where, forms)
+    return list(answers.values())
 
 
 def _document_names(line: _Line, where: str) -> Sequence[str | int]:
@@ -116,15 +118,15 @@ def _document_names(line: _Line, where: str) -> Sequence[str | int]:
 
 
 def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
-    named = _document_names(line, where)
-    k = len(named)
-    unknown = [each for each in line.relevant if each not in named]
+    names = _document_names(line, where)
+    k = len(names)
+    unknown = [document for document in line.relevant if document not in names]
     if unknown:
         raise ValueError(
             f"{where} has the relevant document {in_quotes(unknown[0])}, which is not among its "
             f"{k} documents: give its id, or its number from 1 where documents is a number."
         )
-    relevant = frozenset(named.index(each) + 1 for each in line.relevant)
+    relevant = frozenset(names.index(document) + 1 for document in line.relevant)
     citations = find_citations(line.answer, forms=forms)
     cited = documents(citations, k)
     logprobs, inside = None, ()
@@ -141,7 +143,7 @@ def _cited(line: _Line, where: str, forms: Forms) -> CitedAnswer:
         answer = Answer(text=line.answer, finish="stop", tokens=tokens)
         logprobs = tuple(citation_logprobs(answer, citations))
         written = written_citations(citations, line.answer)
-        inside = tuple(each.number in relevant for each in written)
+        inside = tuple(citation.number in relevant for citation in written)
     unread = tuple(unread_marks(line.answer, forms=forms))
     return CitedAnswer(
         line.question, line.arm, relevant, cited.documents, cited.stray, logprobs, inside, unread
@@ -159,15 +161,15 @@ def answer_frame(answers: Iterable[CitedAnswer], *, strays: Strays = "ignored") 
     """
     rows = [
         {
-            "arm": each.arm,
-            "question": each.question,
+            "arm": answer.arm,
+            "question": answer.question,
             **citation_quality(
-                [*each.cited, *(each.stray if strays == "wrong" else ())], each.relevant
+                [*answer.cited, *(answer.stray if strays == "wrong" else ())], answer.relevant
             )._asdict(),
-            "citations": len(each.cited),
-            "stray": len(each.stray),
+            "citations": len(answer.cited),
+            "stray": len(answer.stray),
         }
-        for each in answers
+        for answer in answers
     ]
     return pd.DataFrame(rows)
 
@@ -191,10 +193,10 @@ def citation_report(
             "stray": (rows_of_arm["stray"] > 0).mean(),
             "citations": rows_of_arm["citations"].mean(),
         }
-        known = [each for each in answers if each.arm == arm and each.logprobs is not None]
-        for name, wanted in (("confidence", True), ("confidence in others", False)):
-            marks = [[mark is wanted for mark in each.inside] for each in known]
-            value = attribution_confidence([each.logprobs or () for each in known], marks)
+        known = [answer for answer in answers if answer.arm == arm and answer.logprobs is not None]
+        for name, inside in (("confidence", True), ("confidence in others", False)):
+            marks = [[mark is inside for mark in answer.inside] for answer in known]
+            value = attribution_confidence([answer.logprobs or () for answer in known], marks)
             row[name] = math.nan if value is None else value
         rows.append(row)
     return pd.DataFrame(rows)
@@ -229,8 +231,8 @@ def arm_differences(
             if arm not in arms:
                 raise ValueError(f"There is no arm {arm!r}; there are {list(arms)}.")
         one, other = arms[first], arms[second]
-        for arm, here, there in ((second, one, other), (first, other, one)):
-            lacking = here.index.difference(there.index, sort=False)
+        for arm, scores, baseline in ((second, one, other), (first, other, one)):
+            lacking = scores.index.difference(baseline.index, sort=False)
             if len(lacking):
                 raise ValueError(
                     f"The arm {arm!r} has no answer to {in_quotes(lacking[0])} ({len(lacking)} "
@@ -239,10 +241,15 @@ def arm_differences(
         other = other.loc[one.index]
         for measure in MEASURES:
             values = one[measure].to_numpy(), other[measure].to_numpy()
-            found = paired_difference(*values, seed=seed)
+            difference = paired_difference(*values, seed=seed)
             rows.append(
                 {"first": first, "second": second, "measure": measure, "questions": len(one)}
-                | {"sensitivity": cas(*values), "bias": found.mean}
-                | {"low": found.low, "high": found.high, "t": found.t, "p": found.p}
+                | {"sensitivity": cas(*values), "bias": difference.mean}
+                | {
+                    "low": difference.low,
+                    "high": difference.high,
+                    "t": difference.t,
+                    "p": difference.p,
+                }
             )
     return pd.DataFrame(rows)

@@ -151,21 +151,21 @@ def find_citations(text: str, *, forms: Forms = "all") -> list[Citation]:
             for digits, start in pairs
             if len(digits) <= LONGEST_NUMBER
         ]
-    found: list[Citation] = []
+    marks: list[Citation] = []
     end: int | None = None
     for match in _INNERMOST.finditer(text):
         cited = _in_list(match[1], match.start(1))
         # "[1]-[3]"
         if cited and end is not None and _BETWEEN.fullmatch(text, end, match.start()):
-            found += _inside(found[-1].number, cited[0].number, end)
-        found += cited
+            marks += _inside(marks[-1].number, cited[0].number, end)
+        marks += cited
         end = match.end() if cited else None
     for match in _PROSE.finditer(text):
         part = "several" if match["several"] else "one"
-        found += _in_list(match[part], match.start(part))
-    found += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _RAISED.finditer(text)]
+        marks += _in_list(match[part], match.start(part))
+    marks += [Citation(_DIGITS.index(m[0]), *m.span()) for m in _RAISED.finditer(text)]
     # "[Document 2]" is found both ways. Stable: the numbers of a range keep their order.
-    return sorted(dict.fromkeys(found), key=lambda citation: citation.start)
+    return sorted(dict.fromkeys(marks), key=lambda citation: citation.start)
 
 
 def unread_marks(text: str, *, forms: Forms = "all") -> list[str]:
@@ -199,7 +199,7 @@ def _value(written: str) -> int | None:
 
 def _in_list(content: str, offset: int) -> list[Citation]:
     """Citations from a bracketed list of numbers; empty if it is something else."""
-    found: list[Citation] = []
+    citations: list[Citation] = []
     dash: int | None = None
     # Allowed next: after a number a dash or a separator, after these a number.
     after_number = False
@@ -221,8 +221,8 @@ def _in_list(content: str, offset: int) -> list[Citation]:
             if number is None:
                 return []
             if dash is not None:
-                found += _inside(found[-1].number, number, offset + dash)
-            found.append(Citation(number, offset + part.start("number"), offset + part.end()))
+                citations += _inside(citations[-1].number, number, offset + dash)
+            citations.append(Citation(number, offset + part.start("number"), offset + part.end()))
             dash, after_number = None, True
         elif kind == "dash" and after_number and dash is None:
             dash, after_number = part.start(), False
@@ -230,20 +230,20 @@ def _in_list(content: str, offset: int) -> list[Citation]:
             after_number = False
         elif kind == "word" and part[0].lower() == "to" and after_number and dash is None:
             dash, after_number = part.start(), False
-        elif kind == "word" and dash is None and part[0].lower() in ("and", "or") and found:
+        elif kind == "word" and dash is None and part[0].lower() in ("and", "or") and citations:
             after_number = False
         elif kind == "word" and dash is None and _WORD.fullmatch(part[0]):
             after_number = False
         else:
             return []
-    return found if after_number else []
+    return citations if after_number else []
 
 
-def _inside(low: int, high: int, place: int) -> list[Citation]:
+def _inside(low: int, high: int, position: int) -> list[Citation]:
     """Numbers between the ends of a range; empty if it falls, is too long or is of years."""
     if high - low >= LONGEST_RANGE or (low in YEARS and high in YEARS):
         return []
-    return [Citation(number, place, place + 1) for number in range(low + 1, high)]
+    return [Citation(number, position, position + 1) for number in range(low + 1, high)]
 
 
 def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited:
@@ -302,15 +302,17 @@ def without_citations(text: str, *, k: int | None = None) -> str:
     'It was founded in [1246].'
     """
 
-    def kept(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         cited = _in_list(match[1], 0)
-        year = k is not None and any(each.number in YEARS and each.number > k for each in cited)
+        year = k is not None and any(
+            citation.number in YEARS and citation.number > k for citation in cited
+        )
         return "" if cited and not year else match[0]
 
     # Removing one may leave another: "[[9]3]".
     before = None
     while text != before:
-        before, text = text, re.sub(rf"[ \t]?{_INNERMOST.pattern}", kept, text)
+        before, text = text, re.sub(rf"[ \t]?{_INNERMOST.pattern}", replace, text)
     return text
 
 
@@ -380,21 +382,21 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
             "`logprobs: true`, of a model that offers them."
         )
     written = written_citations(citations, answer.text)
-    found = [0.0] * len(written)
+    totals = [0.0] * len(written)
     start, first = 0, 0
     for token in answer.tokens:
         end = start + len(token.text)
         # Citations are in order, so those before this token are done with.
         while first < len(written) and written[first].end <= start:
             first += 1
-        place = first
-        while place < len(written) and written[place].start < end:
+        cursor = first
+        while cursor < len(written) and written[cursor].start < end:
             if token.logprob is None:
                 raise NotOfferedError(
                     f"The probability of {token.text!r} in an answer was not kept, so its "
                     "confidence is not run: ask again, with a record that does not have it."
                 )
-            found[place] += token.logprob
-            place += 1
+            totals[cursor] += token.logprob
+            cursor += 1
         start = end
-    return found
+    return totals

@@ -65,21 +65,21 @@ class GivenAnswer(NamedTuple):
 
 def read_passages(path: Path) -> dict[str, str]:
     """Read passages by their ids."""
-    found: dict[str, str] = {}
+    passages: dict[str, str] = {}
     for number, passage in read_json_lines(path, _Passage, _GUIDE):
-        if passage.id in found:
+        if passage.id in passages:
             raise ValueError(
                 f"{path}, line {number} has the passage {in_quotes(passage.id)} again: keep one."
             )
-        found[passage.id] = passage.text
-    return found
+        passages[passage.id] = passage.text
+    return passages
 
 
 def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
     """Read answers with citations."""
-    found: dict[str, GivenAnswer] = {}
+    answers: dict[str, GivenAnswer] = {}
     for number, line in read_json_lines(path, _Line, _GUIDE):
-        if line.question in found:
+        if line.question in answers:
             raise ValueError(
                 f"{path}, line {number} asks {in_quotes(line.question)} again: ask it once."
             )
@@ -94,21 +94,23 @@ def read_answers(path: Path, passages: Mapping[str, str]) -> list[GivenAnswer]:
             answer = cited_sentences(line.answer, len(texts))
         else:
             answer = _cited(line, path, number)
-        found[line.question] = GivenAnswer(line.question, texts, answer)
-    return list(found.values())
+        answers[line.question] = GivenAnswer(line.question, texts, answer)
+    return list(answers.values())
 
 
 def _cited(line: _Line, path: Path, number: int) -> CitedAnswer:
-    places = {document: place for place, document in enumerate(line.documents)}
+    position_of = {document: position for position, document in enumerate(line.documents)}
     statements = []
-    for each in line.statements or ():
-        foreign = [document for document in each.documents if document not in places]
+    for statement in line.statements or ():
+        foreign = [document for document in statement.documents if document not in position_of]
         if foreign:
             raise ValueError(
                 f"{path}, line {number}: a statement cites {in_quotes(foreign[0])}, which is not "
                 "among the question's documents: cite one of them."
             )
-        statements.append(Statement(each.text, tuple(places[one] for one in each.documents)))
+        statements.append(
+            Statement(statement.text, tuple(position_of[one] for one in statement.documents))
+        )
     return CitedAnswer(tuple(statements))
 
 
@@ -131,33 +133,33 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
 
 
 def forged_instances(
-    given: Sequence[GivenAnswer], *, seed: int, longest: int | None = LONGEST
+    answers: Sequence[GivenAnswer], *, seed: int, longest: int | None = LONGEST
 ) -> list[Instance]:
     """Forge documents for all answers."""
-    if len(given) < 2:
+    if len(answers) < 2:
         raise ValueError(
-            f"There are answers to {len(given)} questions: give two or more, since a forged "
+            f"There are answers to {len(answers)} questions: give two or more, since a forged "
             "document is one of another question."
         )
-    found: list[Instance] = []
-    for place, each in enumerate(given):
+    forged: list[Instance] = []
+    for number, own_answer in enumerate(answers):
         short = tuple(
             one
-            for one in each.answer.statements
+            for one in own_answer.answer.statements
             if longest is None or len(one.text.split()) <= longest
         )
-        rng = named_draws(f"{seed}\t{each.question}\tforged")
-        spare = given[(place + 1) % len(given)].documents[0]
-        answer = each.answer._replace(statements=short)
-        found += instances(each.question, each.documents, answer, spare, rng)
-    if not found:
+        rng = named_draws(f"{seed}\t{own_answer.question}\tforged")
+        spare = answers[(number + 1) % len(answers)].documents[0]
+        answer = own_answer.answer._replace(statements=short)
+        forged += instances(own_answer.question, own_answer.documents, answer, spare, rng)
+    if not forged:
         raise ValueError(
             "No answer has a statement "
             + ("" if longest is None else f"of {longest} words or less ")
             + "that cites a document: give short statements, such as the spans that a model "
             "marked, or allow longer ones."
         )
-    return found
+    return forged
 
 
 def try_all(
@@ -170,18 +172,18 @@ def try_all(
     """Ask for all instances at once, and then for the controls that their answers require."""
     known: dict[Context, CitedAnswer] = {}
     while True:
-        wanted: dict[Context, None] = {}
+        contexts: dict[Context, None] = {}
 
         def ask(
-            question: str, documents: Sequence[str], wanted: dict[Context, None] = wanted
+            question: str, documents: Sequence[str], contexts: dict[Context, None] = contexts
         ) -> CitedAnswer:
             context = (question, tuple(documents))
             if context not in known:
-                wanted[context] = None
+                contexts[context] = None
             # An unknown answer recovers nothing, so that no control is requested.
             return known.get(context, CitedAnswer(()))
 
-        rows = [try_instance(each, ask, seed=seed, same=same) for each in forged]
-        if not wanted:
+        rows = [try_instance(instance, ask, seed=seed, same=same) for instance in forged]
+        if not contexts:
             return rows
-        known.update(zip(wanted, ask_all(list(wanted)), strict=True))
+        known.update(zip(contexts, ask_all(list(contexts)), strict=True))

@@ -45,27 +45,27 @@ def citing_style(name: str, template: Path | None = None) -> CitingStyle:
                 f"{template} is a prompt, and the model's own template takes none: leave it out, "
                 "or ask for spans."
             )
-        return CitingStyle(_shown(grounded_template.own_template_prompt), read_grounded)
+        return CitingStyle(_with_texts(grounded_template.own_template_prompt), read_grounded)
     if name == "spans":
-        asked = grounded_template.read_template(template or grounded_template.TEMPLATE)
-        prompt = partial(grounded_template.grounded_prompt, asked)
-        return CitingStyle(_shown(prompt), partial(read_grounded, first=1))
+        prompt_template = grounded_template.read_template(template or grounded_template.TEMPLATE)
+        prompt = partial(grounded_template.grounded_prompt, prompt_template)
+        return CitingStyle(_with_texts(prompt), partial(read_grounded, first=1))
     plain = prompts.read_template(template or prompts.PLAIN_TEMPLATE)
 
     def sentences(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
         return prompts.cited_answer_prompt(plain, question, texts, [""] * len(texts))
 
-    return CitingStyle(_shown(sentences), _read_sentences)
+    return CitingStyle(_with_texts(sentences), _read_sentences)
 
 
-def _shown(
+def _with_texts(
     prompt: Callable[[str, Sequence[str]], tuple[Message, ...]],
 ) -> Callable[[str, Sequence[str]], tuple[Message, ...]]:
-    def made(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
+    def build(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
         # A document may have consisted only of the removed statement.
         return prompt(question, [text if text.strip() else "(empty)" for text in texts])
 
-    return made
+    return build
 
 
 def _read_sentences(output: str, k: int) -> GroundedAnswer:

@@ -89,13 +89,13 @@ def read_grounded(output: str, k: int, *, first: int = 0) -> GroundedAnswer:
     written = [*relevant, *to_cite, *(number for numbers, _ in spans for number in numbers)]
     known = range(first, first + k)
 
-    def places(numbers: Sequence[int]) -> tuple[int, ...]:
+    def positions(numbers: Sequence[int]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(number - first for number in numbers if number in known))
 
-    statements = tuple(Statement(span, places(numbers)) for numbers, span in spans)
+    statements = tuple(Statement(span, positions(numbers)) for numbers, span in spans)
     line = " ".join(text.split())
     return GroundedAnswer(
-        CitedAnswer(statements, places(relevant), places(to_cite), line),
+        CitedAnswer(statements, positions(relevant), positions(to_cite), line),
         len(sentence_spans(line)),
         tuple(dict.fromkeys(number for number in written if number not in known)),
         mended,
@@ -120,12 +120,12 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
     """Text without marks, the spans in order of their start, and the number of repaired marks."""
     text, end, mended = "", 0, 0
     opened: list[_Open] = []
-    found: list[tuple[int, tuple[int, ...], str]] = []
+    spans: list[tuple[int, tuple[int, ...], str]] = []
 
     def close(mark: _Open, until: int) -> None:
         span = " ".join(text[mark.start : until].split())
         if span:
-            found.append((mark.start, mark.numbers, span))
+            spans.append((mark.start, mark.numbers, span))
 
     for match in _MARK.finditer(marked):
         text += marked[end : match.start()]
@@ -134,7 +134,7 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
         if not match["close"]:
             opened.append(_Open(numbers, len(text)))
         elif opened:
-            own = [place for place, mark in enumerate(opened) if mark.numbers == numbers]
+            own = [index for index, mark in enumerate(opened) if mark.numbers == numbers]
             mended += not own and bool(numbers)
             close(opened.pop(own[-1] if own else -1), len(text))
     text += marked[end:]
@@ -142,7 +142,7 @@ def _spans(marked: str) -> tuple[str, list[tuple[tuple[int, ...], str]], int]:
         mended += 1
         ends = [stop for _, stop in sentence_spans(text) if stop > mark.start]
         close(mark, ends[0] if ends else len(text))
-    ordered = sorted(found, key=lambda span: span[0])
+    ordered = sorted(spans, key=lambda span: span[0])
     return text, [(numbers, span) for _, numbers, span in ordered], mended
 
 
@@ -169,5 +169,5 @@ def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> 
 
 def own_template_prompt(question: str, texts: Sequence[str]) -> tuple[Message, ...]:
     """Messages for a model with its own grounded template, which shows the documents."""
-    shown = tuple(" ".join(text.split()) for text in texts)
-    return (Grounded(role="user", content=" ".join(question.split()), documents=shown),)
+    contents = tuple(" ".join(text.split()) for text in texts)
+    return (Grounded(role="user", content=" ".join(question.split()), documents=contents),)

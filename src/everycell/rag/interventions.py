@@ -74,7 +74,9 @@ class CitedAnswer(NamedTuple):
     @property
     def cited(self) -> frozenset[int]:
         """Places of all documents that a statement cites."""
-        return frozenset(place for each in self.statements for place in each.documents)
+        return frozenset(
+            position for statement in self.statements for position in statement.documents
+        )
 
 
 class Instance(NamedTuple):
@@ -120,7 +122,7 @@ def same_words(first: str, second: str) -> bool:
     return bool(one.strip() and other.strip()) and (one in other or other in one)
 
 
-def shared_words(least: float) -> Same:
+def shared_words(threshold: float) -> Same:
     """Whether two statements share enough words, as a share of those of the shorter one.
 
     Examples
@@ -129,24 +131,26 @@ def shared_words(least: float) -> Same:
     >>> half("Emperor penguin", "a penguin of the south"), half("Emperor penguin", "a seal")
     (True, False)
     """
-    if not 0 < least <= 1:
-        raise ValueError(f"The least share of words is {least}: give a number above 0, up to 1.")
+    if not 0 < threshold <= 1:
+        raise ValueError(
+            f"The least share of words is {threshold}: give a number above 0, up to 1."
+        )
 
     def same(first: str, second: str) -> bool:
         one, other = (set(normalise_answer(text).split()) for text in (first, second))
-        return bool(one and other) and len(one & other) >= least * min(len(one), len(other))
+        return bool(one and other) and len(one & other) >= threshold * min(len(one), len(other))
 
     return same
 
 
-def entailed(infer: Callable[[Sequence[tuple[str, str]]], FloatArray], least: float) -> Same:
+def entailed(infer: Callable[[Sequence[tuple[str, str]]], FloatArray], threshold: float) -> Same:
     """Whether two statements entail each other, by an NLI model."""
-    if not 0 <= least <= 1:
-        raise ValueError(f"The least probability is {least}: give a number from 0 to 1.")
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"The least probability is {threshold}: give a number from 0 to 1.")
 
     @cache
     def same(first: str, second: str) -> bool:
-        return bool((infer([(first, second), (second, first)]) >= least).all())
+        return bool((infer([(first, second), (second, first)]) >= threshold).all())
 
     return same
 
@@ -163,9 +167,9 @@ def recovered(statement: str, answer: CitedAnswer, same: Same = same_words) -> S
     >>> recovered("at night", answer), recovered("hunt mice", answer)
     (None, Statement(text='hunt mice', documents=()))
     """
-    for each in answer.statements:
-        if same(statement, each.text):
-            return each
+    for other in answer.statements:
+        if same(statement, other.text):
+            return other
     words = f" {normalise_answer(statement)} "
     if words.strip() and words in f" {normalise_answer(answer.text)} ":
         return Statement(statement, ())
@@ -188,36 +192,36 @@ def instances(
     >>> [each.documents for each in instances("q", ["Owls.", "Woods."], answer, "Ships.", rng)]
     [('Owls.', 'Woods.', 'Ships. an owl'), ('Owls.', 'Woods. an owl')]
     """
-    beyond = [place for place in answer.cited if not 0 <= place < len(documents)]
+    beyond = [position for position in answer.cited if not 0 <= position < len(documents)]
     if beyond:
         raise ValueError(
             f"The answer to {question!r} cites document {beyond[0] + 1} of {len(documents)}: give "
             "citations of the documents that it was made from."
         )
-    given = tuple(documents)
-    cited = [each for each in answer.statements if each.documents]
+    contents = tuple(documents)
+    cited = [one for one in answer.statements if one.documents]
     choices: dict[str, list[tuple[Statement, int]]] = {
-        KINDS[0]: [(each, len(given)) for each in cited],
+        KINDS[0]: [(one, len(contents)) for one in cited],
         KINDS[1]: [
-            (each, place)
-            for each in cited
-            for place in answer.relevant
-            if place not in answer.cited
+            (one, position)
+            for one in cited
+            for position in answer.relevant
+            if position not in answer.cited
         ],
         KINDS[2]: [
-            (each, place)
-            for each in cited
-            for place in sorted(answer.cited)
-            if place not in each.documents
+            (one, position)
+            for one in cited
+            for position in sorted(answer.cited)
+            if position not in one.documents
         ],
     }
     for kind, pairs in choices.items():
         if not pairs:
             continue
-        statement, place = pairs[int(rng.integers(len(pairs)))]
-        base = [*given, spare] if place == len(given) else list(given)
-        base[place] = f"{base[place]} {statement.text}"
-        yield Instance(question, kind, statement, given, tuple(base), place)
+        statement, position = pairs[int(rng.integers(len(pairs)))]
+        base = [*contents, spare] if position == len(contents) else list(contents)
+        base[position] = f"{base[position]} {statement.text}"
+        yield Instance(question, kind, statement, contents, tuple(base), position)
 
 
 def without_statement(text: str, statement: str) -> str:
@@ -243,10 +247,10 @@ def try_instance(
         "cites_forged": cites,
     }
 
-    def there(documents: Sequence[str]) -> bool:
+    def is_recovered(documents: Sequence[str]) -> bool:
         return recovered(statement.text, ask(question, documents), same) is not None
 
-    before = [instance.original[place] for place in statement.documents]
+    before = [instance.original[position] for position in statement.documents]
     one = int(named_draws(f"{seed}\t{question}\t{instance.kind}").integers(len(before)))
     contexts = {
         "all cited": before,
@@ -254,9 +258,9 @@ def try_instance(
         "forged alone": [instance.documents[instance.forged]],
     }
     for name, documents in contexts.items():
-        row[name] = there(documents) if cites else None
+        row[name] = is_recovered(documents) if cites else None
     bare = [without_statement(text, statement.text) for text in instance.original]
-    row["statement removed"] = there(bare)
+    row["statement removed"] = is_recovered(bare)
     return row
 
 
@@ -277,7 +281,7 @@ def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, fl
 def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """Counts and shares of each kind of instance (Figures 5.6 and 5.7)."""
     table = pd.DataFrame(list(rows))
-    found = []
+    records = []
     for kind in (kind for kind in KINDS if (table["kind"] == kind).any()):
         own = table[table["kind"] == kind]
         back = own[own["recovered"].astype(bool)]
@@ -288,5 +292,5 @@ def outcomes(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
         for metric, values in parts.items():
             if len(values):
                 count = int(values.astype(bool).sum())
-                found.append((kind, metric, count, len(values), *share(count, len(values))))
-    return pd.DataFrame(found, columns=["kind", "metric", "count", "of", "value", "low", "high"])
+                records.append((kind, metric, count, len(values), *share(count, len(values))))
+    return pd.DataFrame(records, columns=["kind", "metric", "count", "of", "value", "low", "high"])

@@ -20,15 +20,17 @@ def _by_judge(scores: pd.DataFrame) -> pd.DataFrame:
     twice = scores.duplicated(["judge", "run", "topic"])
     if twice.any():
         raise ValueError(
-            f"{_named(scores[twice].iloc[0])} has two scores; a judge scores a response once, so "
-            "remove one."
+            f"{_describe(scores[twice].iloc[0])} has two scores; a judge scores a response once, "
+            "so remove one."
         )
     wide = scores.pivot(index=["run", "topic"], columns="judge", values="value")
     judges = list(scores["judge"].unique())
     if len(judges) < 2:
         raise ValueError(f"The only judge is {judges}; agreement takes two or more.")
-    whole = pd.MultiIndex.from_product([scores["run"].unique(), sorted(scores["topic"].unique())])
-    wide = wide.reindex(whole.set_names(["run", "topic"]))[judges]
+    full_index = pd.MultiIndex.from_product(
+        [scores["run"].unique(), sorted(scores["topic"].unique())]
+    )
+    wide = wide.reindex(full_index.set_names(["run", "topic"]))[judges]
     gaps = wide.isna().stack()
     if gaps.any():
         run, topic, judge = gaps.idxmax()
@@ -39,7 +41,7 @@ def _by_judge(scores: pd.DataFrame) -> pd.DataFrame:
     return wide
 
 
-def _named(row: pd.Series) -> str:
+def _describe(row: pd.Series) -> str:
     return f"Judge {row['judge']!r}, run {row['run']!r}, topic {row['topic']!r}"
 
 
@@ -66,7 +68,7 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
             for _, topic in wide.groupby("topic")
             if topic[first].nunique() > 1 and topic[second].nunique() > 1
         ]
-        found = {
+        agreement = {
             "mean difference": difference.mean(),
             "mean absolute difference": difference.abs().mean(),
             "pearson, responses": pearson.at[first, second],
@@ -75,7 +77,7 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
             "topics": len(within),
             "tau, systems": systems.at[first, second],
         }
-        rows += [(f"{first} and {second}", name, value) for name, value in found.items()]
+        rows += [(f"{first} and {second}", name, value) for name, value in agreement.items()]
     return pd.DataFrame(rows, columns=["judges", "metric", "value"])
 
 
@@ -103,8 +105,8 @@ def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) ->
     rows = []
     for first, second in itertools.combinations(wide.columns, 2):
 
-        def tau(chosen: np.ndarray, pair: tuple = (values[first], values[second])) -> float:
-            means = (judged[:, chosen].mean(axis=1) for judged in pair)
+        def tau(sample: np.ndarray, pair: tuple = (values[first], values[second])) -> float:
+            means = (judged[:, sample].mean(axis=1) for judged in pair)
             return stats.kendalltau(*means).statistic
 
         everything = np.arange(topics)

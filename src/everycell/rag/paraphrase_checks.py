@@ -74,7 +74,7 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-def clean_answer(text: str, *, whole: bool = False) -> str:
+def clean_answer(text: str, *, keep_all: bool = False) -> str:
     r"""Extract the paraphrase from an answer, without its framing.
 
     Examples
@@ -84,10 +84,10 @@ def clean_answer(text: str, *, whole: bool = False) -> str:
     >>> clean_answer("Sure, here it is:\nCanals run\n\nthrough Delft.", whole=True)
     'Canals run through Delft.'
     """
-    rest = _LEAD.sub("", text.strip().strip(_QUOTES))
-    if whole:
-        return " ".join(rest.strip(_QUOTES).split())
-    line = next((line for line in rest.splitlines() if normalise_answer(line)), "")
+    body = _LEAD.sub("", text.strip().strip(_QUOTES))
+    if keep_all:
+        return " ".join(body.strip(_QUOTES).split())
+    line = next((line for line in body.splitlines() if normalise_answer(line)), "")
     return " ".join(line.strip(_QUOTES).split())
 
 
@@ -99,13 +99,13 @@ def copied_share(text: str, original: str) -> float:
     >>> copied_share("In 1920 the old town of Delft burned", "The old town of Delft burned down")
     0.3333333333333333
     """
-    words, others = (normalise_answer(each).split() for each in (text, original))
+    words, original_words = (normalise_answer(part).split() for part in (text, original))
     size = min(SEQUENCE, len(words))
     if not size:
         return 0.0
-    there = set(_sequences(others, size))
-    found = _sequences(words, size)
-    return sum(sequence in there for sequence in found) / len(found)
+    original_sequences = set(_sequences(original_words, size))
+    sequences = _sequences(words, size)
+    return sum(sequence in original_sequences for sequence in sequences) / len(sequences)
 
 
 def _sequences(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
@@ -120,7 +120,7 @@ def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
     >>> standing_answers("It has canals.", ["Canals", "the", "a canal"])
     ['Canals']
     """
-    return [each for each in answers if normalise_answer(each) and is_correct(text, [each])]
+    return [answer for answer in answers if normalise_answer(answer) and is_correct(text, [answer])]
 
 
 def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
@@ -166,17 +166,17 @@ def added_numbers_and_names(text: str, original: str) -> list[str]:
     >>> added_numbers_and_names("Since 1246 the Old town of Jan has been Delft's.", original)
     ['Jan']
     """
-    there = set(_WORD.findall(original.casefold()))
-    found = []
+    original_words = set(_WORD.findall(original.casefold()))
+    additions = []
     for match in _WORD.finditer(text):
         word = match[0]
         first = not text[: match.start()].strip(_QUOTES + "(") or _ENDED.search(
             text[: match.start()]
         )
         counts = word[0].isdigit() or (word[0].isupper() and not first)
-        if counts and word.casefold() not in there:
-            found.append(word)
-    return found
+        if counts and word.casefold() not in original_words:
+            additions.append(word)
+    return additions
 
 
 def judge(
@@ -185,7 +185,7 @@ def judge(
     answers: Sequence[str],
     limits: Limits = LIMITS,
     *,
-    whole: bool = False,
+    keep_all: bool = False,
 ) -> tuple[str, str]:
     """Extract the paraphrase from an answer, and say what is wrong with it.
 
@@ -194,7 +194,7 @@ def judge(
     >>> judge(Answer(text="Delft it is.", finish="length"), "It is in Delft.", [])
     ('Delft it is.', 'cut')
     """
-    text = clean_answer(answer.text, whole=whole)
+    text = clean_answer(answer.text, keep_all=keep_all)
     if answer.finish.startswith(_WITHHELD):
         return text, answer.finish.removeprefix(_WITHHELD)
     if answer.finish == "refusal":
@@ -206,8 +206,8 @@ def judge(
 
 def passed_on(answer: Answer, original: str, reason: str) -> Answer:
     """An answer as a record may pass it on: a rejected text must not quote its passage."""
-    words, others = (normalise_answer(each).split() for each in (answer.text, original))
-    quoted = set(_sequences(words, QUOTED)) & set(_sequences(others, QUOTED))
+    words, original_words = (normalise_answer(part).split() for part in (answer.text, original))
+    quoted = set(_sequences(words, QUOTED)) & set(_sequences(original_words, QUOTED))
     if not reason or not quoted:
         return answer
     return Answer(text="", finish=f"{_WITHHELD}{reason}")

@@ -34,14 +34,14 @@ class Outlook(NamedTuple):
         relevant passage first, then for each other one in the order of the prompt.
     candidates : int
         Number of questions that may be tried, including those that were.
-    wanted : int
+    target : int
         Number of questions needed.
     """
 
     tried: tuple[int, ...]
     passed: tuple[int, ...]
     candidates: int
-    wanted: int
+    target: int
 
     @property
     def expected(self) -> float:
@@ -52,14 +52,14 @@ class Outlook(NamedTuple):
 
         Examples
         --------
-        >>> Outlook((10, 6, 4), (6, 4, 4), candidates=110, wanted=50).expected
+        >>> Outlook((10, 6, 4), (6, 4, 4), candidates=110, target=50).expected
         44.0
-        >>> round(Outlook((10, 6, 2), (6, 2, 0), candidates=110, wanted=50).expected, 2)
+        >>> round(Outlook((10, 6, 2), (6, 2, 0), candidates=110, target=50).expected, 2)
         3.75
         """
         relevant = self.passed[0] / self.tried[0]
-        others = sum(self.passed[1:]) / max(1, sum(self.tried[1:]))
-        product = relevant * others ** (len(self.tried) - 1)
+        later = sum(self.passed[1:]) / max(1, sum(self.tried[1:]))
+        product = relevant * later ** (len(self.tried) - 1)
         share = max(product, self.passed[-1] / self.tried[0])
         return self.passed[-1] + (self.candidates - self.tried[0]) * share
 
@@ -73,40 +73,40 @@ class Outlook(NamedTuple):
 
         Examples
         --------
-        >>> print(Outlook((10, 6), (6, 3), candidates=20, wanted=5))
+        >>> print(Outlook((10, 6), (6, 3), candidates=20, target=5))
         10 of 20 questions tried, 3 have all 2 passages: 6 of 10 relevant ones and 3 of 6 others \
 can be used, so about 6 of 20 questions are to be expected.
-        >>> str(Outlook((10, 6), (6, 3), candidates=20, wanted=9))[-122:]
+        >>> str(Outlook((10, 6), (6, 3), candidates=20, target=9))[-122:]
         'but 9 are wanted: name a better model, raise `attempts` or `candidates`, or lower `k`, \
 under `attribution` in config.yaml.'
         """
         expected = f"{self.expected:.0f}" if self.expected >= 10 else f"{self.expected:.2g}"
-        said = (
+        text = (
             f"{self.tried[0]} of {self.candidates} questions tried, {self.passed[-1]} have all "
             f"{len(self.tried)} passages: {self.passed[0]} of {self.tried[0]} relevant ones and "
             f"{sum(self.passed[1:])} of {sum(self.tried[1:])} others can be used, so about "
             f"{expected} of {self.candidates} questions are to be expected"
         )
-        if self.expected >= self.wanted:
-            return f"{said}."
+        if self.expected >= self.target:
+            return f"{text}."
         return (
-            f"{said}, but {self.wanted} are wanted: name a better model, raise `attempts` or "
+            f"{text}, but {self.target} are wanted: name a better model, raise `attempts` or "
             "`candidates`, or lower `k`, under `attribution` in config.yaml."
         )
 
 
-def none_to_try(left_out: Mapping[str, int], found: int, *, longest: int | None) -> str:
+def none_to_try(left_out: Mapping[str, int], usable: int, *, longest: int | None) -> str:
     """Say why no question can be tried, and what to do."""
-    named = ", ".join(f"{fault}: {number}" for fault, number in left_out.items()) or "none"
-    said = (
+    reasons = ", ".join(f"{fault}: {number}" for fault, number in left_out.items()) or "none"
+    sentence = (
         f"no question can be tried, since {sum(left_out.values())} are left out for their passages "
-        f"({named})"
+        f"({reasons})"
     )
     if longest is None:
-        return f"{said}: name another run."
+        return f"{sentence}: name another run."
     return (
-        f"{said} and {found} for passages of more than {longest} words: name another run, or raise "
-        "`longest` under `attribution.paraphrases` in config.yaml."
+        f"{sentence} and {usable} for passages of more than {longest} words: name another run, or "
+        "raise `longest` under `attribution.paraphrases` in config.yaml."
     )
 
 
@@ -115,8 +115,8 @@ def paraphrase_questions(
     say_again: Callable[[Sequence[str]], Sequence[Paraphrase]],
     answers: Mapping[str, Sequence[str]],
     *,
-    wanted: int,
-    told: Callable[[Outlook], None] = lambda outlook: None,
+    target: int,
+    report: Callable[[Outlook], None] = lambda outlook: None,
 ) -> tuple[list[str], list[Paraphrase]]:
     """Paraphrase the passages of questions until enough questions have all of theirs.
 
@@ -127,48 +127,48 @@ def paraphrase_questions(
     """
     ordered = [_relevant_first(question) for question in questions]
     depth = len(ordered[0]) if ordered else 0
-    made: dict[str, Paraphrase] = {}
+    paraphrases: dict[str, Paraphrase] = {}
     complete: list[str] = []
     # Number of passages checked, by the position of the question.
     reached = [0] * len(questions)
     tried, passed = [0] * depth, [0] * depth
     start, size = 0, STEP
-    while start < len(questions) and len(complete) < wanted:
-        needed = STEP * math.ceil((wanted - len(complete)) / STEP)
+    while start < len(questions) and len(complete) < target:
+        needed = STEP * math.ceil((target - len(complete)) / STEP)
         left = list(range(len(questions))[start : start + min(size, needed)])
         start, size = left[-1] + 1, 2 * size
-        for place in range(depth):
-            names = dict.fromkeys(ordered[number][place] for number in left)
-            new = [name for name in names if name not in made]
-            made |= {each.id: each for each in say_again(new)}
-            tried[place] += len(left)
+        for position in range(depth):
+            names = dict.fromkeys(ordered[number][position] for number in left)
+            new = [name for name in names if name not in paraphrases]
+            paraphrases |= {paraphrase.id: paraphrase for paraphrase in say_again(new)}
+            tried[position] += len(left)
             for number in left:
                 reached[number] += 1
             left = [
                 number
                 for number in left
                 if _usable(
-                    made[ordered[number][place]],
-                    () if place == 0 else answers[questions[number].id],
+                    paraphrases[ordered[number][position]],
+                    () if position == 0 else answers[questions[number].id],
                 )
             ]
-            passed[place] += len(left)
+            passed[position] += len(left)
         complete += [questions[number].id for number in left]
-        told(Outlook(tuple(tried), tuple(passed), len(questions), wanted))
+        report(Outlook(tuple(tried), tuple(passed), len(questions), target))
     # In the order in which single steps would make them.
     listed = dict.fromkeys(
-        ordered[number][place]
+        ordered[number][position]
         for first in range(0, start, STEP)
-        for place in range(depth)
+        for position in range(depth)
         for number in range(first, min(first + STEP, start))
-        if reached[number] > place
+        if reached[number] > position
     )
-    return complete[:wanted], [made[name] for name in listed]
+    return complete[:target], [paraphrases[name] for name in listed]
 
 
 def _relevant_first(question: Question) -> list[str]:
-    others = list(question.documents)
-    return [others.pop(question.gold - 1), *others]
+    documents = list(question.documents)
+    return [documents.pop(question.gold - 1), *documents]
 
 
 def _usable(paraphrase: Paraphrase, forbidden: Sequence[str]) -> bool:

@@ -84,8 +84,10 @@ def attempts(
 ) -> list[Decoding]:
     """How each attempt at a text is decoded: greedily first, then by seeded sampling."""
     sampled = [
-        first.model_copy(update={"temperature": temperature, "top_p": top_p, "seed": seed + place})
-        for place in range(number - 1)
+        first.model_copy(
+            update={"temperature": temperature, "top_p": top_p, "seed": seed + number_before}
+        )
+        for number_before in range(number - 1)
     ]
     return [first, *sampled]
 
@@ -102,15 +104,15 @@ def paraphrase_all(
 ) -> list[Paraphrase]:
     """Paraphrase passages."""
     sentences = {
-        (place, number): passage.text[start:end]
-        for place, passage in enumerate(passages)
+        (index, number): passage.text[start:end]
+        for index, passage in enumerate(passages)
         for number, (start, end) in enumerate(_spans(passage.text, unit))
     }
-    said: dict[tuple[int, int], str] = {}
+    texts: dict[tuple[int, int], str] = {}
     reasons: dict[tuple[int, int], str] = {}
     used = dict.fromkeys(sentences, 0)
     for decoding in decodings:
-        waiting = [name for name in sentences if name not in said]
+        waiting = [name for name in sentences if name not in texts]
         requests = [
             Request(prompt=templates.fill(template, passage=sentences[name]), decoding=decoding)
             for name in waiting
@@ -118,22 +120,26 @@ def paraphrase_all(
         for name, request, answer in zip(waiting, requests, ask(requests), strict=True):
             used[name] += 1
             text, reasons[name] = judge(
-                answer, sentences[name], passages[name[0]].answers, limits, whole=unit == "passage"
+                answer,
+                sentences[name],
+                passages[name[0]].answers,
+                limits,
+                keep_all=unit == "passage",
             )
             judged(request, sentences[name], reasons[name])
             if not reasons[name]:
-                said[name] = text
-    made = []
-    for place, passage in enumerate(passages):
-        own = [name for name in sentences if name[0] == place]
-        text = " ".join(said[name] for name in own if name in said)
-        whole = fault(text, passage.text, passage.answers, limits)
+                texts[name] = text
+    paraphrases = []
+    for index, passage in enumerate(passages):
+        own = [name for name in sentences if name[0] == index]
+        text = " ".join(texts[name] for name in own if name in texts)
+        problem = fault(text, passage.text, passage.answers, limits)
         # An empty text would only be reported as empty.
         if not text and own:
-            whole = reasons[own[0]]
+            problem = reasons[own[0]]
         tried = max((used[name] for name in own), default=0)
-        made.append(Paraphrase(passage.id, text, tried, whole))
-    return made
+        paraphrases.append(Paraphrase(passage.id, text, tried, problem))
+    return paraphrases
 
 
 def _spans(text: str, unit: Unit) -> list[tuple[int, int]]:

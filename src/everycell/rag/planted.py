@@ -95,9 +95,9 @@ class PlantedGenerator:
             )
         tokens: list[Token] = []
         for number in self.cite(query, labels, relevant):
-            said = f"{' ' if tokens else ''}{_first_sentence(texts[number - 1])} ["
+            sentence = f"{' ' if tokens else ''}{_first_sentence(texts[number - 1])} ["
             p = self.probability(labels[number - 1], relevant=number in relevant)
-            pieces = (said, 0.0), (str(number), math.log(p)), ("].", 0.0)
+            pieces = (sentence, 0.0), (str(number), math.log(p)), ("].", 0.0)
             tokens += [Token(text=text, logprob=logprob) for text, logprob in pieces]
         text = "".join(token.text for token in tokens)
         return Answer(text=text, finish="stop", tokens=tuple(tokens))

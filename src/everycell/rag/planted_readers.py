@@ -60,12 +60,12 @@ def planted_question(name: str, *, seed: int) -> PlantedQuestion:
     for _ in range(CLAIMS):
         statement = words(int(rng.integers(1, SHORT + 1)))
         claims.append((statement, f"{words(AROUND)} {statement}"))
-    held = rng.random((DOCUMENTS, CLAIMS)) < HELD
-    held[rng.integers(DOCUMENTS, size=CLAIMS), np.arange(CLAIMS)] = True
+    holds = rng.random((DOCUMENTS, CLAIMS)) < HELD
+    holds[rng.integers(DOCUMENTS, size=CLAIMS), np.arange(CLAIMS)] = True
     documents = tuple(
         f"{words(FILLING)}. "
-        + " ".join(f"{claim}." for (_, claim), there in zip(claims, row, strict=True) if there)
-        for row in held
+        + " ".join(f"{claim}." for (_, claim), is_held in zip(claims, row, strict=True) if is_held)
+        for row in holds
     )
     return PlantedQuestion(name, tuple(claims), documents)
 
@@ -110,21 +110,21 @@ class PlantedReader:
         texts = [f" {normalise_answer(text)} " for text in documents]
         context = "\t".join(documents)
         chance = named_draws(f"{self.seed}\t{question.name}\t{context}")
-        said, selected = [], set()
+        statements, selected = [], set()
         for (statement, claim), mind in zip(question.claims, self.minds(question), strict=True):
             speaks = chance.random() < self.steady
             draws = chance.random(len(texts))
             bare = [i for i, text in enumerate(texts) if f" {normalise_answer(statement)} " in text]
-            whole = [i for i, text in enumerate(texts) if f" {normalise_answer(claim)} " in text]
-            selected |= set(whole)
+            holders = [i for i, text in enumerate(texts) if f" {normalise_answer(claim)} " in text]
+            selected |= set(holders)
             if mind == "memory":
                 cited = [i for i in bare if draws[i] < self.matching]
             else:
-                cited = bare if mind == "open" else whole
+                cited = bare if mind == "open" else holders
                 speaks = speaks and bool(cited)
             if speaks:
-                said.append(Statement(statement, tuple(cited)))
+                statements.append(Statement(statement, tuple(cited)))
         draws = chance.random((2, len(texts)))
-        relevant = [place for place in sorted(selected) if draws[0, place] < self.selecting]
-        to_cite = [place for place in relevant if draws[1, place] < self.selecting]
-        return CitedAnswer(tuple(said), relevant=tuple(relevant), to_cite=tuple(to_cite))
+        relevant = [number for number in sorted(selected) if draws[0, number] < self.selecting]
+        to_cite = [number for number in relevant if draws[1, number] < self.selecting]
+        return CitedAnswer(tuple(statements), relevant=tuple(relevant), to_cite=tuple(to_cite))

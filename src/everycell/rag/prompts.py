@@ -85,8 +85,8 @@ def read_names(path: Path = NAMES) -> list[str]:
     names = [name for name in names if name]
     if not names:
         raise ValueError(f"{path} has no name; write one on each line.")
-    for place, name in enumerate(names):
-        if name in names[:place] or set(name) & set("()[]"):
+    for index, name in enumerate(names):
+        if name in names[:index] or set(name) & set("()[]"):
             raise ValueError(
                 f"{path} has {in_quotes(name)}, which occurs twice or has a bracket; take it out."
             )
@@ -104,12 +104,12 @@ def document_lines(
         )
     lines = []
     for number, (text, author) in enumerate(zip(texts, authors, strict=True), start=1):
-        shown = " ".join(without_citations(text).split())
-        if not shown:
+        content = " ".join(without_citations(text).split())
+        if not content:
             raise ValueError(f"Document {number} has no text; leave the question out.")
         if layout is None:
             label = f"(author: {author}) " if author else ""
-            lines.append(f"[{number}] {label}{shown}")
+            lines.append(f"[{number}] {label}{content}")
         elif ("author" in layout.get_identifiers()) != bool(author):
             raise ValueError(
                 f"The layout of documents is {layout.template!r}, and of document {number} "
@@ -117,7 +117,7 @@ def document_lines(
                 "are told, and only there."
             )
         else:
-            lines.append(layout.substitute(number=number, text=shown, author=author))
+            lines.append(layout.substitute(number=number, text=content, author=author))
     return "\n".join(lines)
 
 
@@ -151,7 +151,7 @@ def shown_authors(
     if not all(name.strip() for name in names):
         raise ValueError("The list of names has a blank one; take it out.")
     drawn = named_draws(key).integers(len(names), size=len(labels))
-    people = (names[place] for place in drawn)
+    people = (names[index] for index in drawn)
     return [
         {"Human": person, "LLM": machine, "": ""}[label]
         for label, person in zip(labels, people, strict=True)

@@ -42,34 +42,34 @@ def pick_questions(
     relevant: pd.DataFrame,
     *,
     k: int,
-    place: Place = "retrieved",
+    gold_position: Place = "retrieved",
     seed: int = 0,
 ) -> tuple[list[Question], Counter[str]]:
     """Questions whose first k documents hold exactly one relevant one."""
     if k < 1:
         raise ValueError(f"k is {k}; a prompt has 1 document or more.")
-    if place not in ("retrieved", "random"):
-        raise ValueError(f"place is {place!r}; give 'retrieved' or 'random'.")
+    if gold_position not in ("retrieved", "random"):
+        raise ValueError(f"gold_position is {gold_position!r}; give 'retrieved' or 'random'.")
     lists = trec_order(run).groupby("query")["document"].agg(list)
     right = relevant.groupby("query")["document"].agg(set)
-    found, faults = [], Counter[str]()
+    picked, faults = [], Counter[str]()
     for query in sorted({*lists.index, *right.index}):
         gold, documents_of = right.get(query, set()), lists.get(query, [])
         if len(gold) != 1:
             faults["several gold" if gold else "no gold"] += 1
             continue
         (answer,) = gold
-        others = [document for document in documents_of if document != answer]
-        if place == "random":
+        distractors = [document for document in documents_of if document != answer]
+        if gold_position == "random":
             position = int(named_draws(f"{seed}\t{query}").integers(k))
-            chosen = others[: k - 1]
-            chosen.insert(position, answer)
+            nearest = distractors[: k - 1]
+            nearest.insert(position, answer)
         else:
-            chosen = documents_of[:k]
-        if len(chosen) < k:
+            nearest = documents_of[:k]
+        if len(nearest) < k:
             faults["too few documents"] += 1
-        elif answer not in chosen:
+        elif answer not in nearest:
             faults["not retrieved"] += 1
         else:
-            found.append(Question(str(query), tuple(chosen), chosen.index(answer) + 1))
-    return found, faults
+            picked.append(Question(str(query), tuple(nearest), nearest.index(answer) + 1))
+    return picked, faults

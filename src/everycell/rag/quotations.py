@@ -33,17 +33,19 @@ def without_quotations(
     '[1]  … grain … . So it is [2].'
     """
     citations = find_citations(answer.text)
-    places = _quotations(answer.text, documents, {citation.start for citation in citations})
-    spans = [(start, end, _instead(answer.text[start:end], gold)) for start, end in places]
+    quoted = _quotations(answer.text, documents, {citation.start for citation in citations})
+    spans = [(start, end, _instead(answer.text[start:end], gold)) for start, end in quoted]
     text, tokens = _replaced(answer, spans)
-    same = [each.number for each in citations] == [each.number for each in find_citations(text)]
-    before, after = ([_held(said, each) for each in gold] for said in (answer.text, text))
+    same = [mark.number for mark in citations] == [mark.number for mark in find_citations(text)]
+    before, after = (
+        [_hold_both(version, right) for right in gold] for version in (answer.text, text)
+    )
     if not same or before != after:
         return None
     return answer.model_copy(update={"text": text, "tokens": tokens})
 
 
-def _held(text: str, gold: str) -> tuple[bool, bool]:
+def _hold_both(text: str, gold: str) -> tuple[bool, bool]:
     """Whether a right answer stands in a text, by its words and by its letters."""
     return _holds(without_citations(text), gold, "words"), _holds(text, gold, "substring")
 
@@ -54,11 +56,11 @@ def _holds(text: str, gold: str, match: Match) -> bool:
 
 def _instead(quotation: str, gold: Sequence[str]) -> str:
     return OMITTED + "".join(
-        found + OMITTED for each in gold if (found := _kept(quotation, each)) is not None
+        quoted + OMITTED for answer in gold if (quoted := _keep(quotation, answer)) is not None
     )
 
 
-def _kept(quotation: str, gold: str) -> str | None:
+def _keep(quotation: str, gold: str) -> str | None:
     """What of a quotation a right answer leaves: itself, or the few words that have its letters."""
     if _holds(without_citations(quotation), gold, "words"):
         return gold
@@ -73,7 +75,7 @@ def _kept(quotation: str, gold: str) -> str | None:
 
 def _quotations(text: str, documents: Sequence[str], cited: Set[int]) -> list[tuple[int, int]]:
     """Where quotations begin and end; none goes across the number of a citation."""
-    there = {
+    passages = {
         sequence
         for document in documents
         for sequence in _sequences([word.lower() for word in _WORD.findall(document)])
@@ -83,15 +85,15 @@ def _quotations(text: str, documents: Sequence[str], cited: Set[int]) -> list[tu
     names = [" " if word.start() in cited else word[0].lower() for word in words]
     quoted = [False] * len(words)
     for first, sequence in enumerate(_sequences(names)):
-        if sequence in there:
+        if sequence in passages:
             quoted[first : first + QUOTED] = [True] * QUOTED
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for number, word in enumerate(words):
         if quoted[number] and number and quoted[number - 1]:
-            found[-1] = (found[-1][0], word.end())
+            spans[-1] = (spans[-1][0], word.end())
         elif quoted[number]:
-            found.append(word.span())
-    return found
+            spans.append(word.span())
+    return spans
 
 
 def _sequences(words: Sequence[str]) -> list[tuple[str, ...]]:
@@ -110,16 +112,16 @@ def _replaced(
     tokens: list[Token] = []
     start = 0
     for token in answer.tokens:
-        end, kept, pieces = start + len(token.text), start, []
+        end, cursor, pieces = start + len(token.text), start, []
         for first, last, instead in spans:
             if first < end and last > start:
                 # What stands for it goes where it begins.
-                pieces += [token.text[kept - start : first - start], instead] * (first >= start)
-                kept = min(last, end)
-        if kept == start and not pieces:
+                pieces += [token.text[cursor - start : first - start], instead] * (first >= start)
+                cursor = min(last, end)
+        if cursor == start and not pieces:
             tokens.append(token)
         else:
-            joined = "".join([*pieces, token.text[kept - start :]])
+            joined = "".join([*pieces, token.text[cursor - start :]])
             tokens += [Token(text=joined, logprob=None)] * bool(joined)
         start = end
     return text, tuple(tokens)

@@ -22,8 +22,8 @@ from everycell.engine.validation import describe_fault
 from everycell.sources.download import SLOWEST, DownloadError, in_time
 
 _HEADER = """\
-# Written by `everycell add-data`, and may be edited. files: key -> origin (a file at a URL) or
-# mirror (a file that is nowhere else); docs/data.md explains the rest.
+# Written by `everycell paper add-data`, and may be edited. files: key -> origin (a file at a URL)
+# or mirror (a file that is nowhere else); docs/data.md explains the rest.
 """
 #: Bytes of a file that is fetched without knowing its size.
 MOST = 2**30
@@ -53,7 +53,7 @@ def add_file(
     registry = home / "registry.yaml"
     if not (home / "paper.yaml").is_file():
         raise SourceError(
-            f"There is no {home / 'paper.yaml'}; make the paper first: everycell new-paper {paper}."
+            f"There is no {home / 'paper.yaml'}; make the paper first: everycell paper new {paper}."
         )
     if registry.with_name("sets.yaml").exists():
         raise SourceError(
@@ -103,10 +103,10 @@ def _content_of(registry: Path) -> dict[str, Any]:
     """Content of a registry file, with all its blocks; empty if there is no file."""
     if registry.exists():
         read_part(registry)
-        found = yaml.safe_load(registry.read_text(encoding="utf-8")) or {}
+        blocks = yaml.safe_load(registry.read_text(encoding="utf-8")) or {}
     else:
-        found = {}
-    return {block: dict(found.get(block) or {}) for block in ("repositories", "sets", "files")}
+        blocks = {}
+    return {block: dict(blocks.get(block) or {}) for block in ("repositories", "sets", "files")}
 
 
 def _refuse_secrets(url: str) -> None:
@@ -186,12 +186,12 @@ def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]
         return form
     try:
         with gzip.open(raw, "rb") as unpacked, part.open("wb") as file:
-            most, size = most_unpacked(raw), 0
+            limit, size = most_unpacked(raw), 0
             while chunk := unpacked.read(1 << 20):
                 file.write(chunk)
                 size += len(chunk)
-                if size > most:
-                    raise ValueError(f"it holds more than {most} bytes")
+                if size > limit:
+                    raise ValueError(f"it holds more than {limit} bytes")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SourceError(
             f"{source} ends in .gz and cannot be unpacked ({error}); get it again."
@@ -206,8 +206,8 @@ def _checked_text(project: Path, registry: Path, content: dict[str, Any]) -> str
         own = Registry.model_validate(content)
     except ValidationError as error:
         raise SourceError(f"{registry}: {describe_fault(Registry, error)}") from None
-    others = sorted((project / "published").glob("*/registry.yaml"))
-    parts = [(path, read_part(path)) for path in (SHARED, *others) if path != registry]
+    parts_of_others = sorted((project / "published").glob("*/registry.yaml"))
+    parts = [(path, read_part(path)) for path in (SHARED, *parts_of_others) if path != registry]
     merge_parts([*parts, (registry, own)])
     body = yaml.safe_dump(
         content, default_flow_style=None, sort_keys=False, width=10_000, allow_unicode=True

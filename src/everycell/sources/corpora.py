@@ -69,7 +69,7 @@ class Part:
 
     Attributes
     ----------
-    place : tuple of (str, str)
+    location : tuple of (str, str)
         Its place in the dictionary of downloads.
     files : mapping of str to str or None
         File to make -> its name in a tar or zip archive; None: the whole file.
@@ -77,7 +77,7 @@ class Part:
         Approximate ratio of the unpacked size to the packed one.
     """
 
-    place: tuple[str, str]
+    location: tuple[str, str]
     files: Mapping[str, str | None]
     growth: float = 1.0
 
@@ -178,8 +178,8 @@ def fetch_corpus(
             f"There is no corpus {name!r}; those that can be fetched are {', '.join(CORPORA)}."
         )
     corpus, folder = CORPORA[name], Path(folder)
-    chosen = read_dictionary(downloads) if downloads is not None else {}
-    published = [entry_of(part.place, OWN, chosen, downloads) for part in corpus.parts]
+    addresses = read_dictionary(downloads) if downloads is not None else {}
+    published = [entry_of(part.location, OWN, addresses, downloads) for part in corpus.parts]
     home = cache_home()
     with as_sentence(f"the corpus {name}", folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -194,9 +194,9 @@ def _is_whole(folder: Path, corpus: Corpus, published: list[Published]) -> bool:
     try:
         recorded = json.loads((folder / SOURCE).read_text(encoding="utf-8"))["files"]
         return all(
-            recorded[file]["md5 of the download"] == each.md5
+            recorded[file]["md5 of the download"] == source.md5
             and sha256(folder / file) == recorded[file]["sha256"]
-            for part, each in zip(corpus.parts, published, strict=True)
+            for part, source in zip(corpus.parts, published, strict=True)
             for file in part.files
         )
     except (OSError, ValueError, KeyError, TypeError):
@@ -214,20 +214,20 @@ def _fetch(name: str, folder: Path, published: list[Published], network: bool) -
         corpus.licence,
     )
     files = [folder / file for part in corpus.parts for file in part.files]
-    for path in (*(each.cached for each in published), *files):
+    for path in (*(source.cached for source in published), *files):
         remove_unfinished(path)
-    packed = sum(each.size for each in published if not each.cached.exists())
+    packed = sum(source.size for source in published if not source.cached.exists())
     unpacked = sum(
-        int(part.growth * each.size) for part, each in zip(corpus.parts, published, strict=True)
+        int(part.growth * source.size) for part, source in zip(corpus.parts, published, strict=True)
     )
     check_room(f"the corpus {name}", {cache_home(): packed, folder: unpacked})
     record: dict[str, dict[str, Any]] = {}
-    for part, each in zip(corpus.parts, published, strict=True):
-        packed_file = bring(each, network=network)
+    for part, source in zip(corpus.parts, published, strict=True):
+        packed_file = bring(source, network=network)
         for file, member in part.files.items():
             unpack(packed_file, member, folder / file)
-            found = sha256(folder / file)
-            record[file] = {"url": each.url, "md5 of the download": each.md5, "sha256": found}
-            logger.info("%s: %s has the sha256 %s.", name, file, found)
+            digest = sha256(folder / file)
+            record[file] = {"url": source.url, "md5 of the download": source.md5, "sha256": digest}
+            logger.info("%s: %s has the sha256 %s.", name, file, digest)
     content = json.dumps({"corpus": name, "files": record}, indent=2)
     write_atomically(folder / SOURCE, content + "\n")

@@ -129,8 +129,8 @@ def _root(error: BaseException) -> BaseException:
 
 def check_download(key: str, url: str, path: Path, origin: Form) -> None:
     """Refuse a downloaded file with a wrong hash, and say what it seems to be."""
-    found, size = sha256(path), path.stat().st_size
-    if found == origin.sha256:
+    digest, size = sha256(path), path.stat().st_size
+    if digest == origin.sha256:
         return
     with path.open("rb") as file:
         start = file.read(512).lstrip().lower()
@@ -146,9 +146,9 @@ def check_download(key: str, url: str, path: Path, origin: Form) -> None:
         advice = (
             "the file may have changed at its address; set `mirror:` in config.yaml or "
             "EVERYCELL_MIRROR to a folder that holds the registered one, or, if you trust the new "
-            "one, register it with `everycell add-data ... --replace`"
+            "one, register it with `everycell paper add-data ... --replace`"
         )
     raise DownloadError(
-        f"What {url} gave for {key} {what}; its sha256 is {found}, expected is {origin.sha256}; "
+        f"What {url} gave for {key} {what}; its sha256 is {digest}, expected is {origin.sha256}; "
         f"nothing was kept, {advice}."
     )

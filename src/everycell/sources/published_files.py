@@ -111,15 +111,17 @@ def read_dictionary(path: Path) -> Dictionary:
 
 
 def entry_of(
-    place: tuple[str, str], own: Dictionary, chosen: Dictionary, source: Path | None
+    location: tuple[str, str], own: Dictionary, addresses: Dictionary, source: Path | None
 ) -> Published:
     """Look up a published file in the dictionaries."""
     import ir_datasets
 
-    group, key = place
+    group, key = location
     known = own if group in own else ir_datasets.util.DownloadConfig.contents()
     try:
-        entry = _Entry.model_validate({**known[group][key], **chosen.get(group, {}).get(key, {})})
+        entry = _Entry.model_validate(
+            {**known[group][key], **addresses.get(group, {}).get(key, {})}
+        )
     except ValidationError as error:
         fault = error.errors()[0]
         raise CorpusError(
@@ -167,10 +169,10 @@ def bring(published: Published, *, network: bool) -> Path:
         path = by_hand if by_hand.exists() else path
     if path.exists():
         with as_sentence(published.url, path), path.open("rb") as file:
-            found = hashlib.file_digest(file, _md5).hexdigest()
-        if published.md5 not in (None, found):
+            digest = hashlib.file_digest(file, _md5).hexdigest()
+        if published.md5 not in (None, digest):
             raise CorpusError(
-                f"{path} has the md5 {found}, but {published.url} must have {published.md5}: it "
+                f"{path} has the md5 {digest}, but {published.url} must have {published.md5}: it "
                 "was changed, damaged, or comes from another host; remove it and start again."
             )
         return path
@@ -180,8 +182,8 @@ def bring(published: Published, *, network: bool) -> Path:
             f"network off: put the file there by hand ({path}), or allow the network."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as place:
-        _download(published, place)
+    with atomic_path(path) as temporary:
+        _download(published, temporary)
     return path
 
 
@@ -189,7 +191,7 @@ def _md5() -> Any:
     return hashlib.md5(usedforsecurity=False)
 
 
-def _download(published: Published, place: Path) -> None:
+def _download(published: Published, target_path: Path) -> None:
     """Download the URL, and check the result."""
     import requests
     from ir_datasets.util import RequestsDownload
@@ -201,23 +203,23 @@ def _download(published: Published, place: Path) -> None:
             response.raise_for_status()
             yield from super()._iter_response_data(response, http_args, skip)
 
-    url, digest, size, said = published.url, _md5(), 0, time.monotonic()
+    url, digest, size, last_report = published.url, _md5(), 0, time.monotonic()
     # Without "identity" a server may compress on the way, and a broken download could not go on.
     options = dict(published.options)
     options["headers"] = {"Accept-Encoding": "identity", **options.get("headers", {})}
-    whole = _size(published.size) if published.size else "size unknown"
-    logger.info("Fetching %s (%s).", url, whole)
+    total = _size(published.size) if published.size else "size unknown"
+    logger.info("Fetching %s (%s).", url, total)
     start = b""
     try:
-        with Download(url, **options).stream() as source, place.open("wb") as target:
+        with Download(url, **options).stream() as source, target_path.open("wb") as target:
             while chunk := source.read(_CHUNK):
                 start = start or chunk[:512]
                 digest.update(chunk)
                 target.write(chunk)
                 size += len(chunk)
-                if time.monotonic() - said > _EVERY:
-                    said = time.monotonic()
-                    logger.info("%s: %s of %s.", url, _size(size), whole)
+                if time.monotonic() - last_report > _EVERY:
+                    last_report = time.monotonic()
+                    logger.info("%s: %s of %s.", url, _size(size), total)
     except requests.HTTPError as error:
         status = f"{error.response.status_code} {error.response.reason}"
         raise CorpusError(
@@ -228,16 +230,16 @@ def _download(published: Published, place: Path) -> None:
             f"{url} broke off after {size} bytes of {published.size or 'an unknown number'} "
             f"({type(error).__name__}): {_ADVICE.format(path=published.cached)}."
         ) from error
-    found = digest.hexdigest()
+    md5 = digest.hexdigest()
     is_page = start.lstrip().lower().startswith((b"<!doctype html", b"<html", b"<?xml"))
     if published.md5 is None and size and not is_page:
-        logger.warning("%s has no published hash; its md5 is %s.", url, found)
-    elif found != published.md5:
+        logger.warning("%s has no published hash; its md5 is %s.", url, md5)
+    elif md5 != published.md5:
         what = "an HTML or XML page in place of data" if is_page else f"{size} bytes"
         if published.size and not is_page:
             what += f" where {published.size} are expected"
         raise CorpusError(
-            f"{url} gave {what}, whose md5 is {found}, expected is {published.md5 or 'data'}: "
+            f"{url} gave {what}, whose md5 is {md5}, expected is {published.md5 or 'data'}: "
             f"nothing was kept, {_ADVICE.format(path=published.cached)}."
         )
 
@@ -245,9 +247,9 @@ def _download(published: Published, place: Path) -> None:
 def unpack(path: Path, member: str | None, target: Path) -> None:
     """Write a member of an archive, or the whole of a file that may be gzipped, to `target`."""
     try:
-        with atomic_path(target) as place, ExitStack() as open_files:
+        with atomic_path(target) as temporary, ExitStack() as open_files:
             source = _member(path, member, open_files)
-            with place.open("wb") as file:
+            with temporary.open("wb") as file:
                 shutil.copyfileobj(source, file, _CHUNK)
     except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise CorpusError(
@@ -267,9 +269,9 @@ def _member(path: Path, member: str | None, open_files: ExitStack) -> SupportsRe
             return open_files.enter_context(archive.open(member))
     else:
         packed = open_files.enter_context(tarfile.open(path, "r|*"))
-        for each in packed:
-            is_member = each.isfile() and each.name.removeprefix("./") == member
-            if is_member and (file := packed.extractfile(each)) is not None:
+        for item in packed:
+            is_member = item.isfile() and item.name.removeprefix("./") == member
+            if is_member and (file := packed.extractfile(item)) is not None:
                 return file
     raise CorpusError(
         f"{path} has no file {member!r}: it is another archive than the published one; remove it "

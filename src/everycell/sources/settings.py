@@ -30,8 +30,8 @@ class FetchSettings(Settings):
         '/b'
         """
         environment = os.environ if environment is None else environment
-        chosen = environment.get("EVERYCELL_MIRROR") or self.mirror
-        return Path(plain_path(chosen)) if chosen else None
+        folder = environment.get("EVERYCELL_MIRROR") or self.mirror
+        return Path(plain_path(folder)) if folder else None
 
 
 class CorpusSettings(Settings):

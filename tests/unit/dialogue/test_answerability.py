@@ -65,7 +65,7 @@ def test_two_steps_by_hand():
         (lambda: decide([math.nan], 0.5), "give numbers from 0 to 1"),
         (lambda: rankings(["a"], 0), "size is 0"),
         (lambda: decide_levels(PASSAGES, [[0.5]]), "scores of 1 passages and 5 passages"),
-        (lambda: best_threshold([], []), "one score or more"),
+        (lambda: best_threshold([], []), "one or more scores"),
         (lambda: best_threshold([0.5], [1]), "one True or False for each score"),
         (lambda: rankings(["a"], repeated="once"), "repeated is 'once'"),
         (lambda: mcnemar_test([], [], []), "with one case or more"),
@@ -269,7 +269,7 @@ def test_all_six_ways_by_hand():
         ("ranking", "mean", "mean"),
     ]
     # Passages by maximum 0.9, 0.3, 0.9, 0.2, 0.6; by mean 0.5, 0.3, 0.5, 0.2, 0.3.
-    assert [one.said.astype(int).tolist() for one in found] == [
+    assert [one.predicted.astype(int).tolist() for one in found] == [
         [1, 0, 1, 0, 1],
         [1, 1],
         [1, 1],
@@ -280,7 +280,7 @@ def test_all_six_ways_by_hand():
     assert all(one.truth.tolist() == [True, False] for one in found if one.rankings)
     assert found[1].turns.tolist() == ["1", "2"]
     # Each place of a repeated passage counts: two rankings of the first turn more.
-    assert len(decide_levels(PASSAGES, SENTENCES, size=2, repeated="rows")[1].said) == 4
+    assert len(decide_levels(PASSAGES, SENTENCES, size=2, repeated="rows")[1].predicted) == 4
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20))
@@ -398,6 +398,6 @@ def test_levels_of_chatgpt_are_those_of_the_print(files):
     passage, _, ranking, *_ = decide_levels(
         predicted, list(scores), {"max": 0.5, "mean": 0.33}, repeated="tuples"
     )
-    assert round((passage.truth == passage.said).mean(), 3) == 0.787
+    assert round((passage.truth == passage.predicted).mean(), 3) == 0.787
     assert len(ranking.truth) == 4539
-    assert round((ranking.truth == ranking.said).mean(), 3) == 0.839
+    assert round((ranking.truth == ranking.predicted).mean(), 3) == 0.839

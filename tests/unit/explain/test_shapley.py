@@ -87,7 +87,7 @@ def test_many_games_at_once_are_each_of_them():
 def test_sampling_is_efficient_and_within_its_error(worth, seed):
     exact = shapley_values(worth)
     rng = np.random.default_rng(seed)
-    found = sampled_shapley_values(as_game(worth), 4, tolerance=1e-12, most=400, rng=rng)
+    found = sampled_shapley_values(as_game(worth), 4, tolerance=1e-12, limit=400, rng=rng)
     assert found.values.sum() == pytest.approx(worth[-1] - worth[0], abs=1e-9)
     # Six errors: a chance of some billionths for each of a hundred values.
     assert (np.abs(found.values - exact) <= 6 * found.errors + 1e-9).all()
@@ -97,7 +97,7 @@ def test_errors_are_what_draws_differ_by():
     worth = np.random.default_rng(4).normal(size=64)
     draws = [
         sampled_shapley_values(
-            as_game(worth), 6, tolerance=1e-12, most=64, rng=np.random.default_rng(seed)
+            as_game(worth), 6, tolerance=1e-12, limit=64, rng=np.random.default_rng(seed)
         )
         for seed in range(300)
     ]
@@ -110,7 +110,7 @@ def test_sampling_ends_where_the_error_is_small_enough():
     worth = np.random.default_rng(1).normal(size=32)
     few, many = (
         sampled_shapley_values(
-            as_game(worth), 5, tolerance=tolerance, most=5000, rng=np.random.default_rng(0)
+            as_game(worth), 5, tolerance=tolerance, limit=5000, rng=np.random.default_rng(0)
         )
         for tolerance in (0.1, 0.02)
     )
@@ -143,6 +143,6 @@ def test_sampling_refuses_numbers_that_are_too_small(wrong):
 def test_greedy_selection_ends_where_nothing_is_gained():
     # Alone each is worth 1; together the first two are worth less.
     worth = np.array([0.0, 1.0, 1.0, 0.5, 1.0, 1.5, 1.2, 3.0])
-    assert greedy_selection(as_game(worth), 3, most=3) == [0, 2, 1]
-    assert greedy_selection(as_game(worth), 3, most=2) == [0, 2]
-    assert greedy_selection(as_game(-worth), 3, most=3) == []
+    assert greedy_selection(as_game(worth), 3, limit=3) == [0, 2, 1]
+    assert greedy_selection(as_game(worth), 3, limit=2) == [0, 2]
+    assert greedy_selection(as_game(-worth), 3, limit=3) == []

@@ -44,7 +44,7 @@ class Script:
 
 def test_facts_grow_from_batch_to_batch_and_survive_an_answer_without_a_list():
     model = Script("- owls hunt\n- owls eat mice", "I cannot do that.", "- owls sleep\n- owls hunt")
-    facts = create_nuggets([("Owls?", ["a", "b", "c"])], model, batch=1, most=2)
+    facts = create_nuggets([("Owls?", ["a", "b", "c"])], model, batch=1, limit=2)
     assert facts == [("owls sleep", "owls hunt")]
     assert "(none)" in model.asked[0] and "- owls eat mice" in model.asked[2]
 

@@ -55,7 +55,7 @@ def test_only_words_of_the_passage_are_nuggets(answer, spans, strays):
 def test_what_one_person_marks_is_found_in_whole_words(pairs):
     spans = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
     people = marked([spans], len(PASSAGE), overlapping="union")
-    found = agreed_spans(people, PASSAGE, least=1)
+    found = agreed_spans(people, PASSAGE, minimum=1)
     assert all(end <= start for (_, end), (start, _) in zip(found, found[1:], strict=False))
     for start, end in found:
         assert PASSAGE[start:end] == PASSAGE[start:end].strip()
@@ -65,18 +65,18 @@ def test_what_one_person_marks_is_found_in_whole_words(pairs):
 def test_more_people_agree_on_less():
     people = marked([[(0, 19)], [(5, 30)], [(10, 15)]], len(PASSAGE))
     texts = [
-        [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, least=least)]
+        [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, minimum=least)]
         for least in (1, 2, 3)
     ]
     assert texts == [["Owls hunt at night. They eat"], ["hunt at night."], ["at"]]
-    assert agreed_spans(people, PASSAGE, least=3, shortest=2) == ()
+    assert agreed_spans(people, PASSAGE, minimum=3, shortest=2) == ()
 
 
 def test_bad_marks_are_refused():
     with pytest.raises(ValueError, match=r"shape \(1, 3\) for a text of 54 characters"):
-        agreed_spans(np.ones((1, 3), bool), PASSAGE, least=1)
-    with pytest.raises(ValueError, match="least is 2 .* give 1 to 1 people"):
-        agreed_spans(np.ones((1, 54), bool), PASSAGE, least=2)
+        agreed_spans(np.ones((1, 3), bool), PASSAGE, minimum=1)
+    with pytest.raises(ValueError, match="minimum is 2 .* give 1 to 1 people"):
+        agreed_spans(np.ones((1, 54), bool), PASSAGE, minimum=2)
     with pytest.raises(ValueError, match="passage 'q' of topic '1', which is not among"):
         nuggets_frame({("1", "q"): [(0, 1)]}, {("1", "p"): PASSAGE})
     with pytest.raises(ValueError, match="has 54 characters, and a nugget from 50 to 60"):

@@ -86,7 +86,7 @@ def test_stretches_ask_for_what_single_steps_ask_for(data, wanted, depth):
     failing, telling = (data.draw(st.sets(st.sampled_from(DOCUMENTS), max_size=4)) for _ in "ab")
     say_again, calls = saying(failing, telling)
     answers = {question.id: [ANSWER] for question in questions}
-    found, made = paraphrase_questions(questions, say_again, answers, wanted=wanted)
+    found, made = paraphrase_questions(questions, say_again, answers, target=wanted)
     expected = one_step_at_a_time(questions, failing, telling, wanted) if questions else ([], [])
     assert (found, [each.id for each in made]) == expected
     asked = [name for names in calls for name in names]
@@ -97,7 +97,7 @@ def test_many_are_asked_side_by_side_and_none_too_many():
     say_again, calls = saying()
     questions = numbered(600, 2)
     found, made = paraphrase_questions(
-        questions, say_again, dict.fromkeys((each.id for each in questions), ()), wanted=500
+        questions, say_again, dict.fromkeys((each.id for each in questions), ()), target=500
     )
     assert found == [f"q{n}" for n in range(500)] and len(made) == 1000
     # The relevant passages of a stretch, then the others; the last stretch is what is still wanted.
@@ -108,7 +108,7 @@ def test_a_question_that_lost_a_passage_costs_no_more():
     questions = numbered(5, 10)
     say_again, calls = saying({"d0.0", "d1.1", "d2.9"}, telling={"d3.4"})
     answers = {question.id: [ANSWER] for question in questions}
-    found, made = paraphrase_questions(questions, say_again, answers, wanted=9)
+    found, made = paraphrase_questions(questions, say_again, answers, target=9)
     assert found == ["q4"]
     assert len(made) == 1 + 2 + 10 + 5 + 10 == sum(map(len, calls))
 
@@ -151,7 +151,7 @@ def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
             ]
 
         answers = dict.fromkeys((each.id for each in questions), ())
-        found, made = paraphrase_questions(questions, say_again, answers, wanted=35)
+        found, made = paraphrase_questions(questions, say_again, answers, target=35)
     assert counting.met.is_set() and model.asked == 35
     assert found == [f"q{n}" for n in range(35)]
     assert [each.text for each in made] == [f"So is d{n}.0." for n in range(35)]
@@ -172,26 +172,26 @@ def test_what_will_be_too_few_is_said_before_most_is_asked():
     answers = dict.fromkeys((each.id for each in questions), ())
     # The first one has all of its passages by this pattern, as has one of 1,024.
     with pytest.raises(RuntimeError, match="35 of 699 questions tried, 0 have all 10 passages"):
-        paraphrase_questions(questions[1:], say_again, answers, wanted=500, told=tell)
+        paraphrase_questions(questions[1:], say_again, answers, target=500, report=tell)
     assert [outlook.tried[0] for outlook in told] == [5, 15, 35]
     assert sum(map(len, calls)) < 200
     said = str(told[-1])
     assert "but 500 are wanted: name a better model, raise `attempts`" in said
     # Where one was found, the search goes on.
-    found, made = paraphrase_questions(questions, say_again, answers, wanted=500, told=tell)
+    found, made = paraphrase_questions(questions, say_again, answers, target=500, report=tell)
     assert found == ["q0"] and len(made) > 700
 
 
 def test_passages_that_fail_together_are_not_called_hopeless():
     # Of 40 questions 20 have all ten passages, although only 20 of 40 and 180 of 200 pass.
-    outlook = Outlook((40, *[20] * 9), (20,) * 10, candidates=100, wanted=40)
+    outlook = Outlook((40, *[20] * 9), (20,) * 10, candidates=100, target=40)
     assert outlook.expected == pytest.approx(20 + 60 / 2)
     assert "wanted" not in str(outlook) and "so about 50 of 100" in str(outlook)
 
 
 def test_no_question_is_nothing_to_ask_for():
     say_again, calls = saying()
-    assert paraphrase_questions([], say_again, {}, wanted=3) == ([], [])
+    assert paraphrase_questions([], say_again, {}, target=3) == ([], [])
     assert calls == []
 
 

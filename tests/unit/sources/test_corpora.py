@@ -215,7 +215,7 @@ def test_every_corpus_stands_in_a_dictionary_with_hash_and_size(tmp_path, monkey
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
     for name, corpus in CORPORA.items():
         for part in corpus.parts:
-            entry = entry_of(part.place, OWN, {}, None)
+            entry = entry_of(part.location, OWN, {}, None)
             assert (entry.md5 is None) == (name == "scidocs"), part
             assert entry.size > 0 or name == "scidocs"
             assert entry.url.startswith("https://")

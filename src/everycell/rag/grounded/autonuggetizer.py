@@ -64,7 +64,7 @@ def read_prompt(name: str, path: Path | None = None) -> Template:
     return templates.read_template(path or own, slots, last=last)
 
 
-def read_facts(answer: str, most: int = MOST) -> tuple[str, ...]:
+def read_facts(answer: str, limit: int = MOST) -> tuple[str, ...]:
     r"""Facts in an answer: the lines that begin with a mark or a number, each once.
 
     Examples
@@ -72,13 +72,13 @@ def read_facts(answer: str, most: int = MOST) -> tuple[str, ...]:
     >>> read_facts("Here they are:\n- Owls eat mice\n2. Owls hunt at night\n- owls eat mice")
     ('Owls eat mice', 'Owls hunt at night')
     """
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for line in answer.splitlines():
         match = re.match(r"\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)", line)
         if match:
             text = " ".join(match[1].split())
-            found.setdefault(text.lower(), text)
-    return tuple(found.values())[:most]
+            facts.setdefault(text.lower(), text)
+    return tuple(facts.values())[:limit]
 
 
 def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, ...]:
@@ -92,11 +92,11 @@ def read_labels(answer: str, count: int, allowed: Sequence[str]) -> tuple[str, .
 
 
 def create_nuggets(
-    asked: Sequence[tuple[str, Sequence[str]]],
+    topics: Sequence[tuple[str, Sequence[str]]],
     ask: Ask,
     *,
     batch: int = BATCH,
-    most: int = MOST,
+    limit: int = MOST,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
     """Facts that a good answer has, collected from batches of passages.
@@ -105,29 +105,29 @@ def create_nuggets(
     so far.
     """
     template = template or read_prompt("create")
-    facts: list[tuple[str, ...]] = [()] * len(asked)
-    rounds = max((-(-len(passages) // batch) for _, passages in asked), default=0)
+    facts: list[tuple[str, ...]] = [()] * len(topics)
+    rounds = max((-(-len(passages) // batch) for _, passages in topics), default=0)
     for start in range(0, rounds * batch, batch):
-        places = [place for place, (_, passages) in enumerate(asked) if start < len(passages)]
+        indices = [index for index, (_, passages) in enumerate(topics) if start < len(passages)]
         answers = ask(
             [
                 templates.fill(
                     template,
-                    question=asked[place][0],
-                    facts=_lines(facts[place]) or "(none)",
-                    passages=_numbered(asked[place][1][start : start + batch]),
-                    most=str(most),
+                    question=topics[index][0],
+                    facts=_lines(facts[index]) or "(none)",
+                    passages=_numbered(topics[index][1][start : start + batch]),
+                    most=str(limit),
                 )
-                for place in places
+                for index in indices
             ]
         )
-        for place, answer in zip(places, answers, strict=True):
-            facts[place] = read_facts(answer, most) or facts[place]
+        for index, answer in zip(indices, answers, strict=True):
+            facts[index] = read_facts(answer, limit) or facts[index]
     return facts
 
 
 def label_importance(
-    asked: Sequence[tuple[str, Sequence[str]]],
+    topics: Sequence[tuple[str, Sequence[str]]],
     ask: Ask,
     *,
     batch: int = BATCH,
@@ -135,12 +135,12 @@ def label_importance(
 ) -> list[tuple[str, ...]]:
     """Importance of each fact: `IMPORTANCE`, or "" if the model did not say."""
     template = template or read_prompt("importance")
-    parts = [_parts(facts, batch) for _, facts in asked]
+    parts = [_parts(facts, batch) for _, facts in topics]
     answers = iter(
         ask(
             [
                 templates.fill(template, question=question, facts=_numbered(part))
-                for (question, _), own in zip(asked, parts, strict=True)
+                for (question, _), own in zip(topics, parts, strict=True)
                 for part in own
             ]
         )
@@ -164,7 +164,7 @@ def assign_nuggets(
     response supports nothing, without a request.
     """
     template = template or read_prompt("assign")
-    spoken = [each for each in responses if each[1].strip()]
+    spoken = [pair for pair in responses if pair[1].strip()]
     parts = [_parts(facts, batch) for _, _, facts in spoken]
     answers = iter(
         ask(
@@ -177,12 +177,12 @@ def assign_nuggets(
             ]
         )
     )
-    found = iter(
+    labels = iter(
         tuple(label for part in own for label in read_labels(next(answers), len(part), SUPPORT))
         for own in parts
     )
     return [
-        next(found) if response.strip() else (SUPPORT[-1],) * len(facts)
+        next(labels) if response.strip() else (SUPPORT[-1],) * len(facts)
         for _, response, facts in responses
     ]
 

@@ -73,10 +73,10 @@ def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
     with warnings.catch_warnings():
         # That there are fewer points than neighbours, and that a seed leaves one thread.
         warnings.simplefilter("ignore", UserWarning)
-        places = UMAP(
+        reduced = UMAP(
             n_neighbors=50, n_components=2, min_dist=0.01, random_state=seed
         ).fit_transform(points)
-    return _in_order(HDBSCAN(min_cluster_size=2, min_samples=1, copy=True).fit_predict(places))
+    return _in_order(HDBSCAN(min_cluster_size=2, min_samples=1, copy=True).fit_predict(reduced))
 
 
 def _in_order(labels: npt.ArrayLike) -> IntArray:

@@ -73,26 +73,26 @@ def marked_spans(passage: str, answer: str) -> Detected:
     >>> marked_spans("Owls eat mice. They hunt.", "<IN>Owls eat  mice.</IN> <IN>Owls sleep</IN>")
     Detected(spans=((0, 14),), strays=('Owls sleep',))
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     strays = []
-    place = 0
+    offset = 0
     pattern = rf"{re.escape(OPENING)}((?:(?!{re.escape(OPENING)}).)*?){re.escape(CLOSING)}"
     for text in re.findall(pattern, answer, flags=re.DOTALL):
         words = text.split()
         if not words:
             continue
-        wanted = re.compile(r"\s+".join(map(re.escape, words)))
-        match = wanted.search(passage, place) or wanted.search(passage)
+        regex = re.compile(r"\s+".join(map(re.escape, words)))
+        match = regex.search(passage, offset) or regex.search(passage)
         if match is None:
             strays.append(" ".join(words))
-        elif all(match.end() <= start or match.start() >= end for start, end in found):
-            found.append(match.span())
-            place = match.end()
-    return Detected(tuple(sorted(found)), tuple(strays))
+        elif all(match.end() <= start or match.start() >= end for start, end in spans):
+            spans.append(match.span())
+            offset = match.end()
+    return Detected(tuple(sorted(spans)), tuple(strays))
 
 
 def agreed_spans(
-    people: npt.ArrayLike, text: str, *, least: int, shortest: int = 1
+    people: npt.ArrayLike, text: str, *, minimum: int, shortest: int = 1
 ) -> tuple[Span, ...]:
     """Parts of a text that enough people marked, in whole words.
 
@@ -109,12 +109,12 @@ def agreed_spans(
             f"The marks have shape {marks.shape} for a text of {len(text)} characters: give a row "
             "per person and a column per character."
         )
-    if not 1 <= least <= len(marks) or shortest < 1:
+    if not 1 <= minimum <= len(marks) or shortest < 1:
         raise ValueError(
-            f"least is {least} and shortest {shortest}: give 1 to {len(marks)} people, and 1 word "
-            "or more."
+            f"minimum is {minimum} and shortest {shortest}: give 1 to {len(marks)} people, and 1 "
+            "word or more."
         )
-    enough = marks.sum(axis=0) >= least
+    enough = marks.sum(axis=0) >= minimum
     parts: list[list[Span]] = [[]]
     for word in re.finditer(r"\S+", text):
         if 2 * enough[word.start() : word.end()].sum() >= word.end() - word.start():

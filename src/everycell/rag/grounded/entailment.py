@@ -57,9 +57,9 @@ def inferred(
     batch: int = 32,
 ) -> FloatArray:
     """Probabilities of each pair of premise and hypothesis."""
-    places = {str(name).lower(): int(place) for place, name in model.config.id2label.items()}
-    columns = [places[label] for label in LABELS]
-    found = []
+    index_of = {str(name).lower(): int(index) for index, name in model.config.id2label.items()}
+    columns = [index_of[label] for label in LABELS]
+    batches = []
     for start in range(0, len(pairs), batch):
         premises, hypotheses = zip(*pairs[start : start + batch], strict=True)
         tokens = tokenizer(
@@ -72,5 +72,5 @@ def inferred(
         ).to(model.device)
         with torch.inference_mode():
             logits = model(**tokens).logits.double()
-        found.append(torch.softmax(logits, dim=1)[:, columns].cpu().numpy())
-    return np.concatenate(found) if found else np.zeros((0, len(LABELS)))
+        batches.append(torch.softmax(logits, dim=1)[:, columns].cpu().numpy())
+    return np.concatenate(batches) if batches else np.zeros((0, len(LABELS)))

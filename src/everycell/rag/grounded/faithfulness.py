@@ -75,12 +75,12 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
     >>> faithfulness([own], lambda prompts: next(replies))
     [1.0]
     """
-    spoken = [each for each in responses if each.response.strip()]
+    spoken = [response for response in responses if response.response.strip()]
     template = read_prompt("statements")
     answers = ask(
         [
-            templates.fill(template, question=each.question, response=each.response)
-            for each in spoken
+            templates.fill(template, question=response.question, response=response.response)
+            for response in spoken
         ]
     )
     statements = [read_facts(answer, MOST) for answer in answers]
@@ -90,10 +90,10 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
             [
                 templates.fill(
                     template,
-                    passages="\n".join(" ".join(text.split()) for text in each.passages),
-                    statements="\n".join(f"{place}. {text}" for place, text in enumerate(own, 1)),
+                    passages="\n".join(" ".join(text.split()) for text in response.passages),
+                    statements="\n".join(f"{number}. {text}" for number, text in enumerate(own, 1)),
                 )
-                for each, own in zip(spoken, statements, strict=True)
+                for response, own in zip(spoken, statements, strict=True)
                 if own
             ]
         )
@@ -104,7 +104,7 @@ def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
         else float("nan")
         for own in statements
     )
-    return [next(shares) if each.response.strip() else float("nan") for each in responses]
+    return [next(shares) if response.response.strip() else float("nan") for response in responses]
 
 
 def answer_relevance(
@@ -112,16 +112,21 @@ def answer_relevance(
 ) -> list[float]:
     """Mean cosine of each question and those that its response answers."""
     template = read_prompt("asked_questions")
-    spoken = [each for each in responses if each.response.strip()]
+    spoken = [response for response in responses if response.response.strip()]
     answers = iter(
-        ask([templates.fill(template, response=each.response, count=str(count)) for each in spoken])
+        ask(
+            [
+                templates.fill(template, response=response.response, count=str(count))
+                for response in spoken
+            ]
+        )
     )
     scores = []
-    for each in responses:
-        found = read_facts(next(answers), count) if each.response.strip() else ()
-        if not found:
+    for response in responses:
+        questions = read_facts(next(answers), count) if response.response.strip() else ()
+        if not questions:
             scores.append(0.0)
             continue
-        vectors = encode([each.question, *found])
+        vectors = encode([response.question, *questions])
         scores.append(float((vectors[1:] @ vectors[0]).mean()))
     return scores

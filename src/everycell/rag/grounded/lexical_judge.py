@@ -52,8 +52,8 @@ class Words:
         having = np.asarray(counter.fit_transform(responses).sum(axis=0)).ravel()
         total = len(responses)
         self._weights = {
-            term: float(np.log((total + 1) / (having[place] + 0.5)))
-            for term, place in counter.vocabulary_.items()
+            term: float(np.log((total + 1) / (having[column] + 0.5)))
+            for term, column in counter.vocabulary_.items()
         }
         self._unknown = float(np.log((total + 1) / 0.5))
 
@@ -62,21 +62,21 @@ class Words:
         cut = [
             [text[start:end] for start, end in sentence_spans(text)] or [""] for text in responses
         ]
-        sentences = [each for part in cut for each in part]
+        sentences = [sentence for part in cut for sentence in part]
         starts = np.cumsum([0] + [len(part) for part in cut[:-1]])
         counter = CountVectorizer(analyzer=stems, binary=True)
         every = counter.fit_transform([*facts, question, *responses, *sentences, "none"])
         terms = counter.get_feature_names_out()
         idf = np.array([self._weights.get(term, self._unknown) for term in terms])
         n, m = len(facts), len(responses)
-        own, asked = every[:n], every[n]
-        new = own - own.multiply(asked)
+        own, question_vector = every[:n], every[n]
+        new = own - own.multiply(question_vector)
         of_responses, of_sentences = every[n + 1 : n + 1 + m], every[n + 1 + m : -1]
 
         def share(rows: sparse.spmatrix, weights: FloatArray, texts: sparse.spmatrix) -> FloatArray:
             weighted = sparse.csr_array(rows.multiply(weights))
-            whole = np.asarray(weighted.sum(axis=1)).ravel()
-            return np.asarray((weighted @ texts.T).todense()) / np.maximum(whole, 1e-9)[:, None]
+            totals = np.asarray(weighted.sum(axis=1)).ravel()
+            return np.asarray((weighted @ texts.T).todense()) / np.maximum(totals, 1e-9)[:, None]
 
         alike = np.ones(len(terms))
         in_sentences = share(own, idf, of_sentences)
@@ -94,7 +94,7 @@ class Words:
             share(new, idf, of_responses),
             np.maximum.reduceat(share(new, idf, of_sentences), starts, axis=1),
             share(paired[:n], np.ones(paired.shape[1]), paired[n:-1]),
-            *(np.broadcast_to(each[:, None], (n, m)) for each in (left, sizes, rarity)),
+            *(np.broadcast_to(values[:, None], (n, m)) for values in (left, sizes, rarity)),
             np.broadcast_to(lengths, (n, m)),
         ]
         return np.stack(columns, axis=-1)
@@ -122,10 +122,12 @@ def labelled_features(
     parts, features = [], []
     for topic, own in rows.groupby("topic", sort=False):
         facts, runs = list(own["text"].unique()), list(own["run"].unique())
-        found = words.features(facts, questions[topic], [responses[run, topic] for run in runs])
-        places = own["text"].map(facts.index), own["run"].map(runs.index)
+        by_response = words.features(
+            facts, questions[topic], [responses[run, topic] for run in runs]
+        )
+        positions = own["text"].map(facts.index), own["run"].map(runs.index)
         parts.append(own)
-        features.append(found[places[0].to_numpy(), places[1].to_numpy()])
+        features.append(by_response[positions[0].to_numpy(), positions[1].to_numpy()])
     return pd.concat(parts), np.concatenate(features)
 
 
@@ -137,14 +139,14 @@ def train_judge(features: FloatArray, supported: npt.ArrayLike) -> Pipeline:
 
 def imitation(rows: pd.DataFrame, probabilities: npt.ArrayLike) -> dict[str, float]:
     """Agreement of probabilities with held-out labels."""
-    found = np.asarray(probabilities, float)
+    scores = np.asarray(probabilities, float)
     supported = (rows["support"] == "support").to_numpy()
-    said = np.zeros(len(found), bool)
-    said[np.argsort(-found, kind="stable")[: int(supported.sum())]] = True
-    shares = supported_shares(rows, found) - supported_shares(rows, supported)
+    predicted = np.zeros(len(scores), bool)
+    predicted[np.argsort(-scores, kind="stable")[: int(supported.sum())]] = True
+    shares = supported_shares(rows, scores) - supported_shares(rows, supported)
     return {
-        "AUC": float(roc_auc_score(supported, found)),
-        "kappa": float(cohen_kappa_score(supported, said)),
+        "AUC": float(roc_auc_score(supported, scores)),
+        "kappa": float(cohen_kappa_score(supported, predicted)),
         "difference": float(shares.groupby("run").mean().mean()),
         "absolute difference": float(shares.groupby("run").mean().abs().mean()),
         "facts": float(len(rows)),

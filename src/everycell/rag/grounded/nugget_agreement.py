@@ -14,12 +14,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(stems(text))
 
 
-def found_share(facts: Sequence[str], others: Sequence[str], *, least: float = 0.5) -> float:
+def found_share(facts: Sequence[str], other_facts: Sequence[str], *, minimum: float = 0.5) -> float:
     """Share of some facts that one of the others has."""
-    words = [_words(text) for text in others]
-    wanted = [own for own in map(_words, facts) if own]
-    if not wanted:
+    words = [_words(text) for text in other_facts]
+    needed = [own for own in map(_words, facts) if own]
+    if not needed:
         return float("nan")
-    return sum(any(len(own & each) >= least * len(own) for each in words) for own in wanted) / len(
-        wanted
-    )
+    return sum(
+        any(len(own & other) >= minimum * len(own) for other in words) for own in needed
+    ) / len(needed)

@@ -39,7 +39,7 @@ def provenance(
     """
     texts = {(row.topic, row.passage_id): row.text for row in passages.itertuples(index=False)}
     of_topic = {topic: rows for topic, rows in nuggets.groupby("topic", sort=False)}
-    found = []
+    entries = []
     for response in responses:
         rows = of_topic.get(response.topic, nuggets.iloc[:0]).to_dict("records")
         known = {row["nugget"] for row in rows}
@@ -58,14 +58,14 @@ def provenance(
                     f"{row['start']} to {row['end']} are not the text of nugget {row['nugget']}; "
                     "give nuggets and passages of one run."
                 )
-        found.append(
+        entries.append(
             {
                 "topic": response.topic,
                 "question": questions[response.topic],
                 "follow_up": response.follow_up,
                 "sentences": [
-                    {"text": each.text, "nuggets": list(each.nuggets)}
-                    for each in response.sentences
+                    {"text": part.text, "nuggets": list(part.nuggets)}
+                    for part in response.sentences
                 ],
                 "spans": [
                     {
@@ -84,26 +84,26 @@ def provenance(
                 },
             }
         )
-    return found
+    return entries
 
 
 def pieces(passage: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, int | None]]:
     """A passage cut at its spans: text, and the number of its nugget or None."""
-    found: list[tuple[str, int | None]] = []
-    place = 0
-    for span in sorted(spans, key=lambda each: each["start"]):
-        if span["start"] > place:
-            found.append((passage[place : span["start"]], None))
-        found.append((passage[span["start"] : span["end"]], span["nugget"]))
-        place = span["end"]
-    if place < len(passage):
-        found.append((passage[place:], None))
-    return found
+    segments: list[tuple[str, int | None]] = []
+    end = 0
+    for span in sorted(spans, key=lambda item: item["start"]):
+        if span["start"] > end:
+            segments.append((passage[end : span["start"]], None))
+        segments.append((passage[span["start"] : span["end"]], span["nugget"]))
+        end = span["end"]
+    if end < len(passage):
+        segments.append((passage[end:], None))
+    return segments
 
 
 def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: str = "") -> str:
     """A page of responses: each sentence links to its spans, and each span to its sentences."""
-    shown = []
+    blocks = []
     for number, response in enumerate(responses, 1):
         cut = {
             passage: pieces(
@@ -111,9 +111,9 @@ def provenance_page(responses: Sequence[Mapping[str, Any]], title: str, note: st
             )
             for passage, text in response["passages"].items()
         }
-        said: dict[int, list[int]] = {}
-        for place, sentence in enumerate(response["sentences"], 1):
+        sentences_by_passage: dict[int, list[int]] = {}
+        for position, sentence in enumerate(response["sentences"], 1):
             for nugget in sentence["nuggets"]:
-                said.setdefault(nugget, []).append(place)
-        shown.append({**response, "number": number, "pieces": cut, "said": said})
-    return _PAGES.get_template("provenance.html").render(responses=shown, title=title, note=note)
+                sentences_by_passage.setdefault(nugget, []).append(position)
+        blocks.append({**response, "number": number, "pieces": cut, "said": sentences_by_passage})
+    return _PAGES.get_template("provenance.html").render(responses=blocks, title=title, note=note)

@@ -27,17 +27,17 @@ def vector_scores(
     question: npt.ArrayLike, vectors: npt.ArrayLike, clusters: npt.ArrayLike
 ) -> FloatArray:
     """Cosine of a question and the mean of each cluster's nuggets."""
-    asked, points, labels = (
+    question_vector, points, labels = (
         np.asarray(question, float),
         np.asarray(vectors, float),
         np.asarray(clusters),
     )
-    found = []
+    scores = []
     for cluster in range(labels.max() + 1):
         mean = points[labels == cluster].mean(axis=0)
-        length = np.linalg.norm(mean) * np.linalg.norm(asked)
-        found.append(float(mean @ asked / length) if length else 0.0)
-    return np.array(found)
+        length = np.linalg.norm(mean) * np.linalg.norm(question_vector)
+        scores.append(float(mean @ question_vector / length) if length else 0.0)
+    return np.array(scores)
 
 
 def order(scores: npt.ArrayLike) -> list[int]:
@@ -48,4 +48,4 @@ def order(scores: npt.ArrayLike) -> list[int]:
     >>> order([0.1, 0.5, 0.5])
     [1, 2, 0]
     """
-    return [int(place) for place in np.argsort(-np.asarray(scores, float), kind="stable")]
+    return [int(position) for position in np.argsort(-np.asarray(scores, float), kind="stable")]

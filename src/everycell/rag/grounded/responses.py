@@ -109,7 +109,7 @@ class Response(NamedTuple):
     @property
     def text(self) -> str:
         """Its sentences, joined by blanks."""
-        return " ".join(each.text for each in self.sentences)
+        return " ".join(sentence.text for sentence in self.sentences)
 
 
 def read_prompt(name: str, path: Path | None = None) -> Template:
@@ -130,7 +130,7 @@ def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Mes
         name: str(value)
         if isinstance(value, (str, int))
         else "\n".join(
-            f"{number}. {' '.join(each.split())}" for number, each in enumerate(value, 1)
+            f"{number}. {' '.join(text.split())}" for number, text in enumerate(value, 1)
         )
         for name, value in values.items()
     }
@@ -158,19 +158,17 @@ def central(texts: Sequence[str]) -> int:
                 [
                     len(own & other) / max(len(other), 1)
                     for at, other in enumerate(words)
-                    if at != place
+                    if at != row
                 ]
                 or [0.0]
             )
         )
-        for place, own in enumerate(words)
+        for row, own in enumerate(words)
     ]
-    return max(
-        range(len(texts)), key=lambda place: (round(worth[place], 12), len(words[place]), -place)
-    )
+    return max(range(len(texts)), key=lambda row: (round(worth[row], 12), len(words[row]), -row))
 
 
-def first_words(text: str, most: int) -> str:
+def first_words(text: str, limit: int) -> str:
     """The beginning of a text, or the whole text if it is short enough.
 
     Examples
@@ -179,22 +177,22 @@ def first_words(text: str, most: int) -> str:
     ('Owls eat small …', 'Owls eat.')
     """
     words = text.split()
-    return " ".join(words) if len(words) <= most else f"{' '.join(words[:most])} …"
+    return " ".join(words) if len(words) <= limit else f"{' '.join(words[:limit])} …"
 
 
-def traced(text: str, sources: Mapping[int, str], *, least: float = 0.5) -> tuple[Sentence, ...]:
+def traced(text: str, sources: Mapping[int, str], *, minimum: float = 0.5) -> tuple[Sentence, ...]:
     """Sentences of a generated text, each with the nuggets whose words it contains."""
     words = {number: set(stems(source)) for number, source in sources.items()}
-    found = []
+    sentences = []
     for start, end in sentence_spans(text):
         own = set(stems(text[start:end]))
         nuggets = tuple(
             number
-            for number, each in words.items()
-            if each and len(each & own) >= least * len(each)
+            for number, words_of_source in words.items()
+            if words_of_source and len(words_of_source & own) >= minimum * len(words_of_source)
         )
-        found.append(Sentence(" ".join(text[start:end].split()), nuggets))
-    return tuple(found)
+        sentences.append(Sentence(" ".join(text[start:end].split()), nuggets))
+    return tuple(sentences)
 
 
 def one_line(text: str) -> str:
@@ -224,8 +222,8 @@ def responses_frame(responses: Mapping[str, Sequence[Response]]) -> pd.DataFrame
     """Responses of several systems as a frame, a row per sentence."""
     rows = [
         (system, response.topic, number, sentence.text, list(sentence.nuggets), response.follow_up)
-        for system, each in responses.items()
-        for response in each
+        for system, one in responses.items()
+        for response in one
         for number, sentence in (list(enumerate(response.sentences, 1)) or [(0, Sentence("", ()))])
     ]
     return pd.DataFrame(
