@@ -7,6 +7,7 @@ nothing: the models are random, the texts invented.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -14,11 +15,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+import toy_corpora
 from language_model_server import reply_of
+from rehearsal.kilt import make_folder
 from rehearsal.stage import Settings, Stage
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_language_model import make_model, make_tokenizer
 from tiny_t5 import write_t5
+from toy_corpora import YEARS, founded
 from transformers import BertForSequenceClassification
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
@@ -28,8 +32,7 @@ from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import write_run
 
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
-PLACES = ["Aldby", "Brink", "Corvik", "Dornes", "Elsund"]
-YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
+PLACES = toy_corpora.PLACES[:5]
 
 
 def write_lines(path: Path, rows: list[dict]) -> None:
@@ -51,10 +54,6 @@ def write_inference(folder: Path) -> None:
     model.config.id2label = dict(enumerate(("contradiction", "entailment", "neutral")))
     model.config.label2id = {name: place for place, name in model.config.id2label.items()}
     write_bert(folder, model, words)
-
-
-def founded(place: str, by: str = "a small monastery") -> str:
-    return f"The old town of {place} by the sea was founded in {YEARS[place]} by {by}."
 
 
 def write_language_model(folder: Path) -> None:
@@ -120,20 +119,8 @@ def attribution(stage: Stage) -> Settings:
             for rank, document in enumerate(ranked, start=1):
                 rows.append(f"q{number} Q0 {document} {rank} {-rank} {name}\n")
         (data / f"{name}.run").write_text("".join(rows))
-    ids = [str(number) for number in range(len(PLACES))]
-    listed = [
-        [{"is_selected": int(each == place), "passage_text": founded(each, "some monks")}
-         for each in PLACES]
-        for place in PLACES
-    ]  # fmt: skip
-    listed[0].append({"is_selected": 0, "passage_text": ""})
-    qa = {
-        "query": dict(zip(ids, (f"how old is {place}" for place in PLACES), strict=True)),
-        "query_id": {name: int(name) for name in ids},
-        "answers": dict(zip(ids, ([YEARS[place]] for place in PLACES), strict=True)),
-        "passages": dict(zip(ids, listed, strict=True)),
-    }
-    (stage.folder / "data/dev_v2.1.json").write_text(json.dumps(qa))
+    qa = toy_corpora.msmarco_qa(PLACES, len(PLACES))
+    (stage.folder / "data/dev_v2.1.json").write_bytes(gzip.decompress(qa))
 
     def answer(handler: object, body: dict) -> dict:
         said = body["messages"][-1]["content"]
@@ -230,26 +217,21 @@ def list_explanations(stage: Stage) -> Settings:
 def citations(stage: Stage) -> Settings:
     """heuss2025, chapter 5: questions, passages, a run, and a model that cites words.
 
-    In published form: requests and replies of Command-R behind vLLM, with documents that its
-    template shows, numbered from 0. Invented: the texts, and the model's behaviour.
+    In published form: the two files of KILT, from which the documented scripts make the folder;
+    requests and replies of Command-R behind vLLM, with documents that its template shows, numbered
+    from 0. Invented: the texts, the tokenizer, the scores of ColBERT, and the model's behaviour.
     """
     claims = {"owls": "night", "bees": "honey", "ants": "nests"}
-    texts = ["Owls hunt at night.", "Owls are birds.", "Bees make honey.", "Bees live in hives."]
-    texts += ["Ants dig nests.", "Ants are small."]
-    data = stage.folder / "data/cited"
-    passages = [{"id": f"p{number}", "text": text} for number, text in enumerate(texts)]
-    write_lines(data / "passages.jsonl", passages)
-    questions = [
-        {"id": f"q{place}", "question": f"What of {name}?", "relevant": []}
-        for place, name in enumerate(claims)
-    ]
-    write_lines(data / "questions.jsonl", questions)
-    run = [
-        f"q{place} Q0 p{2 * place + rank} {rank + 1} {2 - rank} mine\n"
-        for place in range(3)
-        for rank in (0, 1)
-    ]
-    (data / "retrieved.run").write_text("".join(run))
+    pages = {
+        "Owl": ["Owls hunt ", "at night."],
+        "Owls as birds": ["Owls are birds."],
+        "Bee": ["Bees make honey."],
+        "Hive": ["Bees live in hives."],
+        "Ant": ["Ants dig nests."],
+        "Ants as insects": ["Ants are small."],
+    }
+    questions = {str(number): f"What of {name}?" for number, name in enumerate(claims)}
+    make_folder(stage.folder, questions, pages)
 
     def answer(handler: object, body: dict) -> dict:
         question = body["messages"][-1]["content"]
@@ -270,7 +252,7 @@ def citations(stage: Stage) -> Settings:
         "citation_faithfulness": {
             "full": {
                 "models": {"mine": "own template"},
-                "data": "data/cited",
+                "data": "data/nq-kilt",
                 "questions": 9,
                 "depth": 2,
             }
