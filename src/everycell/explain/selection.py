@@ -30,7 +30,7 @@ def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
 
     Examples
     --------
-    >>> greedy_selection(lambda taken: taken @ np.array([1.0, -1.0, 3.0]), 3, most=3)
+    >>> greedy_selection(lambda taken: taken @ np.array([1.0, -1.0, 3.0]), 3, limit=3)
     [2, 0]
     """
     selected = np.zeros(players, dtype=bool)

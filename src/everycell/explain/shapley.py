@@ -139,7 +139,7 @@ def sampled_shapley_values(
     --------
     >>> game = lambda coalitions: coalitions @ np.array([1.0, 2.0, 4.0])
     >>> rng = np.random.default_rng(0)
-    >>> sampled_shapley_values(game, 3, tolerance=0.1, most=100, rng=rng).values.tolist()
+    >>> sampled_shapley_values(game, 3, tolerance=0.1, limit=100, rng=rng).values.tolist()
     [1.0, 2.0, 4.0]
     """
     if players < 1 or limit < 2 or at_once < 2 or not tolerance > 0:

@@ -81,7 +81,7 @@ def clean_answer(text: str, *, keep_all: bool = False) -> str:
     --------
     >>> clean_answer('\nSure, here it is in other words:\n"Canals run through Delft."\nI hope so.')
     'Canals run through Delft.'
-    >>> clean_answer("Sure, here it is:\nCanals run\n\nthrough Delft.", whole=True)
+    >>> clean_answer("Sure, here it is:\nCanals run\n\nthrough Delft.", keep_all=True)
     'Canals run through Delft.'
     """
     body = _LEAD.sub("", text.strip().strip(_QUOTES))

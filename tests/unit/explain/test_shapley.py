@@ -132,10 +132,10 @@ def test_worth_of_some_coalitions_alone_is_refused(count):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"tolerance": 0}, {"tolerance": float("nan")}, {"most": 1}, {"at_once": 1}]
+    "wrong", [{"tolerance": 0}, {"tolerance": float("nan")}, {"limit": 1}, {"at_once": 1}]
 )
 def test_sampling_refuses_numbers_that_are_too_small(wrong):
-    arguments = {"tolerance": 0.1, "most": 10, "rng": np.random.default_rng(0)} | wrong
+    arguments = {"tolerance": 0.1, "limit": 10, "rng": np.random.default_rng(0)} | wrong
     with pytest.raises(ValueError, match="allowed are"):
         sampled_shapley_values(as_game(np.zeros(4)), 2, **arguments)
 

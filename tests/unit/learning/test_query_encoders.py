@@ -125,5 +125,5 @@ def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
     with pytest.raises(ModelError, match="lack 'tok_proj.bias' and so are no unicoil encoder"):
         load_encoder(folder, "unicoil")
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="only as pytorch_model.bin, .*`everycell convert-w"):
+    with pytest.raises(ModelError, match="only as pytorch_model.bin, .*convert-weights`"):
         load_encoder(folder, "first")

@@ -100,7 +100,7 @@ def agreed_spans(
     --------
     >>> from everycell.dialogue.spans import marked
     >>> text = "Owls eat small mice at night."
-    >>> agreed_spans(marked([[(0, 19)], [(5, 25)]], len(text)), text, least=2)
+    >>> agreed_spans(marked([[(0, 19)], [(5, 25)]], len(text)), text, minimum=2)
     ((5, 19),)
     """
     marks = np.asarray(people, dtype=bool)

@@ -118,7 +118,7 @@ def outlook_writer(write: Callable[[str], object]) -> Callable[[Outlook], None]:
 
     Examples
     --------
-    >>> outlook = Outlook((10, 6), (6, 3), candidates=20, wanted=5)
+    >>> outlook = Outlook((10, 6), (6, 3), candidates=20, target=5)
     >>> outlook_writer(lambda line: print(line[:22]))(outlook)
     10 of 20 questions tri
     """
@@ -137,7 +137,7 @@ def hopeless_search_stopper(
     Examples
     --------
     >>> told = hopeless_search_stopper("toy", lambda line: None)
-    >>> told(Outlook((30, 2), (2, 0), candidates=30, wanted=5))
+    >>> told(Outlook((30, 2), (2, 0), candidates=30, target=5))
     Traceback (most recent call last):
     everycell.language_models.generation.LanguageModelError: toy is asked for no more passages: \
 30 of 30 questions tried, 0 have all 2 passages: 2 of 30 relevant ones and 0 of 2 others can be \
