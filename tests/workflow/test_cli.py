@@ -138,7 +138,7 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
     assert (code, out) == (
         1,
         "",
-    ) and "'lajewska2025_ch55' is not a work, chapter or artefact" in err
+    ) and "'lajewska2025_ch55' is not a paper, chapter or artefact" in err
 
 
 def test_totals_are_the_sums_of_the_entries(call, built):
@@ -174,7 +174,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
         (["list", "--state", "done"], "--state is 'done'; allowed are reproduced, surrogate data,"),
         (
             ["list", "sakai2024"],
-            "'sakai2024' is not a work, chapter or artefact; did you mean sakai2023",
+            "'sakai2024' is not a paper, chapter or artefact; did you mean sakai2023",
         ),
         (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
         (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),

@@ -131,8 +131,8 @@ class Names:
         >>> Names({}).find("everything")
         Traceback (most recent call last):
             ...
-        everycell.engine.published_cells.CardError: 'everything' is not a paper, chapter or artefact; \
-`everycell list` names all.
+        everycell.engine.published_cells.CardError: 'everything' is not a paper, \
+chapter or artefact; `everycell list` names all.
         """
         words = words_of(text)
         selections, tier = self._known.get(words, []), None

@@ -10,7 +10,6 @@ from typing import cast
 from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, with_noun
 from everycell.engine.differences import compare_folders
-from everycell.engine.printed_cells import CardError
 from everycell.engine.rebuilding import (
     CodeChangedError,
     InputsMissingError,
@@ -20,56 +19,51 @@ from everycell.engine.rebuilding import (
     name_of,
     rebuild,
 )
-from everycell.engine.receipts import ReceiptError, read_receipt
-from everycell.engine.registry_entries import SourceError
-from everycell.engine.settings import ConfigError
+from everycell.engine.receipts import read_receipt
 from everycell.engine.tiers import Tier
 
-#: Exit codes beside 0 (the same) and 1 (something differs).
-ERROR, INPUTS, CODE, FAILED = 2, 3, 4, 5
+#: Exit codes beside 0 (the same), 1 (something differs) and 2 (an error).
+INPUTS, CODE, FAILED = 3, 4, 5
 
 
 def compare_with_rebuilt(names: list[str], results: Path, cores: int, into: Path | None) -> int:
     """Rebuild results and say which of their files are the same; return the exit code."""
+    if into is not None and into.exists() and any(into.iterdir()):
+        raise RebuildError(f"{into} is not empty; name another folder.")
+    papers = project.papers()
+    receipts = find_receipts(names, results)
     try:
-        if into is not None and into.exists() and any(into.iterdir()):
-            raise RebuildError(f"{into} is not empty; name another folder.")
-        papers = project.papers()
-        receipts = find_receipts(names, results)
         check_origin(receipts, project.ROOT)
-    except (CardError, ConfigError, OSError, RebuildError, ReceiptError, SourceError) as error:
+    except (CodeChangedError, InputsMissingError) as error:
         echo(f"everycell: {error}", err=True)
-        kinds: dict[type[Exception], int] = {InputsMissingError: INPUTS, CodeChangedError: CODE}
-        return kinds.get(type(error), ERROR)
-    wanted = [name_of(receipt, results) for receipt in receipts]
+        return INPUTS if isinstance(error, InputsMissingError) else CODE
+    rebuilt = [name_of(receipt, results) for receipt in receipts]
     folder = into or Path(tempfile.mkdtemp(prefix="everycell-rebuild-"))
     folder.mkdir(parents=True, exist_ok=True)
-    echo(f"Making {with_noun(len(wanted), 'result')} again in {folder}.", err=True)
+    echo(f"Rebuilding {with_noun(len(rebuilt), 'result')} in {folder}.", err=True)
     try:
-        rebuild(wanted, project.ROOT, folder, cores)
+        rebuild(rebuilt, project.ROOT, folder, cores)
     except (OSError, RebuildError) as error:
         echo(f"everycell: {error}", err=True)
         return FAILED
-    again = folder / "results"
-    differing = False
-    for found in compare_folders(results, again):
-        if found.name not in wanted:
+    is_different = False
+    for difference in compare_folders(results, folder / "results"):
+        if difference.name not in rebuilt:
             continue
-        tier, _, artefact = found.name.partition("/")
+        tier, _, artefact = difference.name.partition("/")
         key, _, name = artefact.partition("/")
-        card = papers[key].artefacts[name].card if name else None
-        varies = card.tiers[cast(Tier, tier)].varies if card else None
-        files = len(read_receipt(results / f"{found.name}.receipt.json")["outputs"])
-        if found.same:
-            echo(f"{found.name}: {with_noun(files, 'file')}, the same bytes.")
+        varies = papers[key].artefacts[name].card.tiers[cast(Tier, tier)].varies if name else None
+        files = len(read_receipt(results / f"{difference.name}.receipt.json")["outputs"])
+        if difference.same:
+            echo(f"{difference.name}: {with_noun(files, 'file')}, the same bytes.")
         elif varies:
-            changed = with_noun(len(found.files), "file")
-            echo(f"{found.name}: {changed} of {files} differ, as its card allows: {varies}")
+            changed = with_noun(len(difference.files), "file")
+            echo(f"{difference.name}: {changed} of {files} differ, as its record allows: {varies}")
         else:
-            differing = True
-            echo("\n".join(difference_lines(found, results, again, 10)))
-    if into is None and not differing:
+            is_different = True
+            echo("\n".join(difference_lines(difference, results, folder / "results", 10)))
+    if is_different:
+        echo(f"The rebuilt results are in {folder}.", err=True)
+    elif into is None:
         shutil.rmtree(folder, ignore_errors=True)
-    elif differing:
-        echo(f"What was made again is in {folder}.", err=True)
-    return int(differing)
+    return int(is_different)

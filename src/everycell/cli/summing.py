@@ -11,7 +11,7 @@ import typer
 from everycell.cli import project
 from everycell.cli.options import Form, Format
 from everycell.cli.printing import print_for_programs, with_noun
-from everycell.cli.project import can_be_run, warn_of_faults
+from everycell.cli.project import can_be_run, collect_results
 from everycell.engine.artefacts import Paper
 from everycell.engine.counting import (
     NOT_RUN,
@@ -23,7 +23,6 @@ from everycell.engine.counting import (
     total,
 )
 from everycell.engine.reports import OUTCOME_NAMES, VERDICTS
-from everycell.engine.results import collect
 
 
 def summary(form: Format = "table") -> None:
@@ -36,9 +35,7 @@ def print_summary(
 ) -> None:
     """Print the counts of some papers (all by default), and for readers the path of the page."""
     papers = {key: papers[key] for key in (papers if keys is None else keys)}
-    results = collect(papers, project.RESULTS, project.ROOT, wanted=can_be_run, audits=None)
-    warn_of_faults(results)
-    chapters = count_chapters(papers, results)
+    chapters = count_chapters(papers, collect_results(papers, can_be_run))
     by_paper = {
         key: total(counts for (paper, _), counts in chapters.items() if paper == key)
         for key in papers
