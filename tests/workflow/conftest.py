@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from harness import find_mirror
 from language_model_server import Server
+from rehearsal.stage import Stage
 from workflow.project import Project, copy_tree
 
 
@@ -66,3 +68,19 @@ def server() -> Iterator[Server]:
     server = Server()
     yield server
     server.close()
+
+
+class LocalStage(Stage):
+    """A stage without a hub: models lie in the project's folder."""
+
+    def put_on_hub(self, name: str, write: Callable[[Path], None]) -> str:
+        folder = self.folder / name
+        folder.mkdir(parents=True)
+        write(folder)
+        return name
+
+
+@pytest.fixture
+def stage(clean: Project, server: Server) -> LocalStage:
+    """Return where the material of a rehearsal goes, for a test of a part of its path."""
+    return LocalStage(clean.folder, None, server, find_mirror())

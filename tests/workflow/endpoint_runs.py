@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -19,8 +18,7 @@ _PATIENCE = 600
 def name_endpoint(project: Project, server: Server) -> None:
     """Make the server the endpoint `mine` of a project."""
     settings = server.settings(workers=1, key=KEY).model_dump(mode="json")
-    named = f"  endpoints:\n    mine: {json.dumps(settings)}\n"
-    project.edit("config.yaml", "  endpoints:\n", named)
+    project.configure({"language_models": {"endpoints": {"mine": settings}}})
 
 
 def kill_at(stuck: threading.Event, project: Project, target: str) -> None:

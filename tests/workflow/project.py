@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import OutputSettings, ResourceSettings
+from snakemake.utils import update_config
 
 from workflow import forked
 
@@ -176,6 +178,13 @@ class Project:
         text = file.read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
         file.write_text(text.replace(old, new), encoding="utf-8")
+
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Write settings over those of config.yaml, which loses its comments."""
+        file = self.folder / "config.yaml"
+        whole = yaml.safe_load(file.read_text(encoding="utf-8"))
+        update_config(whole, settings)
+        file.write_text(yaml.safe_dump(whole, sort_keys=False), encoding="utf-8")
 
     def hashes(self, below: str = "results") -> dict[str, str]:
         """Hash of each file; of a receipt, without what differs between equal runs."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from tiny_bert import SPECIAL, tiny_bert, write_bert
+from rehearsal.material import answerability
+from rehearsal.stage import Stage
 from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
@@ -16,40 +16,19 @@ from everycell.engine.spread import spreads
 TABLE = "results/full/lajewska2025/table_5_6"
 #: That of config.yaml, at the end of a training's name.
 SEED = "seed-20261121"
-VOCABULARY = [*SPECIAL, "the", "a", "is", "of", "to", ".", "?"]
-
-
-def write_squad(path: Path) -> None:
-    """One paragraph with an answer, and one without."""
-    paragraphs = [
-        {"context": "Ann left. It rained.", "qas": [{"question": "who?", "answers": [
-            {"text": "Ann"}]}]},
-        {"context": "A bee. A tree.", "qas": [{"question": "why?", "answers": []}]},
-    ]  # fmt: skip
-    path.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
 
 
 @pytest.fixture
-def named(clean: Project) -> Project:
+def named(clean: Project, stage: Stage) -> Project:
     """Return a project whose configuration names a model and SQuAD, with settings for them."""
-    model = tiny_bert(words=len(VOCABULARY), positions=16)
-    write_bert(clean.folder / "encoder", model, VOCABULARY)
-    for part in ("train", "dev"):
-        write_squad(clean.folder / f"{part}-v2.0.json")
-    clean.edit(
-        "config.yaml",
-        "model: bert-base-uncased\n    revision: null\n    squad: null\n    squad_dev: null",
-        "model: encoder\n    revision: null\n    squad: train-v2.0.json\n"
-        "    squad_dev: dev-v2.0.json",
-    )
-    clean.edit(
-        "config.yaml",
-        "seeds: 3\n    epochs: 3\n    batch: 32",
-        "seeds: 1\n    epochs: 1\n    batch: 1024",
-    )
-    clean.edit("config.yaml", "length: 512\n", "length: 16\n")
+    clean.configure(answerability(stage))
+    change(clean, seeds=1)
     pass_for_the_papers(clean.folder, "config.yaml")
     return clean
+
+
+def change(project: Project, **settings: object) -> None:
+    project.configure({"answerability": {"full": settings}})
 
 
 @pytest.mark.slow
@@ -112,14 +91,14 @@ def test_squad_is_counted_beside_the_other_sets(named, mirror):
 
 
 def test_squad_needs_both_files_to_be_counted(named):
-    named.edit("config.yaml", "squad_dev: dev-v2.0.json", "squad_dev: null")
+    change(named, squad_dev=None)
     done = named.snakemake("-n", "results/full/lajewska2025/table_B_1.csv")
     said = "`answerability.full.squad_dev` is null; this tier needs dev-v2.0.json of SQuAD 2.0"
     assert done.returncode != 0 and said in done.stdout
 
 
 def test_the_hub_model_is_planned_without_files_of_its_own(named):
-    named.edit("config.yaml", "model: encoder", "model: bert-base-uncased")
+    change(named, model="bert-base-uncased")
     plan = named.planned(f"{TABLE}.csv")
     assert plan["answerability_train_full"] == plan["answerability_score_full"] == 2
     others = {"answerability_train", "answerability_frozen", "fetch_weights"}
@@ -127,29 +106,17 @@ def test_the_hub_model_is_planned_without_files_of_its_own(named):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("key", "value", "said"),
     [
-        (
-            "squad: train-v2.0.json",
-            "squad: null",
-            "`answerability.full.squad` is null; this tier needs train-v2.0.json of SQuAD 2.0",
-        ),
-        (
-            "squad: train-v2.0.json",
-            "squad: encoder",
-            "`answerability.full.squad` is 'encoder', which is not a file",
-        ),
-        (
-            "model: encoder",
-            "model: published",
-            "`answerability.full.model` is 'published', which has no config.json",
-        ),
+        ("squad", None, "is null; this tier needs train-v2.0.json of SQuAD 2.0"),
+        ("squad", "src", "is 'src', which is not a file"),
+        ("model", "published", "is 'published', which has no config.json"),
     ],
 )
-def test_what_is_missing_is_named_in_one_sentence(named, old, new, said):
-    named.edit("config.yaml", old, new)
+def test_what_is_missing_is_named_in_one_sentence(named, key, value, said):
+    change(named, **{key: value})
     done = named.snakemake("-n", f"{TABLE}.csv")
-    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1
+    assert done.returncode != 0 and done.stdout.count(f"`answerability.full.{key}` {said}") == 1
 
 
 def test_small_classifiers_take_few_jobs(tree):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
 from language_model_server import Server, reply_of
-from tiny_bert import SPECIAL, tiny_bert, write_bert
-from tiny_t5 import write_t5
-from transformers import BertForSequenceClassification
+from rehearsal.material import responses as write_material
+from rehearsal.stage import Stage
 from workflow.endpoint_runs import KEY, check_key, name_endpoint
 from workflow.project import Project
 
@@ -22,66 +19,30 @@ RESULTS = "results/full/lajewska2025"
 SECRET = "sk-writes-4711"
 
 
-def write(handler: object, body: dict) -> dict:
-    """Mark the first sentence of a passage and a text that is not there, or write some words."""
-    prompt = body["messages"][-1]["content"]
-    if "Passage:" in prompt:
-        passage = prompt.rpartition("Passage: ")[2]
-        start, end = sentence_spans(passage)[0]
-        marked = f"{passage[:start]}<IN>{passage[start:end]}</IN>{passage[end:]}"
-        return reply_of(f"{marked} <IN>no words of it at all</IN>")
-    if '"Answer:"' in body["messages"][0]["content"]:
-        return reply_of("Facts: owls eat mice.\nChoice: food.\n**Answer:** Mice are eaten.")
-    if "Statements:" in prompt:
-        return reply_of("1: yes")
-    if prompt.startswith("Text:"):
-        return reply_of("- What do owls eat?\n- Why?")
-    if "- " in body["messages"][0]["content"] and "statements" in body["messages"][0]["content"]:
-        return reply_of("- One thing is so.\n- Another is not.")
-    words = re.findall(r"\w+", prompt)[-6:]
-    return reply_of(" ".join(words).capitalize() + ".")
-
-
-def write_inference(folder: Path) -> None:
-    words = [*SPECIAL, "the", "of", "and"]
-    made = tiny_bert(BertForSequenceClassification, words=len(words), positions=512)
-    torch.manual_seed(0)
-    made.classifier = torch.nn.Linear(8, 3)
-    made.num_labels = 3
-    made.config.id2label = dict(enumerate(("contradiction", "entailment", "neutral")))
-    made.config.label2id = {name: place for place, name in made.config.id2label.items()}
-    write_bert(folder, made, words)
-
-
 @pytest.mark.slow
 def test_an_endpoint_detects_and_writes(
-    clean: Project, mirror: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    clean: Project, mirror: Path, stage: Stage, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
-    write_inference(clean.folder / "nli")
-    write_t5(clean.folder / "duo", ["true", "false", "the", "of"])
-    clean.edit(
-        "config.yaml",
-        "    model: null\n    duo: null\n    inference: cross-encoder/nli-roberta-base",
-        "    model: mine\n    duo: duo\n    inference: nli",
-    )
-    clean.edit("config.yaml", "    questions: 38", "    questions: 3")
+    settings = write_material(stage)
     # All sentences of all passages are encoded: only their first word pieces are, here.
-    clean.edit("config.yaml", "{sentences: 2500, length: 24}", "{sentences: 250, length: 8}")
-    clean.edit("config.yaml", "  length: 128\n  max_tokens: 96", "  length: 8\n  max_tokens: 96")
+    vectors = {"frozen": {"sentences": 250, "length": 8}}
+    clean.configure({"ginger": settings["ginger"] | {"length": 8}, "answerability": vectors})
     name_endpoint(clean, server)
+    [reply] = server.replies
+
+    def write(handler: object, body: dict) -> dict:
+        """As in the rehearsal, with a mark that is not in the passage, and a chain of thought."""
+        if '"Answer:"' in body["messages"][0]["content"]:
+            return reply_of("Facts: owls eat mice.\nChoice: food.\n**Answer:** Mice are eaten.")
+        said = reply(handler, body)
+        if "Passage:" in body["messages"][-1]["content"]:
+            said["choices"][0]["message"]["content"] += " <IN>no words of it at all</IN>"
+        return said
+
     server.replies = [write]
-    names = [
-        "table_6_1",
-        "table_6_4",
-        "table_6_6",
-        "table_C_3",
-        "table_C_4",
-        "table_C_5",
-        "table_C_6",
-        "table_C_7",
-    ]
+    names = ["table_6_1", "table_6_4", "table_6_6", *(f"table_C_{n}" for n in range(3, 8))]
     clean.build("--cores", "2", *(f"{RESULTS}/{name}.verdicts.json" for name in names))
 
     def table(name: str) -> pd.DataFrame:

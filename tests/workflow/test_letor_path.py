@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import numpy as np
 import pytest
+from rehearsal.material import list_explanations
+from rehearsal.stage import Stage
 from workflow.project import Project
 
 FIGURE = "results/full/heuss2025/figure_4_4"
-#: Keys of the configuration, features, and the one that decides the labels.
-FOLDS = {"mq2008": (46, 7), "mslr_web10k": (136, 100)}
-
-
-def write_fold(folder: Path, features: int, deciding: int) -> None:
-    """Lists of eight documents whose label one feature decides, with comments as in LETOR."""
-    folder.mkdir(parents=True)
-    rng = np.random.default_rng(features)
-    for part, lists in (("train", 30), ("test", 3)):
-        lines = []
-        for query in range(lists):
-            for vector in rng.random((8, features)):
-                values = " ".join(f"{n}:{value:.4f}" for n, value in enumerate(vector, start=1))
-                label = int(3 * vector[deciding - 1])
-                lines.append(f"{label} qid:{10 + query} {values} #docid = GX000-00-0000000\n")
-        (folder / f"{part}.txt").write_text("".join(lines))
+FOLDS = ("mq2008", "mslr_web10k")
 
 
 @pytest.fixture
-def named(clean: Project) -> Project:
+def named(clean: Project, stage: Stage) -> Project:
     """Return a project whose configuration names two folds."""
-    for key, fold in FOLDS.items():
-        write_fold(clean.folder / "folds" / key, *fold)
-        clean.edit("config.yaml", f"{key}: null", f"{key}: folds/{key}")
+    clean.configure(list_explanations(stage))
     return clean
 
 
@@ -52,16 +35,14 @@ def test_one_of_two_folds_is_enough(clean, key):
     done = clean.snakemake("-n", "full_heuss2025_ch4")
     assert done.returncode == 0, done.stdout
     assert f"Features of {key}\n" in done.stdout and done.stdout.count("Features of ") == 1
-    (other,) = FOLDS.keys() - {key}
+    (other,) = set(FOLDS) - {key}
     assert f"since `list_explanations.folders.{other}` is not set" in done.stdout
 
 
 @pytest.mark.slow
 def test_a_fold_of_other_features_is_refused(named):
-    write_fold(named.folder / "other", 45, 7)
-    (named.folder / "other").rename(named.folder / "folds" / "swapped")
-    wrong = (named.folder / "folds/swapped/train.txt").read_text().replace(" 45:", " 47:")
-    (named.folder / "folds/mq2008/train.txt").write_text(wrong)
+    file = named.folder / "data/mq2008/train.txt"
+    file.write_text(file.read_text().replace(" 46:", " 47:"))
     done = named.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
     assert done.returncode != 0
     assert "line 1 has feature 47: allowed are 1 to 46" in done.stdout

@@ -17,6 +17,10 @@ TABLE = "results/full/lajewska2025/table_6_7"
 SECRET = "sk-judge-4711"
 
 
+def configure(project: Project, **settings: object) -> None:
+    project.configure({"ginger": {"full": settings}})
+
+
 def label_all(handler: object, body: dict) -> tuple:
     """Support for the odd facts, and no label for the tenth of a prompt."""
     facts = re.findall(r"^(\d+)\. ", body["messages"][-1]["content"].rpartition("Facts:")[2], re.M)
@@ -34,7 +38,7 @@ def test_an_endpoint_judges_again(
 ) -> None:
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
-    clean.edit("config.yaml", "judges: {}\n    topics: 301", "judges: {mine: GPT4o}\n    topics: 2")
+    configure(clean, judges={"mine": "GPT4o"}, topics=2)
     name_endpoint(clean, server)
     server.replies = [label_all]
     clean.build("--cores", "1", f"{TABLE}.verdicts.json")
@@ -114,11 +118,7 @@ def test_responses_to_trec_rag_are_written_and_judged(
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
     write_trec_rag(clean.folder / "rag")
-    clean.edit("config.yaml", "judges: {}\n", "judges: {mine: GPT4o}\n")
-    clean.edit(
-        "config.yaml", "  full:\n    model: null\n    duo", "  full:\n    model: mine\n    duo"
-    )
-    clean.edit("config.yaml", "trec_rag: null", "trec_rag: rag")
+    configure(clean, judges={"mine": "GPT4o"}, model="mine", trec_rag="rag")
     name_endpoint(clean, server)
     server.replies = [do_all]
     page = "work/ginger/rag24/mine/responses.html"
@@ -165,7 +165,7 @@ def test_responses_to_trec_rag_are_written_and_judged(
 
 
 def test_table_6_8_needs_three_judges(clean: Project) -> None:
-    clean.edit("config.yaml", "judges: {}\n", "judges: {smollm2: GPT4o}\n")
+    configure(clean, judges={"smollm2": "GPT4o"})
     done = clean.snakemake("-n", "results/full/lajewska2025/table_6_8.csv")
     assert done.returncode != 0
     assert "names no model for Claude and Gemini; Table 6.8 is the mean of three" in done.stdout
@@ -176,10 +176,6 @@ def test_what_the_judge_needs_is_said(clean: Project) -> None:
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert done.returncode != 0
     assert "`ginger.full.judges` is empty; this tier needs language models" in done.stdout
-    clean.edit(
-        "config.yaml",
-        "judges: {}\n    topics: 301",
-        "judges: {smollm2: GPT4o, zephyr: GPT4o}\n    topics: 2",
-    )
+    configure(clean, judges={"smollm2": "GPT4o", "zephyr": "GPT4o"})
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "two models stand for GPT4o" in done.stdout
