@@ -18,6 +18,12 @@ from everycell.studies.lajewska2025.ch5.accuracy import (
     tune_thresholds,
     unanswerable_cells,
 )
+from everycell.studies.lajewska2025.ch5.accuracy_tables import (
+    NAMES,
+    PUBLISHED,
+    WORDS,
+    accuracy_tables,
+)
 from everycell.studies.lajewska2025.ch5.similarity import READINGS, sentence_pairs, similarity
 
 
@@ -190,3 +196,29 @@ def test_gaps_are_of_measures_that_both_tasks_have():
     )
     assert found[["task", "metric"]].values.tolist() == [["Passage", "J"], ["Sentence", "J"]]
     assert found["value"].tolist() == pytest.approx([0.3, 0.1])
+
+
+def test_the_published_rows_have_each_training_and_other_tables_the_first_one(passages, labelled):
+    training = pd.DataFrame(
+        [("where?", "no", False), ("where?", "there", True)],
+        columns=["question", "sentence", "answers"],
+    )
+    predicted = passages.assign(predicted=True)
+    predicted = predicted[["turn_id", "passage_id", "answerable", "predicted"]]
+    passages = pd.concat([passages.assign(partition=name) for name in ("test", "validation")])
+    labelled = labelled.assign(partition="test")
+    labelled = pd.concat([labelled, training.assign(partition="train")], ignore_index=True)
+    trainings = [scores(labelled, b=0.9), scores(labelled, c=0.9)]
+    row, own = PUBLISHED["full"], NAMES["tiny"]
+    tables = accuracy_tables(
+        passages, labelled, {row: trainings, own: trainings[1:]}, predicted, 0.33
+    )
+    sentences = tables.by_training[tables.by_training["level"] == "sentence"]
+    assert sentences["value"].tolist() == pytest.approx([1, 5 / 7]) and set(sentences["row"]) == {
+        row
+    }
+    fixed = tables.classifiers[~tables.classifiers["thresholds"].str.endswith("tuned")]
+    cells = fixed.set_index(["classifier", "metric"])["value"]
+    assert cells[row, "sentence"] == 1 and cells[own, "sentence"] == pytest.approx(5 / 7)
+    assert {*tables.tests["first"], *tables.tests["second"]} == {row, own, WORDS, CHATGPT}
+    assert accuracy_tables(passages, labelled, {}, predicted, 0.33).by_training is None

@@ -115,7 +115,7 @@ def tokenised_systems() -> dict[str, list[System]]:
         for model, ranker in (("LM", "lm"), ("BM25", "bm25"))
         for tokens in ("SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token")
     ] + [("LM, Dirichlet", "lm-dirichlet", "STM2")]
-    systems = [
+    systems: list[System] = [
         (row, model, tokens, f"{ranker}.{tokens}")
         for row, (model, ranker, tokens) in zip("abcdefghijk", rankers, strict=True)
     ]

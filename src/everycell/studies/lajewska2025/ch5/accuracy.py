@@ -58,7 +58,7 @@ def name_level(level: str, passages: str, rankings: str) -> str:
     return f"{level} ({steps})" if steps else level
 
 
-def format_thresholds(thresholds: Mapping[str, float]) -> str:
+def format_thresholds(thresholds: Mapping[How, float]) -> str:
     """Thresholds of each aggregation.
 
     Examples
@@ -101,7 +101,7 @@ def cases(
     }
 
 
-def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[str, float]:
+def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[How, float]:
     """Thresholds with the best decisions on passages, for those of the validation partition."""
     truth, sentences = passages["answerable"].to_numpy(), passage_probabilities(passages, scores)
     return {how: best_threshold(aggregate(sentences, how), truth) for how in THRESHOLDS}

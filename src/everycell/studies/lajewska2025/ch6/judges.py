@@ -1,0 +1,84 @@
+"""Table 6.7 from the labels of nuggets: systems by judge, and how far the judges agree."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
+from everycell.rag.judges import judge_agreement
+from everycell.rag.nuggets import in_any_spelling, with_one_key
+from everycell.studies.lajewska2025.ch6.creating import shared_facts
+from everycell.studies.lajewska2025.ch6.nuggets import (
+    TEST_DECIMALS,
+    add_mean,
+    compare_runs,
+    means,
+    name_scores,
+)
+
+#: How labels of importance are read; the first is how the published table was made.
+READINGS = {
+    "as spelled": lambda nuggets: nuggets,
+    "any spelling": in_any_spelling,
+    "one key": with_one_key,
+}
+AGREEMENT_DECIMALS = {
+    "mean difference": 3,
+    "mean absolute difference": 3,
+    "pearson, responses": 3,
+    "tau, responses": 3,
+    "tau in a topic": 3,
+    "topics": 0,
+    "tau, systems": 3,
+}
+
+
+class JudgeTables(NamedTuple):
+    """The table, and the supplementary ones of the same names."""
+
+    cells: pd.DataFrame
+    agreement: pd.DataFrame
+    nuggets: pd.DataFrame
+    readings: pd.DataFrame
+    rewriting: pd.DataFrame
+
+
+def judge_tables(labels: NuggetLabels) -> JudgeTables:
+    """Table 6.7 and its supplementary tables."""
+    scores = {name: name_scores(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
+    published = add_mean(scores["as spelled"])
+    by_reading = {name: means(add_mean(frame)) for name, frame in scores.items()}
+    cells = by_reading["as spelled"].rename(columns={"run": "row"})
+    cells["metric"] = "V_strict " + cells["judge"]
+    agreement = pd.concat(
+        judge_agreement(frame).assign(importance=name) for name, frame in scores.items()
+    )
+    readings = pd.concat(frame.assign(metric=name) for name, frame in by_reading.items())
+    rewriting = pd.concat(
+        compare_runs(rows, [("GINGER-top5", "GINGER-top5 wo/ rewriting")]).assign(judge=judge)
+        for judge, rows in published.groupby("judge", sort=False)
+    )
+    return JudgeTables(
+        cells.loc[cells["row"].isin(SYSTEMS), ["row", "metric", "value"]],
+        agreement[["importance", "judges", "metric", "value"]],
+        common_nuggets(labels.nuggets),
+        readings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
+        rewriting.melt("judge", list(TEST_DECIMALS), "metric"),
+    )
+
+
+def common_nuggets(nuggets: pd.DataFrame) -> pd.DataFrame:
+    """Share of the nuggets of each judge that each other one has too."""
+    lists = nuggets.drop_duplicates(["judge", "topic", "nugget"])
+    rows = [
+        (f"{name} in {other}", metric, value)
+        for name, other in itertools.permutations(JUDGES, 2)
+        for metric, value in shared_facts(
+            lists[lists["judge"] == JUDGES[other]], lists[lists["judge"] == JUDGES[name]]
+        ).items()
+        if metric in ("found", "found by chance", "topics")
+    ]
+    return pd.DataFrame(rows, columns=["nuggets", "metric", "value"])

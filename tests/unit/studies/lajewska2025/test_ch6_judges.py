@@ -1,0 +1,66 @@
+"""lajewska2025, Table 6.7: scores of systems by judge, from labels of nuggets."""
+
+import itertools
+
+import pandas as pd
+import pytest
+
+from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
+from everycell.studies.lajewska2025.ch6.judges import READINGS, judge_tables
+
+RUNS = dict(list(SYSTEMS.items())[:2]) | {
+    name: run for name, run in SYSTEMS.items() if name.startswith("GINGER-top5")
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Two vital facts per topic; each system has one more than the one before, or none."""
+    responses, nuggets = [], []
+    for judge, (place, run), topic in itertools.product(
+        JUDGES.values(), enumerate(RUNS.values()), ("1", "2", "3")
+    ):
+        responses.append((judge, run, topic, 0.0))
+        for nugget in (1, 2):
+            found = nugget <= (place + int(topic)) % 3
+            # The Vital of one judge is no label as the authors' code reads it.
+            importance = "Vital" if judge == "claude" and nugget == 2 else "vital"
+            support = "support" if found else "not_support"
+            text = f"{'owls eat mice' if nugget == 1 else judge} {topic}"
+            nuggets.append((judge, run, topic, nugget, text, importance, support))
+    columns = ["judge", "run", "topic", "nugget", "text", "importance", "support"]
+    return judge_tables(
+        NuggetLabels(
+            pd.DataFrame(responses, columns=["judge", "run", "topic", "released"]),
+            pd.DataFrame(nuggets, columns=columns),
+        )
+    )
+
+
+def test_the_table_has_each_system_by_each_judge_and_their_mean(tables):
+    cells = tables.cells.set_index(["row", "metric"])["value"]
+    assert set(tables.cells["row"]) == set(RUNS)
+    assert len(cells) == len(RUNS) * (len(JUDGES) + 1)
+    name = next(iter(RUNS))
+    by_judge = [cells[name, f"V_strict {judge}"] for judge in JUDGES]
+    assert cells[name, "V_strict avg LLM"] == pytest.approx(sum(by_judge) / len(JUDGES))
+    # One, two and no fact of two.
+    assert cells[name, "V_strict GPT4o"] == pytest.approx((0.5 + 1 + 0) / 3)
+
+
+def test_a_label_with_a_capital_counts_by_reading(tables):
+    values = tables.readings.set_index(["judge", "row", "metric"])["value"]
+    name = next(iter(RUNS))
+    assert values["Claude", name, "any spelling"] == values["GPT4o", name, "as spelled"]
+    assert values["Claude", name, "as spelled"] != values["Claude", name, "any spelling"]
+    assert set(tables.readings["metric"]) == set(tables.agreement["importance"]) == set(READINGS)
+
+
+def test_lists_of_judges_share_what_both_wrote(tables):
+    shared = tables.nuggets.set_index(["nuggets", "metric"])["value"]
+    assert shared["GPT4o in Gemini", "found"] >= 0.5 and shared["GPT4o in Gemini", "topics"] == 3
+    assert len(shared) == 3 * 2 * 3
+
+
+def test_rewriting_is_tested_for_each_judge_and_their_mean(tables):
+    assert set(tables.rewriting["judge"]) == {*JUDGES, "avg LLM"}
