@@ -1,8 +1,8 @@
-"""Every table and figure of five information-retrieval works, rebuilt, with a verdict per cell."""
+"""Tables and figures of five information-retrieval papers, with a verdict per published cell."""
 
 from importlib import import_module as _module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Named as text and not imported: jobs hash what a module imports, and none needs these.
 _PUBLIC = "everycell.public"

@@ -18,7 +18,12 @@ use rule step as page with:
         chapters=update(ensure(pages_of_chapters(), non_empty=True)),
         data=update(
             ensure(
-                ["results/cells.csv", "results/cells.parquet", "results/claims.csv"],
+                [
+                    "results/cells.csv",
+                    "results/cells.parquet",
+                    "results/claims.csv",
+                    "results/badge.svg",
+                ],
                 non_empty=True,
             )
         ),

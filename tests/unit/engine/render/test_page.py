@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -60,6 +61,14 @@ def index(tmp_path):
 def page(index):
     """The page of the toy chapter."""
     return index.parent / "pages" / "toy2026_ch1.html"
+
+
+def test_the_badge_counts_numbers_from_data(index):
+    text = index.with_name("badge.svg").read_text()
+    cells = pd.read_csv(index.with_name("cells.csv"))
+    counted = cells.query("counts == 'yes' and kind == 'number' and origin == 'data'")
+    assert f"{(counted.verdict == 'equal').sum()} of {len(counted)} equal" in text
+    ElementTree.fromstring(text)
 
 
 def test_all_text_is_escaped(index, page):

@@ -129,7 +129,7 @@ def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[s
     """Rows of published cells that no tier computes, with what the deepest tier needs."""
     tier, declared = list(artefact.card.tiers.items())[-1]
     classes = cells_of(artefact, counting)
-    for (key, printed), one in zip(_printed(artefact).items(), classes, strict=True):
+    for (key, published), one in zip(_published(artefact).items(), classes, strict=True):
         if one.kind != "check":
             about = [
                 artefact.paper,
@@ -139,7 +139,7 @@ def _not_computed(artefact: Artefact, counting: Found | None) -> Iterator[list[s
                 "yes",
                 _json(dict(key)),
             ]
-            about += [printed, "", one.verdict, one.kind, one.origin, one.flag or ""]
+            about += [published, "", one.verdict, one.kind, one.origin, one.flag or ""]
             yield [*about, *[""] * 3, declared.needs]
 
 
@@ -150,8 +150,8 @@ def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     if report.state == "stand_in":
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"
-        for key, printed, value in _stand_in(entry, folder):
-            yield [*about, _json(key), printed, value, *[""] * 7, name]
+        for key, published, value in _stand_in(entry, folder):
+            yield [*about, _json(key), published, value, *[""] * 7, name]
         return
     for cell in report.cells:
         rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
@@ -162,7 +162,7 @@ def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
         yield [*about, _json(cell.key), *shown, *distances, cell.cause, cell.why or ""]
 
 
-def _printed(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
+def _published(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
     """Key of each published cell -> its value."""
     if artefact.cells.empty:
         return {}
@@ -182,10 +182,10 @@ def _stand_in(entry: Found, folder: Path) -> Iterator[tuple[dict[str, str], str,
     alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
     if alike:
         keys = artefact.key_columns
-    printed = _printed(artefact) if alike else {}
+    published = _published(artefact) if alike else {}
     for row in table.to_dict("records"):
         key = tuple((name, row[name]) for name in keys)
-        yield dict(key), printed.get(key, ""), row.get("value", "")
+        yield dict(key), published.get(key, ""), row.get("value", "")
 
 
 def _json(key: Mapping[str, str]) -> str:

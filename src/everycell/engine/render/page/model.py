@@ -178,7 +178,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
     rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
-    # Each printed cell and each conclusion counts once, in the deepest tier that rebuilt it.
+    # Each published cell and each conclusion counts once, in the deepest tier that rebuilt it.
     deepest = rebuilt[-1]["name"] if rebuilt else None
     if rebuilt:
         counts = rebuilt[-1]["report"].verdicts
@@ -338,7 +338,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 "source": conclusion.source,
                 "test": conclusion.test,
                 "printed": first.on_printed,
-                # A report of an artefact that was not run says how its printed values fare.
+                # A report of an artefact that was not run says how its published values fare.
                 "detail": next(
                     (
                         found[conclusion.id].detail.removeprefix("published: ")
@@ -352,7 +352,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "tier": tier["name"],
                         "state": tier["state"],
                         "stand_in": tier["stand_in"],
-                        # What follows from printed cells tests the print.
+                        # What follows from published cells tests the paper.
                         "hollow": tier["hollow"],
                         "outcome": found[conclusion.id].on_rebuilt,
                         "detail": found[conclusion.id].detail,

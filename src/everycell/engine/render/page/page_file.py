@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
     --------
     >>> pages = pages_of(Path("results"), [], {})
     >>> list(pages), pages["index.html"].lstrip().lower().startswith(b"<!doctype html>")
-    (['cells.csv', 'cells.parquet', 'claims.csv', 'index.html'], True)
+    (['badge.svg', 'cells.csv', 'cells.parquet', 'claims.csv', 'index.html'], True)
     """
     model = build_model(papers, found, folder)
     pages = {
@@ -69,6 +70,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
     for paper in model["papers"]:
         for chapter in paper["chapters"]:
             pages |= difference_files(chapter)
+    pages["badge.svg"] = _badge(model)
     index = _filled("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
     return pages | data_files(papers, found, folder) | {INDEX: index}
 
@@ -98,6 +100,15 @@ def _filled(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> 
     ]
     page = {**model, "scripts": texts, "policy": policy_of(texts)}
     return environment.get_template(template).render(page).encode()
+
+
+def _badge(model: Mapping[str, Any]) -> bytes:
+    """A picture for a README: how many numbers computed from data equal the published ones."""
+    verdicts = model["headlines"].get("numbers from data", Counter())
+    label, message = "published values", f"{verdicts['equal']} of {verdicts.total()} equal"
+    left, right = (12 + 7 * len(text) for text in (label, message))
+    badge = html_environment("everycell.engine.render.page").get_template("badge.svg.j2")
+    return badge.render(label=label, message=message, left=left, right=right).encode()
 
 
 def policy_of(scripts: Sequence[str]) -> str:

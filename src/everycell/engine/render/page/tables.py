@@ -17,7 +17,7 @@ from everycell.engine.reports import OTHERWISE, Markers
 
 #: A table beside an artefact that is longer than this is linked, not shown.
 _COMPANION_CELLS = 200
-#: A stand-in that is longer than this is linked, not shown; no printed table is.
+#: A stand-in that is longer than this is linked, not shown; no published table is.
 _STAND_IN_CELLS = 600
 
 
@@ -62,7 +62,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str | None:
-    """A rebuilt value with one digit more than is printed, so that its rounding can be seen."""
+    """A rebuilt value with one digit more than is published, so that its rounding can be seen."""
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
@@ -78,7 +78,7 @@ def _markers(markers: Markers | None) -> str | None:
 
 
 def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
-    """Values of a stand-in, laid out as the printed table where its keys are the same."""
+    """Values of a stand-in, laid out as the published table where its keys are the same."""
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if table.empty or len(table) > _STAND_IN_CELLS:
         return None
@@ -86,7 +86,7 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
     alike = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
     if alike:
         keys = artefact.key_columns
-    printed = _published_texts(artefact) if alike else {}
+    published = _published_texts(artefact) if alike else {}
     cells = []
     for row in table.to_dict("records"):
         key = tuple(row[name] for name in keys)
@@ -95,7 +95,7 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
         marker = row.get("marker")
         cells.append(
             {
-                "printed": printed.get(key),
+                "printed": published.get(key),
                 "rebuilt": row["value"]
                 if pd.isna(number) or decimals == "text"
                 else _short_number(float(number), row["value"])
@@ -103,7 +103,8 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
                 else show_value(float(number), decimals),
                 "exact": row["value"] if pd.isna(number) else f"{number:.6g}",
                 "verdict": "stand_in",
-                "said": f"published: {printed.get(key, 'no such cell')}; not compared: other data",
+                "said": f"published: {published.get(key, 'no such cell')}; "
+                "not compared: other data",
                 "markers": f"marker on surrogate data: {marker}" if marker else None,
                 "apart": False,
                 "number": None,
@@ -111,7 +112,7 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
         )
     frame = table[keys].assign(value=pd.Series(cells, dtype=object))
     if alike:
-        places = {key: place for place, key in enumerate(printed)}
+        places = {key: place for place, key in enumerate(published)}
         order = [places.get(key, len(places)) for key in frame[keys].itertuples(False, None)]
         frame = frame.iloc[pd.Series(order).argsort(kind="stable")]
         return _by_layout_of_card(frame, artefact)
@@ -127,7 +128,7 @@ def _published_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
 
 
 def printed_table(artefact: Artefact) -> dict[str, Any]:
-    """Printed cells with their units and markers, laid out as the card says."""
+    """Published cells with their units and markers, laid out as the card says."""
     table = artefact.cells
     texts = table["value"]
     for extra in ("unit", "marker"):

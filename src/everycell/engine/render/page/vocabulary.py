@@ -54,7 +54,7 @@ class Found(Entry, Protocol):
 
 
 def label(name: str) -> str:
-    """Name of an artefact as the print has it.
+    """Name of an artefact as in the paper.
 
     Examples
     --------
