@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+import re
 import resource
 import shutil
 import time
@@ -37,22 +38,10 @@ def refused(project: Project, *arguments: str, **options) -> str:
 
 @pytest.mark.slow
 @pytest.mark.fault("configuration")
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (
-            "sead: 1",
-            "config.yaml: `sead` is not a key (did you mean `seed`?); allowed are: mirror,",
-        ),
-        ("seed: -1", "config.yaml: `seed` is -1; allowed is: a number, at least 0"),
-        ("network: maybe", "config.yaml: `network` is 'maybe'; allowed is: a valid boolean."),
-        ("seed: 1\nseed: 2", "config.yaml: is not YAML, line 2: the key 'seed' occurs twice"),
-        ("seed: [", "config.yaml: is not YAML, line 2: "),
-    ],
-)
-def test_a_faulty_config_file_stops_the_run(clean, content, said):
+@pytest.mark.parametrize(("content", "where"), [("sead: 1", "`sead`"), ("seed: [", "line 2")])
+def test_a_faulty_config_file_stops_the_run(clean, content, where):
     (clean.folder / "config.yaml").write_text(content + "\n")
-    assert said in refused(clean, "-n")
+    assert re.search(f"config.yaml: .*{where}", refused(clean, "-n"))
 
 
 @pytest.mark.fault("configuration")
@@ -117,60 +106,24 @@ def test_one_changed_byte_in_the_mirror_is_refused(changeable):
     assert not (changeable.folder / CORRELATIONS).exists()
 
 
-def replace_ratings(project: Project, mirror: Path, damage) -> None:
-    """Give the project a mirror with damaged ratings, and their hash in its own registry."""
-    with gzip.open(mirror / f"{RATINGS}.gz") as packed:
-        ratings = pd.read_csv(packed, dtype=str, keep_default_na=False)
-    plain = project.mirror / RATINGS
-    shutil.copytree(mirror / RATINGS.partition("/")[0], plain.parent)
-    plain.parent.chmod(0o755)
-    (plain.parent / f"{plain.name}.gz").unlink()
-    damage(ratings).to_csv(plain, index=False)
-    registry = project.folder / "published/lajewska2025/registry.yaml"
-    text, known = registry.read_text(), load_registry().entry(RATINGS).contents[0]
-    assert known in text
-    registry.write_text(text.replace(known, hashlib.sha256(plain.read_bytes()).hexdigest()))
-
-
-def out_of_range(ratings: pd.DataFrame) -> pd.DataFrame:
-    ratings.loc[4, "satisfaction"] = "7"
-    return ratings
-
-
-def not_a_number(ratings: pd.DataFrame) -> pd.DataFrame:
-    ratings.loc[4, "satisfaction"] = "nan"
-    return ratings
-
-
-def without_a_column(ratings: pd.DataFrame) -> pd.DataFrame:
-    return ratings.drop(columns="satisfaction")
-
-
-def header_only(ratings: pd.DataFrame) -> pd.DataFrame:
-    return ratings[:0]
-
-
-def worker_twice(ratings: pd.DataFrame) -> pd.DataFrame:
-    return pd.concat([ratings, ratings[:1]])
-
-
 @pytest.mark.fault("users_file")
 @pytest.mark.released
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (out_of_range, "row 6: 'satisfaction' is"),
-        (not_a_number, "row 6: 'satisfaction' is"),
-        (without_a_column, "lacks the column 'satisfaction'"),
-        (header_only, "has a header and no rows"),
-        (worker_twice, "each worker rates a query once, so remove one of the rows"),
-    ],
-)
-def test_faulty_ratings_are_named(changeable, mirror, damage, said):
-    replace_ratings(changeable, mirror, damage)
+def test_a_faulty_rating_is_named(changeable, mirror):
+    """A mirror with a damaged file, whose hash the registry has: the job that reads it refuses."""
+    with gzip.open(mirror / f"{RATINGS}.gz") as packed:
+        ratings = pd.read_csv(packed, dtype=str, keep_default_na=False)
+    ratings.loc[4, "satisfaction"] = "7"
+    plain = changeable.mirror / RATINGS
+    shutil.copytree(mirror / RATINGS.partition("/")[0], plain.parent)
+    plain.parent.chmod(0o755)
+    (plain.parent / f"{plain.name}.gz").unlink()
+    ratings.to_csv(plain, index=False)
+    known = load_registry().entry(RATINGS).contents[0]
+    changed = hashlib.sha256(plain.read_bytes()).hexdigest()
+    changeable.edit("published/lajewska2025/registry.yaml", known, changed)
     printed = refused(changeable, EXPLANATIONS)
-    assert f"resources/{RATINGS}" in printed and said in printed
+    assert f"resources/{RATINGS}" in printed and "row 6: 'satisfaction'" in printed
     assert not list((changeable.folder / "results").rglob("table_*"))
 
 
