@@ -12,7 +12,7 @@ from everycell.collections.snippet_files import read_annotations
 from everycell.dialogue.spans import marked
 from everycell.engine.arrays import BoolArray
 
-#: Group of annotators -> task, name and size in the print.
+#: Group of annotators -> task, name and size as published.
 GROUPS = {
     "paragraph_regular": ("Paragraph", "MTurk regular", 5),
     "paragraph_master": ("Paragraph", "MTurk master", 5),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.retrieval.fairness_curves import most_sensitive
 
-#: What the print gives in numbers: these measures at this cut-off.
+#: Published in numbers: these measures at this cut-off.
 PRINTED, CUTOFF = ("NFaiRR", "TExFAIR (with RBDF)"), 10
 #: Columns of a plotted point beside its value.
 KEYS = ["row", "series", "metric", "x_name", "x"]
@@ -30,7 +30,7 @@ def curve_points(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def printed_points(points: pd.DataFrame) -> pd.DataFrame:
-    """Those of the points that the print gives in numbers."""
+    """Points that are published in numbers."""
     return points[points["metric"].isin(PRINTED) & (points["x"] == CUTOFF)]
 
 

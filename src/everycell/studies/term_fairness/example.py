@@ -11,11 +11,11 @@ import pandas as pd
 from everycell.metrics.nfairr import nfairr
 from everycell.metrics.texfair import texfair
 
-#: Of the printed pattern -> what the box of such a document says.
+#: Published pattern -> what the box of such a document says.
 GROUPS = {"F": "only female terms (she)", "M": "only male terms (he)"}
 #: Names in the figure of what a threshold means here.
 MEANING = {0: "one term counts", 1: "one term counts as none"}
-#: Words of each document, of which the print says nothing; how many is the same to the measures.
+#: Words of each document, which the paper does not give; the measures do not depend on it.
 LENGTH = 10
 
 

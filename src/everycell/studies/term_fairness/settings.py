@@ -127,7 +127,7 @@ class Planted(Settings):
 
 
 class CrossFitting(Training):
-    """The cross-encoder of the released stand-in, one model for each fold of conversations."""
+    """The cross-encoder of the released tier, one model per fold of conversations."""
 
     folds: int = Field(5, ge=3, description="Number of folds of conversations.")
     pairs: int = Field(800, ge=10, description="Relevant pairs for training a model.")

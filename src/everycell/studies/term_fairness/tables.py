@@ -14,19 +14,10 @@ CORRELATED = ("TExFAIR", "NFaiRR")
 
 
 class FairnessTables(NamedTuple):
-    """The table of means, and what stands beside it; tidy, a row per cell.
-
-    Attributes
-    ----------
-    means
-        `row` (the ranker), `family`, `query_set`, `metric`, `value` and `marker`.
-    note
-        How many queries of each set count, and how many of them are judged.
-    tests
-        Tests against the baseline: `query_set`, `row`, `measure`, `metric` and `value`.
-    """
+    """The table of means and its supplementary tables; tidy, one row per cell."""
 
     means: pd.DataFrame
+    #: How many queries of each set count, and how many of them are judged.
     note: str
     tests: pd.DataFrame
 

@@ -32,8 +32,6 @@ _CURVE_PANEL = ["first", "second", "metric"]
 def interpolation_curves(frame: pd.DataFrame) -> Figure:
     r"""Quality of two systems' weighted sum over the weight, beside its oracle and our control.
 
-    Notes
-    -----
     Source: abolghasemi2026, Figure 2.3; the level of the noise oracle is a control of ours.
 
     Examples
@@ -120,8 +118,6 @@ def _draw_curve(axis: Axes, rows: pd.DataFrame) -> None:
 def short_against_long(frame: pd.DataFrame) -> Figure:
     """Quality of each system on two kinds of queries to the same documents, with intervals.
 
-    Notes
-    -----
     Not in abolghasemi2026: a figure of ours, on the claim of its chapter 2 that weights of terms
     in their context help long queries less than short ones.
 
@@ -172,8 +168,6 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
 def oracle_gains(frame: pd.DataFrame) -> Figure:
     """What a sum of two systems gains over the first one: tuned, by its oracle, and by noise.
 
-    Notes
-    -----
     Not in abolghasemi2026: a control of ours for its Table 2.4. What the noise oracle gains comes
     from choosing a weight for each query with its relevance judgements, not from the system.
 

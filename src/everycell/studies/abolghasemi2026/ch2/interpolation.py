@@ -17,13 +17,7 @@ from everycell.studies.abolghasemi2026.ch2.quality import quality_table
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two systems on the validation and the test topics of one task, at every weight.
-
-    Attributes
-    ----------
-    validation, test : Sweep
-        Values at the same weights, of the same measures; made by :func:`pairing`.
-    """
+    """Two systems on the validation and the test topics of one task, at every weight."""
 
     validation: Sweep
     test: Sweep
@@ -51,11 +45,6 @@ def pairing(
     (['r'], 0.6)
     """
     test_topics = np.asarray(in_test)
-    if test_topics.dtype != bool or test_topics.shape != (len(lists.queries),):
-        raise ValueError(
-            f"in_test has the shape {test_topics.shape} and the type {test_topics.dtype}: give a "
-            f"truth value for each of the {len(lists.queries)} topics."
-        )
     if test_topics.all() or not test_topics.any():
         raise ValueError(
             f"{test_topics.sum()} of {len(test_topics)} topics are test topics: alpha is tuned on "
@@ -72,16 +61,7 @@ def pairing(
 def tuned_values(
     pairings: Mapping[str, Pairing], tune_for: str | None = None
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """Test values of one combination at the weight that is best on validation topics.
-
-    Examples
-    --------
-    >>> validation = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.2], [0.5]])})
-    >>> test = Sweep((0.0, 1.0), pd.Index(["r"]), {"MAP": np.array([[0.9], [0.8]])})
-    >>> values, alphas = tuned_values({"cite": Pairing(validation, test)})
-    >>> values["cite"]["MAP"].tolist(), alphas["alpha"].tolist()
-    ([0.8], [1.0])
-    """
+    """Test values of one combination at the weight that is best on validation topics."""
     values, rows = {}, []
     for task, both in pairings.items():
         columns = {}

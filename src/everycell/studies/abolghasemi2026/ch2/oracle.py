@@ -18,7 +18,7 @@ from everycell.retrieval.significance import (
     system_letters,
 )
 from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, tuned_values
-from everycell.studies.abolghasemi2026.ch2.quality import check_task, mean_with_interval
+from everycell.studies.abolghasemi2026.ch2.quality import mean_with_interval
 
 #: Rows of Table 2.4 and the name of each in :func:`~everycell.retrieval.oracle_summary`.
 ORACLE_ROWS: dict[str, str] = {
@@ -71,31 +71,17 @@ def oracle_table(
 ) -> pd.DataFrame:
     """Best weight of each test topic: the rows of Table 2.4, with the noise oracle beside them.
 
-    Notes
-    -----
     The topics whose best weight is 0 or 1 are counted, not shares. An oracle is chosen by the
     values that it is tested with, so its letters mean little: compare ``value`` with
     ``noise_value``.
-
-    Examples
-    --------
-    >>> topics = pd.Index(["r", "s"], name="query")
-    >>> found = Sweep((0.0, 1.0), topics, {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
-    >>> noise = pd.DataFrame({"noise_value": 0.92, "noise_sd": 0.01, "noise_gain": 0.02}, ["MAP"])
-    >>> singles = {"cite": {"BM25": found.at(1.0)}}
-    >>> table = oracle_table({"BM25+oracle TILDE": {"cite": found}}, singles, {"cite": noise})
-    >>> table[["row", "value", "noise_value"]].values.tolist()
-    [['ranking quality', 0.95, 0.92], ['alpha_average', 0.5, nan],
-     ['n_queries_optimal_alpha_0', 1.0, nan], ['n_queries_optimal_alpha_1', 1.0, nan],
-     ['IQR_optimal_alpha', 0.5, nan]]
     """
     rows = []
     for name, by_task in combinations.items():
         for task, sweep in by_task.items():
-            check_task(task, singles=singles, noise=noise)
             for metric in sweep.values:
                 best = oracle(sweep, metric)
-                wide = _with_singles(task, metric, best["value"], singles[task])
+                alone = {system: frame[metric] for system, frame in singles[task].items()}
+                wide = pd.DataFrame({"": best["value"], **alone})
                 number = len(singles[task]) if comparisons is None else comparisons
                 tests = paired_tests(
                     wide,
@@ -116,21 +102,6 @@ def oracle_table(
     names = {name: position for position, name in enumerate(combinations)}
     positions = [table["combination"].map(names), table["row"].map(order)]
     return table.iloc[np.lexsort(positions[::-1])].reset_index(drop=True)
-
-
-def _with_singles(
-    task: str, metric: str, values: pd.Series, singles: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Values of an oracle (column "") beside those of the single systems."""
-    for system, frame in singles.items():
-        if not frame.index.equals(values.index):
-            raise ValueError(
-                f"In task {task!r} the topics of {system!r} are not those of the oracle, in their "
-                "order: evaluate both on the same topics."
-            )
-    return pd.DataFrame(
-        {"": values, **{system: frame[metric] for system, frame in singles.items()}}
-    )
 
 
 def _oracle_rows(
@@ -154,16 +125,7 @@ def _oracle_rows(
 
 
 def add_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
-    """The table with a further combination: the noise oracle of the first system.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({
-    ...     "row": "ranking quality", "combination": ["x", "y"], "task": "cite", "metric": "MAP",
-    ...     "value": [0.6, 0.7], "noise_value": 0.5, "marker": ["a", "b"]})
-    >>> add_control(table, "BM25")[["combination", "value", "marker"]].values.tolist()
-    [['x', 0.6, 'a'], ['y', 0.7, 'b'], ['BM25+oracle noise', 0.5, '']]
-    """
+    """The table with a further combination: the noise oracle of the first system."""
     quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
     control = quality.assign(
         combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
@@ -192,7 +154,7 @@ def gain_marks(
     noise: Mapping[str, pd.DataFrame],
     seed: int,
 ) -> pd.DataFrame:
-    """What a second system brings the first one: with a tuned weight, the best ones, and noise."""
+    """Gains from a second system: with the tuned weight, with the best weights, and from noise."""
     marks = []
     for other, by_task in pairings.items():
         tuned, _ = tuned_values(by_task)

@@ -24,7 +24,7 @@ from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED
 
 #: Test sets of Table 3.6, and the parts that each is made of.
 TEST_SETS = {"Main": ("main",), "CF": ("cf",), "Mixed": ("main", "cf")}
-#: Measures as the print names them.
+#: Measures as published.
 MEASURES = ("Acc", "P", "R", "F1")
 ESTIMATOR = ["benchmark", "model", "setup"]
 #: End of the name of a model that was trained with counterfactuals, where setups are not shown.
@@ -59,16 +59,7 @@ def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
-    """Right and wrong answers of each training on each test set.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"benchmark": "toy", "part": ["main", "cf"], "id": ["1", "1-cf"],
-    ...     "satisfied": [True, False], "model": "BERT", "setup": "x1", "seed": 0,
-    ...     "predicted": True})
-    >>> confusions(frame)[["test_data", "satisfied_right", "dissatisfied_wrong"]].values.tolist()
-    [['Main', 1, 0], ['CF', 0, 1], ['Mixed', 1, 1]]
-    """
+    """Right and wrong answers of each training on each test set."""
     rows = []
     for names, group in answers.groupby([*ESTIMATOR, "seed"], sort=False):
         benchmark, model, setup, seed = names
@@ -82,17 +73,7 @@ def confusions(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def measure_confusions(counts: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy and macro precision, recall and F1 of each row of `confusions`, in percent.
-
-    Examples
-    --------
-    What says "satisfied" of each sample of Main, MultiWOZ:
-
-    >>> counts = pd.DataFrame([["MultiWOZ", "Main", "BERT", "x1", 0, 811, 0, 0, 40]], columns=[
-    ...     "benchmark", "test_data", "model", "setup", "seed", *Confusion._fields])
-    >>> measure_confusions(counts)["value"].round(2).tolist()
-    [95.3, 47.65, 50.0, 48.8]
-    """
+    """Accuracy and macro precision, recall and F1 of each row of `confusions`, in percent."""
     keys = [column for column in counts.columns if column not in Confusion._fields]
     values = [
         scores(Confusion(*map(int, row)))
@@ -105,17 +86,7 @@ def measure_confusions(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Setup of each model that does best on validation samples, which no table shows.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"benchmark": "toy", "part": "valid", "id": ["1", "2"] * 2,
-    ...     "satisfied": [True, False] * 2, "model": "BERT", "setup": ["x1", "x1", "x10", "x10"],
-    ...     "seed": 0, "predicted": [True, True, True, False]})
-    >>> asked = frame[:1].assign(part="main", model="Zephyr", setup="Few-shot")
-    >>> select_setups(pd.concat([asked, frame]))
-    {('toy', 'Zephyr'): 'Few-shot', ('toy', 'BERT'): 'x10'}
-    """
+    """Setup of each model that does best on validation samples, which no table shows."""
     validation = answers["part"] == "valid"
     table = (
         measure_confusions(confusions(answers[validation].assign(part="main")))
@@ -135,15 +106,7 @@ def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def overlaps(answers: pd.DataFrame) -> list[float]:
-    """Jaccard similarity of the samples solved in either form (Table 3.7), of each training.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"part": ["main", "main", "cf"], "id": ["1", "2", "1-cf"],
-    ...     "satisfied": [True, True, False], "seed": 0, "predicted": [True, True, False]})
-    >>> overlaps(frame)
-    [0.5]
-    """
+    """Jaccard similarity of the samples solved in either form (Table 3.7), of each training."""
     values = []
     for _, rows in answers.groupby("seed"):
         right = rows[rows["satisfied"] == rows["predicted"]]
@@ -152,16 +115,7 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
 
 
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
-    """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5).
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"part": ["main"] * 9 + ["cf"], "id": [*"123456789", "1-cf"],
-    ...     "satisfied": [True] * 9 + [False], "seed": 0, "predicted": True})
-    >>> found = growing_share(frame, orders=2, seed=0)
-    >>> found[found["metric"] == "Acc"][["percent", "value"]].round(1).values.tolist()
-    [[0.0, 100.0], [5.0, 90.0], [10.0, 90.0]]
-    """
+    """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5)."""
     rows = []
     for number, (_, training) in enumerate(answers.groupby("seed")):
         main, cf = (training[training["part"] == part] for part in ("main", "cf"))
@@ -196,15 +150,7 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
 
 
 def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """How far the macro F1 of several trainings differ, beside Table 3.6.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"model": "BERT", "seed": [0, 1], "metric": "F1", "value": [40, 60]})
-    >>> spread(frame, ["model"])[["metric", "value"]].round(1).values.tolist()
-    [['mean F1', 50.0], ['deviation', 14.1], ['lowest F1', 40.0], ['highest F1', 60.0], \
-['trainings', 2.0]]
-    """
+    """How far the macro F1 of several trainings differ (supplementary to Table 3.6)."""
     f1 = measures[measures["metric"] == "F1"].groupby(keys, sort=False)["value"]
     summary = pd.DataFrame(
         {

@@ -40,7 +40,7 @@ COLLECTIONS = {"main": "Main", "cf": "CF"}
 def collect_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]:
     """Ratings of each utterance of a user, and of each whole dialogue.
 
-    Those of whole dialogues are taken in, since with them sums are the printed ones.
+    Ratings of whole dialogues count too: only with them do sums equal the published ones.
     """
     return [
         ratings
@@ -65,7 +65,7 @@ def rating_counts(ratings: Iterable[int]) -> dict[str, int]:
 
 
 def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]) -> pd.DataFrame:
-    """Counts of ratings by each rule that makes one of several, beside the print."""
+    """Counts of ratings by each rule that makes one of several, next to the published counts."""
     rows: list[tuple[str, str, int]] = []
     for name, rule in RULES.items():
         counts = rating_counts(map(rule, ratings))

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 FLIPPED = {"Satisfaction": "Dissatisfaction", "Dissatisfaction": "Satisfaction"}
 #: Row of the difference of the two labels.
 DIFFERENCE = "Satisfaction less Dissatisfaction"
-#: Decimals of what stands beside the shares.
+#: Decimals of the supplementary table of intervals.
 INTERVALS = {"samples": 0, "flipped": 0, "share": 1, "low": 1, "high": 1}
 
 #: Flipped samples and all samples, by label of the original and data set.
@@ -19,17 +19,7 @@ Counts = Mapping[tuple[str, str], tuple[int, int]]
 
 
 def flip_counts(sizes: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
-    """Count flipped samples by the sizes of the test sets (Table 3.5).
-
-    Examples
-    --------
-    >>> keys = ["row", "dataset", "collection", "value"]
-    >>> sizes = pd.DataFrame([["Satisfaction", "toy", "Main", 8], ["Satisfaction", "toy", "CF", 1],
-    ...     ["Dissatisfaction", "toy", "Main", 2], ["Dissatisfaction", "toy", "CF", 6],
-    ...     ["Total", "toy", "Main", 10], ["Total", "toy", "CF", 7]], columns=keys)
-    >>> flip_counts(sizes)["Satisfaction", "toy"]
-    (6, 8)
-    """
+    """Count flipped samples by the sizes of the test sets (Table 3.5)."""
     counts = sizes.set_index(["dataset", "collection", "row"])["value"]
     return {
         (row, dataset): (int(counts[dataset, "CF", after]), int(counts[dataset, "Main", before]))
@@ -42,13 +32,7 @@ def flip_counts(sizes: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def flip_shares(counts: Counts) -> pd.DataFrame:
-    """Cells of Table 3.4, percent.
-
-    Examples
-    --------
-    >>> flip_shares({("Overall", "toy"): (6, 8)}).to_numpy().tolist()
-    [['Overall', 'toy', 'CSS', 75.0]]
-    """
+    """Cells of Table 3.4, percent."""
     rows = [(*names, "CSS", 100 * flipped / n) for names, (flipped, n) in counts.items()]
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
 

@@ -1,6 +1,6 @@
-"""Generators of counterfactuals that run here, and how far stand-in judges agree with people.
+"""Generators of counterfactuals that run here, and how far surrogate judges agree with people.
 
-Tables beside Table 3.4, which the thesis does not have, and the stand-ins of Tables 3.4 and 3.5.
+Tables supplementary to Table 3.4, and Tables 3.4 and 3.5 on surrogate data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the printed rows of Table 3.6 imply: counts behind them, changes, growing test sets.
+"""Implications of the published rows of Table 3.6: counts, changes, growing test sets.
 
 Each row of the table fits one confusion matrix of the sizes in Table 3.5
 (`everycell.dialogue.satisfaction.fitting_confusions`). From the matrices follow what the text says
-without printing it: recall of dissatisfaction, changes from one test set to the other with
+without giving numbers: recall of dissatisfaction, changes from one test set to the other with
 intervals, and the lines of Figures 3.4 and 3.5, as means over all orders in which counterfactuals
 could be added.
 """
@@ -45,22 +45,14 @@ def implied_counts(
         if len(fits) != 1:
             raise ValueError(
                 f"{model}, {setup}, {dataset}, {test_data}: {len(fits)} confusion matrices fit the "
-                "printed row; allowed is one, so compare the row with the print."
+                "published row, expected one; compare the row with the thesis."
             )
         matrices.setdefault((model, setup, dataset), {})[test_data] = fits[0]
     return matrices
 
 
 def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame:
-    """What follows from the counts.
-
-    Examples
-    --------
-    >>> zephyr = {"Main": Confusion(613, 198, 15, 25), "CF": Confusion(18, 1, 465, 59)}
-    >>> found = implied_cells({("Zephyr", "Few-shot", "MultiWOZ"): zephyr})
-    >>> found[found["quantity"] == "accuracy, CF less Main"]["value"].round(1).tolist()
-    [15.2, 11.1, 19.0]
-    """
+    """What follows from the counts."""
     rows = []
     for names, tests in counts.items():
         for quantity, values in _quantities(names, tests, counts):

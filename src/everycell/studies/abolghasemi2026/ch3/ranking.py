@@ -1,7 +1,7 @@
 """Whether estimators of satisfaction rank dissatisfied samples first, whatever their threshold.
 
-A table beside Table 3.6 that the thesis does not have: an estimator that says "satisfied" of every
-sample may still know which of them are the likeliest to dissatisfy.
+Supplementary to Table 3.6: an estimator that calls every sample satisfied may still rank the
+dissatisfied ones first.
 """
 
 from __future__ import annotations
@@ -18,19 +18,7 @@ RANKED = ("accuracy", "one label", "AUROC", "low", "high", "AP", "AP by chance")
 
 
 def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Area under the ROC curve and average precision of each estimator on each test set.
-
-    Examples
-    --------
-    What is told apart with a threshold that no sample reaches:
-
-    >>> frame = pd.DataFrame({"benchmark": "toy", "part": "main", "id": [*"1234"], "seed": 0,
-    ...     "satisfied": [True, True, True, False], "model": "BERT", "setup": "x1",
-    ...     "probability": [0.1, 0.2, 0.3, 0.4], "predicted": True})
-    >>> found = ranking_quality(frame, draws=50, seed=0)
-    >>> dict(zip(found["metric"], found["value"], strict=True))["AUROC"]
-    100.0
-    """
+    """Area under the ROC curve and average precision of each estimator on each test set."""
     rows = []
     for (benchmark, model, setup), own_answers in answers.groupby(ESTIMATOR, sort=False):
         for test_data, parts in TEST_SETS.items():

@@ -1,6 +1,6 @@
 """What training with counterfactuals or more up-sampling gains, and what apologies do.
 
-Tables beside Table 3.6 that the thesis does not have, from the same answers
+Supplementary to Table 3.6, from the same answers
 (`everycell.studies.abolghasemi2026.ch3.answers`).
 """
 
@@ -35,13 +35,6 @@ def f1_gain(
     Pairs of a sample and its counterfactual are drawn with replacement (percentile bootstrap), the
     same for both. Samples that share the begin of a dialogue count as independent, so the interval
     is rather too narrow; and it says nothing of other trainings.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"id": ["1", "2"], "satisfied": [True, False], "seed": 0,
-    ...     "predicted": True})
-    >>> f1_gain(frame.assign(predicted=frame["satisfied"]), frame, draws=9, seed=0)[0].__round__(1)
-    66.7
     """
     keys = ["seed", "id"]
     first, second = (part.sort_values(keys, kind="stable") for part in (answers, other))

@@ -37,7 +37,7 @@ class Counterfactuals(Settings):
     )
     longest: int = Field(60, ge=1, description="Largest number of words in a usable utterance.")
     samples: int = Field(40, ge=1, description="Samples of each label to rewrite (released tier).")
-    folds: int = Field(10, ge=2, description="Folds of the dialogues for the stand-in judge.")
+    folds: int = Field(10, ge=2, description="Folds of the dialogues for the surrogate judge.")
     planted: PlantedDialogues = PlantedDialogues()
 
 

@@ -22,26 +22,19 @@ AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
 #: Samples of a benchmark by part: "train", "valid" and test sets.
 Parts: TypeAlias = Mapping[str, Sequence[Sample]]
 
-#: Setups of the print.
+#: Setups of the thesis.
 PRINTED = (PLAIN, "up-sampling x10", "up-sampling x20")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What an estimator learns from.
+    """What an estimator learns from."""
 
-    Attributes
-    ----------
-    factor
-        How often a dissatisfied sample stands in the training set.
-    counterfactuals
-        Whether each sample has its counterfactual beside it.
-    without_apologies
-        Whether apologies are taken out of what it learns from.
-    """
-
+    #: How often a dissatisfied sample is in the training set.
     factor: int = 1
+    #: Whether each sample has its counterfactual beside it.
     counterfactuals: bool = False
+    #: Whether apologies are removed.
     without_apologies: bool = False
 
 
@@ -49,12 +42,6 @@ def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
     """Setups of Table 3.6 by name, and two more: fields of `Setup`.
 
     The control is one of the thesis' setups, but for the apologies in what it learns from.
-
-    Examples
-    --------
-    >>> list(make_setups([1, 10]))
-    ['w/o up-sampling', 'up-sampling x10', 'with counterfactuals', \
-'up-sampling x10, without apologies']
     """
     plain = {"counterfactuals": False, "without_apologies": False}
     setups = {
@@ -112,11 +99,5 @@ def is_published(name: str) -> bool:
 
 
 def is_own(name: str) -> bool:
-    """Whether a setup is one that the thesis does not have.
-
-    Examples
-    --------
-    >>> [is_own(name) for name in ("w/o up-sampling", "up-sampling x10, without apologies")]
-    [False, True]
-    """
+    """Whether a setup is one that the thesis does not have."""
     return name == AUGMENTED or name.endswith(CONTROL)

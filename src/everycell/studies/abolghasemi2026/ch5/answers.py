@@ -70,20 +70,7 @@ def answers_frame(
     generator: str,
     reading: Reading = DEFAULT,
 ) -> pd.DataFrame:
-    """What the answers of one generator cite, and whether they are right.
-
-    Examples
-    --------
-    >>> from everycell.rag.questions import Question
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, study_settings
-    >>> setting = study_settings(2, [])[0]
-    >>> shown = [Presentation(setting, PLAIN_ARMS[0], Question("q1", ("d7", "d3"), gold=2))]
-    >>> said = [Answer(text="In 1246 [2][1][9].", finish="stop")]
-    >>> found = answers_frame(shown, said, gold_answers={"q1": ["1246"]}, dataset="toy",
-    ...                       generator="parrot")
-    >>> found[["cited", "stray", "attribution recall", "right"]].values.tolist()
-    [[2.0, 1.0, 1.0, 1.0]]
-    """
+    """What the answers of one generator cite, and whether they are right."""
     rows = []
     for (setting, arm, question), answer in zip(presentations, answers, strict=True):
         citations = find_citations(answer.text, forms=reading.forms)
@@ -132,13 +119,7 @@ def _confidence(
 
 
 def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
-    """The frame of answers, if tests can pair its rows.
-
-    Examples
-    --------
-    >>> check_answers(pd.DataFrame(columns=ANSWERS)).empty
-    True
-    """
+    """The frame of answers, if tests can pair its rows."""
     missing = [column for column in ANSWERS if column not in answers]
     if missing:
         raise ValueError(
@@ -175,15 +156,7 @@ def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """What kind of answers each generator gave: how many are cut, cite anything, and are right.
-
-    Examples
-    --------
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
-    >>> answers = example_answers()
-    >>> answer_shares(answers)[["metric", "value"]].values.tolist()[:3]
-    [['questions', 2.0], ['answers', 32.0], ['cut', 0.0]]
-    """
+    """What kind of answers each generator gave: how many are cut, cite anything, and are right."""
     groups = answers.groupby(SETTINGS, sort=False)
     shares = pd.DataFrame(
         {

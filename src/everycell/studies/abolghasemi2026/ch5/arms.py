@@ -41,14 +41,7 @@ class Arm(NamedTuple):
     mode_nonrelevant: str
 
     def labels(self, question: Question) -> list[str]:
-        """Author that is told of each document of a question: "Human", "LLM", or "".
-
-        Examples
-        --------
-        >>> question = Question("q1", ("d7", "d3", "d9"), gold=2)
-        >>> Arm("LLM", "Human", "CF-informed", "CF-informed").labels(question)
-        ['LLM', 'Human', 'LLM']
-        """
+        """Author that is told of each document of a question: "Human", "LLM", or ""."""
         relevant = displayed_author(self.relevant_author, self.mode_relevant)
         other = displayed_author(self.nonrelevant_author, self.mode_nonrelevant)
         numbers = range(1, len(question.documents) + 1)
@@ -126,15 +119,7 @@ def study_settings(
     first: str = FIRST_RETRIEVER,
     other_retrievers: Iterable[str] = (),
 ) -> list[Setting]:
-    """All settings of the chapter.
-
-    Examples
-    --------
-    >>> found = study_settings(10, [2, 5], other_retrievers=["SPLADE"])
-    >>> [(each.name, each.k, len(each.arms)) for each in found]
-    [('main', 10, 16), ('extended', 10, 6), ('depths', 2, 3), ('depths', 5, 3), \
-('retrievers', 10, 3)]
-    """
+    """All settings of the chapter."""
     return [
         Setting("main", first, k, "retrieved", "plain", PLAIN_ARMS + MIXED_ARMS),
         Setting("extended", first, k, "retrieved", "extended", EXTENDED_ARMS),
@@ -149,14 +134,7 @@ def study_settings(
 def present_questions(
     settings: Iterable[Setting], questions: Callable[[Setting, Arm], Sequence[Question]]
 ) -> list[Presentation]:
-    """Each question of each setting under each arm, in this order.
-
-    Examples
-    --------
-    >>> question = Question("q1", ("d7", "d3"), gold=2)
-    >>> len(present_questions(study_settings(2, [2]), lambda setting, arm: [question]))
-    25
-    """
+    """Each question of each setting under each arm, in this order."""
     return [
         Presentation(setting, arm, question)
         for setting in settings

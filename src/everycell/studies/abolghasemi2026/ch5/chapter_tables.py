@@ -1,6 +1,6 @@
 """Tables 5.1 to 5.15 and Figures 5.5 and 5.9 by their names, from the frame of answers.
 
-Keys of a table are its columns in print; which rows of which generators it shows is the tier's.
+Keys of a table are its columns as published; the tier decides which generators it shows.
 
 Source: abolghasemi2026, chapter 5.
 """
@@ -46,21 +46,15 @@ SHARES = {"questions": 0, "answers": 0} | dict.fromkeys(
 
 
 class ChapterTable(NamedTuple):
-    """A table of the chapter, with the rows of all generators.
+    """A table of the chapter, with the rows of all generators."""
 
-    Attributes
-    ----------
-    keys : list of str
-        Its columns that say what a value is about.
-    rows : pandas.DataFrame
-        A result (`everycell.studies.abolghasemi2026.ch5.marks`).
-    """
-
+    #: Columns that say what a value is about.
     keys: list[str]
+    #: A result (`everycell.studies.abolghasemi2026.ch5.marks`).
     rows: pd.DataFrame
 
     def of_generators(self, generators: Collection[str], *, all_run: bool = False) -> pd.DataFrame:
-        """Rows of some generators, in the columns of the print.
+        """Rows of some generators, in the published columns.
 
         Examples
         --------
@@ -107,7 +101,7 @@ def chapter_tables(
         "table_5_11": (MODE, plain[1]),
         "table_5_12": (MODE, counts[0]),
         "table_5_13": (MODE, counts[1]),
-        # The print marks nothing here.
+        # The thesis marks nothing here.
         "table_5_14": (MIXED, mixed[0].drop(columns="marker")),
         "table_5_15": (MIXED, mixed[1].drop(columns="marker")),
         "figure_5_9": (["dataset", "generator", "k"], depths),
@@ -149,7 +143,7 @@ _READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14,
 
 
 def compare_readings(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """What tables come to under each reading of the same answers, beside each other."""
+    """Values of the tables under each reading of the same answers."""
     by_reading = {}
     for name, answers in readings.groupby("reading", sort=False):
         cells = interval_table(chapter_tables(answers, answers.iloc[:0], seed))
@@ -204,7 +198,7 @@ def select_generators(
 
 
 def _with_mode(table: pd.DataFrame) -> pd.DataFrame:
-    """Results of documents of two origins under the name that the print gives their one mode."""
+    """Results of documents of two origins, with the published name of their one mode."""
     return table.rename(columns={"mode_relevant": "rag_mode"}).drop(columns="mode_nonrelevant")
 
 

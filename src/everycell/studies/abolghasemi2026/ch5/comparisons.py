@@ -74,20 +74,7 @@ def sensitivities(
 
 
 def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """Attribution bias (CAB) of each pair of authors with its interval and test, in points.
-
-    Examples
-    --------
-    Of two questions, the first is answered well only where [Human] is on the relevant document:
-
-    >>> from everycell.rag.questions import Question
-    >>> question = Question("q1", ("a",), gold=1)
-    >>> rows = [(query, *arm, good, good, 1) for arm in PLAIN_ARMS for query, good in
-    ...         (("q1", float(arm.labels(question) == ["Human"])), ("q2", 1.0))]
-    >>> columns = ["query_id", *Arm._fields, PRECISION, RECALL, "cited"]
-    >>> biases(pd.DataFrame(rows, columns=columns), seed=1)["value"].tolist()
-    [50.0, 50.0, 50.0, 50.0]
-    """
+    """Attribution bias (CAB) of each pair of authors with its interval and test, in points."""
     rows = []
     arms = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
     for authors in dict.fromkeys(arm[:2] for arm in (*PLAIN_ARMS, *MIXED_ARMS)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from everycell.studies.abolghasemi2026.ch5.chapter_tables import MODE, ChapterTable
-from everycell.studies.abolghasemi2026.ch5.controls import Control
+from everycell.studies.abolghasemi2026.ch5.controls import PlantedControl
 from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION
 from everycell.studies.abolghasemi2026.ch5.modes import SETTING, displayed_author
 
@@ -16,7 +16,9 @@ KNOWN = {"measured": 3, "low": 3, "high": 3, "expected": 3, "p": 4}
 
 
 def measured_bias(
-    tables: Mapping[str, ChapterTable], controls: Mapping[str, Control], depth: Mapping[str, int]
+    tables: Mapping[str, ChapterTable],
+    controls: Mapping[str, PlantedControl],
+    depth: Mapping[str, int],
 ) -> pd.DataFrame:
     """Bias of controls (Tables 5.3 and 5.5), measured and expected."""
     rows = _measured(tables, ["table_5_3", "table_5_5"], controls)
@@ -30,7 +32,9 @@ def measured_bias(
 
 
 def measured_quality(
-    tables: Mapping[str, ChapterTable], controls: Mapping[str, Control], depth: Mapping[str, int]
+    tables: Mapping[str, ChapterTable],
+    controls: Mapping[str, PlantedControl],
+    depth: Mapping[str, int],
 ) -> pd.DataFrame:
     """Precision, recall, counts and confidence of controls (Tables 5.1, 5.6, 5.12)."""
     rows = _measured(tables, ["table_5_1", "table_5_6", "table_5_12"], controls)
@@ -68,7 +72,7 @@ BIAS_KEYS = ["generator", *SETTING[2:]]
 
 
 def _measured(
-    tables: Mapping[str, ChapterTable], names: Sequence[str], controls: Mapping[str, Control]
+    tables: Mapping[str, ChapterTable], names: Sequence[str], controls: Mapping[str, PlantedControl]
 ) -> pd.DataFrame:
     """Results of controls in some tables, as numbers."""
     rows = pd.concat(tables[name].rows for name in names)

@@ -1,13 +1,9 @@
-"""Generators whose preference for a label is known: what the tables must give back.
-
-A further control is a class with these methods and its entry in `CONTROLS`.
-"""
+"""Synthetic generators with a known preference for a label, which the tables must recover."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 import pandas as pd
 
@@ -19,27 +15,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
     present_questions,
     study_settings,
 )
-from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, Generator, collect_answers
-
-
-class Control(Generator, Protocol):
-    """A generator of which it is known what its tables come to over endlessly many questions."""
-
-    @property
-    def preference(self) -> float:
-        """How strongly it prefers [Human] to [LLM], in log-odds: its place in a figure."""
-
-    @classmethod
-    def of_preferences(
-        cls, preferences: Sequence[float], odds: Mapping[str, float], seed: int
-    ) -> list[Self]:
-        """Controls of this kind with these preferences, in their order."""
-
-    def expected_measures(self, k: int, *, relevant: str, nonrelevant: str) -> dict[str, float]:
-        """Expected values, by metric, with k documents under the labels of either side."""
-
-    def expected_bias(self, k: int) -> dict[str, float]:
-        """Expected CAB, by metric, with k documents."""
+from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_answers
 
 
 @dataclass(frozen=True)
@@ -48,33 +24,13 @@ class PlantedControl(PlantedGenerator):
 
     @property
     def name(self) -> str:
-        """Its name in the tables.
-
-        Examples
-        --------
-        >>> PlantedControl(1.50).name
-        'planted 1.5'
-        """
+        """Its name in the tables."""
         return f"planted {self.strength:g}"
 
     @property
     def preference(self) -> float:
-        """Log-odds by which [Human] beats [LLM]."""
+        """Log-odds by which it prefers [Human] to [LLM]: its position in a figure."""
         return self.strength
-
-    @classmethod
-    def of_preferences(
-        cls, preferences: Sequence[float], odds: Mapping[str, float], seed: int
-    ) -> list[Self]:
-        """Planted generators with these preferences, in their order.
-
-        Examples
-        --------
-        >>> found = PlantedControl.of_preferences([0, 2], {"skill": 3.0, "base": -2.0}, seed=1)
-        >>> [each.name for each in found]
-        ['planted 0', 'planted 2']
-        """
-        return [cls(preference, seed=seed, **odds) for preference in preferences]
 
     def answer_all(
         self, presentations: Sequence[Presentation], benchmark: Benchmark
@@ -96,7 +52,7 @@ class PlantedControl(PlantedGenerator):
         ]
 
     def expected_measures(self, k: int, *, relevant: str, nonrelevant: str) -> dict[str, float]:
-        """What the tables come to over endlessly many questions.
+        """Expected table values.
 
         Examples
         --------
@@ -116,7 +72,7 @@ class PlantedControl(PlantedGenerator):
         }
 
     def expected_bias(self, k: int) -> dict[str, float]:
-        """Bias (CAB) over endlessly many questions.
+        """Expected bias (CAB).
 
         Examples
         --------
@@ -133,22 +89,18 @@ class PlantedControl(PlantedGenerator):
         }
 
 
-#: Kinds of controls.
-CONTROLS: tuple[type[Control], ...] = (PlantedControl,)
-
-
 def make_controls(
     preferences: Sequence[float], odds: Mapping[str, float], seed: int
-) -> dict[str, Control]:
-    """All controls with these preferences, by their names in the tables.
+) -> dict[str, PlantedControl]:
+    """Controls with these preferences, by their names in the tables.
 
     Examples
     --------
     >>> list(make_controls([0, 4], {"skill": 3.0, "base": -2.0}, seed=1))
     ['planted 0', 'planted 4']
     """
-    kinds = (kind.of_preferences(preferences, odds, seed) for kind in CONTROLS)
-    return {control.name: control for of_kind in kinds for control in of_kind}
+    controls = [PlantedControl(preference, seed=seed, **odds) for preference in preferences]
+    return {control.name: control for control in controls}
 
 
 def example_answers() -> pd.DataFrame:

@@ -1,10 +1,10 @@
 """Words and daggers in the chapter's results.
 
-A *result* has key columns as its printed table, then `metric`, `value`, the ends `low` and `high`
-of a 95 % bootstrap interval over questions, `p` of the chapter's paired t-test (NaN where there is
-none) and `marker`, a dagger where p < 0.05. Where a value rests on citations alone, `citations` is
-their number. Two values are words: `NO_CITATION` where nothing is cited that a value could be about
-(0/0), `NOT_RUN` where a generator gives no probabilities.
+A *result* has the key columns of its published table, then `metric`, `value`, the bounds `low` and
+`high` of a 95 % bootstrap interval over questions, `p` of the chapter's paired t-test (or NaN) and
+`marker`, a dagger where p < 0.05. Where a value rests on citations alone, `citations` is their
+number. Two values are words: `NO_CITATION` where no citation counts towards a value (0/0), and
+`NOT_RUN` where a generator gives no probabilities.
 
 Source: abolghasemi2026, Tables 5.1 to 5.15, section 5.5 (tests).
 """

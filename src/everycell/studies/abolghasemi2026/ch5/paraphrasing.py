@@ -114,14 +114,7 @@ class Paraphraser:
 
 
 def outlook_writer(write: Callable[[str], object]) -> Callable[[Outlook], None]:
-    """What is told how a search looks, and writes that down.
-
-    Examples
-    --------
-    >>> outlook = Outlook((10, 6), (6, 3), candidates=20, target=5)
-    >>> outlook_writer(lambda line: print(line[:22]))(outlook)
-    10 of 20 questions tri
-    """
+    """Make a listener that writes down how a search looks."""
 
     def write_outlook(outlook: Outlook) -> None:
         write(f"{outlook}\n")
@@ -132,18 +125,7 @@ def outlook_writer(write: Callable[[str], object]) -> Callable[[Outlook], None]:
 def hopeless_search_stopper(
     model: str, write: Callable[[str], object]
 ) -> Callable[[Outlook], None]:
-    """As `outlook_writer`, and it ends a search that finds nothing before it costs more.
-
-    Examples
-    --------
-    >>> told = hopeless_search_stopper("toy", lambda line: None)
-    >>> told(Outlook((30, 2), (2, 0), candidates=30, target=5))
-    Traceback (most recent call last):
-    everycell.language_models.generation.LanguageModelError: toy is asked for no more passages: \
-30 of 30 questions tried, 0 have all 2 passages: 2 of 30 relevant ones and 0 of 2 others can be \
-used, so about 0 of 30 questions are to be expected, but 5 are wanted: name a better model, raise \
-`attempts` or `candidates`, or lower `k`, under `attribution` in config.yaml.
-    """
+    """As `outlook_writer`; the listener also stops a hopeless search before it costs more."""
     note = outlook_writer(write)
 
     def check_outlook(outlook: Outlook) -> None:

@@ -1,7 +1,7 @@
-"""What tables of attribution quality alone determine of other tables: bias and counts.
+"""Bias and counts that follow from tables of attribution quality alone.
 
 A mean of differences is the difference of means, so bias tables (CAB) follow from tables of
-quality, whoever made those: printed ones, or a run's own. Sensitivity (CAS) does not.
+quality, whether published or from a run. Sensitivity (CAS) does not.
 
 Frames are tidy, one row per value: `SETTING`, a mode (`rag_mode`, or `mode_relevant` and
 `mode_nonrelevant` for the mixed mode), `metric` ("attribution precision", "attribution recall")
@@ -75,7 +75,7 @@ def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
 
 
 def queries_behind(means: Sequence[str], *, largest: int = 1000) -> int | None:
-    """Fewest queries of which every printed mean of counts can be the mean.
+    """Fewest queries that every published mean of counts is possible with.
 
     Examples
     --------

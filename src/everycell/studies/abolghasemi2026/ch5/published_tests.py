@@ -1,4 +1,4 @@
-"""What printed means determine of the chapter's tests, without the answers behind them.
+"""Outcomes of the chapter's tests that published means determine without the answers.
 
 Frames are those of `everycell.studies.abolghasemi2026.ch5.published_bias`.
 
@@ -38,7 +38,7 @@ _HALF_UNIT = 0.0005
 
 
 class Significance(NamedTuple):
-    """What printed means determine of a paired t-test.
+    """Outcome of a paired t-test as far as published means determine it.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def significance(
     absolute: float | None = None,
     alpha: float = 0.05,
 ) -> Significance:
-    """Whether the difference of two printed means can be significant by a paired t-test.
+    """Whether the difference of two published means can be significant by a paired t-test.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _query_count(share: float, n: int) -> int:
 
 
 def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
-    """What the means of a quality table determine of the tests behind its bias table.
+    """Tests behind a bias table, as far as the means of its quality table determine them.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
 def sensitivity_significance(
     quality: pd.DataFrame, sensitivity: pd.DataFrame, n: int
 ) -> pd.DataFrame:
-    """What printed means and absolute differences determine of the tests of Informed on Vanilla.
+    """Tests of Informed against Vanilla, as far as published means determine them.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
-    """Tests behind a printed table, one row per number.
+    """Tests behind a published table, one row per number.
 
     Examples
     --------

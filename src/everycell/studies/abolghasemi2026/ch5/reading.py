@@ -24,17 +24,7 @@ Strays = Literal["ignored", "wrong"]
 
 
 class Reading(NamedTuple):
-    """How answers are read.
-
-    Attributes
-    ----------
-    forms : {"all", "plain"}
-        Forms of citations (`everycell.rag.citations.find_citations`).
-    strays : {"ignored", "wrong"}
-        How to treat a citation of a non-existent document: ignored, or wrong.
-    match : {"substring", "words", "whole"}
-        How a right answer is found (`everycell.rag.answers.is_correct`).
-    """
+    """How answers are read."""
 
     forms: Forms = "all"
     strays: Strays = "ignored"

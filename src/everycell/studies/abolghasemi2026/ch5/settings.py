@@ -19,7 +19,7 @@ class PlantedPreference(Settings):
         description="Log-odds by which [Human] beats [LLM] in the figure of the planted bias.",
     )
     shown: list[FiniteFloat] = Field(
-        [0.0, 1.0, 2.0], min_length=1, description="Those in the stand-ins of the chapter's tables."
+        [0.0, 1.0, 2.0], min_length=1, description="Those in the tables on surrogate data."
     )
     skill: FiniteFloat = Field(
         3.0, description="Log-odds by which a relevant document beats a non-relevant one."

@@ -1,4 +1,4 @@
-"""Tables 2.2 and 2.3 from the measures of policies, and what stands beside them."""
+"""Tables 2.2 and 2.3 from the measures of policies, and their supplementary tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROWS = {
 UNFAIR = ("PL-random", "Deterministic")
 #: The method that all others are tested against.
 REFERENCE = "FELIX_iter=20"
-#: Metrics of the print.
+#: Published metrics.
 PRINTED = METRICS[:5]
 _KEY = ["row", "dataset", "optimizing_fairness"]
 
@@ -107,7 +107,7 @@ def mark_cells(
 
 
 def _with_row_names(cells: pd.DataFrame, number: str) -> pd.DataFrame:
-    """With the rows of a table, in the order of the print."""
+    """Cells with the published names and order of a table's rows."""
     rows = ROWS[number]
     cells = cells.assign(
         optimizing_fairness=np.where(cells["row"].isin(UNFAIR), "No", "Yes"),

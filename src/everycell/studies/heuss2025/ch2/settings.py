@@ -37,7 +37,7 @@ class FairExposure(Settings):
         "entropy", description="Which of the matrices with the fair exposures is decomposed."
     )
     planted_lists: int = Field(
-        24, ge=4, le=10_000, description="Lists with planted outliers, for the tables' stand-in."
+        24, ge=4, le=10_000, description="Lists with planted outliers (surrogate data)."
     )
     simulated_lists: int = Field(
         100, ge=2, le=100_000, description="Lists of each point of the simulation of Figure 2.2."

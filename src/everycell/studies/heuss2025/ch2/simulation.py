@@ -163,7 +163,7 @@ def sensitivity_analysis(
 
 
 def melt_bounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Value and ends of an interval one below the other, as tables beside a result have them.
+    """Value and bounds of an interval in one column each row, as in supplementary tables.
 
     Examples
     --------

@@ -23,8 +23,6 @@ _OFFSETS = (-1.5, -0.5, 0.5, 1.5)
 def outlier_reductions(points: pd.DataFrame) -> Figure:
     """Relative change of P(u) over the number of items, and over that of iterations.
 
-    Notes
-    -----
     Source: heuss2025, Figure 2.2; the intervals are ours.
 
     Examples

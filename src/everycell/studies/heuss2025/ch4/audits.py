@@ -1,4 +1,4 @@
-"""Printed numbers of the chapter on RankingSHAP compared with each other."""
+"""Published numbers of the chapter on RankingSHAP compared with each other."""
 
 from __future__ import annotations
 

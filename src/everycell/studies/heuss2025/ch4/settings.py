@@ -20,7 +20,7 @@ class ListExplanations(Settings):
     """Figure 4.4 of heuss2025."""
 
     planted_lists: int = Field(
-        60, ge=10, le=100_000, description="Simulated lists that train a ranker, on the stand-in."
+        60, ge=10, le=100_000, description="Simulated lists that train a ranker on surrogate data."
     )
     explained_lists: dict[str, Annotated[int, Field(ge=2, le=100_000)]] = Field(
         {"planted": 30, "pydocs": 30, "mslr_web10k": 30},

@@ -13,15 +13,7 @@ from everycell.rag.interventions import Answerer, instances, try_instance
 
 
 class RetrievedQuestion(NamedTuple):
-    """A question with the documents that were retrieved for it.
-
-    Attributes
-    ----------
-    text, answer : str
-    documents : tuple of str
-    relevant : frozenset of str
-        Those of the documents that are relevant.
-    """
+    """A question with the documents that were retrieved for it."""
 
     text: str
     answer: str

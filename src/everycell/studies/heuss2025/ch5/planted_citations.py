@@ -23,16 +23,10 @@ CITING = (
 
 
 class Tried(NamedTuple):
-    """First answers of an answerer, and what came of each forged document.
-
-    Attributes
-    ----------
-    answers : list of CitedAnswer
-    trials : list of dict
-        From `try_instance`, with ``remembered`` (bool): whether the statement is from memory.
-    """
+    """First answers of an answerer, and what came of each forged document."""
 
     answers: list[CitedAnswer]
+    #: From `try_instance`, with `remembered`: whether the statement is from memory.
     trials: list[dict[str, object]]
 
 

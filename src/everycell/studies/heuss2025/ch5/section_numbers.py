@@ -20,7 +20,7 @@ _SHARES = ("random document", "relevant, not cited", "cited for something else")
 
 
 def reported_numbers(answers: Sequence[CitedAnswer], outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The printed numbers of section 5.5, measured again.
+    """The numbers of section 5.5, reproduced.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from everycell.studies.heuss2025.ch5.planted_citations import CITING
 
 
 def derived_numbers(table: pd.DataFrame, stated: Mapping[str, float]) -> pd.DataFrame:
-    """What the text states, from other printed numbers.
+    """Numbers of the text that follow from other published numbers.
 
     Examples
     --------

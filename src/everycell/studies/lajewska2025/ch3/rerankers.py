@@ -1,4 +1,4 @@
-"""Stand-ins for monoT5 and duoT5: regressions on the scores of two encoders, of passages and pairs.
+"""Surrogates of monoT5 and duoT5: regressions on the scores of two encoders.
 
 They learn from turns of another year. The features of a passage are what MiniLM and SPLADE-tiny
 score it, for the query as a rewriter wrote it.
@@ -29,8 +29,6 @@ class Scorer(Protocol):
 class PassageRerankers:
     """A point-wise re-ranker of all candidates, and a pair-wise one of the first of them.
 
-    Notes
-    -----
     Of a candidate that nobody judged, CAsT takes that it is not relevant, and so does `fit`.
     """
 

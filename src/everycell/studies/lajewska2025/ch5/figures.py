@@ -12,8 +12,6 @@ from everycell.engine.render.marks import check_intervals, check_numbers
 def confidence_and_agreement(plotted: pd.DataFrame) -> Figure:
     """Agreement on passages by the confidence of their annotators, and of each worker's passages.
 
-    Notes
-    -----
     Not in lajewska2025: a figure of ours, for the relation that its section 5.4.3 names.
 
     Examples

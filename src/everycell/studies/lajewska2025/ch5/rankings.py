@@ -12,7 +12,7 @@ from everycell.dialogue.answerability import Repeated, rankings
 
 #: Passages of a ranking (section 5.5).
 SIZE = 3
-#: How a passage that a question has twice is counted; the print takes the first.
+#: How a passage that a question has twice is counted; the thesis takes the first way.
 READINGS: dict[Repeated, str] = {
     "tuples": "tuples of ids, a set in two orders counted twice",
     "distinct": "sets of different passages",

@@ -1,8 +1,8 @@
 """Table 5.3: what workers and experts marked in the same texts, and how much of it they share.
 
-The experts marked passages, which Punkt cuts into sentences. The print takes a worker's sentence by
-its number, and compares positions as they stand. In the workers' copies of the first topic quotes
-and letters that are not ASCII are missing, so that positions shift.
+The experts marked passages, which Punkt cuts into sentences. The thesis takes a worker's sentence
+by its number and compares positions unchanged. In the workers' copies of the first topic, quotes
+and letters that are not ASCII are missing, so positions shift.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from everycell.text.sentences import sentence_spans
 
 Reading = Literal["ascii", "curly", "letters"]
 
-#: How a worker's sentence is found in the experts' passage; the first is that of the print.
+#: How a worker's sentence is found in the experts' passage; the first is that of the thesis.
 READINGS: dict[Reading, str] = {
     "ascii": "number of the sentence, straight quotes end one",
     "curly": "number of the sentence, curly quotes too",

@@ -25,23 +25,14 @@ Texts = Mapping[tuple[str, str], str]
 
 
 class Imitations(NamedTuple):
-    """Imitations of the judges, with their errors on topics that did not train them.
-
-    Attributes
-    ----------
-    words : Words
-    judges : dict
-        Name of a judge -> its imitation.
-    errors : pandas.DataFrame
-        Columns `judge`, `metric` and `value`.
-    orders : pandas.DataFrame
-        Columns `judge`, `metric` ("tau, systems", "low", "high") and `value`: how far imitation and
-        judge agree on the order of the systems.
-    """
+    """Imitations of the judges, with their errors on topics that did not train them."""
 
     words: Words
+    #: Name of a judge -> its imitation.
     judges: dict[str, Pipeline]
+    #: Columns `judge`, `metric` and `value`.
     errors: pd.DataFrame
+    #: Agreement on the order of the systems: metrics "tau, systems", "low" and "high".
     orders: pd.DataFrame
 
 

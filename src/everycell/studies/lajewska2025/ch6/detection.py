@@ -14,23 +14,15 @@ from everycell.rag.grounded.detection import OPENING, detection_prompt, marked_s
 
 
 class DetectedSpans(NamedTuple):
-    """Spans of all passages, and what could not be used.
+    """Spans of all passages, and what could not be used."""
 
-    Attributes
-    ----------
-    spans : dict
-        Input, topic and passage -> spans.
-    marked : int
-        Texts that the model marked.
-    strays : int
-        Those of them that do not stand in their passage.
-    unmarked : int
-        Passages without a mark.
-    """
-
+    #: Input, topic and passage -> spans.
     spans: dict[tuple[str, str, str], tuple[Span, ...]]
+    #: Texts that the model marked.
     marked: int
+    #: Marked texts that are not in their passage.
     strays: int
+    #: Passages without a mark.
     unmarked: int
 
 

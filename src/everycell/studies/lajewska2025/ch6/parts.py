@@ -35,7 +35,7 @@ class PartsTables(NamedTuple):
 
 
 def parts_tables(scores: pd.DataFrame) -> PartsTables:
-    """Table 6.8 and the tables beside it."""
+    """Table 6.8 and its supplementary tables."""
     scores = scores[scores["judge"] == MEAN]
     by_run = means(scores).set_index("run")["value"]
     runs = {parts: NAMES[run] for parts, run in PARTS.items()}

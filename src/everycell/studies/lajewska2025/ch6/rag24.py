@@ -1,4 +1,4 @@
-"""Responses to the topics of TREC RAG 2024: those of Tables 6.7 and 6.8, written anew."""
+"""Responses to the topics of TREC RAG 2024: those of Tables 6.7 and 6.8, written again."""
 
 from __future__ import annotations
 
@@ -18,22 +18,13 @@ MOST_WORDS = 400
 
 
 class Run(NamedTuple):
-    """A variant of GINGER as it was submitted.
-
-    Attributes
-    ----------
-    kind : str
-        Of `SIZES`.
-    system : System
-    word_limit : int or None
-        Words of a response; None: a sentence for each of the first clusters.
-    fluent_run : str or None
-        Run of the same responses as a fluent paragraph.
-    """
+    """A variant of GINGER as it was submitted."""
 
     kind: str
     system: System
+    #: Words of a response; None: a sentence for each of the first clusters.
     word_limit: int | None = MOST_WORDS
+    #: Run of the same responses as a fluent paragraph.
     fluent_run: str | None = None
 
 

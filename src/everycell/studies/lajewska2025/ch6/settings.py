@@ -29,7 +29,7 @@ class ReleasedGinger(Settings):
         description="Language models that write: names under `language_models`, and for the table.",
     )
     questions: int = Field(
-        3, ge=2, le=38, description="Number of questions; each run asks the models anew."
+        3, ge=2, le=38, description="Number of questions; each run asks the models again."
     )
 
 

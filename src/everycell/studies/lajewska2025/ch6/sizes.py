@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.rag.grounded.detection import sizes
 from everycell.studies.lajewska2025.ch6.systems import FEWEST_NUGGETS
 
-#: Name in `sizes` -> column of the print.
+#: Name in `sizes` -> published column.
 _NUGGETS = {
     "avg": "Nuggets Avg",
     "med": "Nuggets Med",

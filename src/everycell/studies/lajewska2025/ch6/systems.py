@@ -17,7 +17,7 @@ from everycell.rag.grounded.responses import (
 )
 
 #: How nuggets are detected, clustered and ranked, in the words of Table C.5; the neural ranking is
-#: that of the tier (duoT5 or a stand-in).
+#: that of the tier (duoT5 or a surrogate).
 GOLD, DETECTED = "Gold", "GPT-4"
 DENSITY, LSA = "BERTopic", "LSA"
 NEURAL, BM25 = "DuoT5", "BM25"
@@ -31,18 +31,12 @@ FEWEST_NUGGETS = 2
 
 
 class System(NamedTuple):
-    """A variant without rewriting.
-
-    Attributes
-    ----------
-    detection, clustering, ranking : str
-    deep : bool
-        All sentences from the first cluster, in place of one of each.
-    """
+    """A variant without rewriting."""
 
     detection: str = DETECTED
     clustering: str = DENSITY
     ranking: str = NEURAL
+    #: All sentences from the first cluster, in place of one of each.
     deep: bool = False
 
 
@@ -65,22 +59,14 @@ ON_OTHER_INPUT = (STANDARD,)
 
 
 class Facets(NamedTuple):
-    """Nuggets of a topic in the order of their clusters.
-
-    Attributes
-    ----------
-    topic : str
-    clusters : list of list of int
-        Numbers of the nuggets of each chosen cluster, the best first.
-    next : list of int
-        Those of the cluster that the response asks about.
-    texts : dict
-        Number of a nugget -> text.
-    """
+    """Nuggets of a topic in the order of their clusters."""
 
     topic: str
+    #: Numbers of the nuggets of each chosen cluster, the best first.
     clusters: list[list[int]]
+    #: Numbers of the nuggets of the cluster that the response asks about.
     next: list[int]
+    #: Number of a nugget -> text.
     texts: dict[int, str]
 
 

@@ -1,4 +1,4 @@
-"""Annotated conversations as entities, and their scores as tidy cells, one per printed value."""
+"""Annotated conversations as entities, and their scores as tidy cells, one per published value."""
 
 from __future__ import annotations
 
