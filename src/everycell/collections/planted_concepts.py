@@ -7,8 +7,8 @@ query is planted, and the best of a list, after noise, are relevant:
 
 .. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
 
-with the concepts c and names n that query and document share, and W = `NAME_WEIGHT`. So it is known
-what a ranker can reach. One that matches words misses a share 1 - 1 / `TERMS` of the shared
+with the concepts c and names n that query and document share, and W = `NAME_WEIGHT`. So the
+best result is known. A ranker that matches words misses a share 1 - 1 / `TERMS` of the shared
 concepts; one that reads no cues takes all weights as equal; one that knows no names misses names.
 Each task of `CONTROLS` takes one of these away.
 """

@@ -1,7 +1,7 @@
 """Test collection `pydocs`: the documentation of installed Python packages, with its links.
 
 A docstring is a document, its See Also list gives its citations, and the descriptions in that list
-are short queries for the documents that they describe. In the embedded tier it stands in for
+are short queries for the documents that they describe. In the embedded tier it replaces
 SciDocs (abolghasemi2026, chapter 2). Its data card, ``docs/data-cards/pydocs.md``, says what it is
 and what it is not.
 """

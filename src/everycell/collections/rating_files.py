@@ -22,7 +22,7 @@ class RatingsError(Exception):
 
 
 def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
-    """Answers to a multiple-choice question, under the labels of the print, in order."""
+    """Answers to a multiple-choice question, under the published labels, in order."""
     raw = read_table(path, [column])
     options = {f"option_{number}": label for number, label in enumerate(labels, start=1)}
     check_levels(path, raw, column, list(options))

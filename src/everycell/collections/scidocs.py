@@ -121,18 +121,18 @@ def read_scidocs(
     tested = pd.MultiIndex.from_frame(lines[["task", "query_id"]]).isin(in_test)
     tested &= (lines["split"] == "validation").to_numpy()
     reason = np.select([no_metadata, tested], ["no metadata", "test query"], "")
-    kept = _split(lines[reason == ""], validation, seed)
+    usable = _split(lines[reason == ""], validation, seed)
     if documents == "listed":
-        listed = papers.index.isin(pd.concat([kept["query_id"], kept["document_id"]]))
+        listed = papers.index.isin(pd.concat([usable["query_id"], usable["document_id"]]))
         papers = papers[listed]
-    queries = kept[["task", "query_id", "split"]].drop_duplicates(ignore_index=True)
+    queries = usable[["task", "query_id", "split"]].drop_duplicates(ignore_index=True)
     return SciDocs(
         papers.rename_axis("document_id").reset_index(name="text"),
         Benchmark(
             queries.assign(
                 origin_id=queries["query_id"], text=queries["query_id"].map(papers).astype("str")
             ),
-            kept.assign(setting=SETTING)[["setting", *_LIST]],
+            usable.assign(setting=SETTING)[["setting", *_LIST]],
         ),
         lines.assign(reason=reason)[reason != ""].reset_index(drop=True),
     )
@@ -152,10 +152,10 @@ def _split(lines: pd.DataFrame, validation: float, seed: int) -> pd.DataFrame:
             )
         # A task's split does not depend on the other tasks.
         draw = np.random.default_rng([seed, number])
-        held = own["query_id"].isin(draw.choice(drawn_from, size, replace=False))
-        own.loc[(own["split"] == "validation") & ~held, "split"] = "train"
-        place = own["split"].map({"test": 0, "validation": 1, "train": 2})
-        parts.append(own.assign(place=place).sort_values(["place", "query_id", "document_id"]))
+        is_validation = own["query_id"].isin(draw.choice(drawn_from, size, replace=False))
+        own.loc[(own["split"] == "validation") & ~is_validation, "split"] = "train"
+        position = own["split"].map({"test": 0, "validation": 1, "train": 2})
+        parts.append(own.assign(place=position).sort_values(["place", "query_id", "document_id"]))
     return pd.concat(parts, ignore_index=True)[_LIST]
 
 
@@ -184,17 +184,17 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
     """Text of each paper, by its id."""
 
     def needed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        fields_of_paper = dict(pairs)
+        if len(fields_of_paper) < len(pairs):
             keys = [key for key, _ in pairs]
-            twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+            twice = next(key for position, key in enumerate(keys) if key in keys[:position])
             raise SciDocsError(
                 f"{path}: {in_quotes(twice)} occurs twice in one object; a paper and a field occur "
                 "once, so fetch the file again."
             )
         for key in _UNUSED:
-            found.pop(key, None)
-        return found
+            fields_of_paper.pop(key, None)
+        return fields_of_paper
 
     try:
         papers = json.loads(_read_text(path), object_pairs_hook=needed)

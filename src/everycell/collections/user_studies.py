@@ -1,4 +1,4 @@
-"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), under the names of the print.
+"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), under the published names.
 
 Each reader checks what the analyses rely on and returns one row per rated response. Factors are
 text, ratings are integers from 1 to 4; the level named "None" stays a level.
@@ -23,7 +23,7 @@ from everycell.collections.rating_files import (
 )
 from everycell.engine.untrusted import in_quotes
 
-#: Answers of the questionnaires: ``option_1`` is the first in the order of the print.
+#: Answers of the questionnaires: ``option_1`` is the first in the published order.
 DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
     "Age": ("18-30", "31-45", "46-60", "60+", "Prefer not to say"),
     "Gender": ("Male", "Female", "Other", "Prefer not to say"),
@@ -39,12 +39,12 @@ DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Study:
-    """How a study's file maps to the names of the print.
+    """How a study's file maps to the published names.
 
     Attributes
     ----------
     ratings
-        Label of the print -> column of the file, integers 1 to 4.
+        Published label -> column of the file, integers 1 to 4.
     conditions
         Label of a controlled factor -> the answers (`answers_ids`) where it is on.
     answers

@@ -38,7 +38,7 @@ def query_sha256(query: str) -> str:
 
 
 def read_queries(path: Path) -> pd.DataFrame:
-    """Read TREC ids and wordings of a study's queries, in the order of the print."""
+    """Read TREC ids and wordings of a study's queries, in the published order."""
     # The two studies name the column of the wording differently.
     raw = read_table(path, ["Turn_id"])
     wording = "Query" if "Query" in raw else "Question"

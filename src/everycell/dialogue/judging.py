@@ -1,4 +1,4 @@
-"""Stand-ins for the annotators who say whether a generated utterance satisfies the user.
+"""Substitutes for the annotators who say whether a generated utterance satisfies the user.
 
 They cannot replace people. `Judge` learns from utterances that people labelled, with one model per
 fold of the dialogues, and judges a dialogue only by models that have not seen it. Its quality has

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
-#: Unit of a measure with two decimals: largest error of a truncated or rounded printed value.
+#: Unit of a measure with two decimals: largest error of a truncated or rounded published value.
 UNIT = 0.01
 
 
@@ -131,8 +131,8 @@ def fitting_confusions(
     satisfied, dissatisfied
         Samples of each class.
     within
-        A measure fits if it differs from the print by less than this. The default allows both
-        rounded and truncated values.
+        A measure fits if it differs from the published value by less than this. The default allows
+        both rounded and truncated values.
 
     Returns
     -------

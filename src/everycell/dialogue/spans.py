@@ -132,7 +132,7 @@ def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) ->
     """
     people = {name: _people(text, f"text {name!r}") for name, text in texts.items()}
     if not people:
-        raise SpanError("There is no text: give one or more.")
+        raise SpanError("There are no texts: give one or more.")
     numbers = {name: len(array) for name, array in people.items()}
     first = next(iter(numbers))
     for name, number in numbers.items():

@@ -35,7 +35,7 @@ class ExplainedList:
     documents : numpy.ndarray of float, shape (n, f)
         Feature vectors, n of 2 or more.
     background : numpy.ndarray of float, shape (b, f)
-        Samples that stand in for masked features.
+        Samples that replace masked features.
     """
 
     forest: Forest
@@ -87,7 +87,7 @@ def ranking_shap(
     Parameters
     ----------
     explained : ExplainedList
-        The list, the forest that ranks it, and the samples that stand in for masked features.
+        The list, the forest that ranks it, and the samples that replace masked features.
     value : callable, optional
         From ranks, shape (c, n), to the values of c rankings; Kendall's tau with the list's own
         ranking if left out.

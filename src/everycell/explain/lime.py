@@ -70,7 +70,7 @@ def pointwise_lime(
     documents : numpy.ndarray of float, shape (n, f)
         Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
-        A sample drawn anew for each masked input gives the values of masked features.
+        A sample drawn for each masked input gives the values of masked features.
     samples : int
         Number of masked inputs per document.
     rng : numpy.random.Generator

@@ -38,7 +38,7 @@ class ListwiseGame:
     documents : numpy.ndarray of float, shape (n, f)
         Feature vectors of the list, n of 1 or more.
     background : numpy.ndarray of float, shape (b, f)
-        Samples that stand in for features outside a coalition, b of 1 or more.
+        Samples that replace features outside a coalition, b of 1 or more.
     value : callable
         A value function, see `everycell.explain.value_functions`.
     ties : {"first", "last"}

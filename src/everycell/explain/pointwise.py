@@ -22,7 +22,7 @@ def pointwise_shapley_values(
     documents : numpy.ndarray of float, shape (n, f)
         Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
-        Samples that stand in for features outside a coalition.
+        Samples that replace features outside a coalition.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def tree_shapley_values(
     documents : numpy.ndarray of float, shape (n, f)
         Vectors to explain.
     background : numpy.ndarray of float, shape (b, f)
-        Samples that stand in for features outside a coalition.
+        Samples that replace features outside a coalition.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class RankGame:
     documents : numpy.ndarray of float, shape (n, f)
         Feature vectors of the list.
     background : numpy.ndarray of float, shape (b, f)
-        Samples that stand in for features outside a coalition.
+        Samples that replace features outside a coalition.
 
     Notes
     -----

@@ -99,9 +99,7 @@ def kendall(reference: npt.ArrayLike) -> ValueFunction:
     """
     reference_ranks = _reference(reference)
     if len(reference_ranks) < 2:
-        raise ValueError(
-            f"The list has {len(reference_ranks)} document: give two or more."
-        )
+        raise ValueError(f"The list has {len(reference_ranks)} document: give two or more.")
     order = np.argsort(reference_ranks)
     pairs = len(reference_ranks) * (len(reference_ranks) - 1) / 2
     firsts = range(0, len(reference_ranks), _BITS)

@@ -29,7 +29,7 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     The weights keep the values of the GGUF file, in float32. A note beside them says which file
     they are from, so that answers are recorded under its hash.
     """
-    # transformers takes the file apart anew for settings, tokenizer and weights, and makes a table
+    # transformers parses the file again for settings, tokenizer and weights, and makes a table
     # of names for each module: without this, converting takes more than twice as long.
     once: dict[str, Any] = {
         name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")

@@ -77,7 +77,7 @@ def _encoded(key: str) -> set[str]:
     forms = {content.hex(), content.hex().upper()}
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + content).decode().rstrip("=")
-        # Its first and last characters depend on what stands beside it.
+        # Its first and last characters depend on its neighbours.
         inner = encoded[(0, 2, 3)[before] : len(encoded) - 1]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}
     return forms

@@ -77,8 +77,8 @@ class Recorded:
         """Answers in the order of the requests; equal requests are asked once.
 
         When one of them fails, those under way are finished and recorded, no other is begun, and
-        the first error is raised: a second call goes on from there. Of requests that are asked at
-        once, all fail together.
+        the first error is raised: a second call resumes there. Requests that are asked at once
+        fail together.
         """
         waiting = {
             key_of(self.identity, request): request

@@ -72,7 +72,7 @@ class Entry(BaseModel):
 
 
 def read_record(path: Path) -> dict[str, Entry]:
-    """Read a record; one that is not there is empty."""
+    """Read a record; a missing one is empty."""
     return chained_entries(path)[0]
 
 

@@ -1,7 +1,7 @@
 """How a local model chooses tokens: draws by the seed of each request, probabilities, stop texts.
 
 `transformers` generates; these are its hooks. Each treats the rows of a batch apart, so that what a
-request gets does not depend on what stands beside it.
+request gets does not depend on the others.
 """
 
 from __future__ import annotations

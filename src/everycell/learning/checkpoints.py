@@ -88,7 +88,9 @@ class Checkpoints:
                 group["lr"] = rate
             return record
         if self.folder.is_dir():
-            _LOG.warning("%s has no whole checkpoint: training starts anew.", self.folder)
+            _LOG.warning(
+                "%s has no complete checkpoint: training starts from the first step.", self.folder
+            )
             shutil.rmtree(self.folder)
         return None
 

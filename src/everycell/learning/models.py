@@ -37,7 +37,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "encoder": {"add_pooling_layer": False},
     "classifier": {"num_labels": 1},
 }
-# What a cross-encoder starts anew when a language model or an encoder becomes one.
+# Parts that are initialised when a language model or an encoder becomes a cross-encoder.
 _NEW_PARTS = ("classifier.", "bert.pooler.")
 # The vocabulary of a tokenizer of any kind, of BERT, of RoBERTa, of SentencePiece.
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")

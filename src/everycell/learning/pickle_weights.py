@@ -69,8 +69,8 @@ def _parts(source: Path) -> list[str]:
         # A name of an index never leads out of the folder.
         if Path(name).name != name or not (source / name).is_file():
             raise ModelError(
-                f"{source / INDEX} names {in_quotes(name)}, which is no file beside it: copy all "
-                "parts of the model there."
+                f"{source / INDEX} names {in_quotes(name)}, which is not a file next to it: copy "
+                "all parts of the model there."
             )
     return names
 
@@ -79,7 +79,7 @@ def _index(source: Path) -> dict[str, Any]:
     try:
         index = json.loads((source / INDEX).read_text(encoding="utf-8"))
         if not all(isinstance(name, str) for name in index["weight_map"].values()):
-            raise TypeError("a name is no text")
+            raise TypeError("a name is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
             f"{source / INDEX} is no index of weights ({error}): copy it again from the source."
@@ -91,7 +91,7 @@ def _config(source: Path) -> dict[str, Any]:
     try:
         config = json.loads((source / "config.json").read_text(encoding="utf-8"))
         if not isinstance(config, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not an object")
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{source / 'config.json'} is no configuration of a model ({error}): copy it again "

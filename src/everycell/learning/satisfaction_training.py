@@ -1,7 +1,7 @@
 """Training of the estimators of user satisfaction, from samples to something that answers.
 
 Both trainings repeat dissatisfied samples (`everycell.learning.satisfaction.up_sampled`), keep the
-state with the highest macro F1 on the validation samples, and can be killed and taken up again
+state with the highest macro F1 on the validation samples, and can be killed and resumed
 (`everycell.learning.training`). Neither sees a test sample.
 """
 
@@ -202,7 +202,7 @@ def train_asap(
         # transformers draws what it does not find.
         raise ModelError(
             f"The weights in {folder} lack {missing[0]!r}: remove the folder, and the model is "
-            "trained again."
+            "retrained."
         )
     model.load_state_dict(trained.state_dict())
     model.eval()

@@ -73,9 +73,9 @@ def train(
 
     Checkpoints go to a folder beside it, `<folder>.checkpoints`, which is removed at the end: a
     workflow may clear `folder` before it runs a rule again without losing them. Called again with
-    the same arguments, training goes on from the last whole checkpoint; once `folder` is finished,
-    its record is returned and nothing is trained. All random generators are seeded anew in each
-    step, so the caller's are not what they were.
+    the same arguments, training resumes from the last complete checkpoint; once `folder` is
+    finished, its record is returned and nothing is trained. All random generators are
+    seeded in each step, which also changes those of the caller.
     """
     if not len(examples):
         raise TrainingError("There are no rows to train on: give one or more.")
@@ -147,12 +147,12 @@ class _Run:
         state = self.checkpoints.resume(inputs)
         if state is not None:
             LOG.info(
-                "%s: training goes on after step %d of %d.", checkpoints, state.steps, self.total
+                "%s: training resumes after step %d of %d.", checkpoints, state.steps, self.total
             )
         self.record = state or TrainingRecord(inputs=inputs, batch_size=options.batch_size)
         self.on_gpu = next(model.parameters()).device.type == "cuda"
         if options.bf16 and not self.on_gpu:
-            LOG.warning("bf16 is for a GPU and this is a CPU: training goes on in float32.")
+            LOG.warning("bf16 is for a GPU and this is a CPU: training continues in float32.")
 
     def go(self, validate: Callable[[Any], float] | None) -> None:
         """Do the steps that are left; leave the kept weights in the model."""

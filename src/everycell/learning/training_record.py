@@ -15,7 +15,7 @@ RECORD = "training.json"
 
 
 class TrainingError(Exception):
-    """A training cannot start, go on or be taken up again; the message says why."""
+    """A training cannot start, continue or be resumed; the message says why."""
 
 
 class TrainingOptions(BaseModel):

@@ -77,7 +77,7 @@ class Outlook(NamedTuple):
         10 of 20 questions tried, 3 have all 2 passages: 6 of 10 relevant ones and 3 of 6 others \
 can be used, so about 6 of 20 questions are to be expected.
         >>> str(Outlook((10, 6), (6, 3), candidates=20, target=9))[-122:]
-        'but 9 are wanted: name a better model, raise `attempts` or `candidates`, or lower `k`, \
+        'but 9 are needed: name a better model, raise `attempts` or `candidates`, or lower `k`, \
 under `attribution` in config.yaml.'
         """
         expected = f"{self.expected:.0f}" if self.expected >= 10 else f"{self.expected:.2g}"
@@ -90,7 +90,7 @@ under `attribution` in config.yaml.'
         if self.expected >= self.target:
             return f"{text}."
         return (
-            f"{text}, but {self.target} are wanted: name a better model, raise `attempts` or "
+            f"{text}, but {self.target} are needed: name a better model, raise `attempts` or "
             "`candidates`, or lower `k`, under `attribution` in config.yaml."
         )
 

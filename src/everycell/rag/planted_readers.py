@@ -82,7 +82,7 @@ class PlantedReader:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability."""
+        """Refuse a value that is not a probability."""
         for name in ("memory", "open", "matching", "steady", "selecting"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 to 1.")

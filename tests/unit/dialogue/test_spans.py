@@ -184,7 +184,7 @@ PAIR = np.ones((2, 3), dtype=bool)
         (lambda: jaccard(PAIR, 0), "k is 0"),
         (lambda: jaccard([[1, 0]]), "the type int64: give truth values"),
         (lambda: jaccard(PAIR[0]), r"the shape \(3,\)"),
-        (lambda: mean_jaccard({}), "There is no text"),
+        (lambda: mean_jaccard({}), "There are no texts"),
         (
             lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}),
             "'b' has 1 annotations and 'a' has 2",

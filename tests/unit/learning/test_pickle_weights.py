@@ -82,7 +82,7 @@ def test_a_model_in_parts_keeps_its_parts(source, tmp_path):
     assert len(list((tmp_path / "new").glob("model-0000?-of-00002.safetensors"))) == 2
     load_model(tmp_path / "new", "classifier")
     (source / "pytorch_model-00002-of-00002.bin").unlink()
-    with pytest.raises(ModelError, match="'pytorch_model-00002-of-00002.bin', which is no file"):
+    with pytest.raises(ModelError, match="'pytorch_model-00002-of-00002.bin', which is not a file"):
         convert_weights(source, tmp_path / "other")
 
 

@@ -153,7 +153,7 @@ def test_a_corrupt_checkpoint_is_left_out(tmp_path, uninterrupted, caplog, name,
     with caplog.at_level(logging.INFO):
         train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
     assert "step-00000012 cannot be taken up" in caplog.text
-    assert "goes on after step 8 of 18" in caplog.text
+    assert "resumes after step 8 of 18" in caplog.text
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
@@ -164,7 +164,7 @@ def test_without_a_whole_checkpoint_it_starts_anew(tmp_path, uninterrupted, capl
     for path in (tmp_path / "model.checkpoints").glob("*/state.json"):
         path.write_text("[]")
     train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
-    assert "no whole checkpoint: training starts anew" in caplog.text
+    assert "no complete checkpoint: training starts" in caplog.text
     assert weights(tmp_path / "model") == weights(uninterrupted)
 
 
@@ -340,7 +340,7 @@ def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
     (tmp_path / "model.checkpoints" / "step-00000012" / "model.safetensors").write_bytes(b"")
     record, seen, model = validated(tmp_path, patience=None)
     assert "step-00000020 cannot be taken up (step-00000012/model.safetensors has" in caplog.text
-    assert "training starts anew" in caplog.text
+    assert "training starts from" in caplog.text
     assert (record.best_step, len(record.validations)) == (30, 5)
 
 

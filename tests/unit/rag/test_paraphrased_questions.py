@@ -176,7 +176,7 @@ def test_what_will_be_too_few_is_said_before_most_is_asked():
     assert [outlook.tried[0] for outlook in told] == [5, 15, 35]
     assert sum(map(len, calls)) < 200
     said = str(told[-1])
-    assert "but 500 are wanted: name a better model, raise `attempts`" in said
+    assert "but 500 are needed: name a better model, raise `attempts`" in said
     # Where one was found, the search goes on.
     found, made = paraphrase_questions(questions, say_again, answers, target=500, report=tell)
     assert found == ["q0"] and len(made) > 700
@@ -186,7 +186,7 @@ def test_passages_that_fail_together_are_not_called_hopeless():
     # Of 40 questions 20 have all ten passages, although only 20 of 40 and 180 of 200 pass.
     outlook = Outlook((40, *[20] * 9), (20,) * 10, candidates=100, target=40)
     assert outlook.expected == pytest.approx(20 + 60 / 2)
-    assert "wanted" not in str(outlook) and "so about 50 of 100" in str(outlook)
+    assert "needed" not in str(outlook) and "so about 50 of 100" in str(outlook)
 
 
 def test_no_question_is_nothing_to_ask_for():

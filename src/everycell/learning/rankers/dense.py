@@ -1,4 +1,4 @@
-"""A dense encoder, as it comes: one vector a text."""
+"""A zero-shot dense encoder: one vector per text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPLADE, as it comes: weights of all terms for documents and queries alike."""
+"""SPLADE, zero-shot: weights of all terms for documents and queries alike."""
 
 from __future__ import annotations
 
