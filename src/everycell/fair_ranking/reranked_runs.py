@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from everycell.collections.rating_files import read_table, row_in_file
 from everycell.engine.arrays import FloatArray, IntArray
+from everycell.engine.frames import Schema
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.engine.render.marks import common_legend
 from everycell.engine.untrusted import in_quotes
@@ -33,6 +34,9 @@ from everycell.trec.runs import trec_order
 
 Method = Literal["pufr", "fair", "assignment", "milp"]
 METHODS: tuple[str, ...] = get_args(Method)
+NEUTRALITIES = Schema(
+    "neutralities", ids=("document",), ranges={"neutrality": (0, 1)}, key=("document",)
+)
 
 
 def read_neutralities(path: Path | str) -> dict[str, float]:
@@ -63,18 +67,8 @@ def read_neutralities(path: Path | str) -> dict[str, float]:
     """
     path = Path(path)
     table = read_table(path, ("document", "neutrality"), error=ValueError)
-    values = pd.to_numeric(table["neutrality"], errors="coerce")
-    for column, wrong, allowed in (
-        ("neutrality", ~values.between(0, 1), "a number between 0 and 1"),
-        ("document", table["document"].duplicated(), "each document once"),
-    ):
-        if wrong.any():
-            row = int(wrong.to_numpy().argmax())
-            raise ValueError(
-                f"{row_in_file(path, row)}: {column} is {in_quotes(table[column][row])}; allowed "
-                f"is {allowed}, so correct or drop the row."
-            )
-    return dict(zip(table["document"], values.astype(float), strict=True))
+    NEUTRALITIES.check(table, lambda row: row_in_file(path, row))
+    return dict(zip(table["document"], table["neutrality"].astype(float), strict=True))
 
 
 def rerank_run(

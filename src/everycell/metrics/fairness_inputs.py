@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from everycell.engine.frames import check_columns
 from everycell.engine.parquet_limits import check_parquet_size
 from everycell.engine.text_files import text_lines
 from everycell.engine.untrusted import in_quotes, parse_json
-from everycell.metrics.term_counts import check_single_names, parquet_errors
+from everycell.metrics.term_counts import parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
 
 #: Keys of an id and of a text in a line of JSON: ours, Pyserini's and BEIR's.
@@ -86,13 +87,7 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
     with parquet_errors(path):
         check_parquet_size(path)
         names = pq.read_schema(path).names
-    for column in (DOCUMENT, "text"):
-        if column not in names:
-            raise ValueError(
-                f"{path} has no column {column!r}: it has {in_quotes(names, 300)}; "
-                f"give '{DOCUMENT}' and 'text'."
-            )
-    check_single_names(path, names)
+    check_columns(str(path), names, dict.fromkeys((DOCUMENT, "text", *names)))
     with (
         parquet_errors(path),
         # A text that occurs in many rows is held once.

@@ -28,6 +28,7 @@ import pandas as pd
 import pyarrow as pa
 
 from everycell.engine.arrays import FloatArray, IntArray
+from everycell.engine.frames import check_columns
 from everycell.engine.untrusted import in_quotes
 
 Variant = Literal["truncated", "min", "ext"]
@@ -375,18 +376,7 @@ def _refuse_doubles(runs: list[pd.DataFrame]) -> None:
 
 
 def _checked(run: pd.DataFrame, name: str) -> pd.DataFrame:
-    for column in ("query", "document", "rank"):
-        if column not in run.columns:
-            raise ValueError(
-                f"The {name} run has no column {column!r}: it has {list(run.columns)}; give it "
-                "query, document and rank."
-            )
-        times = int((run.columns == column).sum())
-        if times > 1:
-            raise ValueError(
-                f"The {name} run has the column {column!r} {times} times; rename or drop the "
-                "others."
-            )
+    check_columns(f"The {name} run", run.columns, ("query", "document", "rank"))
     if run.empty:
         raise ValueError(f"The {name} run has no rows; give it one or more.")
     run = run.assign(**{column: _plain(run[column]) for column in ("query", "document")})

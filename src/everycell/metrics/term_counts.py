@@ -25,8 +25,8 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from everycell.engine.files import atomic_path
+from everycell.engine.frames import check_columns
 from everycell.engine.parquet_limits import check_parquet_size
-from everycell.engine.untrusted import in_quotes
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
@@ -228,15 +228,9 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         )
     with parquet_errors(path):
         check_parquet_size(path)
-        check_single_names(path, pq.read_schema(path).names)
+        names = pq.read_schema(path).names
+        check_columns(str(path), names, dict.fromkeys((DOCUMENT, LENGTH, *names)))
         table = pyarrow.dataset.dataset(path, format="parquet")
-        for column in (DOCUMENT, LENGTH):
-            if column not in table.schema.names:
-                raise ValueError(
-                    f"{path} has no column {column!r}: it has "
-                    f"{in_quotes(table.schema.names, 300)}; "
-                    f"give '{DOCUMENT}', '{LENGTH}' and one column per group."
-                )
         of_documents = (
             None
             if documents is None
@@ -247,28 +241,6 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         return check_counts(rows.set_index(DOCUMENT))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def check_single_names(where: object, names: Sequence[str]) -> None:
-    """Refuse a table in which two columns have the same name.
-
-    Raises
-    ------
-    ValueError
-        The message names the table as `where`.
-
-    Examples
-    --------
-    >>> check_single_names("d.parquet", ["document_id", "text", "text"])
-    Traceback (most recent call last):
-    ValueError: d.parquet has the column 'text' 2 times; rename or drop the others.
-    """
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(
-            f"{where} has the column {in_quotes(twice[0])} {names.count(twice[0])} times; rename "
-            "or drop the others."
-        )
 
 
 @contextmanager
@@ -316,13 +288,11 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     ValueError: Document 'd1' has 2 group terms and the length 1; a document is at least as long
     as its group terms are many, so count it again.
     """
-    check_single_names("The frame of counts", list(counts.columns))
-    groups = [column for column in counts.columns if column != LENGTH]
-    if LENGTH not in counts.columns or not groups:
-        raise ValueError(
-            f"The counts have the columns {list(counts.columns)}; give '{LENGTH}' and one column "
-            "per group."
-        )
+    columns = dict.fromkeys((LENGTH, *counts.columns))
+    check_columns("The frame of counts", counts.columns, columns)
+    groups = [column for column in columns if column != LENGTH]
+    if not groups:
+        raise ValueError(f"The counts have the column '{LENGTH}' only; give one per group too.")
     # The hash table of this look is the one of later look-ups.
     if not counts.index.is_unique:
         twice = counts.index.duplicated()

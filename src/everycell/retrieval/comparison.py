@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
+from everycell.retrieval.evaluation import parse_measure
 from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import trec_order
 
-_NAMES = {"MAP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
+_NAMES = {"AP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
 # ranx's list of superscripts has a Persian digit in place of the 17th letter.
 _MOST_SYSTEMS = 16
 
@@ -116,14 +117,8 @@ def _check_systems(runs: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _ranx_measure(measure: str) -> str:
-    name, at, cutoff = measure.partition("@")
-    number = cutoff.isascii() and cutoff.isdigit() and not cutoff.startswith("0")
-    if name not in _NAMES or (at and not number) or (not at and name in ("P", "R")):
-        raise ValueError(
-            f"The measure {measure!r} is unknown here: give MAP, nDCG or RR, with or without a "
-            "cut-off such as @10, or P@k or R@k."
-        )
-    return _NAMES[name] + at + cutoff
+    name, cutoff = parse_measure(measure)
+    return _NAMES[name] if cutoff is None else f"{_NAMES[name]}@{cutoff}"
 
 
 def _compared(
@@ -165,8 +160,8 @@ def _ranked(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
             f"The run {name!r} does not answer topic {qrels.loc[unanswered, 'query'].iloc[0]!r} "
             "of the qrels: compare runs on topics that all of them answer."
         )
-    place = ordered.groupby("query", sort=False).cumcount(ascending=False)
-    return ordered.assign(score=place + 1.0)
+    score = ordered.groupby("query", sort=False).cumcount(ascending=False)
+    return ordered.assign(score=score + 1.0)
 
 
 def _markdown(report) -> str:

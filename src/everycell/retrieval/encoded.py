@@ -106,15 +106,15 @@ class Encoded:
         return pd.concat(parts or [empty], ignore_index=True)
 
 
-def _rows(wanted: pd.Series, ids: Sequence[str], what: str) -> IntArray:
+def _rows(names: pd.Series, ids: Sequence[str], what: str) -> IntArray:
     known = pd.Index(ids)
     if known.has_duplicates:
         raise ValueError(
             f"The {what} {known[known.duplicated()][0]!r} was encoded twice: give each id once."
         )
-    rows = known.get_indexer(wanted)
+    rows = known.get_indexer(names)
     if (rows < 0).any():
-        missing = wanted.iloc[int(np.argmin(rows))]
+        missing = names.iloc[int(np.argmin(rows))]
         raise ValueError(
             f"The {what} {missing!r} was not encoded: encode the collection that it belongs to."
         )

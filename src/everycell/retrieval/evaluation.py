@@ -11,7 +11,7 @@ Measures
 ================  ===========================  =====================================================
 name              trec_eval                    value (0 to 1)
 ================  ===========================  =====================================================
-MAP, MAP@k        map, map_cut_k               precision at each relevant document (down to rank k),
+AP, AP@k          map, map_cut_k               precision at each relevant document (down to rank k),
                                                summed, over the number of relevant documents
 nDCG, nDCG@k      ndcg, ndcg_cut_k             relevance / log2(rank + 1), summed, over the same sum
                                                of the best possible ranking
@@ -20,16 +20,16 @@ P@k               P_k                          relevant documents down to rank k
 R@k               recall_k                     the same, over the number of relevant documents
 ================  ===========================  =====================================================
 
-The number of relevant documents and the best ranking are those of the qrels, so a relevant document
+Names are those of `ir_measures`, with its aliases, such as MAP for AP. The number of relevant
+documents and the best ranking are those of the qrels, so a relevant document
 that is not a candidate lowers the value. Ranks are those of
 :func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as 0.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -38,34 +38,65 @@ from everycell.retrieval.relevant_ranks import measure_ranks, relevant_ranks
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import check_run
 
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
 Choice = Literal["zero", "drop", "error"]
 
-_GRAMMAR = re.compile(r"(MAP|nDCG|RR|P|R)(?:@([1-9]\d{0,5}))?")
+#: Measures that are computed on arrays, by their names in `ir_measures`.
+_NAMES = ("AP", "nDCG", "RR", "P", "R")
 
 
-def parse_measure(measure: str) -> tuple[str, int | None]:
-    """Name and cut-off of a measure."""
-    match = _GRAMMAR.fullmatch(measure)
-    if match is None or (match[1] in ("P", "R") and match[2] is None):
+def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str, int | None]:
+    """Name and cut-off of a measure, given in the notation of `ir_measures`.
+
+    Examples
+    --------
+    >>> parse_measure("MAP"), parse_measure("P(rel=2)@5", relevance_level=2)
+    (('AP', None), ('P', 5))
+    """
+    import ir_measures
+
+    try:
+        parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  it takes both
+        parsed.validate_params()
+    except (ValueError, NameError, TypeError, AssertionError):
+        parsed = None
+    cutoff = parsed.params.get("cutoff") if parsed else None
+    if (
+        parsed is None
+        or parsed.NAME not in _NAMES
+        or not parsed.params.keys() <= {"cutoff", "rel"}
+        or not (cutoff is None or 1 <= cutoff <= 999_999)
+    ):
         raise ValueError(
-            f"The measure {measure!r} is unknown: give MAP, nDCG or RR, with or without a cut-off "
-            "such as @10, or P@k or R@k."
+            f"The measure {str(measure)!r} is not computed on arrays: give AP, nDCG or RR, with or "
+            "without a cut-off such as @10, or P@k or R@k."
         )
-    return match[1], int(match[2]) if match[2] else None
+    level = parsed.params.get("rel", relevance_level)
+    if level != relevance_level:
+        raise ValueError(
+            f"The measure {str(measure)!r} counts relevance from {level} on, and the lists from "
+            f"{relevance_level} on; give the same level to all."
+        )
+    return parsed.NAME, cutoff
 
 
-def check_measures(measures: Sequence[str]) -> None:
-    """Refuse measures that are not a list, an empty list or an unknown measure."""
+def parse_measures(
+    measures: Sequence[str], relevance_level: int = 1
+) -> dict[str, tuple[str, int | None]]:
+    """Measures as they are written -> name and cut-off."""
     if isinstance(measures, str) or not measures:
-        raise ValueError(f"The measures are {measures!r}: give a list such as ['MAP', 'nDCG@10'].")
-    for measure in measures:
-        parse_measure(measure)
+        raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
+    return {measure: parse_measure(measure, relevance_level) for measure in measures}
 
 
 def check_level(relevance_level: int) -> None:
     """Refuse a relevance level that is not a whole number of 1 or more."""
-    whole = isinstance(relevance_level, (int, np.integer)) and not isinstance(relevance_level, bool)
-    if not whole or relevance_level < 1:
+    is_whole = isinstance(relevance_level, (int, np.integer)) and not isinstance(
+        relevance_level, bool
+    )
+    if not is_whole or relevance_level < 1:
         raise ValueError(f"relevance_level is {relevance_level!r}: give a whole number, 1 or more.")
 
 
@@ -84,14 +115,14 @@ def topics_of(
             raise ValueError(f"{name} is {choice!r}: give 'zero', 'drop' or 'error'.")
     topics = pd.Index(qrels["query"].unique(), name="query")
     relevant = pd.Index(qrels.loc[qrels["relevance"] >= relevance_level, "query"].unique())
-    there = topics.isin(answered)
-    if not there.any():
+    is_answered = topics.isin(answered)
+    if not is_answered.any():
         raise ValueError(
             f"None of the {len(topics)} topics of the qrels is answered: the qrels begin with "
             f"{list(topics[:3])}, the answers with {list(answered[:3])}; give both the same ids."
         )
     for choice, holds, words, name in (
-        (missing_topics, there, "is not answered", "missing_topics"),
+        (missing_topics, is_answered, "is not answered", "missing_topics"),
         (
             without_relevant,
             topics.isin(relevant),
@@ -106,7 +137,7 @@ def topics_of(
             )
     dropped = np.zeros(len(topics), dtype=bool)
     if missing_topics == "drop":
-        dropped |= ~there
+        dropped |= ~is_answered
     if without_relevant == "drop":
         dropped |= ~topics.isin(relevant)
     if dropped.all():
@@ -138,8 +169,8 @@ def evaluate(
     >>> evaluate(run, qrels, ["MAP", "RR@2", "P@1"]).round(3).to_dict("records")
     [{'MAP': 0.333, 'RR@2': 0.0, 'P@1': 0.0}]
     """
-    check_measures(measures)
     check_level(relevance_level)
+    parsed = parse_measures(measures, relevance_level)
     run, qrels = check_run(run), check_qrels(qrels)
     topics = topics_of(
         qrels,
@@ -150,7 +181,7 @@ def evaluate(
     )
     ranks = relevant_ranks(run, qrels, topics)
     table = {
-        measure: measure_ranks(ranks, qrels, topics, *parse_measure(measure), relevance_level)
-        for measure in measures
+        measure: measure_ranks(ranks, qrels, topics, *name, relevance_level)
+        for measure, name in parsed.items()
     }
     return pd.DataFrame(table, index=topics)

@@ -46,12 +46,12 @@ def fairness_at_cutoffs(
     systems: Iterable[RankedSystem], cutoffs: Iterable[int], tau: float
 ) -> pd.DataFrame:
     """Measures of every query of every system at the cut-offs."""
-    wanted, parts = list(cutoffs), []
+    depths, parts = list(cutoffs), []
     known = cache(read_counts)
     for system in systems:
         counts = known(system.counts)
-        ranked = ranked_counts(read_run(system.run), counts, depth=max(wanted))
-        part = fairness_by_query(ranked, wanted, tau=tau, background=counts)
+        ranked = ranked_counts(read_run(system.run), counts, depth=max(depths))
+        part = fairness_by_query(ranked, depths, tau=tau, background=counts)
         parts.append(part.assign(query_set=system.query_set, system=system.name))
     return pd.concat(parts, ignore_index=True)
 

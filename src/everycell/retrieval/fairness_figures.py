@@ -17,7 +17,7 @@ from everycell.engine.render.marks import (
 )
 
 #: Groups whose documents are drawn: the first two are blue and red.
-_GROUP_COLOURS = tuple(COLOURS[place] for place in (0, 4, 2, 3, 1, 5))
+_GROUP_COLOURS = tuple(COLOURS[index] for index in (0, 4, 2, 3, 1, 5))
 
 
 def documents_in_lists(
@@ -81,8 +81,8 @@ def documents_in_lists(
                 )
             above.set(title=name, xlim=(-0.08, 1), ylim=(last + 0.55, 0.45))
             above.axis("off")
-            places = [measures.index(measure) for measure in bars[name]["measure"]]
-            drawn = below.barh(places, bars[name]["value"], color="#888888", height=0.6)
+            indices = [measures.index(measure) for measure in bars[name]["measure"]]
+            drawn = below.barh(indices, bars[name]["value"], color="#888888", height=0.6)
             below.bar_label(drawn, fmt="%.3f", padding=3)
             below.set(xlim=(0, 1.18), ylim=(len(measures) - 0.45, -0.55))
             below.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5\n", "1\nfair"], fontsize=8)
@@ -123,17 +123,17 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
                 if cutoff is not None:
                     axis.axvline(cutoff, color=INK, linestyle=":", linewidth=0.8)
                 for system, line in rows_by(points, "system").items():
-                    place = systems.index(system)
+                    index = systems.index(system)
                     line = line.sort_values("k")
                     axis.plot(
                         line["k"],
                         line["value"],
-                        color=COLOURS[place % len(COLOURS)],
-                        linestyle=DASHES[place // len(COLOURS) % len(DASHES)],
-                        marker=MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+                        color=COLOURS[index % len(COLOURS)],
+                        linestyle=DASHES[index // len(COLOURS) % len(DASHES)],
+                        marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
                         markersize=3.5,
                         # Markers of lines that coincide are drawn beside each other.
-                        markevery=(place % step, step),
+                        markevery=(index % step, step),
                         label=system,
                     )
                 if axis in grid[0]:
@@ -170,16 +170,16 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
     with style():
         figure = Figure(figsize=(7.2, 1.0 + 0.38 * len(systems)), layout="constrained")
         axis = figure.subplots()
-        for place, rows in enumerate(rows_by(frame, "system").values()):
-            axis.plot(rows["value"], [place] * len(rows), color="#888888", linewidth=1, zorder=1)
+        for index, rows in enumerate(rows_by(frame, "system").values()):
+            axis.plot(rows["value"], [index] * len(rows), color="#888888", linewidth=1, zorder=1)
         for measure, colour, marker in zip(measures, COLOURS, MARKERS, strict=False):
             rows = frame[frame["measure"] == measure]
-            places = rows["system"].map(systems.index)
+            indices = rows["system"].map(systems.index)
             # One is visible below the other where both are the same.
             size = 7 - 3 * measures.index(measure)
             axis.plot(
                 rows["value"],
-                places,
+                indices,
                 color=colour,
                 marker=marker,
                 markersize=size,

@@ -84,33 +84,33 @@ def fuse(
     """
     if isinstance(runs, pd.DataFrame) or len(runs) < 2:
         raise ValueError("There are fewer than two runs to fuse: give a list of two or more.")
-    chosen = _parameters(method, parameters, len(runs))
+    checked = _parameters(method, parameters, len(runs))
     _check_normalisation(method, normalise)
     ordered = [trec_order(run) for run in runs]
     _check_queries(ordered)
     if method in _BY_RANK or normalise in ("rank", "borda"):
-        ordered = [run.assign(score=_places(run)) for run in ordered]
-    fused = _by_ranx(ordered, method, normalise, chosen)
+        ordered = [run.assign(score=_scores_by_rank(run)) for run in ordered]
+    fused = _by_ranx(ordered, method, normalise, checked)
     first = ordered[0]["query"].unique()
-    place = pd.Series(np.arange(len(first)), index=first)
-    return trec_order(fused.iloc[np.argsort(place[fused["query"]], kind="stable")])
+    order = pd.Series(np.arange(len(first)), index=first)
+    return trec_order(fused.iloc[np.argsort(order[fused["query"]], kind="stable")])
 
 
 def _parameters(
-    method: str, given: Mapping[str, float | Sequence[float]], n_runs: int
+    method: str, values: Mapping[str, float | Sequence[float]], n_runs: int
 ) -> dict[str, float | Sequence[float]]:
     """Parameters for ranx, checked, with the defaults."""
     known = {**_BY_RANK, **_BY_SCORE}
     if method not in known:
         raise ValueError(f"The fusion method {method!r} is unknown: give one of {list(known)}.")
-    unknown = sorted(set(given) - set(known[method]))
+    unknown = sorted(set(values) - set(known[method]))
     if unknown:
         raise ValueError(
             f"The fusion method {method!r} has no parameter {unknown[0]!r}: it takes "
             f"{list(known[method]) or 'none'}."
         )
-    chosen: dict[str, float | Sequence[float]] = {}
-    for name, value in {**known[method], **given}.items():
+    checked: dict[str, float | Sequence[float]] = {}
+    for name, value in {**known[method], **values}.items():
         if value is None:
             raise ValueError(f"The fusion method {method!r} needs {name}: give {name}=.")
         if name == "weights":
@@ -119,13 +119,13 @@ def _parameters(
                 raise ValueError(
                     f"The weights are {value!r} for {n_runs} runs: give one number per run."
                 )
-            chosen[name] = weights.tolist()
+            checked[name] = weights.tolist()
         elif isinstance(value, Sequence) or not (value > 0 if name == "k" else 0 <= value <= 1):
             allowed = "a number above 0" if name == "k" else "a number from 0 to 1"
             raise ValueError(f"{name} is {value!r}: give {allowed}.")
         else:
-            chosen[name] = value
-    return chosen
+            checked[name] = value
+    return checked
 
 
 def _check_normalisation(method: str, normalise: str | None) -> None:
@@ -152,7 +152,7 @@ def _check_queries(runs: Sequence[pd.DataFrame]) -> None:
             )
 
 
-def _places(run: pd.DataFrame) -> pd.Series:
+def _scores_by_rank(run: pd.DataFrame) -> pd.Series:
     """Scores without ties for an ordered run: 1 for a query's last document, 2, 3, ... above."""
     return run.groupby("query", sort=False).cumcount(ascending=False) + 1.0
 

@@ -32,7 +32,7 @@ class Statistics:
     content: str
 
 
-def check_statistics(found: Statistics, expected: Mapping[str, int | str], name: str) -> None:
+def check_statistics(statistics: Statistics, expected: Mapping[str, int | str], name: str) -> None:
     """Compare the statistics of an index with those of a data card.
 
     Examples
@@ -44,7 +44,7 @@ def check_statistics(found: Statistics, expected: Mapping[str, int | str], name:
     ValueError: The index 'pydocs, word pieces' has documents = 2, but 3 is expected: build it
     again from the right documents, or correct the expected count.
     """
-    values = asdict(found)
+    values = asdict(statistics)
     for key, value in expected.items():
         if key not in values:
             raise ValueError(

@@ -15,8 +15,8 @@ from everycell.retrieval.java import (
     ID_FIELD,
     TEXT_FIELD,
     Terms,
+    explain_java_errors,
     id_line,
-    in_words,
     is_index,
     java_classes,
     lucene_classes,
@@ -54,7 +54,7 @@ def build_index(
     java, writing = lucene_classes(), _writing_classes()
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".index-") as beside:
         new = Path(beside, "new")
-        with in_words(f"write the index {folder}"):
+        with explain_java_errors(f"write the index {folder}"):
             settings = writing.IndexWriterConfig(java.analyser)
             writer = writing.IndexWriter(open_directory(new), settings)
             try:
@@ -65,12 +65,12 @@ def build_index(
                 # Closes without a further commit.
                 writer.rollback()
         with Index(new) as index:
-            found = index.statistics()
-        check_statistics(found, counts, str(folder))
+            statistics = index.statistics()
+        check_statistics(statistics, counts, str(folder))
         if folder.exists():
             folder.rename(Path(beside, "old"))
         new.rename(folder)
-    return found
+    return statistics
 
 
 def _add(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray, IntArray
-from everycell.retrieval.evaluation import Choice
+from everycell.retrieval.evaluation import Choice, parse_measures
 from everycell.retrieval.interpolation import (
     ALPHAS,
     Scaling,
@@ -23,7 +23,6 @@ from everycell.retrieval.interpolation import (
     z_scores,
 )
 from everycell.retrieval.judged_lists import JudgedLists, judge
-from everycell.retrieval.measures import array_measure
 from everycell.retrieval.oracle import noise_oracle, oracle
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.trec.runs import check_run
@@ -94,46 +93,47 @@ def interpolate_runs(
         raise ValueError(f"missing_topics is {missing_topics!r}: give 'error' or 'drop'.")
     if noise_seeds < 1:
         raise ValueError(f"noise_seeds is {noise_seeds}: give 1 or more.")
-    names = [array_measure(each, relevance_level=relevance_level) for each in measures]
-    if not names or len(set(names)) < len(names):
+    names = [str(measure) for measure in measures]
+    parsed = parse_measures(names, relevance_level)
+    if len(set(parsed.values())) < len(names):
         raise ValueError(f"The measures are {list(measures)}: give one or more, each once.")
     lists, scores = _judged(
         check_run(first), check_run(second), qrels, candidates, relevance_level, missing_topics
     )
     parts = _parts(len(lists.queries), folds, seed)
-    found = sweep(lists, *scores, names, alphas=alphas, over=over)
-    weights = np.asarray(found.alphas)
+    swept = sweep(lists, *scores, names, alphas=alphas, over=over)
+    weights = np.asarray(swept.alphas)
     tuned = np.empty(len(lists.queries), dtype=np.intp)
-    target = found.of(names[0])
+    target = swept.of(names[0])
     for part in range(folds):
         tuned[parts == part] = first_best(target[:, parts != part].mean(axis=1))
     ends = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
     rows, topics = [], {}
-    for measure, name in zip(measures, names, strict=True):
-        chosen = oracle(found, name)
+    for measure in names:
+        best = oracle(swept, measure)
         values = {
-            "first": (ends.of(name)[1], 1.0),
-            "second": (ends.of(name)[0], 0.0),
-            "tuned": (found.of(name)[tuned, np.arange(len(tuned))], weights[tuned].mean()),
-            "oracle": (chosen["value"].to_numpy(), chosen["alpha"].mean()),
+            "first": (ends.of(measure)[1], 1.0),
+            "second": (ends.of(measure)[0], 0.0),
+            "tuned": (swept.of(measure)[tuned, np.arange(len(tuned))], weights[tuned].mean()),
+            "oracle": (best["value"].to_numpy(), best["alpha"].mean()),
         }
         # If the runs are equal, take the first.
         better = max(("first", "second"), key=lambda which: values[which][0].mean())
         for ranking, (value, alpha) in values.items():
             rows.append(
-                {"measure": str(measure), "ranking": ranking, "value": value.mean(), "alpha": alpha}
+                {"measure": measure, "ranking": ranking, "value": value.mean(), "alpha": alpha}
                 | {"gain": value.mean() - values[better][0].mean(), "sd": np.nan}
                 | {"p": np.nan if ranking == better else _p(value, values[better][0])}
             )
             topics[f"{measure} {ranking}"] = value
-        topics[f"{measure} oracle alpha"] = chosen["alpha"].to_numpy()
+        topics[f"{measure} oracle alpha"] = best["alpha"].to_numpy()
         alone = scores[0] if better == "first" else scores[1]
         control = noise_oracle(
-            lists, alone, [name], alphas=alphas, over=over, seeds=range(noise_seeds)
+            lists, alone, [measure], alphas=alphas, over=over, seeds=range(noise_seeds)
         )
         rows.append(
             {
-                "measure": str(measure),
+                "measure": measure,
                 "ranking": "noise oracle",
                 "value": control["value"].mean(),
                 "alpha": control["alpha_mean"].mean(),
@@ -211,7 +211,7 @@ def _tuned_scores(
     lists: JudgedLists, scores: tuple[FloatArray, FloatArray], alphas: FloatArray, over: Scaling
 ) -> FloatArray:
     """Weighted sums of each topic at its own weight; at 0 and 1, the run's own scores."""
-    scaled = [z_scores(each, lists.listed, over=over) for each in scores]
+    scaled = [z_scores(values, lists.listed, over=over) for values in scores]
     sums = np.zeros(lists.listed.shape)
     for alpha in np.unique(alphas):
         rows = alphas == alpha

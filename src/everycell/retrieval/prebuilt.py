@@ -59,24 +59,24 @@ def index_texts(
         raise ValueError(f"The folder {folder} is not empty: name another one, or remove it.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     java = _java()
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
-        texts, unfinished = Path(place, "texts"), Path(place, "index")
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
+        texts, unfinished = Path(beside, "texts"), Path(beside, "index")
         texts.mkdir()
         written = _write_texts(documents, texts)
         if not written:
-            raise ValueError(f"There is no text for the index {folder}: give one or more.")
-        with _in_words(f"index the texts for {folder}"):
+            raise ValueError(f"The index {folder} has no texts: give one or more.")
+        with _explain_java_errors(f"index the texts for {folder}"):
             java.IndexCollection.main(
                 ["-collection", "JsonCollection", "-input", str(texts)]
                 + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(unfinished)]
                 + ["-threads", str(threads), "-quiet"]
             )
             with java.SimpleSearcher(str(unfinished)) as searcher:
-                found = searcher.get_total_num_docs()
-        if found != written:
+                indexed = searcher.get_total_num_docs()
+        if indexed != written:
             raise PrebuiltError(
-                f"Anserini indexed {found} of {written} documents for {folder}: look for a reason "
-                "in its output (disk space, an id that occurs twice), and index again."
+                f"Anserini indexed {indexed} of {written} documents for {folder}: look for a "
+                "reason in its output (disk space, an id that occurs twice), and index again."
             )
         os.replace(unfinished, folder)
     return written
@@ -111,7 +111,7 @@ def search_words(
     """
     _check_lucene(folder)
     java = _java()
-    with _in_words(f"search {folder}"), java.SimpleSearcher(str(folder)) as searcher:
+    with _explain_java_errors(f"search {folder}"), java.SimpleSearcher(str(folder)) as searcher:
         searcher.set_bm25(k1, b)
         return _search(searcher, queries, java.text, hits, threads)
 
@@ -126,7 +126,10 @@ def search_impacts(
     """Best documents of an index of impacts: the sum of query weight times impact over terms."""
     _check_lucene(folder)
     java = _java()
-    with _in_words(f"search {folder}"), java.SimpleImpactSearcher(str(folder)) as searcher:
+    with (
+        _explain_java_errors(f"search {folder}"),
+        java.SimpleImpactSearcher(str(folder)) as searcher,
+    ):
         with java.DirectoryReader.open(
             java.FSDirectory.open(java.Paths.get(str(folder)))
         ) as reader:
@@ -137,14 +140,14 @@ def search_impacts(
                 frequency = reader.docFreq(java.Term("contents", java.text(term)))
                 return 0 < frequency < everywhere
 
-            def made(terms: Mapping[str, int]) -> Any:
-                found = java.HashMap()
+            def make(terms: Mapping[str, int]) -> Any:
+                weights = java.HashMap()
                 for term, weight in terms.items():
                     if weight > 0 and tells(term):
-                        found.put(java.text(term), java.Integer(weight))
-                return found
+                        weights.put(java.text(term), java.Integer(weight))
+                return weights
 
-            return _search(searcher, queries, made, hits, threads)
+            return _search(searcher, queries, make, hits, threads)
 
 
 def search_vectors(
@@ -178,16 +181,16 @@ def search_vectors(
             "model of the index, or copy the index again."
         )
     faiss.omp_set_num_threads(threads)
-    scores, places = index.search(vectors, min(hits, index.ntotal))
+    scores, positions = index.search(vectors, min(hits, index.ntotal))
     run = pd.DataFrame(
         {
-            "query": np.repeat(np.array(list(queries), dtype=object), places.shape[1]),
-            "document": names[places.ravel()],
+            "query": np.repeat(np.array(list(queries), dtype=object), positions.shape[1]),
+            "document": names[positions.ravel()],
             "score": scores.ravel().astype(float),
         }
     )
     # An approximate index says -1 where it found fewer.
-    return run[places.ravel() >= 0].reset_index(drop=True)
+    return run[positions.ravel() >= 0].reset_index(drop=True)
 
 
 def _check_lucene(folder: Path | str) -> None:
@@ -205,18 +208,18 @@ def _search(
     names = list(queries)
     for start in range(0, len(names), _AT_ONCE):
         part = names[start : start + _AT_ONCE]
-        made, keys = java.ArrayList(), java.ArrayList()
+        built, keys = java.ArrayList(), java.ArrayList()
         for name in part:
-            made.add(make(queries[name]))
+            built.add(make(queries[name]))
             keys.add(java.text(name))
-        found = searcher.batch_search(made, keys, hits, threads)
+        results = searcher.batch_search(built, keys, hits, threads)
         for name in part:
-            rows += [(name, hit.docid, hit.score) for hit in found.get(java.text(name)) or ()]
+            rows += [(name, hit.docid, hit.score) for hit in results.get(java.text(name)) or ()]
     return pd.DataFrame(rows, columns=["query", "document", "score"])
 
 
 @contextmanager
-def _in_words(action: str) -> Iterator[None]:
+def _explain_java_errors(action: str) -> Iterator[None]:
     """Say in a sentence what Java failed to do."""
     from jnius import JavaException
 

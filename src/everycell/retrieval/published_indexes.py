@@ -79,8 +79,8 @@ def published_index(index: str, downloads: Path | None = None) -> Published:
         "expected_md5": known["md5"],
         "size_hint": known.get("size compressed (bytes)") or 0,
     }
-    chosen = {} if downloads is None else read_dictionary(downloads)
-    entry = entry_of((GROUP, index), {GROUP: {index: own}}, chosen, downloads)
+    addresses = {} if downloads is None else read_dictionary(downloads)
+    entry = entry_of((GROUP, index), {GROUP: {index: own}}, addresses, downloads)
     # pyserini finds what is here by the same name, and so do we what pyserini fetched.
     return replace(entry, cached=_cache() / os.path.basename(url))
 
@@ -147,15 +147,15 @@ def _check_room(index: str, size: int, cache: Path) -> None:
 def _unpack(archive: Path, folder: Path) -> None:
     """Unpack the one folder of an archive under a name of its own."""
     try:
-        with atomic_path(folder) as place, tarfile.open(archive, "r|*") as packed:
-            unpacked = place.with_name("unpacked")
+        with atomic_path(folder) as target, tarfile.open(archive, "r|*") as packed:
+            unpacked = target.with_name("unpacked")
             packed.extractall(unpacked, filter="data")
             # Archives may have traces of macOS, which packed them: files ._NAME, a folder __MACOSX.
             folders = [path for path in unpacked.iterdir() if path.is_dir()]
             tops = [path for path in folders if path.name != "__MACOSX"]
             if len(tops) != 1:
                 raise ValueError(f"it has {sorted(path.name for path in tops)}")
-            os.replace(tops[0], place)
+            os.replace(tops[0], target)
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise PrebuiltError(
             f"{archive} is no archive of one folder ({error}): remove it and start again."

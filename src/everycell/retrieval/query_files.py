@@ -82,24 +82,24 @@ def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[s
     --------
     See `write_encoded_queries`.
     """
-    path, found = Path(path), {}
+    path, vectors = Path(path), {}
     if not path.is_file():
         raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")
     for number, line in text_lines(path, PrebuiltError):
         try:
             entry = parse_json(line)
-            found[entry["contents"].strip()] = entry["vector"]
+            vectors[entry["contents"].strip()] = entry["vector"]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise PrebuiltError(
                 f"{path}, line {number} is not a JSON object with 'contents' and 'vector': "
                 "encode the queries again."
             ) from None
     for query, text in queries.items():
-        if text.strip() not in found:
+        if text.strip() not in vectors:
             raise PrebuiltError(
                 f"{path} has no vector for query {query}, {in_quotes(text)}: encode all queries."
             )
-    return {query: found[text.strip()] for query, text in queries.items()}
+    return {query: vectors[text.strip()] for query, text in queries.items()}
 
 
 Vector = Mapping[str, int] | Sequence[float]

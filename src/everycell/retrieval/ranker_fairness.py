@@ -53,14 +53,14 @@ def measure_rankers(
         # Rankers have their queries in different orders.
         values[name] = fair[FAIRNESS].sort_index()
         if qrels is not None:
-            found = evaluate(
+            effective = evaluate(
                 run,
                 qrels,
-                [f"{each}@{k}" for each in EFFECTIVENESS.values()],
+                [f"{measure}@{k}" for measure in EFFECTIVENESS.values()],
                 relevance_level=relevant_from,
             )
-            found = found.set_axis(list(EFFECTIVENESS), axis="columns")
-            values[name] = found.reindex(values[name].index).join(values[name])
+            effective = effective.set_axis(list(EFFECTIVENESS), axis="columns")
+            values[name] = effective.reindex(values[name].index).join(values[name])
     return values
 
 
@@ -115,12 +115,12 @@ def ranker_means(
         raise ValueError(
             f"The baseline {baseline!r} is not among {list(values)}: name one of them."
         )
-    others = [system for system in values if system != baseline]
+    compared = [system for system in values if system != baseline]
     better = set()
-    if baseline is not None and others:
+    if baseline is not None and compared:
         for metric in first.columns:
             by_system = pd.DataFrame({name: frame[metric] for name, frame in values.items()})
-            pairs = [(system, baseline) for system in others]
+            pairs = [(system, baseline) for system in compared]
             tests = paired_tests(by_system.dropna(), pairs, level=level)
             better |= {(row.a, metric) for row in tests.itertuples() if row.better == row.a}
     rows = []
@@ -129,9 +129,9 @@ def ranker_means(
             marker = BETTER if (system, metric) in better else ""
             rows.append((system, metric, frame[metric].mean(), marker, frame[metric].count()))
         if correlated is not None:
-            found = correlation(*(frame[metric] for metric in correlated))
-            marker = CORRELATED if found.p < level else ""
-            rows.append((system, "r", found.r, marker, found.queries))
+            correlated_values = correlation(*(frame[metric] for metric in correlated))
+            marker = CORRELATED if correlated_values.p < level else ""
+            rows.append((system, "r", correlated_values.r, marker, correlated_values.queries))
     return pd.DataFrame(rows, columns=["system", "metric", "value", "marker", "n"])
 
 
@@ -154,10 +154,14 @@ def tests_against(
         by_system = pd.DataFrame({name: frame[measure] for name, frame in values.items()}).dropna()
         pairs = [(system, baseline) for system in values if system != baseline]
         for test in paired_tests(by_system, pairs, level=level).itertuples():
-            told = {"difference": test.difference, "p": test.p, "p_corrected": test.p_corrected}
-            rows += [(test.a, measure, metric, value) for metric, value in told.items()]
+            statistics = {
+                "difference": test.difference,
+                "p": test.p,
+                "p_corrected": test.p_corrected,
+            }
+            rows += [(test.a, measure, metric, value) for metric, value in statistics.items()]
     table = pd.DataFrame(rows, columns=["system", "measure", "metric", "value"])
-    order = {system: place for place, system in enumerate(values)}
+    order = {system: index for index, system in enumerate(values)}
     return table.sort_values(
         "system", key=lambda names: names.map(order), kind="stable", ignore_index=True
     )

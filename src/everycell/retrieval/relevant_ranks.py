@@ -47,8 +47,8 @@ def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> 
     considered = (qrels["relevance"].to_numpy() > 0) & (judged_topic >= 0)
     judged, judged_topic = qrels[considered], judged_topic[considered]
     document, known = pd.factorize(judged["document"])
-    place = pc.index_in(pa.array(run["document"]), value_set=pa.array(known)).fill_null(-1)
-    run_document = place.to_numpy(zero_copy_only=False).astype(np.int64)
+    index = pc.index_in(pa.array(run["document"]), value_set=pa.array(known)).fill_null(-1)
+    run_document = index.to_numpy(zero_copy_only=False).astype(np.int64)
     candidates = np.flatnonzero((run_document >= 0) & (topic >= 0))
     pairs = pd.Index(judged_topic * np.int64(len(known)) + document)
     match = pairs.get_indexer(topic[candidates] * np.int64(len(known)) + run_document[candidates])
@@ -74,14 +74,14 @@ def _ranks(run: pd.DataFrame, topic: IntArray, rows: IntArray) -> IntArray:
     rank = above - np.searchsorted(ordered, (topic[rows] + 1) << 32) + 1
     if (equal > 1).any():
         tied = np.unique(mine[equal > 1])
-        others = np.flatnonzero(tied[np.searchsorted(tied, keys).clip(max=len(tied) - 1)] == keys)
-        ids = id_order(run["document"].iloc[others])
-        order = np.lexsort((ids, keys[others]))
-        first = np.searchsorted(keys[others][order], keys[others][order])
-        equal = np.diff(keys[others][order]) == 0
-        warn_of_collapse(run, others[order][:-1][equal], others[order][1:][equal])
+        of_ties = np.flatnonzero(tied[np.searchsorted(tied, keys).clip(max=len(tied) - 1)] == keys)
+        ids = id_order(run["document"].iloc[of_ties])
+        order = np.lexsort((ids, keys[of_ties]))
+        first = np.searchsorted(keys[of_ties][order], keys[of_ties][order])
+        equal = np.diff(keys[of_ties][order]) == 0
+        warn_of_collapse(run, of_ties[order][:-1][equal], of_ties[order][1:][equal])
         ahead = np.zeros(len(run), dtype=np.int64)
-        ahead[others[order]] = np.arange(len(others)) - first
+        ahead[of_ties[order]] = np.arange(len(of_ties)) - first
         rank += ahead[rows]
     return rank
 
@@ -100,7 +100,7 @@ def measure_ranks(
     --------
     >>> qrels = pd.DataFrame({"query": "q", "document": ["b", "a"], "relevance": [1, 1]})
     >>> ranks = RelevantRanks(np.array([0]), np.array([2]), np.array([1]))
-    >>> measure_ranks(ranks, qrels, pd.Index(["q"]), "MAP", None, 1).tolist()
+    >>> measure_ranks(ranks, qrels, pd.Index(["q"]), "AP", None, 1).tolist()
     [0.25]
     """
     number = len(topics)
@@ -110,13 +110,13 @@ def measure_ranks(
         ideal = np.flatnonzero((judged > 0) & (judged_topic >= 0))
         ideal = ideal[np.lexsort((-judged[ideal], judged_topic[ideal]))]
         best = _gain(
-            judged_topic[ideal], _places(judged_topic[ideal]), judged[ideal], number, cutoff
+            judged_topic[ideal], _positions(judged_topic[ideal]), judged[ideal], number, cutoff
         )
-        found = _gain(ranks.topic, ranks.rank, ranks.relevance, number, cutoff)
-        return np.divide(found, best, out=np.zeros(number), where=best > 0)
+        gain = _gain(ranks.topic, ranks.rank, ranks.relevance, number, cutoff)
+        return np.divide(gain, best, out=np.zeros(number), where=best > 0)
     good = ranks.relevance >= relevance_level
     topic, rank = ranks.topic[good], ranks.rank[good]
-    so_far = _places(topic)
+    so_far = _positions(topic)
     if cutoff is not None:
         within = rank <= cutoff
         topic, rank, so_far = topic[within], rank[within], so_far[within]
@@ -130,11 +130,11 @@ def measure_ranks(
     relevant = judged_topic[(judged >= relevance_level) & (judged_topic >= 0)]
     counts = np.bincount(relevant, minlength=number)
     # bincount adds in the order of the rows, which is that of the ranks.
-    sums = np.bincount(topic, weights=so_far / rank if name == "MAP" else None, minlength=number)
+    sums = np.bincount(topic, weights=so_far / rank if name == "AP" else None, minlength=number)
     return np.divide(sums, counts, out=np.zeros(number), where=counts > 0)
 
 
-def _places(topic: IntArray) -> IntArray:
+def _positions(topic: IntArray) -> IntArray:
     """Position, from 1, of each row within its topic; rows of a topic are contiguous."""
     return np.arange(1, len(topic) + 1) - np.searchsorted(topic, topic)
 
@@ -147,6 +147,6 @@ def _gain(
         topic, rank, relevance = (array[rank <= cutoff] for array in (topic, rank, relevance))
     # numpy's logarithm may differ in the last bit from C's, which trec_eval uses.
     different, which = np.unique(rank, return_inverse=True)
-    discount = np.array([math.log2(place + 1) for place in different.tolist()])
+    discount = np.array([math.log2(value + 1) for value in different.tolist()])
     weights = relevance / discount[which] if len(rank) else None
     return np.bincount(topic, weights=weights, minlength=number).astype(float)

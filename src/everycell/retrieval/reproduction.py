@@ -144,20 +144,20 @@ def compare_runs(
 
 def _judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
     """Rows of a run for topics of the qrels; at least one of its documents must be judged."""
-    there = run[run["query"].isin(qrels["query"].unique())]
-    if there.empty:
+    judged = run[run["query"].isin(qrels["query"].unique())]
+    if judged.empty:
         raise ValueError(
             f"The {name} run has no topic of the qrels: it begins with "
             f"{run['query'].iloc[0]!r}, the qrels with {qrels['query'].iloc[0]!r}; give the qrels "
             "of the same year, or the same ids."
         )
-    if there.merge(qrels, on=["query", "document"]).empty:
+    if judged.merge(qrels, on=["query", "document"]).empty:
         raise ValueError(
             f"No document of the {name} run is judged in its topic: the run has documents such as "
-            f"{there['document'].iloc[0]!r}, the qrels such as {qrels['document'].iloc[0]!r}; give "
-            "the qrels of the same collection, or the same ids (passages or documents)."
+            f"{judged['document'].iloc[0]!r}, the qrels such as {qrels['document'].iloc[0]!r}; "
+            "give the qrels of the same collection, or the same ids (passages or documents)."
         )
-    return there
+    return judged
 
 
 def _common_topics(
@@ -169,15 +169,15 @@ def _common_topics(
     topics = pd.Index(qrels["query"].unique(), name="query")
     everywhere = np.ones(len(topics), dtype=bool)
     for name, run in runs.items():
-        there = topics.isin(run["query"].unique())
-        if missing_topics == "error" and not there.all():
+        is_answered = topics.isin(run["query"].unique())
+        if missing_topics == "error" and not is_answered.all():
             raise ValueError(
-                f"The {name} run does not answer topic {topics[~there][0]!r} of the qrels "
-                f"({(~there).sum()} of {len(topics)} topics): complete it, or choose what such "
-                "topics do (missing_topics, on the command line --missing): 'zero' counts them as "
-                "0, 'drop' leaves them out for all runs."
+                f"The {name} run does not answer topic {topics[~is_answered][0]!r} of the qrels "
+                f"({(~is_answered).sum()} of {len(topics)} topics): complete it, or choose what "
+                "such topics do (missing_topics, on the command line --missing): 'zero' counts "
+                "them as 0, 'drop' leaves them out for all runs."
             )
-        everywhere &= there
+        everywhere &= is_answered
     if missing_topics == "drop":
         topics = topics[everywhere]
     if len(topics) < 2:

@@ -96,7 +96,7 @@ def _tau_of_union(first: Sequence[str], second: Sequence[str], union: Numbering)
         return float("nan")
     both = [*first[:length], *second[:length]]
     names = sorted(set(both)) if union == "ids" else dict.fromkeys(both)
-    number = {name: place for place, name in enumerate(names)}
+    number = {name: index for index, name in enumerate(names)}
     numbers = [number[name] for name in both]
     return float(stats.kendalltau(numbers[:length], numbers[length:]).statistic)
 
@@ -186,34 +186,34 @@ def effect_agreement(
     return table
 
 
-def _check_same(named: dict[str, pd.Index], what: str) -> None:
+def _check_same(indexes: dict[str, pd.Index], what: str) -> None:
     """Check that two indexes hold the same names, each once."""
-    for name, index in named.items():
+    for name, index in indexes.items():
         if index.has_duplicates:
             raise ValueError(
                 f"The {name} values have the {what} {index[index.duplicated()][0]!r} twice: keep "
                 "one of the two."
             )
-    (name, first), (other, second) = named.items()
-    for here, lone in ((name, first.difference(second)), (other, second.difference(first))):
+    (name, first), (other, second) = indexes.items()
+    for where, lone in ((name, first.difference(second)), (other, second.difference(first))):
         if len(lone):
             raise ValueError(
-                f"The {what} {lone[0]!r} is in the {here} only: both need the same {what}s, so "
+                f"The {what} {lone[0]!r} is in the {where} only: both need the same {what}s, so "
                 "evaluate them alike, or leave it out."
             )
 
 
-def _aligned(named: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _aligned(frames: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two frames of values with topics and measures in the order of the first."""
-    _check_same({name: values.index for name, values in named.items()}, "topic")
-    _check_same({name: values.columns for name, values in named.items()}, "measure")
-    for name, values in named.items():
+    _check_same({name: values.index for name, values in frames.items()}, "topic")
+    _check_same({name: values.columns for name, values in frames.items()}, "measure")
+    for name, values in frames.items():
         topics, measures = np.nonzero(~np.isfinite(values.to_numpy(dtype=float)))
         if len(topics):
-            place = (values.index[topics[0]], values.columns[measures[0]])
+            cell = (values.index[topics[0]], values.columns[measures[0]])
             raise ValueError(
-                f"The {name} values have {values.loc[place]} for topic {place[0]!r} in "
-                f"{place[1]!r}: give every topic a finite value, 0 where a run does not answer it."
+                f"The {name} values have {values.loc[cell]} for topic {cell[0]!r} in "
+                f"{cell[1]!r}: give every topic a finite value, 0 where a run does not answer it."
             )
-    first, second = named.values()
+    first, second = frames.values()
     return first, second.loc[first.index, first.columns]

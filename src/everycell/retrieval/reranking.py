@@ -25,9 +25,18 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from everycell.engine.frames import Schema
 from everycell.trec.runs import check_run, trec_order
 
 How = Literal["sum", "log"]
+
+LISTS = Schema("run", ids=("query", "document"), key=("query", "document"))
+PREFERENCES = Schema(
+    "preferences",
+    ids=("query", "first", "second"),
+    ranges={"probability": (0, 1)},
+    key=("query", "first", "second"),
+)
 
 # Used in place of a probability of 0 in logarithms: the smallest normal 32-bit float.
 _LEAST = float(np.finfo(np.float32).tiny)
@@ -59,8 +68,8 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """
     first, second = trec_order(run), trec_order(check_run(scores))
     keys = ["query", "document"]
-    place = second[keys].assign(place=np.arange(len(second)))
-    merged = first.merge(place, on=keys, how="left")
+    places_of_second = second[keys].assign(place=np.arange(len(second)))
+    merged = first.merge(places_of_second, on=keys, how="left")
     if merged["place"].notna().sum() < len(second):
         known = pd.MultiIndex.from_frame(first[keys])
         row = second[~pd.MultiIndex.from_frame(second[keys]).isin(known)].iloc[0]
@@ -84,13 +93,7 @@ def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
     >>> ordered_pairs(pd.DataFrame({"query": "q", "document": ["a", "b"]})).values.tolist()
     [['q', 'a', 'b'], ['q', 'b', 'a']]
     """
-    twice = run.duplicated(["query", "document"])
-    if twice.any():
-        row = run[twice].iloc[0]
-        raise ValueError(
-            f"The query {row['query']!r} has the document {row['document']!r} twice: a list has a "
-            "document once, so leave one out."
-        )
+    LISTS.check(run)
     parts = [np.empty((0, 2), dtype=np.intp)]
     query, _ = pd.factorize(run["query"])
     for rows in pd.Series(range(len(run))).groupby(query).indices.values():
@@ -126,19 +129,15 @@ def aggregate_preferences(
     """
     if how not in ("sum", "log"):
         raise ValueError(f"how is {how!r}: give 'sum' or 'log'.")
+    PREFERENCES.check(preferences)
     p = preferences["probability"].to_numpy(dtype=float)
-    # Written so that NaN is refused too.
-    bad = ~((p >= 0) & (p <= 1))
-    if bad.any():
+    equal = (preferences["first"] == preferences["second"]).to_numpy()
+    if equal.any():
+        row = preferences[equal].iloc[0]
         raise ValueError(
-            f"{_pair(preferences, bad)} has the probability {p[bad][0]}: give numbers from 0 to 1."
+            f"The pair {row['first']!r}, {row['second']!r} of query {row['query']!r} is one "
+            "document: compare different ones."
         )
-    own = (preferences["first"] == preferences["second"]).to_numpy()
-    if own.any():
-        raise ValueError(f"{_pair(preferences, own)} is one document: compare different ones.")
-    twice = preferences.duplicated(["query", "first", "second"]).to_numpy()
-    if twice.any():
-        raise ValueError(f"{_pair(preferences, twice)} is given twice: give each pair once.")
     won, lost = (p, 1 - p) if how == "sum" else (np.log(np.maximum(x, _LEAST)) for x in (p, 1 - p))
     sides = [preferences[["query", "first"]].set_axis(["query", "document"], axis=1)] + [
         preferences[["query", "second"]].set_axis(["query", "document"], axis=1)
@@ -147,20 +146,14 @@ def aggregate_preferences(
         [sides[0].assign(score=won), sides[1].assign(score=lost if symmetric else 0.0)],
         ignore_index=True,
     )
-    found = scored.groupby(["query", "document"], sort=False).agg(
+    totals = scored.groupby(["query", "document"], sort=False).agg(
         score=("score", "sum"), pairs=("score", "size")
     )
-    wanted = 2 * (found.groupby(level="query", sort=False)["pairs"].transform("size") - 1)
-    if (found["pairs"] != wanted).any():
-        query, document = (found["pairs"] != wanted).idxmax()
+    expected = 2 * (totals.groupby(level="query", sort=False)["pairs"].transform("size") - 1)
+    if (totals["pairs"] != expected).any():
+        query, document = (totals["pairs"] != expected).idxmax()
         raise ValueError(
             f"The document {document!r} of query {query!r} is not compared with every other one in "
             "both directions: give all ordered pairs."
         )
-    return trec_order(found.reset_index()[["query", "document", "score"]])
-
-
-def _pair(preferences: pd.DataFrame, mask: np.ndarray) -> str:
-    """Name of the first pair of a mask, for messages."""
-    row = preferences[mask].iloc[0]
-    return f"The pair {row['first']!r}, {row['second']!r} of query {row['query']!r}"
+    return trec_order(totals.reset_index()[["query", "document", "score"]])

@@ -50,11 +50,11 @@ def paired_tests(
         )
     if not 0 < level < 1:
         raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
-    chosen = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
-    number = _number(comparisons, len(chosen), values.shape[1])
+    compared = list(itertools.combinations(values.columns, 2)) if pairs is None else list(pairs)
+    number = _number(comparisons, len(compared), values.shape[1])
     # Equal rankings may differ in the last bits of their values, if these were summed in another
     # order: such differences are tiny but of one sign, and a test would find them significant.
-    tests = t_tests(values.round(_DIGITS), chosen, paired=True, correction="none")
+    tests = t_tests(values.round(_DIGITS), compared, paired=True, correction="none")
     corrected = np.minimum(tests["p"].to_numpy() * number, 1.0)
     better = [
         (row.a if row.difference > 0 else row.b) if p < level else None
@@ -100,8 +100,8 @@ def compare_paired_and_unpaired(
     """
     number: Comparisons = "all_pairs" if comparisons is None else comparisons
     paired = paired_tests(values, pairs, comparisons=number)
-    chosen = list(zip(paired["a"], paired["b"], strict=True))
-    unpaired = t_tests(values.round(_DIGITS), chosen, paired=False, correction="none")["p"]
+    compared = list(zip(paired["a"], paired["b"], strict=True))
+    unpaired = t_tests(values.round(_DIGITS), compared, paired=False, correction="none")["p"]
     first = paired["mean_a"].where(paired["mean_a"] != 0)
     return paired[["a", "b", "n", "mean_a", "mean_b"]].assign(
         change_percent=100 * (paired["mean_b"] / first - 1),
@@ -137,8 +137,10 @@ def change_ranges(
                 f"{list(means.index)}: name one of them."
             )
         first, second = (means.loc[list(side)].to_numpy() for side in zip(*pairs, strict=True))
-        found = pd.DataFrame(second - first, columns=means.columns) / np.where(first, first, np.nan)
-        ends = (100 * found).agg(["min", "max"]).set_axis(["lowest", "highest"])
+        changes = pd.DataFrame(second - first, columns=means.columns) / np.where(
+            first, first, np.nan
+        )
+        ends = (100 * changes).agg(["min", "max"]).set_axis(["lowest", "highest"])
         ends = ends.rename_axis(index="end", columns="measure").T.stack(future_stack=True)
         parts.append(ends.rename("value").reset_index().assign(comparison=name))
     columns = ["comparison", "measure", "end", "value"]

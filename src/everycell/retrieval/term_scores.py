@@ -164,8 +164,8 @@ def _add_weights(
         for pair in range(starts[group], starts[group + 1]):
             document = document_rows[pair]
             total = 0.0
-            for place in range(document_pointers[document], document_pointers[document + 1]):
-                total += spread[document_columns[place]] * weights[place]
+            for position in range(document_pointers[document], document_pointers[document + 1]):
+                total += spread[document_columns[position]] * weights[position]
             scores[pair] = total
         for term in range(pointers[query], pointers[query + 1]):
             spread[columns[term]] = 0.0
@@ -198,14 +198,14 @@ def _pairs(
     query_rows: npt.ArrayLike, document_rows: npt.ArrayLike, shape: tuple[int, int]
 ) -> tuple[IntArray, IntArray]:
     """Rows of the pairs as two arrays of one length, checked against (queries, documents)."""
-    given = [np.asarray(rows) for rows in (query_rows, document_rows)]
-    sizes = [rows.shape for rows in given]
+    arrays = [np.asarray(rows) for rows in (query_rows, document_rows)]
+    sizes = [rows.shape for rows in arrays]
     if max(map(len, sizes)) > 1 or (sizes[0] != sizes[1] and () not in sizes):
         raise ValueError(
             f"The rows of the queries have the shape {sizes[0]} and those of the documents "
             f"{sizes[1]}: give two lists of one length, or one number and a list."
         )
-    for name, rows, size in zip(("query", "document"), given, shape, strict=True):
+    for name, rows, size in zip(("query", "document"), arrays, shape, strict=True):
         # numpy makes an empty list float64.
         if rows.size and not np.issubdtype(rows.dtype, np.integer):
             raise ValueError(f"The {name} rows are of type {rows.dtype}: give whole numbers.")
@@ -214,7 +214,7 @@ def _pairs(
             raise ValueError(
                 f"The {name} row {outside.flat[0]} does not exist: rows go from 0 to {size - 1}."
             )
-    queries, documents = np.broadcast_arrays(*(np.atleast_1d(rows) for rows in given))
+    queries, documents = np.broadcast_arrays(*(np.atleast_1d(rows) for rows in arrays))
     return queries.astype(np.int64), documents.astype(np.int64)
 
 
@@ -234,9 +234,9 @@ def _back(values: FloatArray, order: IntArray) -> FloatArray:
 def _finite(scores: FloatArray, query_rows: IntArray, document_rows: IntArray) -> FloatArray:
     bad = ~np.isfinite(scores)
     if bad.any():
-        place = int(np.argmax(bad))
+        row = int(np.argmax(bad))
         raise ValueError(
-            f"The score of query row {query_rows[place]} and document row {document_rows[place]} "
-            f"is {scores[place]}: find out which value of the two is not finite."
+            f"The score of query row {query_rows[row]} and document row {document_rows[row]} "
+            f"is {scores[row]}: find out which value of the two is not finite."
         )
     return scores

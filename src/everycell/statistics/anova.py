@@ -12,7 +12,7 @@ coefficients are no longer unique. statsmodels then takes the coefficients of le
 pseudo-inverse), which spreads an effect evenly over the columns that cannot be told apart. In the
 viewpoints study of lajewska2025 (chapter 4) no response is balanced without being diverse, so the
 columns "balance" and "diversity:balance" are the same. The type II test of balance then compares
-two coefficients that are equal by construction: 0/0, which the print shows as p = 1, while the
+two coefficients that are equal by construction: 0/0, which the paper prints as p = 1, while the
 whole effect of balance appears in the interaction row.
 
 In floating point that 0/0 is a ratio of rounding errors. statsmodels gives F = 0 and p = 1 for

@@ -1,18 +1,21 @@
-"""ANOVA tables as tidy cells: one row per printed value."""
+"""ANOVA tables as tidy cells: one row per published value."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
-from everycell.statistics.anova import anova, supported_anova
-from everycell.statistics.designs import RankDeficientDesignWarning
+from everycell.statistics.anova import anova
+from everycell.statistics.designs import RankDeficientDesignWarning, check_response
 from everycell.statistics.effect_size import EffectScale
+from everycell.statistics.fast_anova import FastAnova
 
 #: Between the factors of an interaction, as the papers print it.
 TIMES = " x "
+COLUMNS = ["dependent_variable", "independent_variable", "metric", "value"]
 
 
 def anova_cells(
@@ -52,7 +55,18 @@ def anova_cells(
     >>> anova_cells(frame, ["rating"], ["kind"], CULPEPPER)["value"].tolist()[1]
     'L'
     """
-    return _cells(data, responses, factors, scale, containing, anova)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankDeficientDesignWarning)
+        tables = {response: anova(data, response, factors) for response in responses}
+    cells = [
+        (*key, measure, value)
+        for key, row in _rows(tables, factors, containing)
+        for measure, value in (
+            ("p_value", float(row["p"])),
+            ("effect_size", scale.label(row["omega_sq"])),
+        )
+    ]
+    return pd.DataFrame(cells, columns=COLUMNS)
 
 
 def supported_cells(
@@ -85,38 +99,29 @@ def supported_cells(
     >>> found[found["metric"] == "df"]["value"].tolist()
     [1, 1, 0]
     """
-    return _cells(data, responses, factors, scale, containing, supported_anova)
+    values = [check_response(data, response, factors) for response in responses]
+    results = FastAnova(data, factors, solution="supported").fit(np.column_stack(values))
+    tables = {response: results.table(column) for column, response in enumerate(responses)}
+    cells: list[tuple[object, ...]] = []
+    for key, row in _rows(tables, factors, containing):
+        cells.append((*key, "df", int(row["df"])))
+        if row["df"]:
+            cells.append((*key, "F", float(row["F"])))
+            cells.append((*key, "p_value", float(row["p"])))
+            cells.append((*key, "omega_squared", float(row["omega_sq"])))
+            cells.append((*key, "effect_size", scale.label(row["omega_sq"])))
+    return pd.DataFrame(cells, columns=COLUMNS)
 
 
-def _cells(
-    data: pd.DataFrame,
-    responses: Sequence[str],
-    factors: Sequence[str],
-    scale: EffectScale,
-    containing: str | None,
-    analyse: Callable[[pd.DataFrame, str, Sequence[str]], pd.DataFrame],
-) -> pd.DataFrame:
+def _rows(
+    tables: Mapping[str, pd.DataFrame], factors: Sequence[str], containing: str | None
+) -> Iterator[tuple[tuple[str, str], pd.Series]]:
+    """Key (response, term) and row of each term, or of those that contain a factor."""
     if containing is not None and containing not in factors:
         raise ValueError(
             f"containing is {containing!r}, which is not a factor: give one of {list(factors)}."
         )
-    cells: list[tuple[str, str, str, object]] = []
-    for response in responses:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankDeficientDesignWarning)
-            table = analyse(data, response, factors)
+    for response, table in tables.items():
         for term, row in table.iterrows():
-            if containing is not None and containing not in str(term).split(":"):
-                continue
-            p_value, size = float(row["p"]), scale.label(row["omega_sq"])
-            measures: dict[str, object] = {"p_value": p_value, "effect_size": size}
-            if analyse is supported_anova:
-                tested = {"F": row["F"], "p_value": p_value, "omega_squared": row["omega_sq"]}
-                measures = {"df": int(row["df"])}
-                if row["df"]:
-                    measures |= tested | {"effect_size": size}
-            name = str(term).replace(":", TIMES)
-            cells += [(response, name, measure, value) for measure, value in measures.items()]
-    return pd.DataFrame(
-        cells, columns=["dependent_variable", "independent_variable", "metric", "value"]
-    )
+            if containing is None or containing in str(term).split(":"):
+                yield (response, str(term).replace(":", TIMES)), row

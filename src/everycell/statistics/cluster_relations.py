@@ -122,9 +122,9 @@ def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFra
     >>> within(data, ["x"], "of")["x"].tolist()
     [-1.0, 1.0, 0.0]
     """
-    chosen = list(columns)
-    means = data.groupby(group, sort=False)[chosen].transform("mean")
-    return data.assign(**{name: data[name] - means[name] for name in chosen})
+    names = list(columns)
+    means = data.groupby(group, sort=False)[names].transform("mean")
+    return data.assign(**{name: data[name] - means[name] for name in names})
 
 
 def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:

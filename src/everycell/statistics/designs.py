@@ -11,6 +11,7 @@ import pandas as pd
 import patsy
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
+from everycell.engine.frames import check_columns
 
 Interactions = Literal["full"] | int
 
@@ -37,20 +38,11 @@ def _rows(mask: BoolArray, index: pd.Index) -> str:
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
 
 
-def _check_column(data: pd.DataFrame, role: str, name: str) -> None:
+def _check_column(data: pd.DataFrame, name: str) -> None:
     """Refuse data without rows, and a name that no column or several columns have."""
     if data.empty:
         raise ValueError("The data frame has no rows: ANOVA needs at least one row per level.")
-    times = int((data.columns == name).sum())
-    if times == 0:
-        raise ValueError(
-            f"The {role} {name!r} is not a column of the data: it has {list(data.columns)}; "
-            "use one of these."
-        )
-    if times > 1:
-        raise ValueError(
-            f"The {role} {name!r} is the name of {times} columns of the data: rename all but one."
-        )
+    check_columns("The data frame", data.columns, [name])
 
 
 def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
@@ -65,7 +57,7 @@ def check_factors(data: pd.DataFrame, factors: Sequence[str]) -> None:
             f"The factors are {list(factors)}: give at least one column name, and each only once."
         )
     for factor in factors:
-        _check_column(data, "factor", factor)
+        _check_column(data, factor)
         missing = data[factor].isna().to_numpy()
         if missing.any():
             raise ValueError(
@@ -86,7 +78,7 @@ def check_response(data: pd.DataFrame, response: str, factors: Sequence[str]) ->
         raise ValueError(
             f"{response!r} is both the response and a factor: leave it out of the factors."
         )
-    _check_column(data, "response", response)
+    _check_column(data, response)
     column = data[response]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_complex_dtype(column):
         raise ValueError(

@@ -73,7 +73,7 @@ def discrimination(
     labels, drawn = labels[order], drawn[:, order]
     hits = (drawn * labels).cumsum(axis=1)[:, ends]
     misses = (drawn * ~labels).cumsum(axis=1)[:, ends]
-    at_place, missed = (np.diff(each, axis=1, prepend=0) for each in (hits, misses))
+    at_place, missed = (np.diff(counts, axis=1, prepend=0) for counts in (hits, misses))
     with np.errstate(invalid="ignore", divide="ignore"):
         pairs = (missed * (hits - at_place / 2)).sum(axis=1)
         auroc = pairs / (hits[:, -1] * misses[:, -1])

@@ -113,11 +113,11 @@ def t_tests(
     """
     if correction not in ("holm", "bonferroni", "none"):
         raise ValueError(f"correction is {correction!r}: give 'holm', 'bonferroni' or 'none'.")
-    chosen = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
-    if not chosen:
+    compared = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
+    if not compared:
         raise ValueError(f"There is nothing to compare among {list(samples)}: give two samples.")
     rows = []
-    for a, b in chosen:
+    for a, b in compared:
         first, second = _sample(samples, a), _sample(samples, b)
         if paired:
             _same_length(a, first, b, second)
@@ -183,9 +183,9 @@ def pearson(
     >>> pearson({"x": [1, 2, 3, 4], "y": [1, 3, 2, 4]})[["n", "r", "p"]].round(3).values.tolist()
     [[4.0, 0.8, 0.2]]
     """
-    chosen = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
+    compared = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
     rows = []
-    for x, y in chosen:
+    for x, y in compared:
         first, second = _sample(samples, x), _sample(samples, y)
         _same_length(x, first, y, second)
         for name, values in ((x, first), (y, second)):

@@ -1,4 +1,4 @@
-r"""What printed means alone say about a paired t-test.
+r"""What published means alone say about a paired t-test.
 
 A table prints two means of n paired values, but not the pairs. The statistic of the paired test is
 
@@ -7,7 +7,7 @@ A table prints two means of n paired values, but not the pairs. The statistic of
 where S is the sum of the n differences and Q the sum of their squares. S follows from the two
 means. Q does not, but it is bounded: above by the means themselves if the values lie in [0, 1]
 (`most_squares`), and below by S. Where values are 0 or 1 each difference is -1, 0 or 1, so Q is
-the number of pairs that changed, and a printed mean of absolute differences gives it exactly.
+the number of pairs that changed, and a published mean of absolute differences gives it exactly.
 
 The formula is textbook; a test compares it with scipy's ``ttest_rel``.
 """
@@ -180,8 +180,8 @@ def decide(
     'no'
     """
     low, high = sorted(map(abs, difference))
-    least = 0.0 if difference[0] * difference[1] <= 0 else low
-    if least > 0 and squares[1] <= squares_allowed(least, n, alpha=alpha):
+    smallest = 0.0 if difference[0] * difference[1] <= 0 else low
+    if smallest > 0 and squares[1] <= squares_allowed(smallest, n, alpha=alpha):
         return "yes"
     if high == 0 or squares[0] > squares_allowed(high, n, alpha=alpha):
         return "no"

@@ -62,8 +62,8 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     about = sizes * (grouped.mean() - values.mean()) ** 2
     between = float(about.sum()) / (k - 1)
     size = (n - float((sizes**2).sum()) / n) / (k - 1)
-    whole = between + (size - 1) * within
-    return (between - within) / whole if whole else float("nan")
+    total = between + (size - 1) * within
+    return (between - within) / total if total else float("nan")
 
 
 def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:

@@ -4,8 +4,8 @@ A rater's opinion is a normal variable (the planted shift, plus optional worker 
 plus noise of standard deviation 1), cut at three thresholds into the ratings 1 to 4. When nothing
 is planted, the thresholds give the four ratings the shares that they have in the real study.
 
-A simulation is a stand-in: it shows what a design and its tests can find, and nothing about the
-ratings that people gave.
+A simulation shows what a design and its tests can find, and nothing about the ratings that people
+gave.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from everycell.engine.arrays import FloatArray, IntArray
+from everycell.engine.frames import check_columns
 from everycell.engine.text_files import MARK, check_regular, mark_within, other_kind
 from everycell.engine.untrusted import in_quotes, unpack
 
@@ -209,18 +210,7 @@ def checked_lines(
 
     `whole_ids` says that no id is empty or has white space, so that ids are not checked again.
     """
-    missing = [column for column in kind.columns if column not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"The {kind.name} frame has no column {missing[0]!r}: it has {list(frame.columns)}; "
-            f"give it {list(kind.columns)}."
-        )
-    twice = [column for column in kind.columns if (frame.columns == column).sum() > 1]
-    if twice:
-        raise ValueError(
-            f"The {kind.name} frame has the column {twice[0]!r} "
-            f"{(frame.columns == twice[0]).sum()} times: rename or drop the others."
-        )
+    check_columns(f"The {kind.name} frame", frame.columns, kind.columns)
     if frame.empty:
         raise ValueError(f"The {kind.name} frame has no rows: give it one or more.")
     frame = frame[list(kind.columns)]

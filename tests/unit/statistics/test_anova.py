@@ -188,8 +188,8 @@ GOOD = pd.DataFrame({"y": [1.0, 2, 3, 4], "a": list("ppqq"), "b": list("rsrs")})
     ("frame", "response", "factors", "message"),
     [
         (GOOD.iloc[:0], "y", ["a"], "no rows"),
-        (GOOD, "w", ["a"], r"response 'w' is not a column.*\['y', 'a', 'b'\]"),
-        (GOOD, "y", ["w"], "factor 'w' is not a column"),
+        (GOOD, "w", ["a"], r"no column 'w'.*\['y', 'a', 'b'\]"),
+        (GOOD, "y", ["w"], "no column 'w'"),
         (GOOD, "y", "a", r"such as \['a'\]"),
         (GOOD, "y", [], "at least one column name"),
         (GOOD, "y", ["a", "a"], "each only once"),
@@ -341,7 +341,7 @@ def test_what_is_no_response_is_refused(function):
     with pytest.raises(ValueError, match="not numeric"):
         function(frame.assign(z=frame["z"] * 1j), "z", ["a", "b"])
     doubled = pd.concat([frame, frame["b"]], axis=1)
-    with pytest.raises(ValueError, match="name of 2 columns"):
+    with pytest.raises(ValueError, match="the column 'b'"):
         function(doubled, "z", ["a", "b"])
 
 

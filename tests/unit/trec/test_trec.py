@@ -350,7 +350,7 @@ def test_unknown_choices_of_candidates_are_refused(choice, words):
 @pytest.mark.parametrize("column", ["query", "document", "score"])
 def test_a_doubled_column_is_refused(column):
     run = make_run(["a", "b"], [1.0, 2.0])
-    with pytest.raises(ValueError, match=f"run frame has the column '{column}' 2 times: rename"):
+    with pytest.raises(ValueError, match=f"run frame has the column '{column}' 2 times"):
         check_run(pd.concat([run, run[[column]]], axis=1))
 
 
