@@ -20,7 +20,8 @@ from everycell.studies.lajewska2025.ch6.inputs import (
 )
 
 with Job(snakemake) as job:
-    rule_of_people = {name: snakemake.params[name] for name in ("least", "shortest")}
+    params = snakemake.params
+    rule_of_people = {"annotators": params.least, "shortest": params.shortest}
     passages, _ = read_labels(snakemake.input)
     marks = marks_of_people(snakemake.input.dataset)
     scores = pd.read_parquet(snakemake.input.scores)
