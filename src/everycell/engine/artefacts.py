@@ -1,6 +1,6 @@
-"""Artefacts: the tables and figures of the papers, each with its card and its printed cells.
+"""Artefacts: the tables and figures of the papers, each with its card and its published cells.
 
-They are found in the folder ``published/``; ``table_4_8.csv`` holds the printed cells of the card
+They are found in the folder ``published/``; ``table_4_8.csv`` holds the published cells of the card
 ``table_4_8`` in the chapter file beside it.
 """
 
@@ -39,7 +39,7 @@ _Content = TypeVar("_Content", bound=CardFileModel)
 
 
 class CellPrecision(NamedTuple):
-    """How a printed cell is compared with a rebuilt one.
+    """How a published cell is compared with a rebuilt one.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class CellPrecision(NamedTuple):
 
 
 class Artefact(CardFileModel):
-    r"""A card with its place: paper, chapter, id and the file of its printed cells.
+    r"""A card with its place: paper, chapter, id and the file of its published cells.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Artefact(CardFileModel):
 
     @property
     def cells_path(self) -> Path:
-        """File of the printed cells, whether it exists or not."""
+        """File of the published cells, whether it exists or not."""
         return self.folder / f"{self.name}.csv"
 
     @property
@@ -101,9 +101,9 @@ class Artefact(CardFileModel):
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """Printed cells: key columns, then `value` and the columns that describe it, all as text.
+        """Published cells: key columns, then `value` and the columns that describe it, all as text.
 
-        Shape (n, k); an artefact without printed cells has shape (0, 0).
+        Shape (n, k); an artefact without published cells has shape (0, 0).
         """
         if not self.cells_path.exists():
             return pd.DataFrame()
@@ -115,7 +115,7 @@ class Artefact(CardFileModel):
         return key_columns(self.cells)
 
     def decimals(self, metric: str) -> int | Literal["text"]:
-        """Declared decimals of a metric, or the largest number in its printed cells.
+        """Declared decimals of a metric, or the largest number in its published cells.
 
         They are for display; `precisions` says how each cell is compared.
         """
@@ -132,7 +132,7 @@ class Artefact(CardFileModel):
 
     @cached_property
     def precisions(self) -> list[CellPrecision]:
-        """How each printed cell is compared, in the order of `cells`."""
+        """How each published cell is compared, in the order of `cells`."""
         metrics = self.cells.get("metric", pd.Series("all", self.cells.index))
         known = {metric: self.decimals(metric) for metric in metrics.unique()}
         found = [CellPrecision(known[metric], measured=False) for metric in metrics]
@@ -143,7 +143,7 @@ class Artefact(CardFileModel):
         return found
 
     def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A printed or rebuilt table of this artefact, in the form used to test conclusions."""
+        """A published or rebuilt table of this artefact, in the form used to test conclusions."""
         return unlabelled(table, self.card.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
@@ -170,7 +170,7 @@ class Artefact(CardFileModel):
         ]
 
     def input_cells(self, tier: Tier | None = None) -> pd.DataFrame:
-        """Printed cells that a rebuild may read: the declared inputs of a tier, or of all tiers."""
+        """Published cells that a rebuild may read: declared inputs of a tier, or of all tiers."""
         return select_any(self.cells, self.declared_inputs(tier), where=self.id)
 
 

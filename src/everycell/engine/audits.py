@@ -1,11 +1,11 @@
-"""Executable checks that printed numbers agree with each other.
+"""Executable checks that published numbers agree with each other.
 
-An audit is a small pure function from the printed cells of a paper to a `Finding`. It needs no
+An audit is a small pure function from the published cells of a paper to a `Finding`. It needs no
 data and no rebuilt table, so it can be read, run and disputed on its own. There are two kinds,
 distinguished by name:
 
-- an inconsistency (``audit_PAPER_TOPIC``): the finding holds if two printed numbers, or a printed
-  number and a sentence, contradict each other. An erratum on a card names its audit.
+- an inconsistency (``audit_PAPER_TOPIC``): the finding holds if two published numbers, or a number
+  and a sentence, contradict each other. An erratum on a card names its audit.
 - a consistency (``check_PAPER_TOPIC``): the finding holds if a whole table agrees with another, or
   with itself. These checks guard our copy of the cells.
 
@@ -66,7 +66,7 @@ def audits_in(module: ModuleType) -> dict[str, Audit]:
 
 
 def cells_of(paper: str, folder: Path) -> Cells:
-    r"""Access to the printed cells of a paper.
+    r"""Access to the published cells of a paper.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def cells_of(paper: str, folder: Path) -> Cells:
 
 @cache
 def run_audit(audit: Audit, paper: str, folder: Path) -> Finding:
-    """Run an audit on the printed cells of its paper in the folder ``published``.
+    """Run an audit on the published cells of its paper in the folder ``published``.
 
     It runs once per process, since an erratum is reported for each tier of its artefact.
 
@@ -136,7 +136,7 @@ def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
 
 
 def published_text(table: pd.DataFrame, **key: str) -> str:
-    """The single printed value of a key.
+    """The single published value of a key.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def published_text(table: pd.DataFrame, **key: str) -> str:
 
 
 def published_number(table: pd.DataFrame, **key: str) -> float:
-    """The single printed value of a key, as a number.
+    """The single published value of a key, as a number.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def holds_if_none(faults: Iterable[str], detail: str) -> Finding:
 
 
 def is_multiple(value: float, step: float) -> bool:
-    """Whether a printed value is a whole number of steps.
+    """Whether a published value is a whole number of steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks that cards and printed cells fit each other."""
+"""Checks that cards and published cells fit each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     The faults are: ids that name a kind or (in a thesis) a chapter other than the card's; drawings
     that some tier rebuilds; selectors that name no cell; comparisons with a missing cell; numbers
     that cannot be parsed in a metric with declared decimals; declared metrics without cells, and
-    cells without declared decimals; more digits printed than declared; labels that are not key
+    cells without declared decimals; more digits published than declared; labels that are not key
     columns or that distinguish two cells; layouts that miss a key column; tolerances from seeds
     where there are none; and cells files without a card, or cards that refer to cells without a
     file.
@@ -106,7 +106,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "quoted": card.quoted,
             "derived": [entry for entry in card.derived if entry.cells],
             "not_run": card.not_run,
-            # Claims of a figure without printed numbers are tested on its rebuilt values.
+            # Claims of a figure without published numbers are tested on its rebuilt values.
             "conclusions": None if runs else card.conclusions,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
         }
@@ -114,13 +114,13 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             if content:
                 yield (
                     f"{artefact.id}: `{field}` points at cells, but there is no "
-                    f"{artefact.cells_path.name}; add the printed cells or drop the field."
+                    f"{artefact.cells_path.name}; add the published cells or drop the field."
                 )
         yield from _check_silence(artefact)
         return
     if card.readings in artefact.key_columns:
         yield (
-            f"{artefact.id}: `readings` names {card.readings!r}, a key column of the print; name "
+            f"{artefact.id}: `readings` names {card.readings!r}, a published key column; name "
             "a column that only the rebuilt table has."
         )
     yield from _check_decimals(artefact)
@@ -148,7 +148,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
         for column, names in tier.lacks.items():
             artefact.select({column: names})
         for column, names in tier.may_lack.items():
-            # Tables of a chapter share a tier, and one of them may print fewer of its models.
+            # Tables of a chapter share a tier, and one of them may have fewer of its models.
             there = sorted(set(names) & set(cells.get(column, ())))
             artefact.select({column: there or names})
     yield from _check_silence(artefact)
@@ -234,7 +234,7 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
         if digits == "text":
             continue
         value, place = row["value"], f"{artefact.cells_path}, line {line}"
-        # A dash where the print has no number.
+        # A dash in place of a number.
         if row.get("marker") == "not_reported":
             continue
         if not is_number(value):
@@ -250,7 +250,7 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
 def _check_conclusions(artefact: Artefact) -> Iterator[str]:
     labels, cells = artefact.card.labels, artefact.unlabelled(artefact.cells)
     names = key_columns(cells)
-    printed = set(cells[names].itertuples(index=False, name=None))
+    published = set(cells[names].itertuples(index=False, name=None))
     for conclusion in artefact.card.conclusions:
         place = f"{artefact.id}: conclusion {conclusion.id}"
         if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
@@ -274,8 +274,10 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
             for override in predicate.moves:
                 unknown = [column for column in override if column not in names]
-                # Applied to each selected cell, an override must lead to a printed cell.
-                lost = [key for key in selected if tuple((key | override).values()) not in printed]
+                # Applied to each selected cell, an override must lead to a published cell.
+                lost = [
+                    key for key in selected if tuple((key | override).values()) not in published
+                ]
                 if unknown:
                     yield f"{place} names the column {unknown[0]!r}; the cells have {names}."
                 elif lost:

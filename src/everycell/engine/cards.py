@@ -17,7 +17,7 @@ from everycell.engine.spread import SEEDS
 from everycell.engine.tiers import TIERS, Tier
 
 State = Literal["rebuilt", "stand_in", "quoted", "not_run", "drawing"]
-#: Place of an erratum's cause: the print; our copy of it; the method (the printed number is what
+#: Place of an erratum's cause: the paper; our copy of it; the method (the published number is what
 #: the software gives, but the analysis is open to criticism); or undecided.
 Where = Literal["print", "copy", "method", "undecided"]
 #: States of an artefact in a tier without a run.
@@ -91,7 +91,7 @@ class Layout(CardFileModel):
 
 
 class Precision(CardFileModel):
-    """Precision of cells that are printed with another precision than the rest of their metric."""
+    """Precision of cells that differs from that of the rest of their metric."""
 
     cells: Selector
     #: As in `decimals`; if absent, the precision of the metric.
@@ -117,7 +117,7 @@ class Tolerance(CardFileModel):
     #: Instead of `within`: tiers that train with several seeds, whose spread gives the distance
     #: (`everycell.engine.spread`).
     from_spread: list[Tier] = []
-    #: Trainings of which the print is the mean.
+    #: Number of training runs of which the published value is the mean.
     print_is_mean_of: int = Field(1, ge=1)
     because: str = Field(min_length=10)
 
@@ -131,11 +131,11 @@ class Tolerance(CardFileModel):
 
 
 class Quoted(CardFileModel):
-    """Printed cells that are inputs, or that the paper took from elsewhere."""
+    """Published cells that are inputs, or that the paper took from elsewhere."""
 
     cells: Selector = {}
     because: str = Field(min_length=3)
-    #: Whether a rebuild may read the printed values of these cells.
+    #: Whether a rebuild may read the published values of these cells.
     is_input: bool = False
     #: Whether these inputs are data rather than results (votes, annotations, an example's
     #: documents), so that values computed from them count as rebuilt.
@@ -145,15 +145,15 @@ class Quoted(CardFileModel):
 
 
 class Derived(CardFileModel):
-    """Printed cells that a tier derives from other printed cells: a check of the print itself."""
+    """Published cells that a tier derives from other ones: a check of the paper itself."""
 
     cells: Selector = {}
-    because: str = Field(min_length=10, description="From which printed cells, and how.")
+    because: str = Field(min_length=10, description="From which published cells, and how.")
     tiers: Annotated[list[Tier], Field(min_length=1)] = list(TIERS)
 
 
 class NotRun(CardFileModel):
-    """Printed cells that a tier cannot reach although it rebuilds others of the artefact."""
+    """Published cells that a tier cannot reach although it rebuilds others of the artefact."""
 
     cells: Selector
     tier: Tier
@@ -161,14 +161,14 @@ class NotRun(CardFileModel):
 
 
 class Gives(CardFileModel):
-    """Rebuilt value of printed cells that an erratum explains."""
+    """Rebuilt value of published cells that an erratum explains."""
 
     cells: Selector
-    value: str = Field(min_length=1, description="At the precision of the print.")
+    value: str = Field(min_length=1, description="At the published precision.")
 
 
 class Erratum(CardFileModel):
-    """A printed value that is wrong or disputed, with the evidence."""
+    """A published value that is wrong or disputed, with the evidence."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     where: Where
@@ -178,7 +178,7 @@ class Erratum(CardFileModel):
     gives: list[Gives] = []
     finding: str = Field(min_length=10)
     evidence: str = Field(min_length=10)
-    #: Name of the audit, of the card's chapter, that shows it from printed numbers.
+    #: Name of the audit, of the card's chapter, that shows it from published numbers.
     audit: str | None = None
     source: str | None = None
     #: The same finding on another card, `KEY/table_2 its_id`, with which it is counted once.
@@ -213,7 +213,7 @@ class Predicate(CardFileModel):
     beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?\w+$")
     #: Column to read: "value", "marker", or a column after `value` in a table beside.
     reads: str = "value"
-    #: Tables on which it is tested. The print has no tables beside.
+    #: Tables on which it is tested. The paper has no supplementary tables.
     tested_on: Annotated[list[Kind], Field(min_length=1)] = list(KINDS)
     low: dict[str, str] | None = None
     high: dict[str, str] | None = None
@@ -293,7 +293,7 @@ class Predicate(CardFileModel):
         if self.reads not in ("value", "marker") and self.beside is None:
             raise ValueError(f"`reads: {self.reads}` names a column of a table `beside`; name it")
         if self.beside is not None and self.tested_on == ["printed"]:
-            raise ValueError("`tested_on: [printed]`, but the print has no table `beside`")
+            raise ValueError("`tested_on: [printed]`, but the paper has no supplementary table")
         return self
 
 
@@ -332,7 +332,7 @@ class Conclusion(CardFileModel):
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
     #: The significance test where the paper claims significance; a predicate reads its outcome.
     test: str | None = None
-    #: Its outcome on the printed cells. A claim that they contradict needs an erratum.
+    #: Its outcome on the published cells. A claim that they contradict needs an erratum.
     on_print: Literal["holds", "fails", "undecided"] = "holds"
     #: Why nothing decides the claim, such as words without a number for which we declare no margin.
     inconclusive: str | None = Field(None, min_length=10)
@@ -367,7 +367,7 @@ class Card(CardFileModel):
     labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
     decimals: dict[str, int | Literal["text"]] = {}
-    #: Cells that are printed with another precision than their metric, and rounded whole numbers.
+    #: Cells with another precision than their metric, and rounded whole numbers.
     precision: list[Precision] = []
     tolerances: list[Tolerance] = []
     quoted: list[Quoted] = []

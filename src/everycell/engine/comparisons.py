@@ -1,7 +1,7 @@
 """One comparison of a predicate: a cell with a value, or with another cell.
 
 A comparison is true, false or undecided (None). Significance is given beside the two numbers: by an
-interval, by a p-value, or by the marker that the print puts after a number.
+interval, by a p-value, or by the marker that the paper puts after a number.
 """
 
 from __future__ import annotations

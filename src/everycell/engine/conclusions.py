@@ -1,7 +1,7 @@
 """Conclusions of the papers as tests over a table of cells.
 
 A conclusion is data (`everycell.engine.cards.Conclusion`); this module says whether it holds on
-a table: the printed one, a rebuilt one or a stand-in.
+a table: the published one, a rebuilt one or a stand-in.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Decision:
 
 
 def no_table(name: str) -> pd.DataFrame | None:
-    """Find no table beside, as beside printed cells."""
+    """Find no table beside, as beside published cells."""
     return None
 
 
 def evaluate(
     conclusion: Conclusion,
     table: pd.DataFrame,
-    printed: pd.DataFrame | None = None,
+    published: pd.DataFrame | None = None,
     *,
     kind: Kind = "printed",
     lacks: Mapping[str, Sequence[str]] | None = None,
@@ -77,7 +77,7 @@ def evaluate(
     Decision(outcome='holds', detail='2 of 2 comparisons true, without system c')
     """
     cells = Cells.of(table, key_columns(table))
-    expected = [] if printed is None else Cells.of(printed, cells.keys).names
+    expected = [] if published is None else Cells.of(published, cells.keys).names
     silent = [
         rule
         for rule in speaks_if

@@ -39,7 +39,7 @@ class Entry(Protocol):
 
     @property
     def artefact(self) -> Artefact:
-        """Card and printed cells."""
+        """Card and published cells."""
 
     @property
     def tier(self) -> Tier:

@@ -1,7 +1,7 @@
 """A results folder as a Workflow Run RO-Crate: one archive with its provenance.
 
 The crate follows the profile Workflow Run Crate 0.5, and so RO-Crate 1.1. It holds the results,
-their receipts and verdicts, the workflow, and the printed facts that were read. Released data is
+their receipts and verdicts, the workflow, and the published facts that were read. Released data is
 identified by the URL at its pinned commit with its hash and licence, and never copied: it belongs
 to its authors. Intermediate files of the workflow are identified by their hash.
 """
@@ -155,7 +155,7 @@ class _Crate:
         self.crate.name = "Results of everycell"
         self.crate.description = (
             "Rebuilt tables and figures of information-retrieval works, with a verdict for each "
-            "printed cell and a receipt for each result."
+            "published cell and a receipt for each result."
         )
         self.entities: dict[str, Entity] = {}
         self.crate.license = self.add(MIT, "CreativeWork", name="MIT licence")

@@ -43,7 +43,7 @@ class Difference(Model):
     cells
         Cells of its table by key, and of tables beside it; rows of a figure's data.
     verdicts, conclusions
-        Changed verdicts of printed cells and outcomes of conclusions; empty if one folder has no
+        Changed verdicts of published cells and outcomes of conclusions; empty if one folder has no
         verdicts.
     files
         Files with other bytes, the tables among them.
@@ -213,10 +213,10 @@ def _verdict(cell: Mapping[str, Any]) -> str:
 
 
 def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Parts of the card and of the printed cells in a verdict file."""
+    """Parts of the card and of the published cells in a verdict file."""
     for cell in report["cells"]:
         if "printed" in cell:
-            yield f"printed {' / '.join(cell['key'].values())}", str(cell["printed"])
+            yield f"published {' / '.join(cell['key'].values())}", str(cell["printed"])
     for what, found in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
         for entry in found or []:
             for part in ("claim", "source", "test", "where", "finding", "evidence"):

@@ -6,19 +6,19 @@ from typing import Literal
 
 from everycell.engine.published_cells import as_number, is_number
 
-#: Slack for the binary form of a decimal fraction, in units of the last printed digit.
+#: Slack for the binary form of a decimal fraction, in units of the last published digit.
 _SLACK = 1e-6
 
 
 def judge(
-    printed: str,
+    published: str,
     rebuilt: object,
     decimals: int | Literal["text"],
     tolerance: float = 0.0,
     *,
     measured: bool = False,
 ) -> Literal["equal", "close", "differs"]:
-    """Compare a printed value with a rebuilt one.
+    """Compare a published value with a rebuilt one.
 
     Examples
     --------
@@ -29,13 +29,13 @@ def judge(
     >>> judge("0.014", 0.016, 3), judge("0.4493", 0.44922, 4), judge("S", "M", "text")
     ('differs', 'close', 'differs')
     """
-    if decimals == "text" or not is_number(printed):
-        same = str(rebuilt).strip() == printed.strip()
+    if decimals == "text" or not is_number(published):
+        same = str(rebuilt).strip() == published.strip()
         return "equal" if same else "differs"
     value = as_number(rebuilt)
     if value is None:
         return "differs"
-    distance = abs(value - float(printed))
+    distance = abs(value - float(published))
     unit = 10.0**-decimals
     is_rounded = decimals > 0 or measured
     if distance <= unit * (0.5 * is_rounded + _SLACK):

@@ -50,7 +50,7 @@ class JobRecord(BaseModel):
         so these are taken from the job's log; if that is gone, or is of another run, the values are
         named "#1", "#2" and so on.
     hashes
-        SHA-256 of each input that no job made: released and printed files, recorded answers,
+        SHA-256 of each input that no job made: released and published files, recorded answers,
         templates, files that a user names. For a folder, the hashes of its files. An input that was
         changed or removed after the job, and whose hash is recorded nowhere, is left out.
     """

@@ -1,4 +1,4 @@
-"""Printed cells: the tidy tables of ``published/``, one row per cell, read and selected from.
+"""Published cells: the tidy tables of ``published/``, one row per cell, read and selected from.
 
 The columns ``value, unit, marker, line, note`` describe a cell; all columns before ``value`` are
 its *key*, which a rebuilt table repeats.
@@ -24,11 +24,11 @@ Selector = dict[str, str | list[str]]
 
 
 class CardError(Exception):
-    """A card, or its printed cells, cannot be used; the message says where and why."""
+    """A card, or its published cells, cannot be used; the message says where and why."""
 
 
 def is_number(text: str) -> bool:
-    """Whether a printed value is a number (a sign is allowed, a unit is not).
+    """Whether a published value is a number (a sign is allowed, a unit is not).
 
     Examples
     --------
@@ -57,7 +57,7 @@ def as_number(value: Any) -> float | None:
 
 
 def decimals_shown(text: str) -> int:
-    """Number of decimals of a printed number, with powers of ten written out.
+    """Number of decimals of a published number, with powers of ten written out.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     blank = cells["value"].str.strip() == ""
     if blank.any():
         raise CardError(
-            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write what is printed, or drop "
+            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write it, or drop "
             "the row."
         )
     after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
@@ -186,7 +186,7 @@ def select_any(
 
 
 def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.DataFrame:
-    """Printed cells of an artefact that a rule declares as inputs, shape (n, k), all as text."""
+    """Published cells of an artefact that a rule declares as inputs, shape (n, k), all as text."""
     cells = read_cells(Path("published", f"{artefact}.csv"))
     return select_any(cells, declared[artefact], where=artefact)
 

@@ -38,7 +38,7 @@ VERDICT_NAMES: dict[Verdict, str] = {
 }
 #: Verdicts on a rebuilt value.
 ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
-#: Verdicts on a value that differs from the printed one.
+#: Verdicts on a value that differs from the published one.
 OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
 #: Place of an erratum's cause -> its name. Only the first is an error of the paper.
 PLACES: dict[Where, str] = {
@@ -69,7 +69,7 @@ class Markers(_Part):
 
 
 class JudgedCell(_Part):
-    """A printed cell, its rebuilt value (None if there is none to compare) and its verdict."""
+    """A published cell, its rebuilt value (None if there is none to compare) and its verdict."""
 
     key: dict[str, str]
     printed: str
@@ -136,7 +136,7 @@ class JudgedCell(_Part):
 
 
 class JudgedConclusion(_Part):
-    """A conclusion of the card on the printed and on the rebuilt values."""
+    """A conclusion of the card on the published and on the rebuilt values."""
 
     id: str
     claim: str
@@ -148,7 +148,7 @@ class JudgedConclusion(_Part):
 
 
 class AuditOutcome(_Part):
-    """Finding of an erratum's audit in the printed numbers."""
+    """Finding of an erratum's audit in the published numbers."""
 
     name: str
     holds: bool
@@ -192,10 +192,10 @@ class Report(_Part):
 
 
 def without_rebuilt_cell(card: Card, found: Report) -> bool:
-    """Whether a rebuilt result is based only on printed cells, and so tests only the print.
+    """Whether a rebuilt result is based only on published cells, and so tests only the paper.
 
-    This is so if all its cells are derived from others or quoted, or if none is printed and its
-    card says that it is derived. A figure of other data without printed cells does not count.
+    This is so if all its cells are derived from others or quoted, or if none is published and its
+    card says that it is derived. A figure of other data without published cells does not count.
     """
     if found.state != "rebuilt":
         return False

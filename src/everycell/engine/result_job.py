@@ -37,7 +37,7 @@ class ResultJob(Job):
         return cast(Tier, self.receipt.parts[1])
 
     def input_cells(self, artefact: str) -> pd.DataFrame:
-        """Printed cells that a card declares as inputs: the only ones that a tier may read.
+        """Published cells that a card declares as inputs: the only ones that a tier may read.
 
         The parameter `declared` says which they are: a job reads no cards, so that their rules for
         verdicts are not among its inputs.
@@ -60,7 +60,7 @@ class ResultJob(Job):
         face = self._face(csv.stem)
         keys = [column for column in table.columns if column not in NO_KEYS]
         layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
-        # Readings, which the print does not have, stand side by side.
+        # Readings, which the published table does not have, are shown side by side.
         readings = [key for key in keys if key not in (*layout["rows"], *layout["columns"])]
         write_table(
             table,

@@ -2,7 +2,7 @@
 
 A result trained with several seeds has a second table, ``table_4_8.seeds.csv``. For each cell it
 gives the mean of the training runs, their standard deviation, lowest and highest value, and number.
-From these follows how far the print, which is one more training run, may be from the mean.
+From these follows how far the published value, of one more training run, may be from the mean.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
 
 
 def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
-    r"""How far the print may be from the mean of the training runs; None for fewer than three.
+    r"""How far the published value may be from our mean; None for fewer than three training runs.
 
     If the authors' :math:`m` runs are more draws from the same normal distribution, their mean lies
     within :math:`\bar x \pm t_{n-1,\,0.975}\; s \sqrt{1/m + 1/n}` of :math:`n` runs with a
@@ -126,7 +126,7 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
 
 
 def in_words(spread: Spread, decimals: int, mean_of: int = 1) -> str:
-    """Say what a tolerance is derived from, with two digits more than the print has.
+    """Say what a tolerance is derived from, with two digits more than published.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a rebuilt value may be from the printed one, by the card or by the spread over seeds."""
+"""How far a value may be from the published one: declared, or by the spread over seeds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_rounded(precision: CellPrecision) -> bool:
 def allowed(
     artefact: Artefact, tier: Tier, beside: FindTable, rebuilt: Collection[tuple[str, ...]]
 ) -> dict[int, Allowed]:
-    """Tolerances of the printed cells that have one, by their index in `cells`."""
+    """Tolerances of the published cells that have one, by their index in `cells`."""
     found: dict[int, Allowed] = {}
     for tolerance in artefact.card.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]

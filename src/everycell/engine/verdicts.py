@@ -32,7 +32,7 @@ NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
 
 
 def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-    """Rebuilt values by key, checked against the printed cells."""
+    """Rebuilt values by key, checked against the published cells."""
     keys = artefact.key_columns
     missing = [column for column in [*keys, "value"] if column not in table]
     if missing:
@@ -49,8 +49,8 @@ def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...
         raise CardError(
             f"{artefact.id}: rebuilt the cell {' / '.join(map(str, twice))} twice; write it once."
         )
-    printed = set(artefact.cells[keys].itertuples(index=False, name=None))
-    unknown = [key for key in rebuilt if key not in printed]
+    published = set(artefact.cells[keys].itertuples(index=False, name=None))
+    unknown = [key for key in rebuilt if key not in published]
     if unknown:
         raise CardError(
             f"{artefact.id}: the rule produced the cell ({', '.join(unknown[0])}), which "
@@ -129,8 +129,8 @@ def _with_markers(
     if not rebuilt or "marker" not in artefact.cells:
         return cells
     marked = []
-    for cell, printed in zip(cells, artefact.cells["marker"], strict=True):
-        markers = Markers(printed=printed, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
+    for cell, published in zip(cells, artefact.cells["marker"], strict=True):
+        markers = Markers(printed=published, rebuilt=rebuilt.get(tuple(cell.key.values()), ""))
         if cell.rebuilt is not None and (markers.printed or markers.rebuilt):
             cell = cell.model_copy(update={"markers": markers})
         marked.append(cell)
@@ -147,8 +147,8 @@ def _conclusions(
         return []
     declared = artefact.card.tiers[tier]
     kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
-    # A figure may have no printed number, and claims that are tested on its rebuilt values.
-    printed = None if artefact.cells.empty else artefact.unlabelled(artefact.cells)
+    # A figure may have no published number, and claims that are tested on its rebuilt values.
+    published = None if artefact.cells.empty else artefact.unlabelled(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.unlabelled(rebuilt)
         for column, names in declared.lacks.items():
@@ -158,22 +158,22 @@ def _conclusions(
                     f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
                     f"{there[0]!r}, which the stand-in has; drop it from `lacks`."
                 )
-        if kind == "rebuilt" and printed is not None:
-            # What the paper takes as given holds its printed value in the rebuilt table too.
+        if kind == "rebuilt" and published is not None:
+            # What the paper takes as given holds its published value in the rebuilt table too.
             rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
     tested = []
     for conclusion in artefact.card.conclusions:
         on_printed = (
             Decision("undecided", "the paper publishes no number of it")
-            if printed is None
-            else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, printed))
+            if published is None
+            else _unless_cause_unknown(artefact, conclusion, evaluate(conclusion, published))
         )
         on_rebuilt = None
         if rebuilt is not None:
             on_rebuilt = evaluate(
                 conclusion,
                 rebuilt,
-                printed if kind == "rebuilt" else None,
+                published if kind == "rebuilt" else None,
                 kind=kind,
                 lacks=declared.lacks,
                 beside=beside,

@@ -196,7 +196,7 @@ BROKEN_CELLS = {
     "no value": (CELLS.replace("value", "result"), "has no column `value`"),
     "header only": ("row,metric,value\n", "holds no cells; delete the file or fill it."),
     "empty": ("", "cannot be read as CSV"),
-    "row too short": (CELLS + "c,AP\n", "line 6: has no value; write what is printed"),
+    "row too short": (CELLS + "c,AP\n", "line 6: has no value"),
     "row too long": (CELLS + "c,AP,0.1,,5\n", "line 6: has 5 fields where 3 are expected; write"),
     "decimal comma": (CELLS + "c,AP,0,1\n", "line 6: has 4 fields where 3 are expected; write"),
     "all rows too long": ("row,value\na,AP,0.1\n", "its rows have more fields than its header"),
@@ -217,7 +217,7 @@ def test_a_card_that_points_at_no_cells(tmp_path):
     card += "evidence: It cannot be.}]\n"
     faults = check(tmp_path, card, cells=None)
     assert faults == [
-        f"toy/table_1: `{field}` points at cells, but there is no table_1.csv; add the printed "
+        f"toy/table_1: `{field}` points at cells, but there is no table_1.csv; add the published "
         "cells or drop the field."
         for field in ("errata",)
     ]

@@ -16,9 +16,9 @@ def table(**values) -> pd.DataFrame:
     return pd.DataFrame({"system": list(values), "metric": "AP", "value": list(values.values())})
 
 
-def outcome(cells: pd.DataFrame, *predicates: dict, printed: pd.DataFrame | None = None) -> str:
+def outcome(cells: pd.DataFrame, *predicates: dict, published: pd.DataFrame | None = None) -> str:
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=list(predicates))
-    return evaluate(claim, cells, printed).outcome
+    return evaluate(claim, cells, published).outcome
 
 
 def above(limit: float, quantifier: str = "all", **cells) -> dict:
@@ -181,14 +181,14 @@ def test_a_table_without_rows_decides_nothing():
 def test_a_cell_of_the_print_that_was_not_rebuilt_is_undecided():
     part = MANY[:3]
     assert outcome(part, above(0)) == "holds"
-    assert outcome(part, above(0), printed=MANY.astype(str)) == "undecided"
-    assert outcome(part, above(2), printed=MANY.astype(str)) == "fails"
-    assert outcome(part, above(2, "any"), printed=MANY.astype(str)) == "holds"
+    assert outcome(part, above(0), published=MANY.astype(str)) == "undecided"
+    assert outcome(part, above(2), published=MANY.astype(str)) == "fails"
+    assert outcome(part, above(2, "any"), published=MANY.astype(str)) == "holds"
 
 
-def test_printed_keys_may_stand_in_another_order():
+def test_published_keys_may_stand_in_another_order():
     turned = MANY[["metric", "system", "value"]].astype(str)
-    assert outcome(MANY, above(0), printed=turned) == "holds"
+    assert outcome(MANY, above(0), published=turned) == "holds"
 
 
 def test_keys_are_compared_as_text():

@@ -254,7 +254,7 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
     card(folders[1], printed="0.6", finding="worse")
     found = only(folders)
     assert {(cause.kind, cause.name, cause.old, cause.new) for cause in found.causes} == {
-        ("card", "printed a / m", "0.5", "0.6"),
+        ("card", "published a / m", "0.5", "0.6"),
         ("card", "finding of erratum sum", '"wrong"', '"worse"'),
     }
     # A tolerance stands in no verdict file: that the table is the same says it.

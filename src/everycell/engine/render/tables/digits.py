@@ -1,4 +1,4 @@
-"""How many digits of a rebuilt value a reader has to see beside a printed one."""
+"""How many digits of a rebuilt value a reader has to see beside a published one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from everycell.engine.render.tables.layout import show_value
 _MOST_ADDED = 6
 
 
-def tell_apart(value: Any, printed: str, decimals: int | Literal["text"], added: int = 0) -> str:
-    """Return a value with as many digits as tell it from the printed one, if digits can.
+def tell_apart(value: Any, published: str, decimals: int | Literal["text"], added: int = 0) -> str:
+    """Return a value with as many digits as tell it from the published one, if digits can.
 
     Examples
     --------
@@ -25,14 +25,14 @@ def tell_apart(value: Any, printed: str, decimals: int | Literal["text"], added:
     fewest = decimals + added
     for digits in range(fewest, fewest + _MOST_ADDED + 1):
         shown = show_value(value, digits)
-        if not _same(printed, shown):
+        if not _same(published, shown):
             return shown
     return show_value(value, fewest)
 
 
-def _same(printed: str, shown: str) -> bool:
+def _same(published: str, shown: str) -> bool:
     """Whether two values look the same: 0.5, .5 and 0.500 do."""
     try:
-        return float(printed) == float(shown)
+        return float(published) == float(shown)
     except ValueError:
-        return printed == shown
+        return published == shown
