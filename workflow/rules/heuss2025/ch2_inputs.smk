@@ -50,6 +50,6 @@ def policy_setup(wildcards):
         "marginals": FAIR_EXPOSURE.marginals,
         # What the text or the authors' code says.
         "items": 60,
-        "shown": 10,
+        "outlier_ranks": 10,
         "iterations": 20,
     }
