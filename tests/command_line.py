@@ -19,5 +19,5 @@ def refused(*arguments: object) -> str:
     """Return the one sentence with which a command ends."""
     code, out, err = call(*arguments)
     assert (code, out) == (2, "")
-    assert err.startswith("everycell: ") and err.endswith(".\n") and err.count("\n") == 1
+    assert err.startswith("everycell: ") and err.endswith((".\n", "?\n")) and err.count("\n") == 1
     return err

@@ -215,13 +215,6 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
     return Plan(list(dict.fromkeys(targets)), left_out, [key for key in papers if key in keys])
 
 
-def _target(selection: Selection) -> str:
-    """Snakemake's name of a selection, whatever the tier."""
-    if selection.artefact:
-        return f"{selection.paper}_{selection.artefact}"
-    return str(selection)
-
-
 def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
     """Targets of a selection; none if nothing in it has a rule."""
     if selection.kind in ("tier", "all"):
@@ -235,8 +228,8 @@ def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
         return [
             f"results/{tier}/{artefact.id}{end}" for artefact, tier in with_rule for end in ENDINGS
         ]
-    target = _target(selection)
-    return [f"full_{target}" if selection.tier else target] if with_rule else []
+    target = f"full_{selection.target}" if selection.tier else selection.target
+    return [target] if with_rule else []
 
 
 def _has_rule(artefact: Artefact, tier: str) -> bool:
@@ -249,7 +242,7 @@ def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
     if tier is None and any(_has_rule(artefact, "full") for artefact in artefacts):
         return (
             f"{selection} has a rule only in the full tier, which takes hours and what config.yaml "
-            f"must name; ask for it with `everycell make full_{_target(selection)}`."
+            f"must name; ask for it with `everycell make full_{selection.target}`."
         )
     if selection.kind != "artefact":
         of_tier = f" in the tier {tier}" if tier else ""

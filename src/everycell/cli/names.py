@@ -57,6 +57,11 @@ class Selection:
             return f"{self.paper}_ch{self.chapter}"
         return self.paper or self.tier or "all"
 
+    @property
+    def target(self) -> str:
+        """Snakemake's name, without that of a tier."""
+        return str(self).replace("/", "_")
+
     def has(self, artefact: Artefact, tier: Tier | None = None) -> bool:
         """Whether an artefact, and a tier of it if given, belongs to this name."""
         return (
