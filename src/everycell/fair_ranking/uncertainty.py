@@ -150,7 +150,9 @@ def pufr(
     return reranked(means, moved_scores(means, deviations, rises, {True: alpha, False: -alpha}))
 
 
-def crossing_intervals(means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: float) -> IntArray:
+def count_crossing_intervals(
+    means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: float
+) -> IntArray:
     """Number of other documents that each document could swap with, within alpha deviations.
 
     Parameters
@@ -177,7 +179,7 @@ def crossing_intervals(means: npt.ArrayLike, deviations: npt.ArrayLike, alpha: f
 
     Examples
     --------
-    >>> crossing_intervals([3.0, 2.0, 1.5], [0.1, 0.3, 0.3], 1.0).tolist()
+    >>> count_crossing_intervals([3.0, 2.0, 1.5], [0.1, 0.3, 0.3], 1.0).tolist()
     [0, 1, 1]
     """
     centres, spreads, _ = checked_scores(means, deviations, [0] * np.size(means))

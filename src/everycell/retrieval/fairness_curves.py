@@ -93,7 +93,7 @@ def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
     return highest.map({True: "highest", False: "lower"}).reset_index()
 
 
-def recovered(fairness: pd.DataFrame, truth: pd.DataFrame, *, cutoff: int) -> pd.DataFrame:
+def compare_with_truth(fairness: pd.DataFrame, truth: pd.DataFrame, *, cutoff: int) -> pd.DataFrame:
     """Planted and measured means at a cut-off, and their largest difference at any."""
     keys, names = ["system", "query", "k"], list(MEASURES)
     measured, planted = (

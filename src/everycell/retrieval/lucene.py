@@ -38,7 +38,7 @@ from everycell.retrieval.java import (
     open_directory,
     term_line,
 )
-from everycell.retrieval.lucene_queries import bag, expanded, similarity
+from everycell.retrieval.lucene_queries import bag, expand_query, similarity
 from everycell.retrieval.ranking_functions import Ranker, Rm3, require
 from everycell.trec.candidates import check_candidates
 
@@ -164,7 +164,7 @@ class Index:
                 )
             rounds = [
                 _Round(lambda line, _: bag(line), best(feedback.documents)),
-                _Round(lambda line, top: expanded(feedback, line, top, searcher), best(k)),
+                _Round(lambda line, top: expand_query(feedback, line, top, searcher), best(k)),
             ]
         hits = self._search_all(searcher, lines, rounds, threads)
         return pd.DataFrame(

@@ -29,7 +29,7 @@ def bag(line: bytes, field: str = TEXT_FIELD) -> Any:
     return java.bag.buildQuery(field, java.analyser, java.text(line))
 
 
-def expanded(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
+def expand_query(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
     """Weighted bag of the line's terms and of those that Anserini takes from the hits."""
     java, rm3 = lucene_classes(), _feedback_classes()
     hits = java.ScoredDocs.fromTopDocs(top, searcher)

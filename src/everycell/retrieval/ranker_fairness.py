@@ -64,7 +64,7 @@ def measure_rankers(
     return values
 
 
-def answered_by_all(
+def restrict_to_common_queries(
     values: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], int]:
     """Restrict the values to queries for which each ranker finds something; count the others.
@@ -73,7 +73,7 @@ def answered_by_all(
     --------
     >>> values = {"BM25": pd.DataFrame({"NFaiRR": [0.5, 0.6]}, index=["q1", "q2"]),
     ...           "ANCE": pd.DataFrame({"NFaiRR": [0.7]}, index=["q2"])}
-    >>> restricted, left_out = answered_by_all(values)
+    >>> restricted, left_out = restrict_to_common_queries(values)
     >>> restricted["BM25"]["NFaiRR"].tolist(), left_out
     ([0.6], 1)
     """

@@ -42,13 +42,13 @@ PREFERENCES = Schema(
 _LEAST = float(np.finfo(np.float32).tiny)
 
 
-def best(run: pd.DataFrame, depth: int) -> pd.DataFrame:
+def top_documents(run: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The first documents of each query.
 
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1.0, 3, 1]})
-    >>> best(run, 2)["document"].tolist()
+    >>> top_documents(run, 2)["document"].tolist()
     ['b', 'c']
     """
     if depth < 1:

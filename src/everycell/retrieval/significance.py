@@ -163,13 +163,13 @@ def system_letters(systems: Sequence[str]) -> dict[str, str]:
     return dict(zip(systems, string.ascii_lowercase, strict=False))
 
 
-def beaten_letters(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict[str, str]:
+def mark_beaten_systems(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict[str, str]:
     """Letters of the systems that each system significantly beats.
 
     Examples
     --------
     >>> values = pd.DataFrame({"bm25": [0.2, 0.4, 0.3, 0.5], "tilde": [0.3, 0.6, 0.5, 0.6]})
-    >>> beaten_letters(paired_tests(values), system_letters(values.columns))
+    >>> mark_beaten_systems(paired_tests(values), system_letters(values.columns))
     {'bm25': '', 'tilde': 'a'}
     """
     unknown = sorted({*tests["a"], *tests["b"]} - set(letters))

@@ -99,7 +99,7 @@ def clustered_correlation(
     }
 
 
-def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
+def centre_within_groups(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
     """Subtract from each number the mean of its group; only differences within groups are left.
 
     Parameters
@@ -119,7 +119,7 @@ def within(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFra
     Examples
     --------
     >>> data = pd.DataFrame({"x": [1.0, 3.0, 7.0], "of": list("aab")})
-    >>> within(data, ["x"], "of")["x"].tolist()
+    >>> centre_within_groups(data, ["x"], "of")["x"].tolist()
     [-1.0, 1.0, 0.0]
     """
     names = list(columns)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.fair_ranking.uncertainty import (
-    crossing_intervals,
+    count_crossing_intervals,
     moved_scores,
     pufr,
     reranked,
@@ -96,7 +96,9 @@ def test_intervals_are_counted_pair_by_pair(given_list, alpha):
     means, deviations = map(np.array, given_list[:2])
     low, high = means - alpha * deviations, means + alpha * deviations
     meets = (low[:, None] <= high[None]) & (low[None] <= high[:, None])
-    assert crossing_intervals(means, deviations, alpha).tolist() == (meets.sum(1) - 1).tolist()
+    assert (
+        count_crossing_intervals(means, deviations, alpha).tolist() == (meets.sum(1) - 1).tolist()
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,4 +126,4 @@ def test_a_group_without_alpha_is_named():
 
 def test_intervals_have_a_width():
     with pytest.raises(ValueError, match="Alpha is -1"):
-        crossing_intervals([1.0], [0.1], -1)
+        count_crossing_intervals([1.0], [0.1], -1)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from everycell.retrieval.comparison import comparison_report
 from everycell.retrieval.evaluation import evaluate
-from everycell.retrieval.significance import beaten_letters, paired_tests, system_letters
+from everycell.retrieval.significance import mark_beaten_systems, paired_tests, system_letters
 
 MEASURES = ["MAP", "nDCG", "RR", "MAP@5", "nDCG@5", "RR@3", "P@5", "R@5"]
 RANX = ["map", "ndcg", "mrr", "map@5", "ndcg@5", "mrr@3", "precision@5", "recall@5"]
@@ -76,7 +76,7 @@ def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report
         values = pd.DataFrame(
             {n: evaluate(run, qrels, [measure])[measure] for n, run in runs.items()}
         )
-        expected = beaten_letters(paired_tests(values, level=0.01), letters)
+        expected = mark_beaten_systems(paired_tests(values, level=0.01), letters)
         for line, name in zip(lines, runs, strict=True):
             cell = line[column].strip()
             assert cell.startswith(f"{values[name].mean():.4f}")

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from everycell.retrieval.ranker_fairness import (
-    answered_by_all,
     counterfactual_overlap,
     measure_rankers,
     ranker_means,
+    restrict_to_common_queries,
 )
 
 QUERIES = pd.Index([f"q{number}" for number in range(30)], name="query")
@@ -163,7 +163,7 @@ def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiven
 
 def test_a_query_that_one_ranker_does_not_answer_is_left_out_for_all():
     runs = {"one": run_of(q1="ab", q2="cd"), "two": run_of(q2="ca", q1="ba", q3="ab", q4="cd")}
-    found, left_out = answered_by_all(measure_rankers(runs.items(), COUNTS, k=2))
+    found, left_out = restrict_to_common_queries(measure_rankers(runs.items(), COUNTS, k=2))
     assert [frame.index.tolist() for frame in found.values()] == [["q1", "q2"]] * 2
     assert left_out == 2
     # Without them nothing is different, and the means have one size.

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.retrieval.reranking import aggregate_preferences, best, ordered_pairs, rerank
+from everycell.retrieval.reranking import (
+    aggregate_preferences,
+    ordered_pairs,
+    rerank,
+    top_documents,
+)
 
 RUN = pd.DataFrame(
     {"query": ["r", "q", "q", "q"], "document": ["x", "a", "b", "c"], "score": [1.0, 3, 2, 2]}
@@ -30,10 +35,14 @@ def order(p, *choice):
 
 
 def test_the_best_documents_break_ties_as_trec_eval_does():
-    assert best(RUN, 2).values.tolist() == [["r", "x", 1.0], ["q", "a", 3.0], ["q", "c", 2.0]]
-    assert len(best(RUN, 9)) == len(RUN)
+    assert top_documents(RUN, 2).values.tolist() == [
+        ["r", "x", 1.0],
+        ["q", "a", 3.0],
+        ["q", "c", 2.0],
+    ]
+    assert len(top_documents(RUN, 9)) == len(RUN)
     with pytest.raises(ValueError, match="depth is 0: give 1 or more"):
-        best(RUN, 0)
+        top_documents(RUN, 0)
 
 
 def test_rescored_documents_come_first_and_the_others_keep_their_order():

@@ -9,9 +9,9 @@ from scipy import stats
 
 from everycell.engine.published_cells import read_cells
 from everycell.retrieval.significance import (
-    beaten_letters,
     change_ranges,
     compare_paired_and_unpaired,
+    mark_beaten_systems,
     paired_tests,
     system_letters,
 )
@@ -73,7 +73,7 @@ def test_bonferroni_decides_a_borderline_pair():
 
 def test_letters_by_hand():
     tests = paired_tests(values())
-    assert beaten_letters(tests, system_letters(["s0", "s1", "s2", "s3"])) == {
+    assert mark_beaten_systems(tests, system_letters(["s0", "s1", "s2", "s3"])) == {
         "s0": "",
         "s1": "",
         "s2": "ab",
@@ -81,12 +81,12 @@ def test_letters_by_hand():
     }
     # Letters stand in the order of the table, whatever the order of the tests.
     table = {"s1": "a", "s0": "f", "s3": "g", "s2": "k"}
-    assert beaten_letters(tests[::-1], table) == {"s1": "", "s0": "", "s3": "af", "s2": "af"}
+    assert mark_beaten_systems(tests[::-1], table) == {"s1": "", "s0": "", "s3": "af", "s2": "af"}
 
 
 def test_only_the_pairs_that_were_compared_can_have_letters():
     tests = paired_tests(values(), [("s3", "s0")])
-    letters = beaten_letters(tests, system_letters(["s0", "s1", "s2", "s3"]))
+    letters = mark_beaten_systems(tests, system_letters(["s0", "s1", "s2", "s3"]))
     assert letters == {"s0": "", "s1": "", "s2": "", "s3": "a"}
 
 
@@ -95,7 +95,7 @@ def test_only_the_pairs_that_were_compared_can_have_letters():
 def test_no_system_beats_itself_one_with_a_greater_mean_or_both_ways(seed, level, comparisons):
     data = values(seed, n=6)
     letters = system_letters(data.columns)
-    found = beaten_letters(paired_tests(data, comparisons=comparisons, level=level), letters)
+    found = mark_beaten_systems(paired_tests(data, comparisons=comparisons, level=level), letters)
     for system, beaten in found.items():
         for other in data.columns:
             if letters[other] in beaten:
@@ -107,7 +107,7 @@ def test_systems_without_any_difference_do_not_beat_each_other():
     data = pd.DataFrame({"a": [0.5, 0.2, 0.3], "b": [0.5, 0.2, 0.3]})
     tests = paired_tests(data, level=0.999)
     assert tests[["t", "p"]].values.tolist() == [[0.0, 1.0]]
-    assert beaten_letters(tests, {"a": "a", "b": "b"}) == {"a": "", "b": ""}
+    assert mark_beaten_systems(tests, {"a": "a", "b": "b"}) == {"a": "", "b": ""}
 
 
 def test_swapping_a_pair_turns_the_sign_and_nothing_else():
@@ -142,7 +142,7 @@ def test_letters_are_known_and_enough():
     with pytest.raises(ValueError, match="27 systems and 26 letters"):
         system_letters([str(i) for i in range(27)])
     with pytest.raises(ValueError, match="system 's3' has no letter"):
-        beaten_letters(paired_tests(values()), {"s0": "a", "s1": "b", "s2": "c"})
+        mark_beaten_systems(paired_tests(values()), {"s0": "a", "s1": "b", "s2": "c"})
 
 
 def test_the_same_ranking_summed_in_another_order_beats_nobody():

@@ -13,9 +13,9 @@ from everycell.engine.result_job import ResultJob
 from everycell.retrieval.fairness_curves import (
     MEASURES,
     RankedSystem,
+    compare_with_truth,
     fairness_at_cutoffs,
     mean_curves,
-    recovered,
     sensitivity,
 )
 from everycell.retrieval.fairness_figures import (
@@ -59,7 +59,7 @@ with ResultJob(snakemake) as job:
     job.write_beside(changes, "sensitivity", dict.fromkeys(MEASURES.values(), 4))
 
     if "recovered_csv" in snakemake.output.keys():
-        found = recovered(fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF)
+        found = compare_with_truth(fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF)
         job.write_beside(recovered_table(found, SYSTEMS), "recovered", RECOVERED)
         marks = balance_marks(found)
         figure = document_against_list_fairness(label_systems(marks, SYSTEMS))

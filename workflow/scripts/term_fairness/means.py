@@ -6,7 +6,7 @@ import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.metrics.term_counts import read_counts
-from everycell.retrieval.ranker_fairness import answered_by_all, measure_rankers
+from everycell.retrieval.ranker_fairness import measure_rankers, restrict_to_common_queries
 from everycell.studies.term_fairness.tables import fairness_tables
 from everycell.trec.runs import read_run
 
@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
             qrels=qrels,
             relevant_from=relevant_from,
         )
-        measured[query_set], left_out[query_set] = answered_by_all(values)
+        measured[query_set], left_out[query_set] = restrict_to_common_queries(values)
     job.facts["queries_left_out"] = left_out
     tables, without_effects = (
         fairness_tables(

@@ -16,10 +16,10 @@ from everycell.metrics.term_counts import count_terms
 from everycell.retrieval.fairness_curves import (
     MEASURES,
     RankedSystem,
+    compare_with_truth,
     fairness_at_cutoffs,
     mean_curves,
     most_sensitive,
-    recovered,
     sensitivity,
 )
 from everycell.retrieval.fairness_figures import (
@@ -56,12 +56,12 @@ def fairness(planted, tmp_path_factory):
 
 def test_what_was_planted_is_recovered(planted, fairness):
     truth = planted.truth.assign(system=planted.truth["system"].str.upper())
-    table = recovered(fairness, truth, cutoff=10)
+    table = compare_with_truth(fairness, truth, cutoff=10)
     assert set(table["measure"]) <= set(MEASURES.values())
     assert set(table["system"]) == set(truth["system"])
     assert table["difference"].max() < 1e-12
     off = truth.assign(NFaiRR=truth["NFaiRR"] + (truth["k"] == 3) * 0.25)
-    moved = recovered(fairness, off, cutoff=10)
+    moved = compare_with_truth(fairness, off, cutoff=10)
     wrong = moved[moved["measure"] == "NFaiRR"]
     assert wrong["difference"].tolist() == pytest.approx([0.25] * len(wrong))
     assert wrong["value"].to_numpy() == pytest.approx(wrong["value_planted"].to_numpy())

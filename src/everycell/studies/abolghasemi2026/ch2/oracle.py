@@ -13,7 +13,7 @@ from everycell.retrieval.judged_lists import JudgedLists
 from everycell.retrieval.oracle import noise_oracle, oracle, oracle_summary
 from everycell.retrieval.significance import (
     Comparisons,
-    beaten_letters,
+    mark_beaten_systems,
     paired_tests,
     system_letters,
 )
@@ -93,7 +93,7 @@ def oracle_table(
                 rows += _oracle_rows(
                     {"combination": name, "task": task, "metric": metric},
                     oracle_summary(best),
-                    beaten_letters(tests, all_letters)[""],
+                    mark_beaten_systems(tests, all_letters)[""],
                     int(tests["comparisons"].iloc[0]),
                     noise[task].loc[metric],
                 )

@@ -14,7 +14,7 @@ from scipy import stats
 
 from everycell.retrieval.significance import (
     Comparisons,
-    beaten_letters,
+    mark_beaten_systems,
     paired_tests,
     system_letters,
 )
@@ -58,7 +58,7 @@ def _column(
     beaten, number = dict.fromkeys(wide.columns, ""), 0
     if wide.shape[1] > 1:
         tests = paired_tests(wide, comparisons=comparisons, level=level)
-        beaten, number = beaten_letters(tests, letters), int(tests["comparisons"].iloc[0])
+        beaten, number = mark_beaten_systems(tests, letters), int(tests["comparisons"].iloc[0])
     return [
         {
             "row": letters[system],

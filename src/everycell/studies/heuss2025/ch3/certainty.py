@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.engine.arrays import IntArray
 from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
-from everycell.fair_ranking.uncertainty import crossing_intervals, moved_scores, pufr
+from everycell.fair_ranking.uncertainty import count_crossing_intervals, moved_scores, pufr
 from everycell.studies.heuss2025.ch3.settings import TRAINED
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, constrained_order
 
@@ -26,7 +26,7 @@ def crossing_documents(
     for alpha in alphas:
         counts = np.full((len(lists), ranks), np.nan)
         for index, ranked in enumerate(lists):
-            crossing = crossing_intervals(ranked.means, ranked.deviations, alpha)[:ranks]
+            crossing = count_crossing_intervals(ranked.means, ranked.deviations, alpha)[:ranks]
             counts[index, : len(crossing)] = crossing
         low, middle, high = np.nanpercentile(counts, [25, 50, 75], axis=0)
         rows += [

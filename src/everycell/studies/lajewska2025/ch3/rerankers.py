@@ -16,7 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from everycell.engine.arrays import FloatArray
-from everycell.retrieval.reranking import aggregate_preferences, best, ordered_pairs, rerank
+from everycell.retrieval.reranking import (
+    aggregate_preferences,
+    ordered_pairs,
+    rerank,
+    top_documents,
+)
 
 
 class Scorer(Protocol):
@@ -79,7 +84,7 @@ class PassageRerankers:
 
     def _compared(self, run: pd.DataFrame, rewriter: str) -> tuple[pd.DataFrame, FloatArray]:
         """First passages of a run in pairs, with the scores of both."""
-        first = best(run, self.first)
+        first = top_documents(run, self.first)
         pairs = ordered_pairs(first)
         keys = pd.MultiIndex.from_frame(first[["query", "document"]])
         values = self._features(first, rewriter)

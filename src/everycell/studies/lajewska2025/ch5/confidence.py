@@ -11,7 +11,11 @@ from everycell.collections.rating_files import read_table
 from everycell.collections.snippets import AnnotationError
 from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.untrusted import parse_literal
-from everycell.statistics.cluster_relations import clustered_correlation, nested_spread, within
+from everycell.statistics.cluster_relations import (
+    centre_within_groups,
+    clustered_correlation,
+    nested_spread,
+)
 from everycell.statistics.hypothesis_tests import pearson
 from everycell.studies.lajewska2025.annotations import mark_texts
 
@@ -103,8 +107,8 @@ def readings(
         "passages": (passages, "batch"),
         "passages with a snippet": (marked, "batch"),
         "passages marked by all three": (passages[passages["without"] == 0], "batch"),
-        "passages of one question": (within(passages, [X, Y], "turn_id"), "batch"),
-        "annotations of one worker": (within(annotations, [X, Y], "worker"), "batch"),
+        "passages of one question": (centre_within_groups(passages, [X, Y], "turn_id"), "batch"),
+        "annotations of one worker": (centre_within_groups(annotations, [X, Y], "worker"), "batch"),
         "means of questions": (_means(passages, ["turn_id", "batch"]), "batch"),
         "means of batches": (_means(passages, ["batch"]), None),
         "means of teams": (_means(passages, ["team"]), None),
