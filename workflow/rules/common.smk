@@ -10,6 +10,7 @@ from everycell.config import refuse_templates
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
+from everycell.engine.full_runs import easiest
 from everycell.engine.full_runs import load_full_tier
 from everycell.engine.full_runs import named_and_waiting, notes_on
 from everycell.engine.full_runs import runs_in_full
@@ -39,8 +40,6 @@ try:
     FULL_TIER = load_full_tier(Path("published"), PAPERS)
 except (CardError, ConfigError) as error:
     raise WorkflowError(str(error)) from None
-#: Whether trainings of the full tier compute in bfloat16 on a GPU.
-BF16 = SETTINGS.gpu_precision == "bfloat16"
 config["cache"] = SETTINGS.cache
 
 
@@ -132,16 +131,6 @@ def where(condition, large, small):
         return needed
 
     return {name: either(name) for name in large | small}
-
-
-def seeds_from(first, trainings):
-    """Seeds of trainings that differ in nothing else: the first one, and those that follow it."""
-    return list(range(first, first + trainings))
-
-
-def seed_of_training(wildcards):
-    """Seed of a training that has it in the names of its files."""
-    return int(wildcards.seed.rpartition("-")[2])
 
 
 def resource(key):

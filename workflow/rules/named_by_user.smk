@@ -85,11 +85,7 @@ def named_model_files(key, page, what, *, revision=None):
         if revision and "@" not in source:
             source = f"{source}@{revision}"
         return ["work/hub-models/" + "--".join(Path(source).parts)]
-    return encoder_files_in(named_by_user(key, what, page), key, what)
-
-
-def encoder_files_in(folder, key, what="a BERT in safetensors and its tokenizer"):
-    """Files of the model in a folder, which stands under this key of the configuration."""
+    folder = named_by_user(key, what, page)
     found = [
         file
         for pattern in (

@@ -26,7 +26,7 @@ FULL = CH2.full
 #: More than any task has.
 ALL_PAIRS = 1_000_000
 #: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
-FULL_SEEDS = seeds_from(SETTINGS.seed, FULL.seeds)
+FULL_SEEDS = [SETTINGS.seed + number for number in range(FULL.seeds)]
 FIRST = f"seed-{SETTINGS.seed}"
 #: End of the name of a trained model; one that is used as it comes has none.
 A_SEED = r"\.seed-[0-9]+"
@@ -76,7 +76,7 @@ def training_on_scidocs(ranker):
             "optimiser": ranker.optimiser,
             "schedule": chosen.schedule,
             "warmup_ratio": chosen.warmup,
-            "bf16": BF16,
+            "bf16": SETTINGS.gpu_precision == "bfloat16",
             "patience": getattr(chosen, "patience", None),
         },
     }
@@ -144,6 +144,11 @@ FETCHED_TOGETHER |= {
     f"ir-collections-{collection}": [resource(key) for key in files.values()]
     for collection, files in FILES.items()
 }
+
+
+def seed_of_training(wildcards):
+    """Seed of a training that has it at the end of its name."""
+    return int(wildcards.seed.rpartition("-")[2])
 
 
 def scidocs_encoder_files(wildcards):

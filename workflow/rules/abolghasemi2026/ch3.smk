@@ -237,7 +237,7 @@ use rule cached_step as abolghasemi2026_ch3_train_full with:
         **runs("abolghasemi2026/ch3/train"),
         **ESTIMATOR_TRAINING,
         seeds=1,
-        seed=seed_of_training,
+        seed=lambda wildcards: int(wildcards.seed),
     message:
         "Training satisfaction estimators ({wildcards.kind}, full, seed {wildcards.seed})"
 

@@ -103,11 +103,10 @@ def satisfaction_answers(wildcards):
     # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
     if wildcards.tier == "full":
         full_satisfaction_files()
-        seeds = seeds_from(SETTINGS.seed, SATISFACTION.full.seeds)
         return [
             f"work/satisfaction/full/{kind}.seed-{seed}.parquet"
             for kind in ESTIMATORS
-            for seed in seeds
+            for seed in range(SETTINGS.seed, SETTINGS.seed + SATISFACTION.full.seeds)
         ]
     return [f"work/satisfaction/{wildcards.tier}/{kind}.parquet" for kind in ESTIMATORS]
 
@@ -144,7 +143,7 @@ def satisfaction_training(wildcards):
     if options and wildcards.tier == "embedded":
         options["steps"] = SATISFACTION.planted.steps
     if options and wildcards.tier == "full":
-        options["bf16"] = BF16
+        options["bf16"] = SETTINGS.gpu_precision == "bfloat16"
     return options
 
 

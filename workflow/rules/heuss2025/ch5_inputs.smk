@@ -4,9 +4,6 @@ CITED = SETTINGS.citation_faithfulness
 #: What is the same of all answerers of the control.
 READERS_BEHAVIOUR = {"matching": CITED.matching, "steady": CITED.steady}
 
-#: Files of the folder that the full tier reads.
-CITED_DATA = ("questions.jsonl", "passages.jsonl", "retrieved.run")
-
 #: What a job on a model of the full tier writes.
 ASKED = ("selection", "sizes", "outcomes", "numbers", "answers")
 
@@ -85,12 +82,9 @@ def of_answerers(name):
 
 def cited_data(wildcards):
     """Questions, passages and a run of the user's."""
-    key = "citation_faithfulness.full.data"
-    folder = named_by_user(key, "questions, passages and retrieved.run", "citation-faithfulness.md")
-    missing = [part for part in CITED_DATA if not (folder / part).is_file()]
-    if missing:
-        refuse(
-            f"config.yaml: `{key}` is {str(folder)!r}, which has no {missing[0]}; "
-            "docs/citation-faithfulness.md says what it holds."
-        )
-    return [str(folder / part) for part in CITED_DATA]
+    return files_named_by_user(
+        "citation_faithfulness.full.data",
+        ("questions.jsonl", "passages.jsonl", "retrieved.run"),
+        "questions, passages and retrieved.run",
+        "citation-faithfulness.md",
+    )

@@ -187,7 +187,7 @@ use rule cached_step as answerability_train_full with:
     params:
         **runs("lajewska2025/ch5/classifier_train"),
         settings=classifier_settings,
-        seed=seed_of_training,
+        seed=lambda wildcards: int(wildcards.seed),
     message:
         "Training an answer-in-the-sentence classifier ({wildcards.classifier}, seed {wildcards.seed})"
 

@@ -17,7 +17,7 @@ def classifier_settings(wildcards):
     settings = SETTINGS.answerability
     chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
     kept = chosen.model_dump(exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"})
-    bf16 = BF16 and wildcards.classifier != "tiny"
+    bf16 = wildcards.classifier != "tiny" and SETTINGS.gpu_precision == "bfloat16"
     return kept | {"batch_size": chosen.batch, "bf16": bf16}
 
 
@@ -56,7 +56,7 @@ def full_classifier_scores(wildcards):
     """
     squad_file()
     full_classifier_files()
-    seeds = seeds_from(SETTINGS.seed, SETTINGS.answerability.full.seeds)
+    seeds = range(SETTINGS.seed, SETTINGS.seed + SETTINGS.answerability.full.seeds)
     return {
         name: [f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds]
         for name in ("full", "squad")
