@@ -35,9 +35,9 @@ class Row(NamedTuple):
 
 def _cache(*variables: str, default: str) -> Path:
     for variable in variables:
-        name, _, below = variable.partition("/")
+        name, _, folder = variable.partition("/")
         if os.environ.get(name):
-            return Path(os.environ[name]) / below
+            return Path(os.environ[name]) / folder
     return Path(default).expanduser()
 
 
@@ -100,8 +100,8 @@ def mirrored(host: str) -> str:
 
 def hub_login() -> bool:
     """Whether the hub would know who asks: by a variable, or by the file of its login."""
-    kept = _cache("HF_TOKEN_PATH", "HF_HOME/token", default="~/.cache/huggingface/token")
-    return bool(os.environ.get("HF_TOKEN")) or kept.is_file()
+    token = _cache("HF_TOKEN_PATH", "HF_HOME/token", default="~/.cache/huggingface/token")
+    return bool(os.environ.get("HF_TOKEN")) or token.is_file()
 
 
 def index_cache() -> Path:
@@ -118,18 +118,18 @@ def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
     """Rows of the file systems on which folders need so many GB."""
     # Folders of one file system take from the same space.
     by_device: dict[int, tuple[list[Path], float]] = {}
-    for place, size in needed.items():
-        there = next(p for p in (place.absolute(), *place.absolute().parents) if p.exists())
-        folders, total = by_device.get(there.stat().st_dev, ([], 0.0))
-        by_device[there.stat().st_dev] = ([*folders, there], total + size)
+    for path, size in needed.items():
+        folder = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+        folders, total = by_device.get(folder.stat().st_dev, ([], 0.0))
+        by_device[folder.stat().st_dev] = ([*folders, folder], total + size)
     for folders, size in by_device.values():
         free = shutil.disk_usage(folders[0]).free / 1e9
-        shown = "here" if folders[0] == root.absolute() else str(folders[0])
-        what, found = f"disk: {number(size)} GB {shown}", f"{number(free)} GB free"
+        location = "here" if folders[0] == root.absolute() else str(folders[0])
+        what, found = f"disk: {number(size)} GB {location}", f"{number(free)} GB free"
         if free >= size:
             yield Row("ok", what, found)
         else:
-            yield Row("missing", what, found, f"free {number(size - free)} GB {shown}")
+            yield Row("missing", what, found, f"free {number(size - free)} GB {location}")
 
 
 def gpus() -> list[tuple[str, float]] | None:
@@ -150,8 +150,8 @@ def gpus() -> list[tuple[str, float]] | None:
     except ImportError:
         return None
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    found = [torch.cuda.get_device_properties(place) for place in range(count)]
-    return [(each.name, each.total_memory / 1e9) for each in found]
+    properties = map(torch.cuda.get_device_properties, range(count))
+    return [(gpu.name, gpu.total_memory / 1e9) for gpu in properties]
 
 
 def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iterator[Row]:
@@ -160,14 +160,14 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
     sends = shutil.which("sbatch") is not None
     nodes = "a cluster's nodes may have it" if sends else ""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
-    most = max(run.memory_gb for run in runs)
-    what, found = f"memory: {number(most)} GB", f"{number(memory)} GB here"
-    if memory >= most:
+    largest = max(run.memory_gb for run in runs)
+    what, found = f"memory: {number(largest)} GB", f"{number(memory)} GB here"
+    if memory >= largest:
         yield Row("ok", what, found)
     elif sends:
         yield Row("unknown", what, f"{found}; {nodes}")
     else:
-        yield Row("missing", what, found, f"take a machine with {number(most)} GB of memory")
+        yield Row("missing", what, found, f"take a machine with {number(largest)} GB of memory")
     # A GGUF file has numbers in few bits, for processors.
     on_gpu = [run.gpu_gb for run in runs if run.gpu_gb and not run.models]
     on_gpu += [need.gpu_gb or 0 for need in models.values() if not need.source.endswith(".gguf")]
@@ -175,17 +175,17 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
         return
     size = number(max(on_gpu))
     what, do = f"GPU: {size} GB", f"take a machine with a GPU of {size} GB"
-    here = gpus()
-    if here and max(size for _, size in here) >= max(on_gpu):
-        yield Row("ok", what, ", ".join(f"{name}, {number(size)} GB" for name, size in here))
+    devices = gpus()
+    found = ", ".join(f"{name}, {number(size)} GB" for name, size in devices or ())
+    if devices and max(size for _, size in devices) >= max(on_gpu):
+        yield Row("ok", what, found)
     elif sends:
         yield Row("unknown", what, f"none of that size here; {nodes}")
-    elif here is None:
+    elif devices is None:
         yield Row("unknown", what, "neither nvidia-smi nor torch can tell")
     else:
-        found = ", ".join(f"{name}, {number(size)} GB" for name, size in here) or "none here"
-        yield Row("missing", what, found, do)
-    if not sends and here and "+cpu" in metadata.version("torch"):
+        yield Row("missing", what, found or "none here", do)
+    if not sends and devices and "+cpu" in metadata.version("torch"):
         yield Row(
             "missing", "torch that uses the GPU", "the CPU build is installed",
             "install torch for your GPU (docs/howto.md, install only what you need)",
