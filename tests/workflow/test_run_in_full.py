@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs/run-in-full.md"
 BLOCK = re.compile(r"```yaml\n# mine\.yaml\n(.+?)```\n\n```bash\n(.+?)```", re.DOTALL)
 #: Names of folders and files in the blocks, which are nobody's.
-BROUGHT = re.compile(r"(data|models)/.+")
+BROUGHT = re.compile(r"data/.+")
 
 
 def blocks() -> list[tuple[str, list[list[str]]]]:
@@ -77,10 +77,10 @@ def test_a_block_is_planned_as_it_stands(
     (copy.folder / "mine.yaml").write_text(settings, encoding="utf-8")
     put_placeholders(copy.folder)
     *prepare, check, plan, run = commands
-    # What the settings take from `models` is converted by the commands before.
+    # What the settings take from `data/models` is converted by the commands before.
     assert all(command[:3] == ["everycell", "data", "convert-weights"] for command in prepare)
     converted = sorted(command[4] for command in prepare)
-    assert sorted(re.findall(r"models/[\w.-]+", settings)) == converted
+    assert sorted(re.findall(r"data/models/[\w.-]+", settings)) == converted
     assert check[:3] == ["everycell", "doctor", "--full"]
     assert plan[:2] == ["snakemake", "-n"] and targets(plan) == targets(run)
     assert f"full_{check[3]}" == targets(plan)[0]

@@ -82,7 +82,7 @@ def made_in_full(target):
         if not named:
             refuse(
                 f"config.yaml names nothing that `{target}` could be made from: set "
-                f"{', or '.join(map(to_set, waiting))} (docs/run-in-full.md says more)."
+                f"{', or '.join(map(to_set, easiest(waiting)))} (docs/run-in-full.md says more)."
             )
         takes = FULL_TIER.takes([artefact.id for artefact in named])
         logger.info(

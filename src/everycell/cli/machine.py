@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from everycell.cli import project
-from everycell.cli.full_tier import Row, asked_for, check
+from everycell.cli.full_tier import Row, check, select_full
 from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, print_for_programs, with_noun
 from everycell.cli.project import (
@@ -25,7 +25,7 @@ from everycell.cli.project import (
 )
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
-from everycell.engine.full_runs import load_full_tier, named_and_waiting, to_set
+from everycell.engine.full_runs import easiest, load_full_tier, named_and_waiting, to_set
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import load_registry
 from everycell.engine.registry_entries import SourceError
@@ -73,7 +73,7 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
     """Check the full tier of a name, or of everything that is set in config.yaml."""
     papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
     tier = load_full_tier(project.PUBLISHED, papers)
-    target, artefacts = asked_for(papers, name or "full")
+    target, artefacts = select_full(papers, name or "full")
     ready, waiting = named_and_waiting(settings, artefacts)
     # Where nothing can start, all of it is checked, so that one run says all that is missing.
     checked = ready or (artefacts if name else [])
@@ -81,13 +81,20 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
     faults = [row.do for row in rows if row.state == "missing"]
     unset = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
     if not ready:
-        faults.insert(0, f"set {' or '.join(sorted(unset))}")
+        faults.insert(0, f"set {', or '.join(map(to_set, easiest(waiting)))}")
+        missing = (
+            Row("missing", ", ".join(ids), "not configured", f"set {keys}")
+            for keys, ids in unset.items()
+        )
+        rows = [*missing, *rows] if name else rows
     number = len(artefacts) - len(ready)
-    others = f"; for the other {number} set {', '.join(unset)}" if name and ready and unset else ""
+    remainder = (
+        f"; for the other {number} set {', '.join(unset)}" if name and ready and unset else ""
+    )
     if faults:
-        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{others}."
+        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{remainder}."
     elif unset:
-        ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{others}."
+        ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{remainder}."
     else:
         ending = f"{target} can start."
     takes = tier.takes(artefact.id for artefact in ready or artefacts)
@@ -105,7 +112,7 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
         echo(f"{target} takes {takes}.")
         for row in rows:
             do = f"; {row.do}" if row.do else ""
-            echo(f"{row.state:7} {row.what}: {row.found}{do}")
+            echo(f"{row.state:7} {row.what}: {row.finding}{do}")
         echo(ending)
     if faults:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ them before a run, ``everycell doctor --full`` checks them, ``docs/run-in-full.m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -161,7 +161,7 @@ def in_words(runs: list[FullRun], material_gb: float) -> str:
         sizes = [tokens(asking, kind) / 1e6 for kind in ("prompt", "answer")]
         hours = sum(run.requests * run.seconds_per_request for run in asking) / 3600
         said.append(
-            f"{requests:,} requests a language model ({number(sizes[0])} million tokens of "
+            f"{requests:,} requests per language model ({number(sizes[0])} million tokens of "
             f"prompts, {number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
             f"{number(max(run.gpu_gb for run in asking))} GB, or an endpoint)"
         )
@@ -337,6 +337,30 @@ def to_set(keys: Iterable[str]) -> str:
     Examples
     --------
     >>> to_set(["a.folder", "b.model|b.scores"])
-    'a.folder and b.model or b.scores'
+    'a.folder and (b.model or b.scores)'
     """
-    return " and ".join(keys).replace("|", " or ")
+    *first, last = [key.replace("|", " or ") for key in keys]
+    return " and ".join(f"({key})" if first and " or " in key else key for key in [*first, last])
+
+
+def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Keys to set for a first artefact, without those that ask for more than others do.
+
+    Examples
+    --------
+    >>> easiest([("a",), ("a", "b"), ("c", "d"), ("c", "d|e"), ("3 of f",), ("f",)])
+    [('a',), ('c', 'd|e'), ('f',)]
+    """
+
+    def implies(key: str, other: str) -> bool:
+        names = set(key.rpartition(" of ")[2].split("|"))
+        return key == other or (" of " not in other and names <= set(other.split("|")))
+
+    def asks_more(keys: tuple[str, ...], others: tuple[str, ...]) -> bool:
+        return all(any(implies(key, other) for key in keys) for other in others)
+
+    return [
+        keys
+        for keys in waiting
+        if not any(keys != others and asks_more(keys, others) for others in waiting)
+    ]

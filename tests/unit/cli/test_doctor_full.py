@@ -176,9 +176,9 @@ def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch,
     for part in (
         "put collection.tsv into marco",
         "put qrels.dev.tsv into marco",
-        f"run `everycell data convert-weights {named.ance} models/ance-msmarco-passage` and set "
-        "term_fairness.msmarco.encoders.ance to models/ance-msmarco-passage",
-        "set term_fairness.msmarco.encoders.unicoil to models/unicoil-msmarco-passage",
+        f"run `everycell data convert-weights {named.ance} data/models/ance-msmarco-passage` and "
+        "set term_fairness.msmarco.encoders.ance to data/models/ance-msmarco-passage",
+        "set term_fairness.msmarco.encoders.unicoil to data/models/unicoil-msmarco-passage",
         "set term_fairness.msmarco.encoders.sbert to another model of the hub, or to a folder",
     ):
         assert part in ending
@@ -301,7 +301,7 @@ def test_a_chapter_in_part_names_the_rest(project):
     report = found("lajewska2025_ch3")
     assert report["artefacts"] == ["lajewska2025/text_3_5"]
     (row,) = [row for row in report["rows"] if row["what"].startswith("The organisers' run")]
-    assert row["state"] == "ok" and row["found"].startswith("a.run; identified by: nothing known")
+    assert row["state"] == "ok" and row["finding"].startswith("a.run; identified by: nothing known")
     assert report["ending"] == (
         "full_lajewska2025_ch3 can start with 1 of 5 artefacts; for the other 4 set "
         "cast_systems.runs_2020."
@@ -335,7 +335,7 @@ def test_without_a_name_it_is_what_the_configuration_names(project):
 
 
 def test_unknown_names_are_refused(project):
-    assert "nearest names are heuss2025_ch5" in refused("doctor", "--full", "heuss2025_ch55")
+    assert "did you mean heuss2025_ch5" in refused("doctor", "--full", "heuss2025_ch55")
     assert "has no full tier that runs" in refused("doctor", "--full", "sakai2023")
     assert "add it" in refused("doctor", "heuss2025_ch5")
 
