@@ -144,15 +144,6 @@ def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) ->
     return float(np.mean([jaccard(array, k) for array in people.values()]))
 
 
-def character_overlap(person: npt.ArrayLike, reference: npt.ArrayLike) -> Overlap:
-    """Precision, recall and F1 of one person's characters against another's."""
-    precision, recall, f1 = _overlaps(
-        _people(np.asarray(person)[None], "person"),
-        _people(np.asarray(reference)[None], "reference"),
-    )
-    return Overlap(float(precision[0, 0]), float(recall[0, 0]), float(f1[0, 0]))
-
-
 def reference_similarity(
     workers: npt.ArrayLike,
     experts: npt.ArrayLike,

@@ -37,7 +37,7 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.prompt_tokens import PromptTokens
 from everycell.language_models.token_choice import ChosenLogprobs, DrawnTokens, StopTexts
-from everycell.learning.models import ModelError, model_folder, read_tokenizer
+from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
 from everycell.learning.quiet import quiet
 
 #: Tokens of a prompt that are read at once.
@@ -256,28 +256,18 @@ def load_language_model(
     folder = model_folder(source, network=network, revision=revision)
     identity = folder_identity(folder, name=name or str(source), dtype=dtype)
     with quiet():
-        try:
-            model, report = AutoModelForCausalLM.from_pretrained(
-                folder,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=getattr(torch, dtype),
-                device_map="auto" if torch.cuda.is_available() else None,
-                output_loading_info=True,
-            )
-        # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
-        except Exception as error:
-            raise ModelError(
-                f"The language model {source} cannot be read ({error}): a file is damaged, or it "
-                "is no causal language model; copy it again, or take another model."
-            ) from error
+        model, missing = load_weights(
+            AutoModelForCausalLM,
+            folder,
+            str(source),
+            dtype=getattr(torch, dtype),
+            device_map="auto" if torch.cuda.is_available() else None,
+        )
         tokenizer = read_tokenizer(folder, str(source))
-    if report["missing_keys"]:
+    if missing:
         raise ModelError(
             f"The model {source} cannot generate: its weights lack "
-            f"{', '.join(sorted(report['missing_keys'])[:3])}; take a model with a language-model "
-            "head."
+            f"{', '.join(missing[:3])}; take a model with a language-model head."
         )
     # It is there only where the model lies in several places.
     devices = getattr(model, "hf_device_map", {"": model.device.type}).values()

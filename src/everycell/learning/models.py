@@ -169,32 +169,39 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
     # New parts are drawn from the global generator of the CPU, which the caller keeps as it was.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0 if seed is None else seed)
-        try:
-            model, report = _CLASSES[head].from_pretrained(
-                folder,
-                local_files_only=True,
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-                **_SETTINGS.get(head, {}),
-            )
-        # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
-        except Exception as error:
-            raise ModelError(
-                f"The weights of {name} cannot be read ({error}): the file is damaged or does not "
-                "fit config.json; copy it again from the model's source."
-            ) from error
-    missing = set(report["missing_keys"])
+        model, missing = load_weights(_CLASSES[head], folder, name, **_SETTINGS.get(head, {}))
     if head == "classifier" and seed is not None:
-        missing = {part for part in missing if not part.startswith(_NEW_PARTS)}
+        missing = [part for part in missing if not part.startswith(_NEW_PARTS)]
     if missing:
         raise ModelError(
             f"The model {name} cannot be used as {head}: its weights lack "
-            f"{', '.join(sorted(missing)[:3])}{' and more' if len(missing) > 3 else ''}; take a "
+            f"{', '.join(missing[:3])}{' and more' if len(missing) > 3 else ''}; take a "
             "model that was trained with this head"
             + (", or give a seed to start a new one." if head == "classifier" else ".")
         )
     return model
+
+
+def load_weights(
+    model_class: Any, folder: Path, name: str, **options: Any
+) -> tuple[Any, list[str]]:
+    """A model in a folder, and the names of the weights that the folder lacks, sorted."""
+    try:
+        model, report = model_class.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+            **({"dtype": torch.float32} | options),
+        )
+    # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
+    except Exception as error:
+        raise ModelError(
+            f"The weights of {name} cannot be read ({error}): a file in {folder} is damaged or of "
+            "another model; copy it again from the model's source."
+        ) from error
+    return model, sorted(report["missing_keys"])
 
 
 def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTrainedTokenizerBase:

@@ -35,7 +35,7 @@ from transformers import (
     RobertaPreTrainedModel,
 )
 
-from everycell.learning.models import ModelError, model_folder, read_tokenizer
+from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
 from everycell.learning.quiet import quiet
 from everycell.learning.tildev2 import TildeV2
 
@@ -89,27 +89,12 @@ def load_encoder(
     folder, name = model_folder(source, network=network, revision=revision), str(source)
     model_class, tokenizer_class = _CLASSES.get(kind, (AutoModel, AutoTokenizer))
     with quiet():
-        try:
-            model, report = model_class.from_pretrained(
-                folder,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-            )
-        # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
-        except Exception as error:
-            reason = str(error).partition("\n")[0]
-            raise ModelError(
-                f"The query encoder {name} cannot be loaded ({reason}): a file in {folder} is "
-                "damaged or of another model; copy it again from the model's source."
-            ) from error
+        model, missing = load_weights(model_class, folder, name)
         tokenizer = read_tokenizer(folder, name, tokenizer_class)
     # Poolers serve classification only and are not used.
-    if missing := [part for part in report["missing_keys"] if "pooler" not in part]:
+    if missing := [part for part in missing if "pooler" not in part]:
         raise ModelError(
-            f"The weights of {name} lack {sorted(missing)[0]!r} and so are no {kind} encoder: "
+            f"The weights of {name} lack {missing[0]!r} and so are no {kind} encoder: "
             "name the model that belongs to the index."
         )
     return model.eval(), tokenizer

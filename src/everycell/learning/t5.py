@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase, T5ForConditionalGeneration
 
-from everycell.learning.models import ModelError, model_folder, read_tokenizer
+from everycell.learning.models import ModelError, load_weights, model_folder, read_tokenizer
 from everycell.learning.quiet import quiet
 
 
@@ -22,23 +22,9 @@ def load_t5(
     """A T5 with its tokenizer, in eval mode, in float32, on the CPU."""
     folder, name = model_folder(source, network=network, revision=revision), str(source)
     with quiet():
-        try:
-            model, report = T5ForConditionalGeneration.from_pretrained(
-                folder,
-                local_files_only=True,
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-            )
-        # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
-        except Exception as error:
-            reason = str(error).partition("\n")[0]
-            raise ModelError(
-                f"The T5 {name} cannot be loaded ({reason}): a file in {folder} is damaged or of "
-                "another model; copy it again from the model's source."
-            ) from error
+        model, missing = load_weights(T5ForConditionalGeneration, folder, name)
         tokenizer = read_tokenizer(folder, name)
-    if missing := sorted(report["missing_keys"]):
+    if missing:
         raise ModelError(
             f"The weights of {name} lack {missing[0]!r} and so are no T5: name a T5 that was "
             "trained to rewrite."

@@ -27,7 +27,7 @@ Source: lajewska2025, section 6.4.1 (L1772), has V_strict; the others are from P
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -57,35 +57,6 @@ MEASURES: Mapping[str, NuggetMeasure] = {
 }
 
 
-def _measure(name: str) -> NuggetMeasure:
-    if name not in MEASURES:
-        raise ValueError(f"The measure {name!r} is unknown; choose one of {', '.join(MEASURES)}.")
-    return MEASURES[name]
-
-
-def nugget_score(
-    importance: Sequence[str], support: Sequence[str], measure: str = "V_strict"
-) -> float:
-    """Score of one response.
-
-    Examples
-    --------
-    >>> importance = ["vital", "vital", "okay"]
-    >>> support = ["support", "partial_support", "support"]
-    >>> [round(nugget_score(importance, support, name), 3) for name in MEASURES]
-    [0.5, 0.75, 0.667, 0.833, 0.6, 0.8]
-    """
-    weight, credit = _measure(measure)
-    if len(importance) != len(support):
-        raise ValueError(
-            f"There are {len(importance)} labels of importance and {len(support)} of support; give "
-            "one of each for every nugget."
-        )
-    weights = [weight.get(label, 0.0) for label in importance]
-    earned = sum(w * credit.get(label, 0.0) for w, label in zip(weights, support, strict=True))
-    return earned / sum(weights) if any(weights) else 0.0
-
-
 def nugget_scores(
     nuggets: pd.DataFrame, responses: pd.DataFrame, measure: str = "V_strict"
 ) -> pd.DataFrame:
@@ -99,7 +70,11 @@ def nugget_scores(
     >>> nugget_scores(labels, response)["value"].tolist()
     [0.5, 0.0]
     """
-    weight, credit = _measure(measure)
+    if measure not in MEASURES:
+        raise ValueError(
+            f"The measure {measure!r} is unknown; choose one of {', '.join(MEASURES)}."
+        )
+    weight, credit = MEASURES[measure]
     keys = list(RESPONSE)
     # As numbers even where there are no nuggets at all.
     weights = nuggets["importance"].map(weight).astype(float).fillna(0.0)

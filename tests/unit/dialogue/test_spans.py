@@ -13,7 +13,6 @@ from everycell.dialogue.spans import (
     AGGREGATIONS,
     SpanError,
     align,
-    character_overlap,
     clip,
     jaccard,
     marked,
@@ -69,7 +68,7 @@ def test_jaccard_by_hand():
 def test_nobody_marking_anything_is_agreement_but_no_overlap():
     people = marked([[], []], 7)
     assert jaccard(people) == jaccard(people, 1) == 1.0
-    assert character_overlap(*people) == (0.0, 0.0, 0.0)
+    assert reference_similarity(people[:1], people[1:]) == (0.0, 0.0, 0.0)
 
 
 @given(PEOPLE)
@@ -101,13 +100,13 @@ def test_two_people_as_scikit_learn_has_it(people):
         score(second, first, zero_division=0.0)
         for score in (precision_score, recall_score, f1_score)
     ]
-    assert character_overlap(first, second) == pytest.approx(expected)
+    assert reference_similarity(people[:1], people[1:2]) == pytest.approx(expected)
 
 
 @given(PEOPLE)
 def test_the_mean_is_that_of_the_pairs(people):
     workers, experts = people[:-1], people[-2:]
-    pairs = [character_overlap(worker, expert) for worker in workers for expert in experts]
+    pairs = [reference_similarity([one], [other]) for one in workers for other in experts]
     assert reference_similarity(workers, experts) == pytest.approx(np.mean(pairs, axis=0))
 
 
@@ -189,8 +188,7 @@ PAIR = np.ones((2, 3), dtype=bool)
             lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}),
             "'b' has 1 annotations and 'a' has 2",
         ),
-        (lambda: character_overlap(PAIR, PAIR), r"person has the shape \(1, 2, 3\)"),
-        (lambda: character_overlap(PAIR[0], PAIR[0, :2]), "have 3 and 2 characters"),
+        (lambda: reference_similarity(PAIR, PAIR[:, :2]), "have 3 and 2 characters"),
         (lambda: reference_similarity(PAIR, PAIR, "median"), "aggregation is 'median'"),
         (lambda: reference_similarity(PAIR, PAIR, "majority", majority=3), "majority is 3 for 2"),
         (lambda: reference_similarity(PAIR[:1], PAIR, "similarity"), "There is only one worker"),

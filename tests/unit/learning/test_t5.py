@@ -78,7 +78,7 @@ def test_weights_that_are_cut_short_are_refused(folder, tmp_path):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(ModelError, match=f"The T5 {tmp_path} cannot be loaded"):
+    with pytest.raises(ModelError, match=f"The weights of {tmp_path} cannot be read"):
         load_t5(tmp_path)
 
 

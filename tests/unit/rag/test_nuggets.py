@@ -9,7 +9,6 @@ from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
 from everycell.rag.nuggets import (
     MEASURES,
     in_any_spelling,
-    nugget_score,
     nugget_scores,
     with_one_key,
 )
@@ -20,11 +19,6 @@ LABELS = st.tuples(
     st.sampled_from(["support", "partial_support", "not_support"]),
 )
 RESPONSE = st.lists(LABELS, max_size=12)
-
-
-def columns(labels):
-    """Importance and support of a response as two lists."""
-    return [first for first, _ in labels], [second for _, second in labels]
 
 
 def frames(responses):
@@ -38,6 +32,11 @@ def frames(responses):
     nuggets = pd.DataFrame(rows, columns=names, dtype=object)
     index = pd.DataFrame({"topic": [str(topic) for topic in range(len(responses))]})
     return nuggets, index.assign(judge="j", run="r")[["judge", "run", "topic"]]
+
+
+def nugget_score(labels, measure="V_strict"):
+    """Score of one response."""
+    return nugget_scores(*frames([labels]), measure)["value"].item()
 
 
 @pytest.mark.parametrize(
@@ -55,17 +54,18 @@ def frames(responses):
 def test_scores_worked_by_hand(measure, by_hand):
     importance = ["vital"] * 3 + ["okay"] * 2
     support = ["support", "partial_support", "not_support", "support", "partial_support"]
-    assert nugget_score(importance, support, measure) == pytest.approx(by_hand)
+    labels = list(zip(importance, support, strict=True))
+    assert nugget_score(labels, measure) == pytest.approx(by_hand)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_nothing_to_support_scores_0(measure):
-    assert nugget_score([], [], measure) == 0
-    assert nugget_score(["Vital", ""], ["support", "support"], measure) == 0
+    assert nugget_score([], measure) == 0
+    assert nugget_score([("Vital", "support"), ("", "support")], measure) == 0
 
 
 def test_without_vital_nuggets_only_the_vital_scores_are_0():
-    scores = {name: nugget_score(["okay"], ["support"], name) for name in MEASURES}
+    scores = {name: nugget_score([("okay", "support")], name) for name in MEASURES}
     assert scores == {"V_strict": 0, "V": 0, "A_strict": 1, "A": 1, "W_strict": 1, "W": 1}
 
 
@@ -73,16 +73,16 @@ def test_without_vital_nuggets_only_the_vital_scores_are_0():
 def test_all_at_once_is_one_by_one(responses, measure):
     nuggets, index = frames(responses)
     found = nugget_scores(nuggets, index, measure)["value"].tolist()
-    assert found == pytest.approx([nugget_score(*columns(one), measure) for one in responses])
+    assert found == pytest.approx([nugget_score(one, measure) for one in responses])
 
 
 @given(RESPONSE)
 def test_bounds_and_order_of_the_scores(labels):
-    score = {name: nugget_score(*columns(labels), name) for name in MEASURES}
+    score = {name: nugget_score(labels, name) for name in MEASURES}
     assert all(0 <= value <= 1 for value in score.values())
     for name in "VAW":
         assert score[f"{name}_strict"] <= score[name]
-    if {"vital", "okay"} <= set(columns(labels)[0]):
+    if {"vital", "okay"} <= {importance for importance, _ in labels}:
         assert min(score["V"], score["A"]) - 1e-12 <= score["W"]
         assert score["W"] <= max(score["V"], score["A"]) + 1e-12
 
@@ -91,9 +91,7 @@ def test_bounds_and_order_of_the_scores(labels):
 def test_the_order_of_the_nuggets_does_not_matter(labels, dice, measure):
     mixed = labels.copy()
     dice.shuffle(mixed)
-    assert nugget_score(*columns(mixed), measure) == pytest.approx(
-        nugget_score(*columns(labels), measure)
-    )
+    assert nugget_score(mixed, measure) == pytest.approx(nugget_score(labels, measure))
 
 
 @given(RESPONSE, st.integers(0, 11), st.sampled_from(list(MEASURES)))
@@ -102,7 +100,7 @@ def test_more_support_never_scores_less(labels, place, measure):
         (importance, "support" if number == place else support)
         for number, (importance, support) in enumerate(labels)
     ]
-    assert nugget_score(*columns(better), measure) >= nugget_score(*columns(labels), measure)
+    assert nugget_score(better, measure) >= nugget_score(labels, measure)
 
 
 def test_the_spelling_of_importance_decides_what_counts():
@@ -139,8 +137,7 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: nugget_score([], [], "X"), "measure 'X' is unknown; choose one of V_strict, V"),
-        (lambda: nugget_score(["vital"], []), "1 labels of importance and 0 of support; give one"),
+        (lambda: nugget_score([], "X"), "measure 'X' is unknown; choose one of V_strict, V"),
         (
             lambda: nugget_scores(*frames([[("vital", "support")]])[:1], frames([])[1]),
             "nuggets of {'judge': 'j', 'run': 'r', 'topic': '0'}, which is not a row of the",
