@@ -81,19 +81,7 @@ def interpolation_table(
     comparisons: Comparisons = "all_pairs",
     level: float = 0.05,
 ) -> pd.DataFrame:
-    """Single systems and tuned combinations in one table (Table 2.3).
-
-    Examples
-    --------
-    >>> validation = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.2], [0.5]])})
-    >>> topics = pd.Index(["r", "s"], name="query")
-    >>> test = Sweep((0.0, 1.0), topics, {"MAP": np.array([[0.9, 0.7], [0.8, 1.0]])})
-    >>> table = interpolation_table(
-    ...     {"cite": {"TILDE": test.at(0.0)}}, {"BM25+TILDE": {"cite": Pairing(validation, test)}}
-    ... )
-    >>> table[["system", "value", "alpha"]].round(2).values.tolist()
-    [['TILDE', 0.8, nan], ['BM25+TILDE', 0.9, 1.0]]
-    """
+    """Single systems and tuned combinations in one table (Table 2.3)."""
     values = {task: dict(by_system) for task, by_system in singles.items()}
     alphas = []
     for name, pairings in combinations.items():

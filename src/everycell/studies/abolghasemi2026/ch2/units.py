@@ -11,15 +11,7 @@ from everycell.studies.abolghasemi2026.ch2.oracle import ORACLE_ROWS
 
 
 def published_units(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:
-    """MAP in percent, everything else as it is, and the column ``unit``.
-
-    Examples
-    --------
-    >>> published_units(pd.DataFrame({"metric": ["MAP", "nDCG"], "value": [0.5, 0.5]}))
-      metric  value     unit
-    0    MAP   50.0  percent
-    1   nDCG    0.5
-    """
+    """MAP in percent, everything else as it is, and the column ``unit``."""
     percent = table["metric"].str.startswith("MAP")
     if "row" in table:
         percent &= ~table["row"].isin(list(ORACLE_ROWS)[1:])

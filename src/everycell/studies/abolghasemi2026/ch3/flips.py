@@ -41,13 +41,6 @@ def flip_intervals(counts: Counts) -> pd.DataFrame:
     """Flipped samples, 95 % intervals of their shares (Wilson), and of the labels' difference.
 
     The difference is that of Satisfaction less Dissatisfaction, two independent shares (Newcombe).
-
-    Examples
-    --------
-    >>> counts = {("Satisfaction", "toy"): (64, 100), ("Dissatisfaction", "toy"): (10, 40)}
-    >>> found = flip_intervals(counts)
-    >>> found[found["row"] == DIFFERENCE][["metric", "value"]].round(1).to_numpy().tolist()
-    [['share', 39.0], ['low', 20.9], ['high', 52.9]]
     """
     rows = []
     for (row, dataset), (flipped, n) in counts.items():

@@ -72,13 +72,7 @@ class PlantedControl(PlantedGenerator):
         }
 
     def expected_bias(self, k: int) -> dict[str, float]:
-        """Expected bias (CAB).
-
-        Examples
-        --------
-        >>> PlantedControl(strength=0).expected_bias(10)
-        {'CAB delta precision': 0.0, 'CAB delta recall': 0.0}
-        """
+        """Expected bias (CAB)."""
         human, machine = (
             expected_quality(self, k, relevant=relevant, nonrelevant=other)
             for relevant, other in (("Human", "LLM"), ("LLM", "Human"))

@@ -15,13 +15,7 @@ OTHER_AUTHOR = {"Human": "LLM", "LLM": "Human"}
 
 
 def displayed_author(author: str, mode: str) -> str:
-    """Author that a prompt names of a document.
-
-    Examples
-    --------
-    >>> [displayed_author("LLM", mode) for mode in MODES]
-    ['', 'LLM', 'Human']
-    """
+    """Author that a prompt names of a document."""
     if author not in OTHER_AUTHOR or mode not in MODES:
         raise ValueError(
             f"The author is {author!r} and the mode {mode!r}; an author is one of "

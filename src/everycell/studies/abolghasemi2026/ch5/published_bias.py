@@ -27,16 +27,7 @@ from everycell.studies.abolghasemi2026.ch5.modes import (
 
 
 def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
-    """Attribution bias (CAB) of each setting from its attribution quality.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> rows = [("NQ", "toy", "LLM", "Human", mode, RECALL, value)
-    ...         for mode, value in (("Vanilla", 60), ("Informed", 50), ("CF-informed", 65))]
-    >>> bias_cells(pd.DataFrame(rows, columns=columns))[["metric", "value"]].values.tolist()
-    [['CAB delta recall', 15.0]]
-    """
+    """Attribution bias (CAB) of each setting from its attribution quality."""
     pairs = with_opposite_labels(quality[quality["metric"].isin([PRECISION, RECALL])])
     return pairs.assign(
         metric=pairs["metric"].str.replace("attribution", "CAB delta"),
@@ -48,40 +39,19 @@ def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
     """Recall from the mean number of cited relevant documents, and nothing else.
 
     With one relevant document a query the two are one number: a share, and a percentage.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", CITED, "0.766")
-    >>> recalls_from_counts(pd.DataFrame([row], columns=columns))["value"].round(9).tolist()
-    [76.6]
     """
     part = counts[counts["metric"] == CITED].drop(columns="value", errors="ignore")
     return part.assign(metric=RECALL, value=100 * counts.loc[part.index, "value"].astype(float))
 
 
 def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
-    """Mean number of cited relevant documents from recall: `recalls_from_counts` the other way.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", RECALL, "76.6")
-    >>> counts_from_recalls(pd.DataFrame([row], columns=columns))["value"].round(9).tolist()
-    [0.766]
-    """
+    """Mean number of cited relevant documents from recall: `recalls_from_counts` the other way."""
     part = quality[quality["metric"] == RECALL].drop(columns="value", errors="ignore")
     return part.assign(metric=CITED, value=quality.loc[part.index, "value"].astype(float) / 100)
 
 
 def queries_behind(means: Sequence[str], *, largest: int = 1000) -> int | None:
-    """Fewest queries that every published mean of counts is possible with.
-
-    Examples
-    --------
-    >>> queries_behind(["0.33", "0.5"]), queries_behind(["0.766", "0.682", "2.190"])
-    (6, 274)
-    """
+    """Fewest queries that every published mean of counts is possible with."""
 
     def fits(mean: str, n: int) -> bool:
         half = 0.5 * 10.0 ** -len(mean.partition(".")[2])

@@ -70,23 +70,7 @@ def significance(
     absolute: float | None = None,
     alpha: float = 0.05,
 ) -> Significance:
-    """Whether the difference of two published means can be significant by a paired t-test.
-
-    Examples
-    --------
-    Recalls of 77.8 and 78.4 of 500 queries, 17.0 percent of which changed; and without that:
-
-    >>> found = significance(77.8, 78.4, 500, metric="recall", absolute=17.0)
-    >>> found.significant, round(found.p, 2)
-    ('no', 0.75)
-    >>> significance(76.4, 79.6, 500, metric="recall").significant
-    'open'
-
-    Six more of 500 are significant where at most 8 changed, 7 up and 1 down:
-
-    >>> significance(77.8, 76.6, 500, metric="recall").allowed
-    8.0
-    """
+    """Whether the difference of two published means can be significant by a paired t-test."""
     shares = first / 100, second / 100
     upper = most_squares(*shares, n)
     if metric == "recall":

@@ -71,17 +71,7 @@ READ = dict.fromkeys(READINGS, 3)
 
 
 def align_readings(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Results of the same answers under several readings, one row per number.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"generator": ["toy"], "metric": ["attribution precision"]})
-    >>> found = align_readings({"default": cells.assign(value=100.0),
-    ...                            "strict": cells.assign(value=50.0)})
-    >>> found.values.tolist()
-    [['toy', 'attribution precision', 'default', 100.0], \
-['toy', 'attribution precision', 'strict', 50.0]]
-    """
+    """Results of the same answers under several readings, one row per number."""
     parts = [
         table.rename(columns={"metric": "measure"}).assign(metric=name)
         for name, table in results.items()

@@ -42,14 +42,6 @@ def draw_questions(
     show it are passed over. A paraphrase may have been made for another question, for which the
     passage is not relevant; so that of the relevant document must have all answers that people's
     text has.
-
-    Examples
-    --------
-    >>> shown = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
-    >>> texts = {"Human": {"a": "...", "b": "...", "c": "..."}, "LLM": {"c": "..."}}
-    >>> [found.id for found in draw_questions(shown, 5, authors=("LLM", "Human"), texts=texts,
-    ...                                        seed=1)]
-    ['q2']
     """
     relevant, other = authors
 

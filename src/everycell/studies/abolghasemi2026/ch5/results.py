@@ -33,16 +33,7 @@ _ARM_KEYS = [*SETTING, *_FIELDS[2:]]
 
 
 def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.DataFrame:
-    """Precision, recall and right answers of each arm: Tables 5.1, 5.4, 5.11, 5.14, 5.15.
-
-    Examples
-    --------
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
-    >>> answers = example_answers()
-    >>> cells = quality(answers, PLAIN_ARMS[3:5], seed=1)
-    >>> cells[["mode_relevant", "metric", "value"]].values.tolist()[2:]
-    [['Informed', 'attribution precision', 100.0], ['Informed', 'attribution recall', 100.0]]
-    """
+    """Precision, recall and right answers of each arm: Tables 5.1, 5.4, 5.11, 5.14, 5.15."""
     measures = ((PRECISION, PRECISION, 100), (RECALL, RECALL, 100), (CORRECT, "right", 1))
     rows = []
     for (key, arm_answers, alternatives), (metric, column, scale) in itertools.product(
@@ -61,15 +52,7 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
 
 
 def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """Confidence (AC) in citations of relevant documents and of others: Tables 5.6, 5.10.
-
-    Examples
-    --------
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
-    >>> answers = example_answers()
-    >>> confidence(answers, seed=1)["value"].tolist()[:2]
-    [0.5, 0.5]
-    """
+    """Confidence (AC) in citations of relevant documents and of others: Tables 5.6, 5.10."""
     rows = []
     for key, arm_answers, _ in _by_arm(answers, PLAIN_ARMS):
         p, pairs = _confidence_test(arm_answers)
@@ -91,15 +74,7 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """Mean numbers of cited documents: Tables 5.12, 5.13 and Figure 5.5.
-
-    Examples
-    --------
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
-    >>> answers = example_answers()
-    >>> citation_counts(answers, seed=1)["value"].tolist()[:2]
-    [0.5, 1.5]
-    """
+    """Mean numbers of cited documents: Tables 5.12, 5.13 and Figure 5.5."""
     rows = [
         (*key, metric, *_mean(_values(arm_answers, column), seed), np.nan)
         for key, arm_answers, _ in _by_arm(answers, PLAIN_ARMS)

@@ -17,13 +17,6 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
 
     Pre-processing drops short test lists. Training lists without relevant items count, although no
     ranker can be trained on them.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({"query": [1, 1, 2], "relevance": [1, 1, 0]})
-    >>> found = list_statistics({("TREC20", "train"): lists})
-    >>> found["value"].tolist()
-    [1.5, 1.0, 1.5, 1.0]
     """
     rows = []
     for (dataset, split), lists in parts.items():
@@ -49,14 +42,7 @@ def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbers_of_lists(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
-    """Numbers of lists by their size.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({"query": [1] * 10 + [2]})
-    >>> numbers_of_lists({("TREC20", "test"): lists})["value"].tolist()
-    [2.0, 1.0, 0.0, 0.0, 1.0]
-    """
+    """Numbers of lists by their size."""
     rows = []
     for (dataset, split), lists in parts.items():
         sizes = lists.groupby("query").size()

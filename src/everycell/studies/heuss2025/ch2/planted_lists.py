@@ -27,15 +27,6 @@ def planted_lists(
     are noise. What items stand out by is close to 1, and 10 for the two to four planted ones, half
     of which are relevant (rounded up). One of them among ten shown items lies 2.8 standard
     deviations from their mean, two of them only 2, so that they hide each other.
-
-    Examples
-    --------
-    >>> from everycell.collections.fair_ranking_lists import OUTLYING
-    >>> found = planted_lists(3, (10, 10), np.random.default_rng(1))
-    >>> found.groupby("query").size().tolist()
-    [10, 10, 10]
-    >>> bool((found.groupby("query")[OUTLYING].apply(lambda seen: (seen > 5).sum()) >= 2).all())
-    True
     """
     return pd.concat(
         [_planted_list(first + number, sizes, rng) for number in range(lists)], ignore_index=True

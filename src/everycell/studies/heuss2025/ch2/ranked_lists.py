@@ -63,11 +63,6 @@ def best_items(
     """Items with the highest scores, which are normalised over the whole list before.
 
     Of equal scores the item that comes first is before the others.
-
-    Examples
-    --------
-    >>> best_items([3.0, 1.0, 5.0], [0, 0, 1], [7, 8, 9], items=2).scores.round(4).tolist()
-    [1.0, 0.5]
     """
     values = np.asarray(scores, dtype=float)
     low, high = values.min(), values.max()
@@ -94,12 +89,6 @@ def policies(
     what shows an outlier there another 20 times. As in the authors' code, the first decomposition
     takes the items by decreasing score, and only re-sampling shuffles them. That changes which
     items are shown together.
-
-    Examples
-    --------
-    >>> items = best_items(np.arange(12.0), [1] + [0] * 11, np.arange(12.0), items=60)
-    >>> [row for row, _ in policies(items, Setup(ranks=10), np.random.default_rng(1))]
-    ['FELIX_iter=20', 'FELIX_iter=1', 'PL', 'PL-random', 'Deterministic', 'OMIT']
     """
     count = len(items.scores)
     ranks = min(setup.ranks or count, count)

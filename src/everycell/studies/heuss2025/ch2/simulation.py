@@ -163,13 +163,7 @@ def sensitivity_analysis(
 
 
 def melt_bounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Value and bounds of an interval in one column each row, as in supplementary tables.
-
-    Examples
-    --------
-    >>> melt_bounds(pd.DataFrame({"x": [1], "value": [2], "low": [1], "high": [3]})).values.tolist()
-    [[1, 'value', 2], [1, 'low', 1], [1, 'high', 3]]
-    """
+    """Value and bounds of an interval, one row each, as in supplementary tables."""
     ends = ["value", "low", "high"]
     keys = [column for column in frame.columns if column not in ends]
     return (

@@ -40,16 +40,7 @@ def read_lists(
 
 
 def read_uncertain_scores(path: Path) -> pd.DataFrame:
-    r"""Scores of a ranker with their standard deviations, from the authors' CSV.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
-    >>> _ = path.write_text("qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n")
-    >>> read_uncertain_scores(path).values.tolist()
-    [['7', '31', -1.5, 0.25]]
-    """
+    """Scores of a ranker with their standard deviations, from the authors' CSV."""
     names = {
         "qid": "query",
         "docid": "document",

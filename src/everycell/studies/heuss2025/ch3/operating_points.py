@@ -20,16 +20,7 @@ NO_LOSS = "none"
 def settings_by_loss(
     measured: pd.DataFrame, losses: Sequence[float]
 ) -> Mapping[str, Mapping[str, float]]:
-    """Strength of each method with the best nFaiRR@10 within each allowed loss of nDCG@100.
-
-    Examples
-    --------
-    >>> rows = [("UNFAIR", 0.0, 0.5, 0.5), ("PUFR", 1.0, 0.495, 0.8), ("PUFR", 2.0, 0.4, 0.9)]
-    >>> measured = pd.DataFrame(rows, columns=["method", "alpha", "nDCG@100", "nFaiRR@10"])
-    >>> measured = measured.assign(**{"query": "q", "nDCG@10": 0.5, "nFaiRR@50": 0.5})
-    >>> settings_by_loss(measured, [0.01])
-    {'0.01': {'PUFR': 1.0}}
-    """
+    """Strength of each method with the best nFaiRR@10 within each allowed loss of nDCG@100."""
     means = measured.groupby(["method", "alpha"], sort=False)[list(METRICS)].mean().reset_index()
     base = means.loc[means["method"] == "UNFAIR", "nDCG@100"].iloc[0]
     by_loss: dict[str, dict[str, float]] = {}

@@ -128,14 +128,7 @@ def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
 
 
 def trained_head(vectors: FloatArray, relevance: npt.ArrayLike, *, strength: float) -> LastLayer:
-    """Logistic regression as a last layer of one logit.
-
-    Examples
-    --------
-    >>> head = trained_head(np.array([[0.0], [1.0], [2.0]]), [0, 0, 1], strength=1.0)
-    >>> bool(head.weights[0, 0] > 0)
-    True
-    """
+    """Logistic regression as a last layer of one logit."""
     from sklearn.linear_model import LogisticRegression
 
     # Newton's method ends at the optimum; steps of the default solver end where they are stopped.
