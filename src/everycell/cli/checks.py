@@ -70,9 +70,6 @@ def verify(
         raise typer.Exit(compare_with_rebuilt(rebuild, results, cores, into))
     papers = project.papers()
     receipts = require_receipts(results)
-    faults = [
-        fault for receipt in receipts for fault in verify_receipt(receipt, project.ROOT, results)
-    ]
     # A page from elsewhere was drawn by other code.
     has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
     collected = collect(
@@ -83,7 +80,12 @@ def verify(
         wanted=lambda artefact, tier: has_page or has_files(artefact, tier, results),
         audits=audits_of,
     )
-    faults += [fault for result in collected for fault in result.faults]
+    faults = [fault for result in collected for fault in result.faults]
+    # Receipts of artefacts are verified with their reports; others are, for example, of the errata.
+    own = {stem_of(one.artefact, one.tier, results) for one in collected if one.is_run}
+    for receipt in receipts:
+        if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in own:
+            faults += verify_receipt(receipt, project.ROOT, results)
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
             faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
@@ -122,11 +124,11 @@ def verify(
                 f"{page} is not the page of these results (it is older than they are, or was "
                 "edited); `everycell page` draws it again."
             )
-    others = made_by_other_code(receipts, project.ROOT)
-    if others:
+    outdated = made_by_other_code(receipts, project.ROOT)
+    if outdated:
         echo(
-            f"{with_noun(len(others), 'result')} came from other code than that of this "
-            f"project, as {next(iter(others)).relative_to(results)} says."
+            f"{with_noun(len(outdated), 'result')} came from other code than that of this "
+            f"project, as {next(iter(outdated)).relative_to(results)} says."
         )
 
 
@@ -181,24 +183,24 @@ def check_verdicts(
             writer.writerows([*key, verdict] for key, verdict in verdicts.items())
         echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
         return
-    wanted = _read_expected(expected)
+    expectation = _read_expected(expected)
     if tier:
-        wanted, verdicts = (
+        expectation, verdicts = (
             {key: verdict for key, verdict in table.items() if key[0] in tier}
-            for table in (wanted, verdicts)
+            for table in (expectation, verdicts)
         )
     changes = [
-        f"{' '.join(key)}: expected {wanted.get(key, 'nothing')}, "
+        f"{' '.join(key)}: expected {expectation.get(key, 'nothing')}, "
         f"found {verdicts.get(key, 'nothing')}"
-        for key in dict.fromkeys([*wanted, *verdicts])
-        if wanted.get(key) != verdicts.get(key)
+        for key in dict.fromkeys([*expectation, *verdicts])
+        if expectation.get(key) != verdicts.get(key)
     ]
     for change in changes[:50]:
         echo(change)
     if changes:
         echo(f"{len(changes)} verdicts changed; `--update` if the change is intended.", err=True)
         raise typer.Exit(1)
-    echo(f"All {len(wanted)} verdicts are as expected.")
+    echo(f"All {len(expectation)} verdicts are as expected.")
 
 
 def _verdicts() -> dict[tuple[str, str, str], str]:

@@ -48,6 +48,11 @@ class Result:
     report: Report
     faults: tuple[str, ...] = ()
 
+    @property
+    def is_run(self) -> bool:
+        """Whether a result is on disk, trusted or not."""
+        return bool(self.faults) or self.report.state in RUNNABLE
+
 
 def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
     """Path of a result without its suffix."""
