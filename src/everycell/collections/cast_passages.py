@@ -40,21 +40,7 @@ _TURN = r"(?P<topic>[1-9]\d*)_(?P<turn>[1-9]\d*(?:-[1-9]\d*)?)"
 
 @dataclass(frozen=True)
 class CastCounts:
-    """Size of the collection.
-
-    Attributes
-    ----------
-    rows
-        Rows of the two files.
-    passages
-        Different passage ids.
-    documents
-        Different texts.
-    judgements
-        Pairs of turn and document.
-    turns, topics
-        Numbers of queries, and of the conversations that they belong to.
-    """
+    """Sizes: rows of both files, ids and texts of passages, judged pairs, turns and topics."""
 
     rows: int
     passages: int

@@ -45,17 +45,7 @@ class PackageError(Exception):
 
 @dataclass(frozen=True)
 class NamedDocstring:
-    """A docstring under one of its names.
-
-    Attributes
-    ----------
-    name : str
-        Full dotted name, such as ``numpy.linalg.norm``.
-    package : str
-        Package of the walk, such as ``numpy``.
-    text : str
-        The docstring with its indentation removed; never empty.
-    """
+    """A docstring, never empty, under one of its full dotted names."""
 
     name: str
     package: str
@@ -84,15 +74,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class SeeAlso:
-    """One entry of a See Also list.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names as written, without role, back quotes and call brackets; one or more.
-    description : str
-        The text beside them, white space normalised; may be empty.
-    """
+    """One entry of a See Also list: names as written, without markup, and the text beside them."""
 
     names: tuple[str, ...]
     description: str

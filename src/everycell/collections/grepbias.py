@@ -69,19 +69,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class GrepBiasCounts:
-    """Size of the collection.
-
-    Attributes
-    ----------
-    queries
-        All have documents.
-    documents
-        Texts, each in one wording.
-    items
-        Documents irrespective of wording: three texts each.
-    worded_items
-        Items that have each of `WORDINGS`.
-    """
+    """Sizes; an item is a document irrespective of wording, worded if it has all `WORDINGS`."""
 
     queries: int
     documents: int

@@ -33,17 +33,7 @@ CRANFIELD_RELEVANCE: Mapping[str, int] = {"-1": 4, "1": 4, "2": 3, "3": 2, "4": 
 
 @dataclass(frozen=True)
 class Counts:
-    """Size of a collection.
-
-    Attributes
-    ----------
-    documents, topics
-        All of them, including those without text or without judgements.
-    judged_topics
-        Topics with a judgement.
-    judgements
-        Topic-document pairs.
-    """
+    """Size of a collection, including documents without text and topics without judgements."""
 
     documents: int
     topics: int

@@ -21,25 +21,7 @@ class AnnotationError(Exception):
 
 @dataclass(frozen=True)
 class AnnotationCounts:
-    """Size of a set of annotations.
-
-    Attributes
-    ----------
-    texts
-        Annotated passages or sentences.
-    annotations
-        Rows: one text marked by one person.
-    per_text
-        Annotations of each text.
-    snippets
-        Marked parts, over all annotations.
-    empty
-        Annotations without a marked part.
-    overlapping
-        Annotations with snippets that overlap.
-    repeated
-        Annotations by a worker who has annotated the text before.
-    """
+    """Sizes: annotations, their snippets, and annotations that are empty, overlap or repeat."""
 
     texts: int
     annotations: int

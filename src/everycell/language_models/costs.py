@@ -12,17 +12,7 @@ from everycell.language_models.settings import Prices
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper estimate of what requests take of an endpoint.
-
-    Attributes
-    ----------
-    calls : int
-    prompt_tokens, answer_tokens : int
-        Upper estimates: a token for three bytes of a prompt (English text has about four) and four
-        for each message; answers as long as they may be.
-    cost : float
-        In the currency of the prices.
-    """
+    """Upper estimate of what requests take: three bytes a token, answers as long as they may be."""
 
     calls: int
     prompt_tokens: int

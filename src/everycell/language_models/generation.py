@@ -53,13 +53,7 @@ class Message(_Model):
 
 
 class Grounded(Message):
-    """A turn that comes with documents, which the model's own chat template shows.
-
-    Attributes
-    ----------
-    documents : tuple of str
-        In the order in which the template numbers them.
-    """
+    """A turn with documents, which the model's own chat template shows and numbers."""
 
     documents: tuple[str, ...] = Field(min_length=1)
 

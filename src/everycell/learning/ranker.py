@@ -42,15 +42,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Start:
-    """What a training starts from.
-
-    Attributes
-    ----------
-    model : transformers.PreTrainedModel
-    tokenizer : transformers.PreTrainedTokenizerBase
-    loss : callable
-        As `everycell.learning.training.train` takes it.
-    """
+    """What a training starts from; the loss is as `everycell.learning.training.train` takes it."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase

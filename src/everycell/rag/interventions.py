@@ -39,14 +39,7 @@ CONTROLS = ("all cited", "one cited", "forged alone", "statement removed")
 
 
 class Statement(NamedTuple):
-    """A part of an answer with the documents that it cites.
-
-    Attributes
-    ----------
-    text : str
-    documents : tuple of int
-        Their places in the context, from 0.
-    """
+    """A part of an answer, and the positions of the documents that it cites, from 0."""
 
     text: str
     documents: tuple[int, ...]

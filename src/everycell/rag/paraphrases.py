@@ -38,16 +38,7 @@ SLOTS: templates.Slots = {"passage": ("the text to paraphrase", True)}
 
 
 class Passage(NamedTuple):
-    """A passage to paraphrase.
-
-    Attributes
-    ----------
-    id : str
-    text : str
-        Without its title, which stays unchanged.
-    answers : tuple of str
-        Answers that a paraphrase must keep if they occur in the text; may be empty.
-    """
+    """A passage to paraphrase, without its title, and the answers that must stay in it."""
 
     id: str
     text: str

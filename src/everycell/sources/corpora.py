@@ -84,15 +84,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus that can be fetched.
-
-    Attributes
-    ----------
-    title, authors, licence : str
-        Content of the notice.
-    parts : tuple of Part
-        Published files.
-    """
+    """A corpus that can be fetched: the content of its notice, and its published files."""
 
     title: str
     authors: str

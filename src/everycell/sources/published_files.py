@@ -66,21 +66,7 @@ class _Entry(BaseModel):
 
 @dataclass(frozen=True)
 class Published:
-    """A published file.
-
-    Attributes
-    ----------
-    url : str
-        Where it is.
-    md5 : str or None
-        Its hash; None if none is published.
-    size : int
-        Its size in bytes; 0 if unknown.
-    cached : Path
-        Where the cache of ir_datasets has it.
-    options : dict
-        Of its request.
-    """
+    """A published file: address, md5 if published, bytes (0: unknown), place in the cache."""
 
     url: str
     md5: str | None
