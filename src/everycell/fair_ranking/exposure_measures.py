@@ -146,8 +146,7 @@ def holds_outlier(
     values = np.asarray(scores, dtype=float)
 
     def test(rankings: IntArray) -> BoolArray:
-        visible = rankings if displayed is None else rankings[:, :displayed]
-        return np.any(np.abs(z_scores(values[visible])) > threshold, axis=1)
+        return np.any(np.abs(z_scores(values[rankings[:, :displayed]])) > threshold, axis=1)
 
     return test
 
@@ -199,7 +198,7 @@ def outlierness_printed(
     >>> round(outlierness_printed(policy, [0.0] * 9 + [1.0]), 3)
     3.0
     """
-    visible = policy.rankings if displayed is None else policy.rankings[:, :displayed]
+    visible = policy.rankings[:, :displayed]
     distances = z_scores(np.asarray(scores, dtype=float)[visible])
     outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
     return float(policy.weights @ outliers.sum(axis=1))
@@ -228,7 +227,7 @@ def outlierness_released(
     >>> round(outlierness_released(policy, [0.0] * 9 + [1.0]), 3)
     0.3
     """
-    visible = policy.rankings if displayed is None else policy.rankings[:, :displayed]
+    visible = policy.rankings[:, :displayed]
     distances = z_scores(np.abs(z_scores(np.asarray(scores, dtype=float)[visible])))
     outliers = np.where(np.abs(distances) > threshold, distances, 0.0)
     return float(policy.weights @ outliers.mean(axis=1))

@@ -42,21 +42,6 @@ NEUTRALITIES = Schema(
 def read_neutralities(path: Path | str) -> dict[str, float]:
     r"""Read the neutrality of documents.
 
-    Parameters
-    ----------
-    path : path
-        CSV with the columns ``document`` and ``neutrality``, a number between 0 and 1.
-
-    Returns
-    -------
-    dict of document to float
-
-    Raises
-    ------
-    ValueError
-        A missing file or column, a document twice, or an invalid neutrality; the message names the
-        row.
-
     Examples
     --------
     >>> import tempfile
@@ -83,40 +68,10 @@ def rerank_run(
     significance: float = 0.1,
     adjusted: bool = False,
 ) -> pd.DataFrame:
-    """Re-rank every list of a run.
+    """Re-rank every list of a run; the new scores count down to 1.
 
-    Parameters
-    ----------
-    run : pandas.DataFrame
-        Columns ``query``, ``document``, ``score``.
-    neutralities : mapping of document to float
-        Neutrality of every document of the run.
-    method : {"pufr", "fair", "assignment", "milp"}
-        See the module.
-    alpha : float
-        pufr: number of standard deviations, 0 or more. fair: minimum share of protected documents,
-        above 0 and below 1. assignment and milp: minimum share of the best fairness, 0 to 1.
-    deviations : pandas.DataFrame, optional
-        Columns ``query``, ``document``, ``score``: the standard deviation of each score of the run;
-        pufr needs it.
-    protected_from : float
-        Minimum neutrality of a protected document.
-    depth : int
-        assignment and milp: number of first documents to re-order; the others follow.
-    significance, adjusted
-        fair: significance for each prefix, or for all prefixes together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query``, ``document`` and ``score``, which counts down to 1, since the original
-        scores would not give the order.
-
-    Raises
-    ------
-    ValueError
-        An unknown method, a document without neutrality, a pair without deviation, or a strength
-        that the method does not take; the message names the query.
+    `alpha` is a number of standard deviations (pufr), the least share of protected documents
+    (fair), or the least share of the best fairness (assignment and milp, for the first `depth`).
 
     Examples
     --------
@@ -173,24 +128,6 @@ def trade_off(
 ) -> pd.DataFrame:
     """Fairness and utility of re-ranked runs.
 
-    Parameters
-    ----------
-    runs : mapping of strength to pandas.DataFrame
-        Such as `rerank_run` gives.
-    neutralities : mapping of document to float
-        As for `rerank_run`.
-    qrels : pandas.DataFrame, optional
-        Columns ``query``, ``document``, ``relevance``; without them there is no nDCG.
-    cutoffs : sequence of int
-        Cut-off of the measures.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``alpha``, ``nFaiRR@k`` (mean over the queries with a neutral document, relative to
-        the best order of their own documents) and ``nDCG@k`` (mean over the topics of the qrels
-        that the run answers).
-
     Examples
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
@@ -219,15 +156,6 @@ def trade_off(
 def trade_off_plot(table: pd.DataFrame) -> Figure:
     """Plot each measure over the strength.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As from `trade_off`.
-
-    Returns
-    -------
-    Figure
-
     Examples
     --------
     >>> table = pd.DataFrame({"alpha": [0.0, 1.0], "nFaiRR@10": [0.5, 0.6]})
@@ -255,21 +183,6 @@ def trade_off_plot(table: pd.DataFrame) -> Figure:
 
 def with_deviations(run: pd.DataFrame, deviations: pd.DataFrame) -> pd.DataFrame:
     """Add the standard deviation of each score.
-
-    Parameters
-    ----------
-    run, deviations : pandas.DataFrame
-        Columns ``query``, ``document`` and ``score``; those of the second are the deviations.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The run with a column ``deviation``, in the same order.
-
-    Raises
-    ------
-    ValueError
-        A pair without deviation.
 
     Examples
     --------

@@ -16,17 +16,6 @@ from everycell.statistics.hypothesis_tests import t_tests
 def means_of_runs(reports: Mapping[str, FairnessReport]) -> pd.DataFrame:
     """Means of several runs, stacked in one frame.
 
-    Parameters
-    ----------
-    reports : mapping of str to FairnessReport
-        Name of a run -> its measures, one run or more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cut-off and run, cut-off by cut-off: ``run`` and the columns of
-        `FairnessReport.means`.
-
     Examples
     --------
     >>> from everycell.metrics.fairness_report import fairness_report
@@ -53,33 +42,8 @@ def compare_fairness(
 ) -> pd.DataFrame:
     """Test whether runs differ from a baseline in the mean of each measure of fairness.
 
-    Parameters
-    ----------
-    reports : mapping of str to FairnessReport
-        Name of a run -> its measures: two runs or more, of the same queries, cut-offs and target.
-    baseline
-        Name of the run that the others are tested against.
-    measures : sequence of str
-        Of `fairness_curves`.
-    confidence
-        Of the interval, in (0, 1).
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cut-off, measure and run other than the baseline: ``k``, ``measure``, ``run``,
-        ``queries`` (with a value in both runs), ``difference`` (mean of run - baseline), ``low``
-        and ``high`` (its interval by Student's t), ``d`` (the difference over the standard
-        deviation of the differences of queries, Cohen's d of paired samples), ``t``, ``p`` (two-
-        sided paired t-test) and ``p_holm`` (p corrected by Holm for all tests of the table). All
-        but the first four are NaN where fewer than two queries have a value in both runs; d is NaN
-        where no query differs or all differ by the same amount.
-
-    Raises
-    ------
-    ValueError
-        For one run only, an unknown baseline or measure, or runs whose queries, cut-offs or target
-        differ from those of the baseline.
+    Paired t-tests over queries with a value in both runs, Holm-corrected over the whole table; d is
+    Cohen's d of paired samples. Below two queries all but their number is NaN.
 
     Examples
     --------

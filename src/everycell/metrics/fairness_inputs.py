@@ -34,31 +34,6 @@ _WITHOUT_BLANKS = re.compile(
 def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
     r"""Read the ids and texts of a collection one by one.
 
-    Parameters
-    ----------
-    path
-        One of the following, by its ending:
-
-        - ``.parquet``: columns ``document_id`` and ``text``;
-        - ``.jsonl``: one object per line, with ``document_id``, ``id`` or ``_id``, and ``text`` or
-          ``contents``; other keys, a title among them, are not read;
-        - ``.tsv``: id, tab, text; no header. Further tabs belong to the text.
-
-        The last two also gzipped (``.jsonl.gz``, ``.tsv.gz``), in UTF-8.
-
-    Yields
-    ------
-    (str, str)
-        Id and text, in the order of the file.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        Another ending, a missing column or key, an id or text that is not text, a line that
-        cannot be read; the message names the line.
-
     Examples
     --------
     >>> import tempfile
@@ -143,29 +118,6 @@ def check_texts(
     documents: Iterable[tuple[str, str]], *, by_blanks: bool = True, allow_empty: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Pass documents on, and stop at one whose count would be silently wrong.
-
-    Parameters
-    ----------
-    documents : iterable of (id, text)
-        See `read_documents`; texts that are not strings are refused later, by `count_terms`.
-    by_blanks
-        Whether texts will be cut at blanks (`blank_tokens`), so that Chinese, Japanese or Thai
-        would be one word.
-    allow_empty
-        Also pass texts without a letter or digit: they are counted with the length that they have,
-        0 for an empty one.
-
-    Yields
-    ------
-    (str, str)
-        The documents.
-
-    Raises
-    ------
-    ValueError
-        A document without a word; with `by_blanks`, one with ten letters in a row of a script
-        without blanks. Other scripts (Greek, Cyrillic, Arabic, Devanagari) pass, as does Chinese
-        that was cut into words.
 
     Examples
     --------

@@ -14,23 +14,6 @@ _ROUNDING = 1e-5
 def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
     """Target share of each group: the given target, checked, or equal shares.
 
-    Parameters
-    ----------
-    target : array, shape (G,), or None
-        Shares of 0 or more that sum to 1 (to five digits). None for 1 / G each.
-    groups
-        G, two or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (G,)
-        Sums to 1.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two groups, a wrong number of shares, a share below 0, a wrong sum.
-
     Examples
     --------
     >>> checked_target([0.5, 0.6], 2)
@@ -66,25 +49,6 @@ def checked_lists(
     values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str
 ) -> tuple[FloatArray, BoolArray]:
     """Values at ranks as an array of at least two axes, and the mask of ranks with a document.
-
-    Parameters
-    ----------
-    values : array, shape (Q, R) or (Q, R, G)
-        Value of each rank; 0 or more where a document is listed.
-    listed : array of bool, shape (Q, R), or None
-        None if every rank holds a document.
-    name
-        What the values are, for messages.
-
-    Returns
-    -------
-    (numpy.ndarray, numpy.ndarray)
-        The values as float64 with 0 at ranks without a document, and the mask.
-
-    Raises
-    ------
-    ValueError
-        Wrong shapes, a value that is negative or not finite, a mask with a gap in a list.
 
     Examples
     --------

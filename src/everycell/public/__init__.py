@@ -54,6 +54,20 @@ NAMES: dict[str, tuple[str, str]] = {
 }
 #: Packages whose public functions belong to the public library as a whole.
 PACKAGES = ("explain", "fair_ranking", "metrics", "statistics")
+#: Modules of these packages that serve studies and commands.
+INTERNAL = {
+    "everycell.fair_ranking.matchings",
+    "everycell.fair_ranking.reranked_runs",
+    "everycell.metrics.fairness_comparison",
+    "everycell.metrics.fairness_inputs",
+    "everycell.metrics.ranked_lists",
+    "everycell.statistics.anova_frames",
+    "everycell.statistics.cluster_relations",
+    "everycell.statistics.discrimination",
+    "everycell.statistics.paired_summaries",
+    "everycell.statistics.repeated_ratings",
+    "everycell.statistics.simulation",
+}
 
 
 def public_modules() -> list[str]:
@@ -67,7 +81,7 @@ def public_modules() -> list[str]:
     source = Path(__file__).parents[1]
     files = (path for package in PACKAGES for path in (source / package).glob("[!_]*.py"))
     of_packages = {f"everycell.{path.parent.name}.{path.stem}" for path in files}
-    return sorted(of_packages | {module for module, _ in NAMES.values()})
+    return sorted((of_packages - INTERNAL) | {module for module, _ in NAMES.values()})
 
 
 def resolve(name: str) -> Any:

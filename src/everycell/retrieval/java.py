@@ -217,7 +217,7 @@ def open_directory(folder: Path) -> Any:
 
 
 @contextmanager
-def explain_java_errors(action: str) -> Iterator[None]:
+def explain_java_errors(action: str, failure: type[Exception] = LuceneError) -> Iterator[None]:
     """Say in a sentence what Java failed to do."""
     from jnius import JavaException
 
@@ -225,8 +225,8 @@ def explain_java_errors(action: str) -> Iterator[None]:
         yield
     except JavaException as error:
         if error.classname == "java.lang.OutOfMemoryError":
-            raise LuceneError(
+            raise failure(
                 f"Java ran out of its heap of {start_java()} MB when it had to {action}: give more "
                 "with start_java(heap_mb=...) before the first use."
             ) from error
-        raise LuceneError(f"Lucene could not {action} ({error}).") from error
+        raise failure(f"Lucene could not {action} ({error}).") from error

@@ -15,8 +15,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import islice
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from everycell.retrieval.java import java_classes
+from everycell.retrieval.java import explain_java_errors, java_classes
 from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
 # Number of queries whose hits Java holds at a time: a published index stores every passage's
@@ -65,7 +64,7 @@ def index_texts(
         written = _write_texts(documents, texts)
         if not written:
             raise ValueError(f"The index {folder} has no texts: give one or more.")
-        with _explain_java_errors(f"index the texts for {folder}"):
+        with explain_java_errors(f"index the texts for {folder}", PrebuiltError):
             java.IndexCollection.main(
                 ["-collection", "JsonCollection", "-input", str(texts)]
                 + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(unfinished)]
@@ -111,7 +110,10 @@ def search_words(
     """
     _check_lucene(folder)
     java = _java()
-    with _explain_java_errors(f"search {folder}"), java.SimpleSearcher(str(folder)) as searcher:
+    with (
+        explain_java_errors(f"search {folder}", PrebuiltError),
+        java.SimpleSearcher(str(folder)) as searcher,
+    ):
         searcher.set_bm25(k1, b)
         return _search(searcher, queries, java.text, hits, threads)
 
@@ -127,7 +129,7 @@ def search_impacts(
     _check_lucene(folder)
     java = _java()
     with (
-        _explain_java_errors(f"search {folder}"),
+        explain_java_errors(f"search {folder}", PrebuiltError),
         java.SimpleImpactSearcher(str(folder)) as searcher,
     ):
         with java.DirectoryReader.open(
@@ -216,20 +218,6 @@ def _search(
         for name in part:
             rows += [(name, hit.docid, hit.score) for hit in results.get(java.text(name)) or ()]
     return pd.DataFrame(rows, columns=["query", "document", "score"])
-
-
-@contextmanager
-def _explain_java_errors(action: str) -> Iterator[None]:
-    """Say in a sentence what Java failed to do."""
-    from jnius import JavaException
-
-    try:
-        yield
-    except JavaException as error:
-        raise PrebuiltError(
-            f"Anserini could not {action} ({error}): check the folder and the disk, or give Java "
-            "more memory with start_java(heap_mb=...) before the first use."
-        ) from error
 
 
 @cache

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.frames import Schema
-from everycell.trec.runs import check_run, trec_order
+from everycell.trec.runs import trec_order
 
 How = Literal["sum", "log"]
 
@@ -66,7 +66,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     >>> rerank(run, scores).values.tolist()
     [['q', 'b', 3.0], ['q', 'a', 2.0], ['q', 'c', 1.0]]
     """
-    first, second = trec_order(run), trec_order(check_run(scores))
+    first, second = trec_order(run), trec_order(scores)
     keys = ["query", "document"]
     places_of_second = second[keys].assign(place=np.arange(len(second)))
     merged = first.merge(places_of_second, on=keys, how="left")

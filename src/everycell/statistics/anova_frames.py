@@ -31,23 +31,6 @@ def anova_cells(
     Designs with empty cells follow statsmodels' minimum-norm solution, as the papers do;
     `supported_cells` gives what such a design supports.
 
-    Parameters
-    ----------
-    data
-        One row per observation.
-    responses, factors
-        Numeric and categorical columns.
-    scale
-        Names of the effect sizes (omega squared).
-    containing
-        Keep only terms that contain this factor, one of `factors`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns dependent_variable, independent_variable (factors joined by " x "), metric
-        ("p_value", in [0, 1]; "effect_size", a name of the scale) and value.
-
     Examples
     --------
     >>> from everycell.statistics.effect_size import CULPEPPER
@@ -78,17 +61,6 @@ def supported_cells(
     containing: str | None = None,
 ) -> pd.DataFrame:
     """Type II ANOVA by comparison of nested models: what a design with empty cells supports.
-
-    Parameters
-    ----------
-    data, responses, factors, scale, containing
-        As in `anova_cells`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `anova_cells`, with the metrics df, F, p_value, omega_squared and effect_size. A term
-        that the empty cells leave without a degree of freedom has df 0 and no other cell.
 
     Examples
     --------

@@ -26,30 +26,7 @@ def clustered_correlation(
 ) -> dict[str, float]:
     """Pearson's correlation of two columns, with an interval that resamples whole clusters.
 
-    Parameters
-    ----------
-    data
-        One row per observation.
-    x, y
-        Columns of finite numbers, neither of them constant.
-    cluster
-        Column of clusters that are independent of each other, two or more; None: each row is one.
-    resamples, seed
-        Of the bootstrap over clusters (percentiles).
-    confidence
-        Of the interval.
-
-    Returns
-    -------
-    dict
-        ``n`` (rows), ``r`` (-1 to 1), ``p`` (two-sided, of rows taken as independent), ``low`` and
-        ``high``. Resamples in which a column is constant are left out.
-
-    Raises
-    ------
-    ValueError
-        What :func:`~everycell.statistics.hypothesis_tests.pearson` refuses; a single
-        cluster, or resamples in none of which both columns vary.
+    Resamples in which a column is constant are left out; p takes rows as independent.
 
     Examples
     --------
@@ -102,20 +79,6 @@ def clustered_correlation(
 def centre_within_groups(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
     """Subtract from each number the mean of its group; only differences within groups are left.
 
-    Parameters
-    ----------
-    data
-        One row per observation.
-    columns
-        Columns of numbers.
-    group
-        Column of the groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `data` with these columns centred.
-
     Examples
     --------
     >>> data = pd.DataFrame({"x": [1.0, 3.0, 7.0], "of": list("aab")})
@@ -129,27 +92,6 @@ def centre_within_groups(data: pd.DataFrame, columns: Sequence[str], group: str)
 
 def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:
     """Share of a column's sum of squares that each of several nested levels accounts for.
-
-    Parameters
-    ----------
-    data
-        One row per observation.
-    value
-        Column of numbers that vary.
-    levels
-        Columns, the coarsest first; a group is identified by its level and all levels above it.
-
-    Returns
-    -------
-    dict
-        Level -> share (0 to 1) of the differences between its groups within the level above, and
-        ``rest``, within the groups of the last level. The shares sum to 1. Small groups take a
-        part of the share by chance.
-
-    Raises
-    ------
-    ValueError
-        For a column that does not vary.
 
     Examples
     --------

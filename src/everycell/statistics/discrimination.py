@@ -30,28 +30,9 @@ def discrimination(
     scores: Sequence[float] | FloatArray,
     weights: npt.NDArray[np.number] | None = None,
 ) -> Discrimination:
-    """Measure how well scores separate a class from the rest.
+    """Measure how well scores separate a class from the rest, for each of m rows of weights.
 
-    Parameters
-    ----------
-    truth : n bools
-        Whether a sample belongs to the class.
-    scores : n floats
-        Higher means more likely to belong.
-    weights : array of shape (m, n), optional
-        Weight of each sample, 0 or more, in m weightings, such as the numbers of times that a
-        bootstrap drew it. Default: one weighting, where each sample counts once.
-
-    Returns
-    -------
-    Discrimination
-        Arrays of shape (m,). NaN where one of the two classes has no weight; average precision
-        needs only the class itself.
-
-    Raises
-    ------
-    ValueError
-        Different numbers of labels, scores and weights, or a score that is NaN.
+    NaN where one of the two classes has no weight; average precision needs only the class itself.
 
     Examples
     --------

@@ -24,26 +24,6 @@ Outcome = Literal["yes", "no", "open"]
 def paired_t(total: float, squares: float, n: int) -> float:
     """Statistic of the paired t-test from two sums.
 
-    Parameters
-    ----------
-    total : float
-        Sum of the n differences.
-    squares : float
-        Sum of their squares, at least ``total ** 2 / n``.
-    n : int
-        Pairs, 2 or more.
-
-    Returns
-    -------
-    float
-        t with n - 1 degrees of freedom; 0 where there is no difference at all, and plus or minus
-        infinity where all differences are the same number other than 0.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two pairs, or a sum of squares that no such differences can have.
-
     Examples
     --------
     Differences 1, 1, 1, -1, 0:
@@ -84,23 +64,6 @@ def most_squares(first: float, second: float, n: int) -> float:
 
     It is reached where all values are 0 or 1 and as few pairs as possible agree.
 
-    Parameters
-    ----------
-    first, second : float
-        The two means, in [0, 1].
-    n : int
-        Pairs.
-
-    Returns
-    -------
-    float
-        ``n * min(first + second, 2 - first - second)``.
-
-    Raises
-    ------
-    ValueError
-        A mean outside [0, 1].
-
     Examples
     --------
     >>> most_squares(0.75, 0.5, 8)
@@ -116,21 +79,6 @@ def squares_allowed(total: float, n: int, *, alpha: float = 0.05) -> float:
     """Largest sum of squares at which differences with this sum are still significant.
 
     For values of 0 and 1 this is the number of pairs that may have changed.
-
-    Parameters
-    ----------
-    total : float
-        Sum of the n differences.
-    n : int
-        Pairs, 2 or more.
-    alpha : float
-        Level of the two-sided test.
-
-    Returns
-    -------
-    float
-        0 where there is no difference. Not every number of changed pairs up to it is possible: the
-        number is at least ``abs(total)``, and even or odd as `total` is.
 
     Examples
     --------
@@ -156,21 +104,6 @@ def decide(
     alpha: float = 0.05,
 ) -> Outcome:
     """Say whether a paired t-test is significant, as far as summaries determine it.
-
-    Parameters
-    ----------
-    difference : tuple of float
-        Smallest and largest sum of the differences that rounding allows.
-    squares : tuple of float
-        Smallest and largest sum of squared differences.
-    n : int
-        Pairs, 2 or more.
-    alpha : float
-        Level of the two-sided test.
-
-    Returns
-    -------
-    {"yes", "no", "open"}
 
     Examples
     --------

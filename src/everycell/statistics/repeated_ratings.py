@@ -22,24 +22,8 @@ from everycell.statistics.designs import check_factors, check_response, factor_f
 def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     """Intraclass correlation ICC(1): how alike the values of one group are.
 
-    Parameters
-    ----------
-    values : Series of float, shape (n,)
-        Finite numbers.
-    groups : Series, shape (n,)
-        The group of each value, such as its worker; two groups or more, of at least two values
-        each. For groups of unequal size, their mean size is used, corrected for its spread.
-
-    Returns
-    -------
-    float
-        (MSB - MSW) / (MSB + (k - 1) MSW), at most 1: 0 where values within groups are no more alike
-        than by chance, below 0 where they are less. NaN where all values are the same.
-
-    Raises
-    ------
-    ValueError
-        For one group, or none with two values.
+    NaN where all values are the same. Groups of unequal size count with their mean size, corrected
+    for its spread.
 
     Notes
     -----
@@ -69,23 +53,6 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
 def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:
     """One-way ANOVA of a factor over the means of clusters, such as workers.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        One row per rating.
-    response, factor, cluster : str
-        Columns; each cluster has one level of the factor.
-
-    Returns
-    -------
-    pandas.Series
-        The row of :func:`~everycell.statistics.anova.anova`: F, p, df, n (clusters) and the rest.
-
-    Raises
-    ------
-    ValueError
-        A cluster with two levels of the factor, or what `anova` refuses.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"worker": list("aabbccdd"), "mode": list("ttttvvvv"),
@@ -106,21 +73,9 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
 
 
 def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: str) -> float:
-    """p-value of a factor in a mixed model with a random intercept for each cluster.
+    """p-value of a factor in a mixed model with a random intercept for each cluster (Wald test).
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        One row per rating.
-    response, factor, cluster : str
-        Columns; the factor may change within a cluster or not.
-
-    Returns
-    -------
-    float
-        p-value of the Wald test that all levels have one mean, chi squared with levels - 1 degrees
-        of freedom; NaN where the model cannot be fitted (the ratings of a cluster are all the same,
-        so that nothing is left as residual).
+    NaN where the model cannot be fitted, since the ratings of a cluster are all the same.
 
     Notes
     -----

@@ -97,32 +97,10 @@ def simulate_ratings(
     worker_sd: float = 0.0,
     query_sd: float = 0.0,
 ) -> IntArray:
-    """Ratings of many simulated runs of a study.
+    """Ratings from 1 to 4 of many simulated runs of a study, shape (rows, n_studies).
 
-    Parameters
-    ----------
-    study : UserStudy
-        The design.
-    planted : mapping of str to float
-        Effect of each factor that has one: the distance between its extreme levels, in standard
-        deviations of a rater's noise. An empty mapping plants nothing.
-    n_studies : int
-        Number m of simulated studies.
-    rng : numpy.random.Generator
-        Source of randomness; the same seed gives the same ratings.
-    worker_sd, query_sd : float
-        Standard deviation of an effect that all ratings of a worker, or of a query, share. The
-        papers' ANOVAs model no such effects; they treat all ratings as independent.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, m)
-        Integers from 1 to 4; row i belongs to row i of the design.
-
-    Raises
-    ------
-    ValueError
-        For an unknown factor, a negative deviation or fewer than 1 study.
+    `planted` has the distance between a factor's extreme levels, in standard deviations of a
+    rater's noise; all ratings of a worker, or of a query, share an effect of the given deviation.
 
     Examples
     --------
@@ -184,48 +162,8 @@ def rejection_rates(
 ) -> pd.DataFrame:
     """Share of simulated studies in which each term of an ANOVA is significant.
 
-    Parameters
-    ----------
-    study : UserStudy
-        The design.
-    effects : sequence of float
-        Planted effects (see :func:`simulate_ratings`); include 0 for the false positives.
-    rng : numpy.random.Generator
-        Source of randomness.
-    factor : str, optional
-        Factor that has the effect; the study's first if not given.
-    analysis : str, optional
-        One of ``study.analyses``; the first if not given.
-    n_studies : int
-        Simulated studies for each effect.
-    alpha : float
-        Significance level: a term is rejected when p <= alpha.
-    worker_sd, query_sd : float
-        As in :func:`simulate_ratings`.
-    typ, solution
-        As in :class:`~everycell.statistics.fast_anova.FastAnova`; ``"minimum_norm"`` is what the
-        papers did.
-    interval : {"wilson", "beta"}
-        Binomial interval: Wilson's or Clopper and Pearson's.
-    confidence : float
-        Of the interval.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Tidy, one row per effect and term: ``study``, ``analysis``, ``solution``, ``term``,
-        ``planted_factor``, ``planted_effect``, ``rejection_rate`` with its interval ``low`` and
-        ``high``, ``n_studies``, ``expected_power`` (by the noncentral F), ``mean_omega_sq`` (over
-        the simulated studies) and ``expected_omega_sq``. A term without degrees of freedom has NaN
-        throughout. The two expectations are NaN where they
-        do not apply: with worker or query effects (ratings are then not independent) and for terms
-        that the design cannot tell apart (under the minimum-norm solution of a design with empty
-        cells: for all terms).
-
-    Raises
-    ------
-    ValueError
-        For an unknown factor, analysis or interval, no effect, or a number out of range.
+    A term without degrees of freedom has NaN throughout. The expected power and effect are NaN
+    with worker or query effects, and for terms that the design cannot tell apart.
 
     Notes
     -----

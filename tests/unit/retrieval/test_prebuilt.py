@@ -129,7 +129,7 @@ def test_search_imports_neither_torch_nor_pyserini(words):
 
 
 def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="There is no text for the index"):
+    with pytest.raises(ValueError, match="index has no texts"):
         index_texts([("a", " ")], tmp_path / "index")
     write = prebuilt._write_texts
     monkeypatch.setattr(prebuilt, "_write_texts", lambda *given: write(*given) + 1)
