@@ -149,7 +149,7 @@ def test_precisions_are_never_decided_against_the_answers(seed):
     found = significance(*means, n, metric="precision", absolute=absolute)
     assert found.significant in ("open", "yes" if peer else "no")
     squares = ((first - second) ** 2).sum()
-    assert found.least - 1e-9 <= squares <= found.most + 1e-9
+    assert found.lower - 1e-9 <= squares <= found.upper + 1e-9
 
 
 def test_a_recall_that_no_number_of_queries_gives():

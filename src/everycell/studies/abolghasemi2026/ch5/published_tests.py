@@ -38,26 +38,17 @@ _HALF_UNIT = 0.0005
 
 
 class Significance(NamedTuple):
-    """Outcome of a paired t-test as far as published means determine it.
+    """Outcome of a paired t-test as far as published means determine it."""
 
-    Attributes
-    ----------
-    significant : Outcome
-        "yes" or "no" where any answers with these means give it, else "open".
-    allowed : float
-        Largest sum of squared differences that is significant. For recall it is the number of
-        queries that may have changed, a whole number that is even where the sum of changes is even
-        and odd where that is odd; 0 where no number is small enough.
-    least, most : float
-        Bounds of that sum.
-    p : float or None
-        Where the two bounds are one.
-    """
-
+    #: "yes" or "no" where any answers with these means give it, else "open".
     significant: Outcome
+    #: Largest sum of squared differences that is significant. For recall it is the number of
+    #: queries that may have changed, with the parity of the sum of changes; 0 where none may.
     allowed: float
-    least: float
-    most: float
+    #: Bounds of that sum.
+    lower: float
+    upper: float
+    #: Where the two bounds are one.
     p: float | None
 
 
@@ -201,4 +192,6 @@ def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
         )
         for _, row in pairs.iterrows()
     ]
-    return pd.concat([pairs, pd.DataFrame(results, index=pairs.index)], axis=1)
+    bounds = {"lower": "least", "upper": "most"}
+    frame = pd.DataFrame(results, index=pairs.index).rename(columns=bounds)
+    return pd.concat([pairs, frame], axis=1)
