@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import time
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -23,6 +25,15 @@ SLOW = ("slow", "page", "cluster")
 def published() -> dict[str, Paper]:
     """Return the papers of the repository, which is read once; tests must not change them."""
     return load_papers(REPOSITORY / "published")
+
+
+def load_script(path: str) -> ModuleType:
+    """A module of a folder that is no package, such as docs/, by its path in the repository."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, REPOSITORY / path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def find_mirror() -> Path | None:

@@ -1,12 +1,12 @@
 """The page on the cost of scale follows the configuration, the records and the print."""
 
-import importlib.util
 import json
 from pathlib import Path
 from statistics import mean
 
 import pandas as pd
 import pytest
+from harness import load_script
 
 from everycell.config import Config, parse_config, read_config
 from everycell.language_models.presets import FACTS
@@ -20,11 +20,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_follows_the_configuration():
-    path = REPOSITORY / "docs/make_cost_of_scale.py"
-    spec = importlib.util.spec_from_file_location("make_cost_of_scale", path)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    page = made.render(read_config(REPOSITORY / "config.yaml"))
+    make_cost_of_scale = load_script("docs/make_cost_of_scale.py")
+    page = make_cost_of_scale.render(read_config(REPOSITORY / "config.yaml"))
     written = (REPOSITORY / "docs/cost-of-scale.md").read_text(encoding="utf-8")
     assert written == page, "run: python docs/make_cost_of_scale.py"
 

@@ -1,6 +1,5 @@
 """What the README says is reproduced is counted from the expected verdicts."""
 
-import importlib.util
 import re
 from collections import Counter
 from html import unescape
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import load_script
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
@@ -18,7 +18,7 @@ from everycell.engine.counting import (
     claim_lines,
     count_chapters,
     headlines,
-    in_words,
+    describe_verdicts,
     total,
 )
 from everycell.engine.render.page.cells_file import data_files
@@ -31,11 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def maker():
-    path = REPOSITORY / "docs" / "make_coverage.py"
-    spec = importlib.util.spec_from_file_location("make_coverage", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs/make_coverage.py")
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +102,10 @@ def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expecte
     check_filters(whole, pages, tmp_path)
     text = " ".join(re.sub("<[^>]*>", "", unescape(pages["index.html"].decode())).split())
     verdicts, fails = whole.verdicts(), whole.outcomes("data", "published inputs")["fails"]
-    shown = [f"{one.total():,} {name}: {in_words(one)}" for name, one in headlines(whole).items()]
+    shown = [
+        f"{one.total():,} {name}: {describe_verdicts(one)}"
+        for name, one in headlines(whole).items()
+    ]
     shown += [f"Claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
     shown += [f"Claims not run: {whole.claims[NOT_RUN]}"]
     shown += [f"Claims not testable here: {whole.untestable}"]

@@ -1,16 +1,12 @@
 """The words of the documentation: docs/check_language.py and its list of banned phrases."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from harness import load_script
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location(
-    "check_language", REPOSITORY / "docs/check_language.py"
-)
-check_language = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(check_language)
+check_language = load_script("docs/check_language.py")
 
 
 @pytest.mark.parametrize(

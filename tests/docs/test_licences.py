@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from email.message import Message
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+from harness import load_script
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-_SPEC = importlib.util.spec_from_file_location(
-    "make_licences", REPOSITORY / "docs" / "make_licences.py"
-)
-make_licences = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(make_licences)
+make_licences = load_script("docs/make_licences.py")
 
 ROW = re.compile(r"^\| (\S+) \| (\S+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 

@@ -1,17 +1,15 @@
 """Numbers in the documentation: bound to files that exist, worded as bound, and never stale."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from harness import load_script
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("check_numbers", REPOSITORY / "docs/check_numbers.py")
-check_numbers = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(check_numbers)
+check_numbers = load_script("docs/check_numbers.py")
 
 PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
 BOUND = {path: page for path in PAGES if "<!-- numbers" in (page := path.read_text("utf-8"))}

@@ -1,6 +1,5 @@
 """What the documentation names exists: commands, options, targets, links, fields."""
 
-import importlib.util
 import re
 import shlex
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
-from harness import published
+from harness import load_script, published
 from markdown import markdown
 
 from everycell.cli import app
@@ -305,21 +304,15 @@ def test_cards_page_has_every_choice():
     assert named("A paper", "kind") == choices(cards.PaperFile, "kind")
 
 
-@pytest.fixture
-def make_errata():
-    path = REPOSITORY / "docs" / "make_errata.py"
-    spec = importlib.util.spec_from_file_location("make_errata", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+make_errata = load_script("docs/make_errata.py")
 
 
-def test_errata_page_follows_the_cards(make_errata):
+def test_errata_page_follows_the_cards():
     made = make_errata.render(published())
     assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
 
 
-def test_nothing_in_a_card_becomes_markup_of_the_errata_page(make_errata):
+def test_nothing_in_a_card_becomes_markup_of_the_errata_page():
     evil = (
         "<script>alert(1)</script> [here](javascript:alert(1)) ![](http://127.0.0.1:9/a.png) "
         "<javascript:alert(1)> <img src=x onerror=alert(1)> { onclick=alert(1) } `a` # *b*"

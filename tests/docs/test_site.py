@@ -1,6 +1,5 @@
 """The site: every link leads somewhere, nothing is loaded from elsewhere, made pages are whole."""
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -12,6 +11,7 @@ import markdown
 import pandas as pd
 import pytest
 import yaml
+from harness import load_script
 from page import toys
 from workflow.project import copy_tree, quick_site
 
@@ -26,15 +26,8 @@ SCHEMA = json.loads(
 )
 
 
-def script(name):
-    """A module of docs/, which is no package."""
-    spec = importlib.util.spec_from_file_location(name, REPOSITORY / "docs" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-docstrings, check_links = script("docstrings"), script("check_links")
+docstrings = load_script("docs/docstrings.py")
+check_links = load_script("docs/check_links.py")
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,16 @@
 """The definition of the container follows the conda files, and every environment is whole."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+from harness import load_script
 from workflow.project import Project, copy_tree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVS = REPOSITORY / "envs"
 
-spec = importlib.util.spec_from_file_location("make_container", ENVS / "make_container.py")
-make_container = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make_container)
+make_container = load_script("envs/make_container.py")
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 """The locks are complete, agree with each other, and the conda files follow them."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+from harness import load_script
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -22,9 +22,7 @@ GROUPS = [
     "audit",
 ]
 
-spec = importlib.util.spec_from_file_location("make_conda", ENVS / "make_conda.py")
-make_conda = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make_conda)
+make_conda = load_script("envs/make_conda.py")
 
 
 def logical_lines(lock: str) -> list[str]:
