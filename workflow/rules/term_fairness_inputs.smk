@@ -5,8 +5,15 @@ from everycell.collections.planted_bias import SYSTEMS as PLANTED
 
 # TAU is that of the measures, whose module brings scipy.stats: a second more for each start.
 from everycell.collections.planted_bias import TAU
+from everycell.studies.term_fairness.systems import (
+    COUNTERFACTUALS,
+    OVERLAP_ROWS,
+    RANKERS,
+    measured_sets,
+)
 
 FAIRNESS = SETTINGS.term_fairness
+MEASURED_SETS = measured_sets(FAIRNESS)
 #: What papers show of the experiment, by kind: artefact, as KEY/table_1 -> what is its own: of
 #: "example" the artefact whose published cells are the lists, of "means" the names of metrics.
 FAIRNESS_RESULTS = {"example": {}, "depth": {}, "means": {}, "overlap": {}}
@@ -14,72 +21,6 @@ FAIRNESS_RESULTS = {"example": {}, "depth": {}, "means": {}, "overlap": {}}
 WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
 #: What a swap of genders goes by. As an input of rules, so that their receipts name it.
 GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
-#: Rankers of each tier: family, name, run.
-RANKERS = {
-    "embedded": [("planted", ranker, ranker) for ranker in PLANTED_RANKERS],
-    "released": [
-        ("Sparse retrieval", "BM25", "bm25"),
-        ("Sparse retrieval", "BM25+RM3", "bm25+rm3"),
-        ("Sparse retrieval", "SPLADE-tiny", "splade.splade-tiny.zero-shot"),
-        ("Dense retrieval", "all-MiniLM-L6", "dense.minilm.zero-shot"),
-        ("Re-rankers", "Cross-encoder", "cross-fitted.splade-tiny"),
-    ],
-    "full": [
-        ("Sparse retrieval", "BM25", "bm25"),
-        ("Sparse retrieval", "UniCOIL", "unicoil"),
-        ("Sparse retrieval", "DeepImpact", "deepimpact"),
-        ("Dense retrieval", "ANCE", "ance"),
-        ("Dense retrieval", "DistillBERT_KD", "distilbert_kd"),
-        ("Dense retrieval", "DistillBERT_TASB", "distilbert_tasb"),
-        ("Dense retrieval", "TCT-ColBERTv1", "tct_colbert"),
-        ("Dense retrieval", "SBERT", "sbert"),
-        ("Re-rankers", "BERT", "bert"),
-        ("Re-rankers", "MiniLM_KD", "minilm"),
-        ("Re-rankers", "TinyBERT_KD", "tinybert"),
-    ],
-}
-#: Query set -> folder, what its files have before their ending, and the level that is relevant.
-MEASURED_SETS = {
-    "embedded": {"planted": ("work/planted", "", 1)},
-    "released": {
-        "CAsT": ("work/cast", "", FAIRNESS.cast_relevant_from),
-        "GrepBiasIR": ("work/grepbias", "", 1),
-    },
-    "full": {
-        "QS1": ("work/msmarco", ".qs1", 1),
-        "QS2": ("work/msmarco", ".qs2", 1),
-    },
-}
-#: Query set -> folder, that of the counterfactual, and what the files have before their ending.
-COUNTERFACTUALS = {
-    "released": {
-        "CAsT, exchanged": ("work/cast", "work/castswapped", ""),
-        "GrepBiasIR, exchanged": (
-            "work/grepbiasmale",
-            "work/grepbiasmaleswapped",
-            "",
-        ),
-        "GrepBiasIR, as written": ("work/grepbiasmale", "work/grepbiasfemale", ""),
-    },
-    "full": {
-        "QS1": ("work/msmarco", "work/msmarcoswapped", ".qs1"),
-        "QS2": ("work/msmarco", "work/msmarcoswapped", ".qs2"),
-    },
-}
-#: Rankers whose lists before and after an exchange are compared: name, run.
-OVERLAP_ROWS = {
-    "released": [
-        ("BM25", "bm25"),
-        ("SPLADE-tiny", "splade.splade-tiny.zero-shot"),
-        ("Cross-encoder", "cross-fitted.splade-tiny"),
-    ],
-    "full": [
-        ("BM25", "bm25"),
-        ("BERT", "bert"),
-        ("MiniLM", "minilm"),
-        ("TinyBERT", "tinybert"),
-    ],
-}
 
 
 def baseline_of(wildcards):

@@ -20,11 +20,13 @@ from everycell.studies.abolghasemi2026.ch2.systems import (
     ranking_systems,
     tokenised_systems,
 )
+from everycell.studies.abolghasemi2026.ch2.training import (
+    training_on_scidocs,
+    training_on_surrogate_data,
+)
 
 CH2 = SETTINGS.query_by_example
 FULL = CH2.full
-#: More than any task has.
-ALL_PAIRS = 1_000_000
 #: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
 FULL_SEEDS = [SETTINGS.seed + number for number in range(FULL.seeds)]
 FIRST = f"seed-{SETTINGS.seed}"
@@ -35,51 +37,6 @@ EXPANSION = expansions(CH2)
 #: Rows of Tables 2.1 and 2.2, and of the tables of combinations, by tier.
 SYSTEMS, TOKENISED = ranking_systems(CH2), tokenised_systems()
 COMBINED = combined_systems(SETTINGS.seed)
-
-
-def training_on_stand_ins(ranker, settings=CH2):
-    """How a ranker is trained with a small encoder, in few steps.
-
-    A ranker without settings of its own in config.yaml has those of its class.
-    """
-    names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
-    chosen = getattr(settings.models, names.get(ranker.name, ranker.name), None)
-    chosen = ranker.training if chosen is None else chosen.model_dump()
-    return {
-        "pairs": settings.models.pairs,
-        "negatives": ranker.negatives,
-        "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=True),
-        "options": {
-            "epochs": chosen["epochs"],
-            "batch_size": chosen["batch"],
-            "learning_rate": chosen["learning_rate"],
-            "optimiser": ranker.optimiser,
-            "warmup_ratio": 0.1,
-            # Nothing to guard against in one pass over the pairs, and a fifth of the time.
-            "dropout": 0.0,
-            "checkpoint_steps": 100,
-        },
-    }
-
-
-def training_on_scidocs(ranker):
-    """How a ranker is trained on SciDocs: as in the thesis, with all pairs."""
-    chosen = getattr(FULL, ranker.name, FULL.cross_encoder)
-    return {
-        "pairs": ALL_PAIRS,
-        "negatives": chosen.negatives,
-        "reading": ranker.training_reading(FULL.lengths.model_dump(), few_steps=False),
-        "options": {
-            "epochs": chosen.epochs,
-            "batch_size": chosen.batch,
-            "learning_rate": chosen.learning_rate,
-            "optimiser": ranker.optimiser,
-            "schedule": chosen.schedule,
-            "warmup_ratio": chosen.warmup,
-            "bf16": SETTINGS.gpu_precision == "bfloat16",
-            "patience": getattr(chosen, "patience", None),
-        },
-    }
 
 
 LEXICAL = Lexical(
@@ -106,7 +63,7 @@ COLLECTIONS |= {
             # What TILDE has learned of the terms is what cross-encoders start from.
             "tilde": f"work/concepts/models/tilde.{NEW_ENCODER}.all",
         },
-        training=partial(training_on_stand_ins, settings=CH2.concepts),
+        training=partial(training_on_surrogate_data, settings=CH2.concepts),
     ),
     "pydocs": Collection(
         setting="package",
@@ -117,7 +74,7 @@ COLLECTIONS |= {
     "cacm": Collection(
         setting="mixed",
         proposals=max(CH2.expansion),
-        training=training_on_stand_ins,
+        training=partial(training_on_surrogate_data, settings=CH2),
         **LINKED,
     ),
     "cisi": Collection(searched=True, lexical=LEXICAL),
@@ -128,7 +85,9 @@ COLLECTIONS |= {
         lexical=LEXICAL,
         lengths=FULL.lengths.model_dump(),
         proposals=max(FULL_EXPANSION),
-        training=training_on_scidocs,
+        training=partial(
+            training_on_scidocs, settings=FULL, bf16=SETTINGS.gpu_precision == "bfloat16"
+        ),
     ),
 }
 #: Candidate lists of a tier's collection; the combinations leave out tasks that serve checks.

@@ -1,4 +1,9 @@
 # Names of the rules of heuss2025, chapter 4.
+from everycell.studies.heuss2025.ch4.data_sets import (
+    EXPLAINED_DATA,
+    LETOR_FEATURES,
+    RUNS_OF_FEATURES,
+)
 from everycell.studies.heuss2025.ch4.talent_search import OF_CANDIDATES, OF_LISTS
 
 #: Printed inputs of the talent search.
@@ -10,13 +15,6 @@ TALENT_SEARCH_CELLS = declared_inputs("embedded", "heuss2025", "table_4_A_1", "t
 
 EXPLAINED = SETTINGS.list_explanations
 
-#: Data sets of Figure 4.4 by tier, and their names in it.
-EXPLAINED_DATA = {
-    "embedded": {"planted": "Planted", "pydocs": "pydocs"},
-    "released": {"mq2008_fold1": "MQ2008", "mslr_slice": "MSLR slice (surrogate data)"},
-    "full": {"mq2008": "MQ2008", "mslr_web10k": "MSLR-WEB10K"},
-}
-
 
 def explained_data(tier):
     """Data sets of Figure 4.4: in the full tier those whose folders the user names."""
@@ -25,16 +23,6 @@ def explained_data(tier):
     named = {name: shown for name, shown in data.items() if getattr(EXPLAINED.folders, name, None)}
     return named or data
 
-
-#: Features of candidates of pydocs from runs, and the runs.
-RUNS_OF_FEATURES = {
-    "BM25, words": "bm25.SA",
-    "BM25, stems": "bm25.STM2",
-    "BM25, word pieces": "bm25.BERT-Token",
-    "JM language model, stems": "lm.STM2",
-    "Dirichlet language model, stems": "lm-dirichlet.STM2",
-    "SPLADE": "splade.splade-tiny.zero-shot",
-}
 
 #: Released files in the form of LETOR. Fold 1 of MQ2008 trains on S1, S2 and S3 and tests on S5, each
 #: of which is the test part of one fold; what the slice of MSLR trains on is its validation part.
@@ -51,14 +39,6 @@ LETOR_PARTS = {
 FETCHED_TOGETHER |= {
     "mq2008": [path for part in LETOR_PARTS["mq2008_fold1"].values() for path in part],
     "mslr-sample": [path for part in LETOR_PARTS["mslr_slice"].values() for path in part],
-}
-
-#: Number of features.
-LETOR_FEATURES = {
-    "mq2008": 46,
-    "mq2008_fold1": 46,
-    "mslr_slice": 136,
-    "mslr_web10k": 136,
 }
 
 

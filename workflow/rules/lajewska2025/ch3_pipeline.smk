@@ -3,9 +3,6 @@
 # fusion and re-ranking -> measures. Runs are called after the rewriter and the ranker.
 
 
-include: "ch3_pipeline_inputs.smk"
-
-
 # What was said, and what each way of rewriting makes of it.
 use rule step as cast_queries with:
     input:

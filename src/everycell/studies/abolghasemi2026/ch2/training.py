@@ -1,0 +1,58 @@
+"""How the rankers of chapter 2 are trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from everycell.learning.ranker import TrainedRanker
+from everycell.studies.abolghasemi2026.ch2.settings import Concepts, Full, QueryByExample
+
+#: More than any task has.
+ALL_PAIRS = 1_000_000
+
+
+def training_on_surrogate_data(
+    ranker: TrainedRanker, settings: QueryByExample | Concepts
+) -> dict[str, Any]:
+    """How a ranker is trained with a small encoder, in few steps.
+
+    A ranker without settings of its own in config.yaml has those of its class.
+    """
+    names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
+    chosen = getattr(settings.models, names.get(ranker.name, ranker.name), None)
+    chosen = ranker.training if chosen is None else chosen.model_dump()
+    return {
+        "pairs": settings.models.pairs,
+        "negatives": ranker.negatives,
+        "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=True),
+        "options": {
+            "epochs": chosen["epochs"],
+            "batch_size": chosen["batch"],
+            "learning_rate": chosen["learning_rate"],
+            "optimiser": ranker.optimiser,
+            "warmup_ratio": 0.1,
+            # Nothing to guard against in one pass over the pairs, and a fifth of the time.
+            "dropout": 0.0,
+            "checkpoint_steps": 100,
+        },
+    }
+
+
+def training_on_scidocs(ranker: TrainedRanker, settings: Full, bf16: bool) -> dict[str, Any]:
+    """How a ranker is trained on SciDocs: as in the thesis, with all pairs."""
+    chosen = getattr(settings, ranker.name, settings.cross_encoder)
+    return {
+        "pairs": ALL_PAIRS,
+        "negatives": chosen.negatives,
+        "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=False),
+        "options": {
+            "epochs": chosen.epochs,
+            "batch_size": chosen.batch,
+            "learning_rate": chosen.learning_rate,
+            "optimiser": ranker.optimiser,
+            "schedule": chosen.schedule,
+            "warmup_ratio": chosen.warmup,
+            "bf16": bf16,
+            "patience": getattr(chosen, "patience", None),
+        },
+    }

@@ -1,0 +1,76 @@
+"""Rankers and query sets of the experiment on group bias, by tier."""
+
+from __future__ import annotations
+
+from everycell.collections.planted_bias import RANKERS as PLANTED_RANKERS
+from everycell.studies.term_fairness.settings import TermFairness
+
+#: Rankers of each tier: family, name, run.
+RANKERS = {
+    "embedded": [("planted", ranker, ranker) for ranker in PLANTED_RANKERS],
+    "released": [
+        ("Sparse retrieval", "BM25", "bm25"),
+        ("Sparse retrieval", "BM25+RM3", "bm25+rm3"),
+        ("Sparse retrieval", "SPLADE-tiny", "splade.splade-tiny.zero-shot"),
+        ("Dense retrieval", "all-MiniLM-L6", "dense.minilm.zero-shot"),
+        ("Re-rankers", "Cross-encoder", "cross-fitted.splade-tiny"),
+    ],
+    "full": [
+        ("Sparse retrieval", "BM25", "bm25"),
+        ("Sparse retrieval", "UniCOIL", "unicoil"),
+        ("Sparse retrieval", "DeepImpact", "deepimpact"),
+        ("Dense retrieval", "ANCE", "ance"),
+        ("Dense retrieval", "DistillBERT_KD", "distilbert_kd"),
+        ("Dense retrieval", "DistillBERT_TASB", "distilbert_tasb"),
+        ("Dense retrieval", "TCT-ColBERTv1", "tct_colbert"),
+        ("Dense retrieval", "SBERT", "sbert"),
+        ("Re-rankers", "BERT", "bert"),
+        ("Re-rankers", "MiniLM_KD", "minilm"),
+        ("Re-rankers", "TinyBERT_KD", "tinybert"),
+    ],
+}
+#: Query set -> folder, that of the counterfactual, and what the files have before their ending.
+COUNTERFACTUALS = {
+    "released": {
+        "CAsT, exchanged": ("work/cast", "work/castswapped", ""),
+        "GrepBiasIR, exchanged": (
+            "work/grepbiasmale",
+            "work/grepbiasmaleswapped",
+            "",
+        ),
+        "GrepBiasIR, as written": ("work/grepbiasmale", "work/grepbiasfemale", ""),
+    },
+    "full": {
+        "QS1": ("work/msmarco", "work/msmarcoswapped", ".qs1"),
+        "QS2": ("work/msmarco", "work/msmarcoswapped", ".qs2"),
+    },
+}
+#: Rankers whose lists before and after an exchange are compared: name, run.
+OVERLAP_ROWS = {
+    "released": [
+        ("BM25", "bm25"),
+        ("SPLADE-tiny", "splade.splade-tiny.zero-shot"),
+        ("Cross-encoder", "cross-fitted.splade-tiny"),
+    ],
+    "full": [
+        ("BM25", "bm25"),
+        ("BERT", "bert"),
+        ("MiniLM", "minilm"),
+        ("TinyBERT", "tinybert"),
+    ],
+}
+
+
+def measured_sets(settings: TermFairness) -> dict[str, dict[str, tuple[str, str, int]]]:
+    """Query sets of each tier: folder, what its files end with, and the level that is relevant."""
+    return {
+        "embedded": {"planted": ("work/planted", "", 1)},
+        "released": {
+            "CAsT": ("work/cast", "", settings.cast_relevant_from),
+            "GrepBiasIR": ("work/grepbias", "", 1),
+        },
+        "full": {
+            "QS1": ("work/msmarco", ".qs1", 1),
+            "QS2": ("work/msmarco", ".qs2", 1),
+        },
+    }

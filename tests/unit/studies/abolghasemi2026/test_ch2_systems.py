@@ -1,0 +1,35 @@
+"""abolghasemi2026, chapter 2: systems by tier, as the rules read them."""
+
+import pytest
+
+from everycell.studies.abolghasemi2026.ch2.settings import QueryByExample
+from everycell.studies.abolghasemi2026.ch2.systems import (
+    combined_systems,
+    ranking_systems,
+    tokenised_systems,
+)
+
+
+@pytest.mark.parametrize(
+    ("encoders", "rows"),
+    [({}, "abcefhijkl"), ({"tilde_msmarco": "a/b", "tildev2_msmarco": "a/c"}, "abcdefghijkl")],
+)
+def test_rows_on_scidocs_that_need_a_model_of_the_user_are_left_out_without_it(encoders, rows):
+    systems = ranking_systems(QueryByExample(encoders=encoders))
+    assert "".join(row for row, *_ in systems["full"]) == rows
+
+
+def test_each_row_of_a_tier_is_one_run():
+    for by_tier in (ranking_systems(QueryByExample()), tokenised_systems(), combined_systems(7)):
+        assert by_tier.keys() == {"embedded", "released", "full"}
+        for tier, systems in by_tier.items():
+            for place in (0, 3):
+                values = [system[place] for system in systems]
+                assert len(values) == len(set(values)), tier
+            assert [row for row, *_ in systems] == sorted(row for row, *_ in systems)
+
+
+def test_no_package_brings_scibert_to_the_embedded_tier():
+    tokenised = tokenised_systems()
+    assert len(tokenised["released"]) == 11
+    assert not [system for system in tokenised["embedded"] if "SciBERT" in system[2]]
