@@ -122,11 +122,11 @@ def scores(counts: Confusion) -> Scores:
 def fitting_confusions(
     published: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
 ) -> list[Confusion]:
-    """All counts of right and wrong answers that are compatible with printed measures.
+    """All counts of right and wrong answers that are compatible with published measures.
 
     Parameters
     ----------
-    printed
+    published
         Measures (fields of `Scores`) in percent; `accuracy` must be among them.
     satisfied, dissatisfied
         Samples of each class.
