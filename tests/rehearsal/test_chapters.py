@@ -13,7 +13,7 @@ from rehearsal.targets import CHAPTERS, IN_THE_SUITE
 from workflow.endpoint_runs import KEY, check_key
 from workflow.project import Project
 
-from everycell.cli.full_tier import asked_for
+from everycell.cli.full_tier import select_full
 from everycell.engine.artefacts import load_papers
 from everycell.engine.render.page.vocabulary import page_of_chapter
 
@@ -42,7 +42,7 @@ def test_a_chapter_runs_to_verdicts_and_page(stage: Stage, targets: tuple[str, .
     assert "Left out" not in done.stdout
     papers = load_papers(stage.folder / "published")
     for target in targets:
-        artefacts = asked_for(papers, target)[1]
+        artefacts = select_full(papers, target)[1]
         assert artefacts
         for artefact in artefacts:
             report = project.verdicts(artefact.id, "full")

@@ -46,7 +46,7 @@ def _warn_once(
 
 
 def missing_module(error: ModuleNotFoundError) -> str:
-    """Say which module is missing, and which extra brings it.
+    """Say which module is missing, and which extra has it.
 
     Examples
     --------

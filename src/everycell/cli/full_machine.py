@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
     state: Literal["ok", "missing", "unknown"]
     what: str
-    found: str
+    finding: str
     do: str = ""
 
 
@@ -125,11 +125,11 @@ def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
     for folders, size in by_device.values():
         free = shutil.disk_usage(folders[0]).free / 1e9
         location = "here" if folders[0] == root.absolute() else str(folders[0])
-        what, found = f"disk: {number(size)} GB {location}", f"{number(free)} GB free"
+        what, finding = f"disk: {number(size)} GB {location}", f"{number(free)} GB free"
         if free >= size:
-            yield Row("ok", what, found)
+            yield Row("ok", what, finding)
         else:
-            yield Row("missing", what, found, f"free {number(size - free)} GB {location}")
+            yield Row("missing", what, finding, f"free {number(size - free)} GB {location}")
 
 
 def gpus() -> list[tuple[str, float]] | None:
@@ -161,13 +161,13 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
     nodes = "a cluster's nodes may have it" if sends else ""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
     largest = max(run.memory_gb for run in runs)
-    what, found = f"memory: {number(largest)} GB", f"{number(memory)} GB here"
+    what, finding = f"memory: {number(largest)} GB", f"{number(memory)} GB here"
     if memory >= largest:
-        yield Row("ok", what, found)
+        yield Row("ok", what, finding)
     elif sends:
-        yield Row("unknown", what, f"{found}; {nodes}")
+        yield Row("unknown", what, f"{finding}; {nodes}")
     else:
-        yield Row("missing", what, found, f"take a machine with {number(largest)} GB of memory")
+        yield Row("missing", what, finding, f"take a machine with {number(largest)} GB of memory")
     # A GGUF file has numbers in few bits, for processors.
     on_gpu = [run.gpu_gb for run in runs if run.gpu_gb and not run.models]
     on_gpu += [need.gpu_gb or 0 for need in models.values() if not need.source.endswith(".gguf")]
@@ -176,15 +176,15 @@ def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iter
     size = number(max(on_gpu))
     what, do = f"GPU: {size} GB", f"take a machine with a GPU of {size} GB"
     devices = gpus()
-    found = ", ".join(f"{name}, {number(size)} GB" for name, size in devices or ())
+    finding = ", ".join(f"{name}, {number(size)} GB" for name, size in devices or ())
     if devices and max(size for _, size in devices) >= max(on_gpu):
-        yield Row("ok", what, found)
+        yield Row("ok", what, finding)
     elif sends:
         yield Row("unknown", what, f"none of that size here; {nodes}")
     elif devices is None:
         yield Row("unknown", what, "neither nvidia-smi nor torch can tell")
     else:
-        yield Row("missing", what, found or "none here", do)
+        yield Row("missing", what, finding or "none here", do)
     if not sends and devices and "+cpu" in metadata.version("torch"):
         yield Row(
             "missing", "torch that uses the GPU", "the CPU build is installed",

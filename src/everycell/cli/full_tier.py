@@ -260,13 +260,13 @@ def _money(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) 
     for run in runs:
         for name in dict.fromkeys(name for key in run.models for name in names[key]):
             runs_by_model.setdefault(name, []).append(run)
-    for name, model_runs in runs_by_model.items():
+    for name, askers in runs_by_model.items():
         endpoint = settings.language_models.endpoints.get(name)
         if endpoint is None:
             continue
-        prompt, answer = tokens(model_runs, "prompt") / 1e6, tokens(model_runs, "answer") / 1e6
+        prompt, answer = tokens(askers, "prompt") / 1e6, tokens(askers, "answer") / 1e6
         what = (
-            f"money for {name}: {sum(run.requests for run in model_runs):,} requests, {number(prompt)} "
+            f"money for {name}: {sum(run.requests for run in askers):,} requests, {number(prompt)} "
             f"million tokens of prompts, {number(answer)} of answers"
         )
         prices = endpoint.prices

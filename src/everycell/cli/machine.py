@@ -88,13 +88,11 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
         )
         rows = [*missing, *rows] if name else rows
     number = len(artefacts) - len(ready)
-    remainder = (
-        f"; for the other {number} set {', '.join(unset)}" if name and ready and unset else ""
-    )
+    note = f"; for the other {number} set {', '.join(unset)}" if name and ready and unset else ""
     if faults:
-        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{remainder}."
+        ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{note}."
     elif unset:
-        ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{remainder}."
+        ending = f"{target} can start with {len(ready)} of {len(artefacts)} artefacts{note}."
     else:
         ending = f"{target} can start."
     takes = tier.takes(artefact.id for artefact in ready or artefacts)

@@ -12,7 +12,7 @@ from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.published_cells import CardError
 from everycell.engine.tiers import TIERS, Tier
 
-#: Spellings, in print and by readers, of the kinds of names that have a number.
+#: Spellings, in papers and by readers, of the kinds of names that have a number.
 _KINDS = {
     "table": "table",
     "tab": "table",
@@ -142,9 +142,9 @@ chapter or artefact; `everycell list` names all.
         words = words_of(text)
         selections, tier = self._known.get(words, []), None
         if not selections and words:
-            for word, others in ((words[0], words[1:]), (words[-1], words[:-1])):
-                if word in TIERS and others in self._known:
-                    selections, tier = self._known[others], cast(Tier, word)
+            for word, name in ((words[0], words[1:]), (words[-1], words[:-1])):
+                if word in TIERS and name in self._known:
+                    selections, tier = self._known[name], cast(Tier, word)
         if not selections:
             raise CardError(f"{text!r} is not a paper, chapter or artefact; {self._hint(words)}")
         if len(selections) > 1:

@@ -111,28 +111,28 @@ def print_for_programs(
     table,k,tau
     order,5,0.25
     """
-    named = {"rows": frames} if isinstance(frames, pd.DataFrame) else frames
+    tables = {"rows": frames} if isinstance(frames, pd.DataFrame) else frames
     if form == "csv":
         table = frames
         if not isinstance(table, pd.DataFrame):
             # A count that other tables lack stays a whole number.
-            whole = {name: frame.select_dtypes("int").columns for name, frame in named.items()}
+            integers = {name: frame.select_dtypes("int").columns for name, frame in tables.items()}
             parts = [
-                frame.astype(dict.fromkeys(whole[name], "Int64")).assign(table=name)
-                for name, frame in named.items()
+                frame.astype(dict.fromkeys(integers[name], "Int64")).assign(table=name)
+                for name, frame in tables.items()
             ]
             table = pd.concat(parts, ignore_index=True)
             table.insert(0, "table", table.pop("table"))
         typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
     elif form == "json":
-        print_json(dict(more or {}) | {name: records(frame) for name, frame in named.items()})
+        print_json(dict(more or {}) | {name: records(frame) for name, frame in tables.items()})
     else:
-        typer.echo("\n\n".join(frame_as_tex(frame) for frame in named.values()))
+        typer.echo("\n\n".join(frame_as_tex(frame) for frame in tables.values()))
 
 
-def print_json(said: Any) -> None:
+def print_json(value: Any) -> None:
     """Print output for a program."""
-    typer.echo(json.dumps(said, indent=1, ensure_ascii=False))
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def frame_as_tex(frame: pd.DataFrame) -> str:
@@ -151,7 +151,7 @@ def frame_as_tex(frame: pd.DataFrame) -> str:
     """
     from everycell.engine.render.tables.latex import escape_tex
 
-    lines = [[str(column) for column in frame.columns], *map(shown_values, rows_of(frame))]
+    lines = [[str(column) for column in frame.columns], *map(format_values, rows_of(frame))]
     head, *body = (" & ".join(map(escape_tex, line)) + r" \\" for line in lines)
     sides = "".join("r" if is_number(frame[column]) else "l" for column in frame.columns)
     return "\n".join(
@@ -172,18 +172,18 @@ def rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
     return frame.itertuples(index=False, name=None)
 
 
-def shown_values(row: Iterable[Any]) -> list[str]:
+def format_values(row: Iterable[Any]) -> list[str]:
     """Values as readers see them: numbers with four decimals, so that no p is shown as 0.
 
     Examples
     --------
-    >>> shown_values(["q1", 10, 0.25, 2e-12, float("nan")])
+    >>> format_values(["q1", 10, 0.25, 2e-12, float("nan")])
     ['q1', '10', '0.2500', '<0.0001', '-']
     """
-    return [_shown(value) if isinstance(value, float) else str(value) for value in row]
+    return [_format_number(value) if isinstance(value, float) else str(value) for value in row]
 
 
-def _shown(value: float) -> str:
+def _format_number(value: float) -> str:
     if value != value:
         return "-"
     return "<0.0001" if 0 < value < 0.00005 else f"{value:.4f}"
@@ -214,7 +214,7 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
         side = "right" if is_number(frame[column]) else "left"
         table.add_column(str(column), justify=side)
     for row in rows_of(frame):
-        table.add_row(*shown_values(row))
+        table.add_row(*format_values(row))
     console.print(table)
 
 
@@ -229,8 +229,8 @@ def moved_values(differences: Iterable[Difference]) -> pd.DataFrame:
     rows = []
     for result in differences:
         if result.only_in:
-            there = ["there" if side == result.only_in else "" for side in ("first", "second")]
-            rows.append([result.name, "result", "", *there])
+            sides = ["there" if side == result.only_in else "" for side in ("first", "second")]
+            rows.append([result.name, "result", "", *sides])
         for what in ("cell", "verdict", "conclusion"):
             moved = getattr(result, f"{what}s")
             rows += [[result.name, what, one.key, one.old or "", one.new or ""] for one in moved]

@@ -132,11 +132,11 @@ def can_be_run(artefact: Artefact, tier: Tier) -> bool:
 
 def collect_results(
     papers: Mapping[str, Paper],
-    wanted: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
+    is_selected: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
     audits: FindAudits | None = None,
 ) -> list[Result]:
     """Collect results of the papers, and report on standard error which are not trusted."""
-    results = collect(papers, RESULTS, ROOT, wanted=wanted, audits=audits)
+    results = collect(papers, RESULTS, ROOT, include=is_selected, audits=audits)
     warn_of_faults(results)
     return results
 

@@ -187,10 +187,10 @@ def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:
                 | {name: getattr(cell, name) for name in names}
             )
         if not result.report.cells and not artefact.cells.empty:
-            printed = artefact.cells[[*artefact.key_columns, "value"]].rename(
+            cells = artefact.cells[[*artefact.key_columns, "value"]].rename(
                 columns={"value": "published"}
             )
-            rows += printed.assign(tier=result.tier, verdict=result.report.state).to_dict("records")
+            rows += cells.assign(tier=result.tier, verdict=result.report.state).to_dict("records")
     columns = ["tier", *artefact.key_columns, "published", "reproduced", *names, "cause"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -8,7 +8,7 @@ from harness import published
 from pydantic import ValidationError
 from rehearsal.targets import CHAPTERS
 
-from everycell.cli.full_tier import asked_for
+from everycell.cli.full_tier import select_full
 from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
@@ -84,7 +84,7 @@ def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
         artefact.id
         for targets in CHAPTERS
         for target in targets
-        for artefact in asked_for(papers, target)[1]
+        for artefact in select_full(papers, target)[1]
     }
     missing = {
         f"full_{artefact.paper}_ch{artefact.chapter}"

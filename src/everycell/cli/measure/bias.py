@@ -56,7 +56,7 @@ def count_group_terms(
         from everycell.text.tokenise import tokeniser
 
         tokenise = tokeniser("SA")
-    seen: set[str] = set()
+    occurring: set[str] = set()
     with Progress(
         TextColumn("{task.completed:,.0f} documents"),
         TimeElapsedColumn(),
@@ -64,7 +64,7 @@ def count_group_terms(
         transient=True,
         disable=not sys.stderr.isatty(),
     ) as progress:
-        count_terms(progress.track(texts), groups, out, tokenise=tokenise, matched_terms=seen)
+        count_terms(progress.track(texts), groups, out, tokenise=tokenise, matched_terms=occurring)
     number, with_terms = documents_with_terms(out)
     sizes = ", ".join(f"{len(terms)} of {group}" for group, terms in groups.items())
     typer.echo(
@@ -73,7 +73,7 @@ def count_group_terms(
     for group, terms in groups.items():
         if len(terms) == 1 and len(groups) > 2:
             typer.echo(f"Group {group} has one term, {terms[0]}; if that is a header, remove it.")
-        if unseen := [term for term in terms if term not in seen]:
+        if unseen := [term for term in terms if term not in occurring]:
             typer.echo(f"Terms of {group} that occur in no document: {', '.join(unseen)}.")
 
 

@@ -36,10 +36,11 @@ def cite_check(
         int,
         typer.Option(help="Largest number of words in a statement; longer ones are claims.", min=1),
     ] = 8,
-    least: Annotated[
+    share: Annotated[
         float | None,
         typer.Option(
-            help="Share of words that makes two statements equal; default: one contains the other."
+            "--least",
+            help="Share of words that makes two statements equal; default: one contains the other.",
         ),
     ] = None,
     style: Annotated[
@@ -64,7 +65,7 @@ def cite_check(
     from everycell.rag.interventions import outcomes, same_words, shared_words
 
     config = read_config(Path("config.yaml"))
-    same = same_words if least is None else shared_words(least)
+    same = same_words if share is None else shared_words(share)
     cited = read_answers(answers, read_passages(passages))
     forged = forged_instances(cited, seed=seed, longest=longest)
     citing = citing_style(style)

@@ -119,12 +119,12 @@ def explain(
         known = ", ".join(table["query"].unique()[:5])
         raise CardError(f"{data} has no query {query}; it has {known} and so on.")
     if background is None:
-        others = table[~of_query]
+        pool_rows = table[~of_query]
     else:
-        others, _ = columns_of_model(background, read_letor(background, first=0), forest, first)
-    if len(others) < samples:
+        pool_rows, _ = columns_of_model(background, read_letor(background, first=0), forest, first)
+    if len(pool_rows) < samples:
         raise CardError(
-            f"{background or data} has {len(others)} documents for the background, and "
+            f"{background or data} has {len(pool_rows)} documents for the background, and "
             f"--samples is {samples}; ask for fewer, or name a larger --background."
         )
     vectors = table[of_query].iloc[:, 2:].to_numpy(dtype=float)
@@ -133,7 +133,7 @@ def explain(
             f"Query {query} has {len(vectors)} documents; --document is from 1 to that number."
         )
     rng = np.random.default_rng(seed)
-    pool = others.iloc[:, 2:].to_numpy(dtype=float)
+    pool = pool_rows.iloc[:, 2:].to_numpy(dtype=float)
     sample = pool[rng.choice(len(pool), samples, replace=False)]
     attributions = attributed_list(
         ExplainedList(forest, vectors, sample),
