@@ -25,9 +25,9 @@ def written(tmp_path, rows):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"score": 2}, r"row 3: relevance is '2'; allowed is 0 or 1"),
-        ({"sensitive_attribute": "M"}, r"row 3: group is 'M'; allowed is H or L"),
-        ({"feature_7": "many"}, r"row 3: feature_7 is 'many'; allowed is a finite number"),
+        ({"score": 2}, r"row 3: relevance is '2'"),
+        ({"sensitive_attribute": "M"}, r"row 3: group is 'M'"),
+        ({"feature_7": "many"}, r"row 3: feature_7 is 'many'"),
         ({"feature_25": np.nan}, r"row 3: feature_25 is 'nan'"),
     ],
 )

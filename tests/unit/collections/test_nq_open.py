@@ -54,14 +54,14 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (row(passages=[]), "'what has delft' has 0 gold passages; allowed is one"),
+        (row(passages=[]), "'what has delft' has 0 gold passages"),
         (row(passages=[passage(gold=False)]), "has 0 gold passages"),
         (row(passages=[passage(), passage("Hills.")]), "has 2 gold passages"),
         (row(passages=[passage(text=" \n")]), "`ctxs.0.text`"),
         (row(passages=[passage(gold="yes")]), "`ctxs.0.isgold` is 'yes'"),
         (row(question=""), "`question`"),
         (row(answers=[]), "`answers`"),
-        (row(answers=["canals", " "]), "has an answer without a text; remove it"),
+        (row(answers=["canals", " "]), "has an answer without a text"),
         ({"question": "what"}, "`answers` is missing"),
         ([], "not a JSON object"),
     ],

@@ -67,18 +67,18 @@ def test_blank_lines_are_no_responses(save):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"judge": ""}, r"line 1: 'judge' is ''; allowed is any name"),
-        ({"qid": 7}, r"line 1: 'qid' is 7; allowed is any name"),
-        ({"nuggets": "red"}, r"line 1: 'nuggets' is 'red'; allowed is a list of texts"),
-        ({"assignment": ["support", 1]}, r"line 1: 'assignment' is .*; allowed is a list of texts"),
-        ({"importance": ["vital", "nice"]}, r"nugget 2 has the importance 'nice'; allowed are vit"),
-        ({"assignment": ["supports"] * 2}, r"nugget 1 has the assignment 'supports'; allowed are"),
-        ({"assignment": ["support"]}, r"2 nuggets, 2 labels of importance and 1 of support; each"),
-        ({"importance": ["okay"] * 3}, r"2 nuggets, 3 labels of importance and 2 of support; each"),
-        ({"v_strict": float("nan")}, r"'v_strict' is nan; a score is a number from 0 to 1"),
-        ({"v_strict": 1.5}, r"'v_strict' is 1.5; a score is a number from 0 to 1"),
-        ({"v_strict": True}, r"'v_strict' is True; a score is a number from 0 to 1"),
-        ({"v_strict": None}, r"'v_strict' is None; a score is a number from 0 to 1"),
+        ({"judge": ""}, r"line 1: 'judge' is ''"),
+        ({"qid": 7}, r"line 1: 'qid' is 7"),
+        ({"nuggets": "red"}, r"line 1: 'nuggets' is 'red'"),
+        ({"assignment": ["support", 1]}, r"line 1: 'assignment' is .*"),
+        ({"importance": ["vital", "nice"]}, r"nugget 2 has the importance 'nice'"),
+        ({"assignment": ["supports"] * 2}, r"nugget 1 has the assignment 'supports'"),
+        ({"assignment": ["support"]}, r"2 nuggets, 2 labels of importance and 1 of support"),
+        ({"importance": ["okay"] * 3}, r"2 nuggets, 3 labels of importance and 2 of support"),
+        ({"v_strict": float("nan")}, r"'v_strict' is nan"),
+        ({"v_strict": 1.5}, r"'v_strict' is 1.5"),
+        ({"v_strict": True}, r"'v_strict' is True"),
+        ({"v_strict": None}, r"'v_strict' is None"),
     ],
 )
 def test_a_bad_line_is_named(save, changes, said):
@@ -160,11 +160,7 @@ def test_every_table_is_known_to_the_registry():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (
-            "a_nuggets_importance",
-            "x",
-            "lacks the column 'a_nuggets_importance'; it ends with \\['a_aut",
-        ),
+        ("a_nuggets_importance", "x", "lacks the column 'a_nuggets_importance'"),
         (
             "['vital', 'vital']",
             "['vital', vital]",
@@ -172,7 +168,7 @@ def test_every_table_is_known_to_the_registry():
         ),
         ("['vital', 'vital']", "['vital', 'nice']", "line 3: nugget 2 has the importance 'nice'"),
         (";0.5", ";", "line 3: 'a_v_strict_score' is not a list or number"),
-        (";0.5", ";1.5", "line 3: 'v_strict' is 1.5; a score is a number from 0 to 1"),
+        (";0.5", ";1.5", "line 3: 'v_strict' is 1.5"),
     ],
 )
 def test_a_bad_table_is_named(tabled, old, new, said):

@@ -197,8 +197,8 @@ def test_files_that_cannot_be_used(read, name, changed, message):
     [
         ("2\t5\t1", r"CACM-0001.html, line 16: .*\(cite\) to CACM-0002, which has no link back"),
         ("9\t4\t1", r"line 16: .*\(coupling\) to CACM-0009, which is not there"),
-        ("1\t7\t1", "line 16: .* is not a link of CACM-0001; .* type 4, 5 or 6"),
-        ("1\t5\t2", "line 16: .* is not a link of CACM-0001; a link is 'record, type, 1'"),
+        ("1\t7\t1", "line 16: .* is not a link of CACM-0001"),
+        ("1\t5\t2", "line 16: .* is not a link of CACM-0001"),
     ],
 )
 def test_links_that_cannot_be_used(tmp_path, links, message):

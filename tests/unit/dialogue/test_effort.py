@@ -42,7 +42,7 @@ ONE = tasks(("1_1", "p1", 10, 0.1))
     ("call", "message"),
     [
         (lambda: passage_effort(ONE[:0], 1), "There are 0 tasks of 1 people"),
-        (lambda: passage_effort(ONE, 0), "of 0 people: give one person or more"),
+        (lambda: passage_effort(ONE, 0), "of 0 people"),
         (lambda: passage_effort(ONE, 3), "There are 1 tasks of 3 people"),
         (
             lambda: passage_effort(tasks(("1_1", "p2", 10, 0.1)), 1, ONE),

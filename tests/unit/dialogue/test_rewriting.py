@@ -123,7 +123,7 @@ def test_the_full_context_has_what_was_said():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "short"}, "form is 'short': give 'trimmed' or 'full'"),
+        ({"form": "short"}, "form is 'short'"),
         ({"form": "full", "length": 9}, "length is 9 with the form 'full'"),
         ({"answers": {"9_1": "a"}}, "an answer to '9_1', which is not among the 4 turns"),
         ({"length": 2}, "Turn '7_1': The utterance 'what is hail' has 3 units"),

@@ -42,7 +42,7 @@ def test_the_union_of_overlapping_spans_counts_each_character_once():
         ([(-1, 2)], "the span -1 to 2 is not within"),
         ([(3, 1)], "the span 3 to 1 ends before it starts"),
         ([(2, 2)], "the span 2 to 2 is empty"),
-        ([(2, 4), (0, 3)], "the spans 0 to 3 and 2 to 4 overlap; .*overlapping='union'"),
+        ([(2, 4), (0, 3)], "the spans 0 to 3 and 2 to 4 overlap"),
         ([(0, 5), (1, 2)], "the spans 0 to 5 and 1 to 2 overlap"),
     ],
 )
@@ -179,15 +179,12 @@ PAIR = np.ones((2, 3), dtype=bool)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: jaccard(PAIR, 3), "k is 3 for 2 people: give 1 to 2"),
+        (lambda: jaccard(PAIR, 3), "k is 3 for 2 people"),
         (lambda: jaccard(PAIR, 0), "k is 0"),
-        (lambda: jaccard([[1, 0]]), "the type int64: give truth values"),
+        (lambda: jaccard([[1, 0]]), "the type int64"),
         (lambda: jaccard(PAIR[0]), r"the shape \(3,\)"),
         (lambda: mean_jaccard({}), "There are no texts"),
-        (
-            lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}),
-            "'b' has 1 annotations and 'a' has 2",
-        ),
+        (lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}), "'b' has 1 annotations and 'a' has 2"),
         (lambda: reference_similarity(PAIR, PAIR[:, :2]), "have 3 and 2 characters"),
         (lambda: reference_similarity(PAIR, PAIR, "median"), "aggregation is 'median'"),
         (lambda: reference_similarity(PAIR, PAIR, "majority", majority=3), "majority is 3 for 2"),

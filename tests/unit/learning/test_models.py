@@ -244,11 +244,11 @@ def test_a_tokenizer_of_another_model_is_refused(damaged):
 @pytest.mark.parametrize(
     ("head", "seed", "message"),
     [
-        ("masked-lm", None, "lack cls.predictions.bias, .* and more; take a model"),
+        ("masked-lm", None, "lack cls.predictions.bias, .* and more"),
         ("masked-lm", 1, "cannot be used as masked-lm"),
-        ("tildev2", 1, "lack tok_proj.bias, tok_proj.weight; take a model"),
-        ("classifier", None, "lack classifier.bias, classifier.weight; .* give a seed"),
-        ("ranker", None, "no head 'ranker'; the heads are masked-lm, "),
+        ("tildev2", 1, "lack tok_proj.bias, tok_proj.weight"),
+        ("classifier", None, "lack classifier.bias, classifier.weight"),
+        ("ranker", None, "no head 'ranker'"),
     ],
 )
 def test_a_model_without_the_head_is_refused(encoder, head, seed, message):
