@@ -28,7 +28,7 @@ from everycell.learning.asap import (
 )
 from everycell.learning.hawkes import Asap, AsapConfig, asap_from_encoder
 from everycell.learning.hub import ModelError
-from everycell.learning.models import device, load_model
+from everycell.learning.models import device, load_model, load_weights
 from everycell.learning.quiet import quiet
 from everycell.learning.satisfaction import (
     UTTERANCE,
@@ -195,10 +195,8 @@ def train_asap(
         },
     )
     with quiet():
-        trained, report = Asap.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
-        )
-    if missing := sorted(report["missing_keys"]):
+        trained, missing = load_weights(Asap, folder, str(folder))
+    if missing:
         # transformers draws what it does not find.
         raise ModelError(
             f"The weights in {folder} lack {missing[0]!r}: remove the folder, and the model is "

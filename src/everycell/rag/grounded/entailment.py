@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
 from everycell.engine.arrays import FloatArray
-from everycell.learning.models import ModelError, device, model_folder
+from everycell.learning.models import (
+    ModelError,
+    device,
+    load_weights,
+    model_folder,
+    read_tokenizer,
+)
 
 #: Labels of an NLI model, in any order and case.
 LABELS = ("entailment", "contradiction", "neutral")
@@ -27,22 +33,13 @@ def load_inference(
 ) -> tuple[Any, Any]:
     """Load an NLI model with its tokenizer, from safetensors."""
     folder = model_folder(source, network=network, revision=revision)
-    try:
-        model = AutoModelForSequenceClassification.from_pretrained(
-            folder, use_safetensors=True, local_files_only=True, trust_remote_code=False
-        )
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(
-            f"{source}: cannot be loaded as a model of inference ({str(error)[:200]}); give a "
-            "folder with config.json, a tokenizer and safetensors."
-        ) from None
+    kind = AutoModelForSequenceClassification
+    model, _ = load_weights(kind, folder, str(source), dtype="auto")
+    tokenizer = read_tokenizer(folder, str(source))
     labels = [str(name).lower() for name in model.config.id2label.values()]
     if sorted(labels) != sorted(LABELS):
         raise ModelError(
-            f"{source}: its labels are {', '.join(labels)}; a model of inference has "
+            f"{source}: its labels are {', '.join(labels)}; an NLI model has "
             f"{', '.join(LABELS)}. Correct id2label in its config.json, or give another model."
         )
     return model.to(device()).eval(), tokenizer
