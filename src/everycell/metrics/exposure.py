@@ -268,10 +268,6 @@ def group_exposure(
     [[[1.0, 0.0], [1.0, 0.631], [1.5, 0.631]]]
     """
     array, mask = checked_lists(alignment, listed, "alignments")
-    if array.ndim != 3:
-        raise ValueError(
-            f"The alignments have the shape {array.shape}; give queries x ranks x groups."
-        )
     return np.cumsum(array * checked_weights(weights, mask.shape[1])[:, None], axis=1)
 
 

@@ -10,14 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray
-from everycell.metrics.exposure import (
-    alignments,
-    awrf,
-    checked_lists,
-)
+from everycell.metrics.exposure import alignments, awrf
 from everycell.metrics.nfairr import TAU, checked_ideal, ideal_fairr, neutrality, nfairr
 from everycell.metrics.ranked_counts import RankedCounts
-from everycell.metrics.ranked_lists import checked_counts
+from everycell.metrics.ranked_lists import checked_lists
 from everycell.metrics.term_counts import check_counts
 from everycell.metrics.texfair import (
     check_lengths,
@@ -71,8 +67,8 @@ def fairness_curves(
     {'NFaiRR': [[1.0, 0.613]], 'TExFAIR': [[0.0, 0.884]],
      'TExFAIR without RBDF': [[0.0, 0.884]], 'AWRF': [[1.0, 0.226]]}
     """
-    array, mask = checked_counts(counts, listed)
-    tokens, _ = checked_lists(lengths, listed, "lengths")
+    array, mask = checked_lists(counts, listed, "counts")
+    tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
     # Checked here, so that messages number queries from the first of all, not of a block.
     check_lengths(array, tokens)
     best = None if ideal is None else checked_ideal(ideal, mask)

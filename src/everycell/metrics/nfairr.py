@@ -24,7 +24,7 @@ from everycell.metrics.exposure import (
     total_of,
 )
 from everycell.metrics.ranked_lists import (
-    checked_counts,
+    checked_lists,
     checked_target,
 )
 
@@ -191,7 +191,7 @@ def nfairr(
     >>> nfairr([[[0, 2], [0, 0], [2, 2]]]).round(3).tolist()
     [[0.0, 0.387, 0.531]]
     """
-    array, mask = checked_counts(counts, listed)
+    array, mask = checked_lists(counts, listed, "counts")
     bias = checked_weights(weights, mask.shape[1])
     omega = np.where(mask, neutrality(array, tau=tau, target=target), 0.0)
     best = np.cumsum(bias)[None] if ideal is None else checked_ideal(ideal, mask)

@@ -72,9 +72,7 @@ def stopping(
     """
     if not 0 < max_gain < np.inf:
         raise ValueError(f"The highest gain is {max_gain}; give a number above 0.")
-    array, _ = checked_lists(gains, listed, "gains")
-    if array.ndim != 2:
-        raise ValueError(f"The gains have the shape {array.shape}; give queries x ranks.")
+    array, _ = checked_lists(gains, listed, "gains", axes=2)
     if array.max(initial=0.0) > max_gain:
         raise ValueError(
             f"A gain is {array.max():g} and the highest gain {max_gain:g}; gains are from 0 to "

@@ -46,20 +46,20 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
 
 
 def checked_lists(
-    values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str
+    values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str, axes: int = 3
 ) -> tuple[FloatArray, BoolArray]:
-    """Values at ranks as an array of at least two axes, and the mask of ranks with a document.
+    """Values as queries x ranks (x groups, with three axes), and the mask of listed ranks.
 
     Examples
     --------
-    >>> checked_lists([[2.0, 9.0]], [[True, False]], "counts")[0].tolist()
+    >>> checked_lists([[2.0, 9.0]], [[True, False]], "gains", axes=2)[0].tolist()
     [[2.0, 0.0]]
     """
     array = np.asarray(values, dtype=float)
-    if array.ndim not in (2, 3) or array.shape[1] == 0:
+    if array.ndim != axes or array.shape[1] == 0:
         raise ValueError(
-            f"The {name} have the shape {array.shape}; give queries x ranks (x groups), with one "
-            "rank or more."
+            f"The {name} have the shape {array.shape}; give queries x ranks"
+            f"{' x groups' if axes == 3 else ''}, with one rank or more."
         )
     if listed is None:
         mask = np.ones(array.shape[:2], dtype=bool)
@@ -77,19 +77,9 @@ def checked_lists(
                 "list has no gaps, so move its documents up."
             )
         if not mask.all():
-            array = np.where(mask.reshape(mask.shape + (1,) * (array.ndim - 2)), array, 0.0)
+            array = np.where(mask.reshape(mask.shape + (1,) * (axes - 2)), array, 0.0)
     low = array.min(initial=0.0)
     if not (low >= 0 and array.max(initial=0.0) < np.inf):
         bad = array[~(np.isfinite(array) & (array >= 0))][0]
         raise ValueError(f"The {name} hold {bad:g}; give numbers of 0 or more.")
-    return array, mask
-
-
-def checked_counts(
-    counts: npt.ArrayLike, listed: npt.ArrayLike | None
-) -> tuple[FloatArray, BoolArray]:
-    """Counts of groups as queries x ranks x groups, and which ranks are listed."""
-    array, mask = checked_lists(counts, listed, "counts")
-    if array.ndim != 3:
-        raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
     return array, mask

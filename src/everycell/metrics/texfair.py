@@ -25,7 +25,6 @@ from everycell.metrics.exposure import (
     total_of,
 )
 from everycell.metrics.ranked_lists import (
-    checked_counts,
     checked_lists,
     checked_target,
 )
@@ -75,9 +74,7 @@ def term_exposure(
     [[[0.25, 0.0], [0.4077, 0.3155]]]
     """
     array, mask = checked_lists(counts, listed, "counts")
-    if array.ndim != 3:
-        raise ValueError(f"The counts have the shape {array.shape}; give queries x ranks x groups.")
-    tokens, _ = checked_lists(lengths, listed, "lengths")
+    tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
     check_lengths(array, tokens)
     factor = checked_weights(weights, mask.shape[1]) / np.where(tokens > 0, tokens, 1)
     return np.cumsum(array * factor[:, :, None], axis=1)
@@ -169,7 +166,7 @@ def rbdf(
     >>> rbdf([[[1, 0], [0, 0]]]).round(3).tolist()
     [[1.0, 0.613]]
     """
-    array, mask = checked_counts(counts, listed)
+    array, mask = checked_lists(counts, listed, "counts")
     bias = mask * checked_weights(weights, mask.shape[1])
     total = np.cumsum(bias, axis=1)
     part = np.cumsum(bias * (total_of(array) > 0), axis=1)
