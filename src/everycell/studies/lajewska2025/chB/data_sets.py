@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -51,3 +51,57 @@ def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
             sentences[0 if answers else 1 if right_answers else 2] += 1
     passages = pd.DataFrame(rows, columns=["turn_id", "answerable"]).astype({"answerable": bool})
     return set_counts(passages, (sentences[0], sentences[1], sentences[2]))
+
+
+def counts_by_set(
+    labels: pd.DataFrame, pairs: Mapping[str, pd.DataFrame], sentences: pd.DataFrame
+) -> dict[str, dict[str, int]]:
+    """Counts of both CAsT sets, from labels of passages and of pairs with sentences.
+
+    `sentences` are those of the passages of CAsT-snippets: without an answer they count by whether
+    their passage has one. The passages of the other set have none.
+    """
+    silent = sentences[~sentences["answers"]]
+    of_pairs = {name: frame["answers"] for name, frame in pairs.items()}
+    return {
+        "CAsT-snippets": set_counts(
+            labels[labels["dataset"] == "CAsT-snippets"],
+            (
+                of_pairs["CAsT-snippets"].sum(),
+                silent["answerable"].sum(),
+                (~silent["answerable"]).sum(),
+            ),
+        ),
+        "CAsT-unanswerable": set_counts(
+            labels[labels["dataset"] == "CAsT-unanswerable"],
+            (of_pairs["CAsT-unanswerable"].sum(), 0, (~of_pairs["CAsT-unanswerable"]).sum()),
+        ),
+    }
+
+
+def questions_by_answerable_passages(labels: pd.DataFrame) -> pd.DataFrame:
+    """Questions of CAsT-snippets with so many answerable passages or more, and with fewer."""
+    by_question = labels[labels["dataset"] == "CAsT-snippets"].groupby("turn_id")["answerable"]
+    answerable, passages = by_question.sum(), by_question.size().max()
+    rows = [
+        (str(number), metric, int(questions))
+        for number in range(1, passages + 1)
+        for metric, questions in (
+            ("questions with as many or more", (answerable >= number).sum()),
+            ("questions with fewer", (answerable < number).sum()),
+        )
+    ]
+    return pd.DataFrame(rows, columns=["answerable passages", "metric", "value"])
+
+
+def answers_by_file(pairs: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFrame:
+    """Sentences of CAsT-snippets with and without an answer, in both released files."""
+    rows = [
+        (source, metric, int(number))
+        for source, answers in (
+            ("sentence pairs of the classifiers", pairs["answers"]),
+            ("labels of the passages", sentences["answers"]),
+        )
+        for metric, number in (("with an answer", answers.sum()), ("without", (~answers).sum()))
+    ]
+    return pd.DataFrame(rows, columns=["file", "metric", "value"])

@@ -1,0 +1,84 @@
+"""Tables 5.1 and 5.4 from annotations of snippets: effort of annotating, lengths of snippets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from everycell.dialogue.effort import mean_effort, passage_effort
+
+ROW = "CAsT-snippets"
+
+
+def count_tokens(texts: pd.Series) -> int:
+    """Tokens of all snippets of all annotations: what stands between white space.
+
+    The released text of a snippet lacks every character that is not ASCII, so that such a sign
+    between blanks is no token of it.
+
+    Examples
+    --------
+    >>> count_tokens(pd.Series([["owls eat mice"], [], ["at", "night - late"]]))
+    7
+    """
+    return sum(len(snippet.split()) for snippets in texts for snippet in snippets)
+
+
+def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Table 5.4, and its numbers by text and by what they are divided by."""
+    snippets = int(annotations["spans"].map(len).sum())
+    marked = pd.Series(
+        [
+            [text[start:end] for start, end in spans]
+            for text, spans in zip(annotations["text"], annotations["spans"], strict=True)
+        ]
+    )
+    tokens = {
+        "released text": count_tokens(annotations["snippets"]),
+        "marked characters": count_tokens(marked),
+    }
+    divisors = {
+        "a snippet": snippets,
+        "an annotation with snippets": int((annotations["spans"].map(len) > 0).sum()),
+        "an annotation": len(annotations),
+    }
+    rows = [
+        (ROW, "avg_snippet_length_tokens", tokens["released text"] / snippets),
+        (ROW, "snippets_per_annotation", snippets / len(annotations)),
+    ]
+    readings = [
+        (text, per, "tokens", number / divisor)
+        for text, number in tokens.items()
+        for per, divisor in divisors.items()
+    ]
+    return (
+        pd.DataFrame(rows, columns=["row", "metric", "value"]),
+        pd.DataFrame(readings, columns=["text", "per", "metric", "value"]),
+    )
+
+
+def effort_rows(
+    steps: Sequence[pd.DataFrame], people: int, fee: float | None
+) -> Iterator[tuple[bool, str, float]]:
+    """Time and cost of a passage: whether the table has it, metric, value.
+
+    `steps` are the logs of the step of a group and of those before it; with a `fee`, the share that
+    is added to a reward, also costs.
+    """
+    total = passage_effort(steps[0], people, *steps[1:])
+    by_topic = [step.groupby(step["turn_id"].str.partition("_")[0]) for step in steps]
+    topics = mean_effort(
+        [
+            passage_effort(tasks, people, *(step.get_group(topic) for step in by_topic[1:]))
+            for topic, tasks in by_topic[0]
+        ]
+    )
+    yield True, "median_time_s", total.seconds
+    yield False, "seconds, both topics at once", total.seconds
+    yield False, "seconds, mean of the topics' medians", topics.seconds
+    if fee is not None:
+        cost = total.reward * (1 + fee)
+        yield True, "cost_usd", cost
+        yield False, "USD with the fee", cost
+        yield False, "USD without the fee", total.reward

@@ -1,0 +1,110 @@
+"""lajewska2025: what Tables 5.1, 5.4 and B.1 and section 7.3 count, on small cases."""
+
+import pandas as pd
+import pytest
+
+from everycell.studies.lajewska2025.ch5.snippet_tables import effort_rows, snippet_lengths
+from everycell.studies.lajewska2025.ch7.text_numbers import (
+    OPTIONS,
+    THEMES,
+    power_analysis,
+    text_numbers,
+)
+from everycell.studies.lajewska2025.chB.data_sets import (
+    answers_by_file,
+    counts_by_set,
+    questions_by_answerable_passages,
+)
+
+
+def test_lengths_are_of_the_released_text_and_of_what_was_marked():
+    annotations = pd.DataFrame(
+        {
+            "text": ["Owls – at night – eat mice.", "Nothing."],
+            "spans": [[(0, 15), (18, 26)], []],
+            # The released text of a snippet lacks what is not ASCII.
+            "snippets": [["Owls  at night", "eat mice"], []],
+        }
+    )
+    cells, readings = snippet_lengths(annotations)
+    assert cells.set_index("metric")["value"].to_dict() == {
+        "avg_snippet_length_tokens": 2.5,
+        "snippets_per_annotation": 1,
+    }
+    values = readings.set_index(["text", "per"])["value"]
+    assert values["marked characters", "a snippet"] == 3
+    assert values["released text", "an annotation with snippets"] == 5
+    assert values["released text", "an annotation"] == 2.5
+
+
+def test_a_set_counts_sentences_by_whether_their_passage_has_an_answer():
+    labels = pd.DataFrame(
+        {
+            "dataset": ["CAsT-snippets"] * 3 + ["CAsT-unanswerable"],
+            "turn_id": ["8_1", "8_1", "8_2", "9_1"],
+            "answerable": [True, True, False, False],
+        }
+    )
+    pairs = {
+        "CAsT-snippets": pd.DataFrame({"answers": [True, True, False]}),
+        "CAsT-unanswerable": pd.DataFrame({"answers": [False, False]}),
+    }
+    sentences = pd.DataFrame(
+        {"answers": [True, False, False, False], "answerable": [True, True, True, False]}
+    )
+    counts = counts_by_set(labels, pairs, sentences)
+    assert list(counts["CAsT-snippets"].values()) == [2, 1, 1, 3, 2, 1, 2, 2, 1]
+    assert list(counts["CAsT-unanswerable"].values()) == [1, 0, 1, 1, 0, 1, 0, 0, 2]
+    questions = questions_by_answerable_passages(labels)
+    assert questions["value"].tolist() == [1, 1, 1, 1]
+    by_file = answers_by_file(pairs["CAsT-snippets"], sentences)
+    assert by_file["value"].tolist() == [2, 1, 1, 3]
+
+
+@pytest.fixture
+def pilot():
+    return pd.DataFrame(
+        {
+            "Worker": [f"w{number // 2}" for number in range(12)],
+            "Condition": ["EC3"] * 4 + ["EC4"] * 4 + ["EC7"] * 4,
+            "Usefulness": [1, 2, 2, 3, 2, 3, 3, 4, 4, 4, 3, 4],
+        }
+    )
+
+
+def test_the_power_analysis_counts_workers_and_ratings(pilot):
+    power = power_analysis(pilot, 0.05, 0.8).set_index(["question", "unit", "metric"])["value"]
+    question = "explanation quality"
+    assert power[question, "workers", "F"] == power[question, "ratings", "F"] > 0
+    # The same F of fewer units is a larger effect, of which fewer are needed.
+    assert power[question, "workers", "cohen_f"] > power[question, "ratings", "cohen_f"]
+    needed = (power[question, unit, "per_group_needed"] for unit in ("workers", "ratings"))
+    assert next(needed) <= next(needed)
+
+
+def test_the_text_counts_workers_answers_and_themes(pilot):
+    ratings = pd.DataFrame({"Worker": ["a", "b", "c"], "Condition": ["EC1", "EC1", "EC2"]})
+    answers = pd.DataFrame({column: ["option_4", "option_4"] for _, column in OPTIONS})
+    comments = pd.DataFrame({column: [f" {entry} ", None] for column, entry in THEMES.values()})
+    power = power_analysis(pilot, 0.05, 0.8)
+    cells = text_numbers(pilot, power, ratings, answers, comments)
+    values = cells.set_index(["part", "item"])["value"]
+    assert values["pilot", "all conditions"].tolist() == [6, 3]
+    assert values["study", "one condition"] == 1
+    assert (values["gender", "other"], values["gender", "male"]) == (2, 0)
+    assert [values["comments", theme] for theme in THEMES] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("fee", "numbers"), [(None, 3), (0.2, 6)])
+def test_costs_are_of_groups_with_a_fee(fee, numbers):
+    tasks = pd.DataFrame(
+        {
+            "turn_id": ["8_1", "8_1", "9_1", "9_1"],
+            "passage_id": ["p1", "p1", "p2", "p2"],
+            "seconds": [10.0, 20.0, 30.0, 40.0],
+            "reward": [0.1, 0.1, 0.1, 0.1],
+        }
+    )
+    rows = list(effort_rows([tasks], 2, fee))
+    assert len(rows) == numbers
+    assert ("cost_usd" in {metric for _, metric, _ in rows}) == (fee is not None)
