@@ -197,4 +197,5 @@ def check(
         echo(fault)
     if faults:
         raise typer.Exit(1)
-    echo(f"{key}: {with_noun(len(paper.artefacts), 'record')} agree with the published values.")
+    number = with_noun(len(paper.artefacts), "artefact")
+    echo(f"{key}: records and published values of {number} agree.")

@@ -272,7 +272,7 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
 def test_the_records_of_one_paper_are_checked(project):
     call("paper", "new", "smith2026", "--yes")
     code, out, _ = call("paper", "check", "smith2026")
-    assert code == 0 and out.startswith("smith2026: 1 record")
+    assert code == 0 and "1 artefact" in out
     # The faults of other papers are not of this one.
     (project / "published/toy/ch1.yaml").write_text("chapter: 1")
     assert call("paper", "check", "smith2026")[0] == 0
