@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from everycell.retrieval.evaluation import check_level
-from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import trec_order
+from everycell.trec.runs import order_run
 
 if TYPE_CHECKING:
     from ir_measures import Measure, Metric
@@ -135,6 +134,8 @@ def evaluate_measures(
 ) -> pd.DataFrame:
     """Value of each measure for each topic of the qrels, by `ir_measures`.
 
+    The run and the qrels are checked ones, such as `as_run` and `as_qrels` give.
+
     Notes
     -----
     Each measure has the value that it has alone, which `ir_measures` does not promise for measures
@@ -161,7 +162,7 @@ def evaluate_measures(
     parsed = {str(m): parse_measure(m, relevance_level=relevance_level) for m in measures}
     if len(parsed) < len(measures) or len(set(parsed.values())) < len(parsed):
         raise ValueError(f"The measures are {[str(m) for m in measures]}: give each only once.")
-    run, qrels = trec_order(run), check_qrels(qrels)
+    run = order_run(run)
     topics = pd.Index(qrels["query"].unique(), name="query")
     ranked = run[run["query"].isin(topics)]
     if ranked.empty:

@@ -102,12 +102,7 @@ def search_words(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of words by BM25; queries are analysed like the documents.
-
-    Examples
-    --------
-    See `index_texts`.
-    """
+    """Best documents of an index of words by BM25; queries are analysed like the documents."""
     _check_lucene(folder)
     java = _java()
     with (

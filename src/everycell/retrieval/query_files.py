@@ -76,12 +76,7 @@ def write_encoded_queries(
 
 
 def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[str, Any]:
-    """Read vectors of queries, which are matched by their text as in pyserini.
-
-    Examples
-    --------
-    See `write_encoded_queries`.
-    """
+    """Read vectors of queries, which are matched by their text as in pyserini."""
     path, vectors = Path(path), {}
     if not path.is_file():
         raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")

@@ -162,7 +162,11 @@ def trec_order(run: pd.DataFrame) -> pd.DataFrame:
     >>> trec_order(run)["document"].tolist()
     ['c', 'b', 'a']
     """
-    run = check_run(run)
+    return order_run(check_run(run))
+
+
+def order_run(run: pd.DataFrame) -> pd.DataFrame:
+    """As `trec_order`, for a run that is checked."""
     query, _ = pd.factorize(run["query"])
     score = run["score"].to_numpy().astype(np.float32)
     order = np.lexsort((-score, query))
@@ -189,5 +193,5 @@ def warn_of_collapse(run: pd.DataFrame, above: IntArray, below: IntArray) -> Non
             f"like this: {len(different)}), and are ordered by document id, as by trec_eval 9; "
             "trec_eval 10 keeps them apart. If their order matters, write scores that differ in "
             "the first seven digits.",
-            stacklevel=3,
+            stacklevel=4,
         )
