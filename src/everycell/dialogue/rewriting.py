@@ -114,7 +114,6 @@ def with_history(
     *,
     answers: Mapping[str, str] | None = None,
     length: int | None = None,
-    count: Count = count_words,
 ) -> pd.Series:
     """Each turn after all earlier utterances of its conversation, as a query without a model."""
     return rewrite(
@@ -122,7 +121,6 @@ def with_history(
         lambda contexts: contexts,
         answers=answers,
         length=length,
-        count=count,
         feed_back=False,
     )
 

@@ -68,8 +68,6 @@ def answer_probabilities(
     tokenizer: PreTrainedTokenizerBase,
     pairs: Sequence[Pair],
     length: int,
-    *,
-    batch_tokens: int | None = None,
 ) -> FloatArray:
     """Probability that each sentence holds (a part of) the answer to its question."""
     check_length(model, length)
@@ -77,7 +75,6 @@ def answer_probabilities(
         lambda batch: logit(model, batch),
         _sequences(tokenizer, pairs, length),
         pad_id=tokenizer.pad_token_id,
-        batch_tokens=batch_tokens,
         device=model.device,
         what="sentences",
     )

@@ -130,12 +130,11 @@ def label_importance(
     topics: Sequence[tuple[str, Sequence[str]]],
     ask: Ask,
     *,
-    batch: int = BATCH,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
     """Importance of each fact: `IMPORTANCE`, or "" if the model did not say."""
     template = template or read_prompt("importance")
-    parts = [_parts(facts, batch) for _, facts in topics]
+    parts = [_parts(facts) for _, facts in topics]
     answers = iter(
         ask(
             [
@@ -155,7 +154,6 @@ def assign_nuggets(
     responses: Sequence[tuple[str, str, Sequence[str]]],
     ask: Ask,
     *,
-    batch: int = BATCH,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
     """Support of facts by responses: `SUPPORT`, or "" if the model did not say.
@@ -165,7 +163,7 @@ def assign_nuggets(
     """
     template = template or read_prompt("assign")
     spoken = [pair for pair in responses if pair[1].strip()]
-    parts = [_parts(facts, batch) for _, _, facts in spoken]
+    parts = [_parts(facts) for _, _, facts in spoken]
     answers = iter(
         ask(
             [
@@ -187,8 +185,8 @@ def assign_nuggets(
     ]
 
 
-def _parts(facts: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [facts[start : start + size] for start in range(0, len(facts), size)]
+def _parts(facts: Sequence[str]) -> list[Sequence[str]]:
+    return [facts[start : start + BATCH] for start in range(0, len(facts), BATCH)]
 
 
 def _lines(texts: Sequence[str]) -> str:
