@@ -49,7 +49,7 @@ def ranking_systems(settings: QueryByExample) -> dict[str, list[System]]:
         (row, "Planted", detail, f"planted.{name}")
         for row, (name, detail) in zip("pqr", PLANTED_SCORES.items(), strict=True)
     ]
-    others = [
+    surrogates = [
         ("b", "BM25", "SciBERT-Token", "bm25.SciBERT-Token"),
         ("g", "SPLADE", "splade-tiny zero-shot", "splade.splade-tiny.zero-shot"),
         ("m", "BM25", "STM2, tuned on validation", "bm25-tuned.STM2"),
@@ -73,7 +73,7 @@ def ranking_systems(settings: QueryByExample) -> dict[str, list[System]]:
     return {
         "embedded": trained_systems("embedded", sizes["embedded"], "BERT of TILDE", "tilde")
         + planted,
-        "released": sorted(trained_systems("released", sizes["released"], tiny, tiny) + others),
+        "released": sorted(trained_systems("released", sizes["released"], tiny, tiny) + surrogates),
         "full": [
             system
             for system in thesis

@@ -19,16 +19,16 @@ def training_on_surrogate_data(
     A ranker without settings of its own in config.yaml has those of its class.
     """
     names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
-    chosen = getattr(settings.models, names.get(ranker.name, ranker.name), None)
-    chosen = ranker.training if chosen is None else chosen.model_dump()
+    hyperparameters = getattr(settings.models, names.get(ranker.name, ranker.name), None)
+    hyperparameters = ranker.training if hyperparameters is None else hyperparameters.model_dump()
     return {
         "pairs": settings.models.pairs,
         "negatives": ranker.negatives,
         "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=True),
         "options": {
-            "epochs": chosen["epochs"],
-            "batch_size": chosen["batch"],
-            "learning_rate": chosen["learning_rate"],
+            "epochs": hyperparameters["epochs"],
+            "batch_size": hyperparameters["batch"],
+            "learning_rate": hyperparameters["learning_rate"],
             "optimiser": ranker.optimiser,
             "warmup_ratio": 0.1,
             # Nothing to guard against in one pass over the pairs, and a fifth of the time.
@@ -40,19 +40,19 @@ def training_on_surrogate_data(
 
 def training_on_scidocs(ranker: TrainedRanker, settings: Full, bf16: bool) -> dict[str, Any]:
     """How a ranker is trained on SciDocs: as in the thesis, with all pairs."""
-    chosen = getattr(settings, ranker.name, settings.cross_encoder)
+    hyperparameters = getattr(settings, ranker.name, settings.cross_encoder)
     return {
         "pairs": ALL_PAIRS,
-        "negatives": chosen.negatives,
+        "negatives": hyperparameters.negatives,
         "reading": ranker.training_reading(settings.lengths.model_dump(), few_steps=False),
         "options": {
-            "epochs": chosen.epochs,
-            "batch_size": chosen.batch,
-            "learning_rate": chosen.learning_rate,
+            "epochs": hyperparameters.epochs,
+            "batch_size": hyperparameters.batch,
+            "learning_rate": hyperparameters.learning_rate,
             "optimiser": ranker.optimiser,
-            "schedule": chosen.schedule,
-            "warmup_ratio": chosen.warmup,
+            "schedule": hyperparameters.schedule,
+            "warmup_ratio": hyperparameters.warmup,
             "bf16": bf16,
-            "patience": getattr(chosen, "patience", None),
+            "patience": getattr(hyperparameters, "patience", None),
         },
     }
