@@ -17,14 +17,16 @@ with ResultJob(snakemake) as job:
     for artefact in all_artefacts(load_papers(PUBLISHED)):
         audits = audits_of(artefact.paper, artefact.chapter)
         for erratum in artefact.card.errata:
-            found = finding_of(erratum, artefact, audits)
-            shown = "no audit" if found is None else "holds" if found.holds else "does not hold"
+            finding = finding_of(erratum, artefact, audits)
+            outcome = (
+                "no audit" if finding is None else "holds" if finding.holds else "does not hold"
+            )
             texts = {
                 "where": erratum.where,
                 "finding": erratum.finding,
                 "evidence": erratum.evidence,
-                "audit": shown,
-                "numbers": found.detail if found else "",
+                "audit": outcome,
+                "numbers": finding.detail if finding else "",
             }
             rows += [(artefact.id, erratum.id, part, text) for part, text in texts.items()]
     write_table(

@@ -13,9 +13,9 @@ with Job(snakemake) as job:
     logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
     settings = part_of(snakemake.config, FetchSettings)
     cache = Path(settings.cache)
-    for made in snakemake.output:
+    for target in snakemake.output:
         fetch(
-            Path(made).relative_to(cache).as_posix(),
+            Path(target).relative_to(cache).as_posix(),
             cache,
             mirror=settings.mirror_folder(),
             network=settings.network,

@@ -13,7 +13,7 @@ with Job(snakemake) as job:
     name = repository.replace("--", "/", 1) + at + revision.replace("--", "/")
     cached = model_folder(name, network=snakemake.params.network)
     job.facts["commits"] = {name: commit_of(cached)}
-    made = Path(snakemake.output[0])
+    target = Path(snakemake.output[0])
     # Files of the cache are links into its store, which a result must not depend on.
-    with atomic_path(made) as place:
-        shutil.copytree(cached, place)
+    with atomic_path(target) as folder:
+        shutil.copytree(cached, folder)

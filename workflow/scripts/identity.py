@@ -10,11 +10,11 @@ with Job(snakemake) as job:
     stated = {
         name: FileFacts.model_validate(facts) for name, facts in snakemake.params.facts.items()
     }
-    found = {
+    identity = {
         name: facts_of(Path(path), facts)
         for (name, facts), path in zip(stated.items(), snakemake.input, strict=True)
     }
     write_json(
         Path(snakemake.output.identity),
-        {"difference": difference(snakemake.params.title, stated, found), "found": found},
+        {"difference": difference(snakemake.params.title, stated, identity), "found": identity},
     )

@@ -13,14 +13,14 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 with Job(snakemake) as job:
-    found = [path for path in map(shutil.which, NAMES) if path]
-    if not found:
+    browsers = [path for path in map(shutil.which, NAMES) if path]
+    if not browsers:
         raise ValueError(
             f"None of {', '.join(NAMES)} is on the path; install one, the page is drawn by it."
         )
     page = Path(snakemake.input.page).resolve().as_uri()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found[0], args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=browsers[0], args=ARGUMENTS)
         for scheme, picture in snakemake.output.items():
             context = browser.new_context(viewport=SCREEN, color_scheme=scheme)
             opened = context.new_page()

@@ -20,14 +20,16 @@ with Job(snakemake) as job:
     tier = snakemake.wildcards.tier
     identities = [json.loads(Path(path).read_text()) for path in snakemake.input.identities]
     results = receipt.parents[2]
-    found = report(
+    judged = report(
         artefact,
         tier,
         read_result(Path(snakemake.input.rebuilt)),
         files=files_of(receipt),
         audits=audits_of(artefact.paper, artefact.chapter),
         beside=tables_beside(artefact, tier, results, Path()),
-        foreign="; ".join(each["difference"] for each in identities if each["difference"]),
+        foreign="; ".join(
+            identity["difference"] for identity in identities if identity["difference"]
+        ),
     )
-    found = found.model_copy(update={"notes": snakemake.params.notes})
-    write_report(Path(snakemake.output.verdicts), found, artefact, results)
+    judged = judged.model_copy(update={"notes": snakemake.params.notes})
+    write_report(Path(snakemake.output.verdicts), judged, artefact, results)

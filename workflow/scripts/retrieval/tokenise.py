@@ -12,6 +12,10 @@ with Job(snakemake) as job:
     tokenise = tokeniser(snakemake.params.name, Path(vocabulary) if vocabulary else None)
     for part, key in (("documents", "document_id"), ("queries", "query_id")):
         texts = pd.read_parquet(snakemake.input[part]).drop_duplicates(key)
-        terms = [found[: snakemake.params.first] for found in tokenise(list(texts["text"]))]
-        frame = pd.DataFrame({key: texts[key], "terms": [" ".join(found) for found in terms]})
+        terms = [
+            text_terms[: snakemake.params.first] for text_terms in tokenise(list(texts["text"]))
+        ]
+        frame = pd.DataFrame(
+            {key: texts[key], "terms": [" ".join(text_terms) for text_terms in terms]}
+        )
         job.write_frame(frame, part)

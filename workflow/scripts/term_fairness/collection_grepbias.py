@@ -9,12 +9,12 @@ with Job(snakemake) as job:
     first, *documents = map(Path, snakemake.input)
     collection = read_grepbias(first, documents)
     wording = snakemake.params.wording
-    found = (
+    grepbias = (
         all_wordings(collection, seed=job.seed)
         if wording is None
         else one_wording(collection, wording, seed=job.seed)
     )
-    texts, benchmark = found
+    texts, benchmark = grepbias
     job.write_frame(texts, "documents")
     job.write_frame(benchmark.queries, "queries")
     job.write_frame(benchmark.candidates, "candidates")

@@ -59,8 +59,10 @@ with ResultJob(snakemake) as job:
     job.write_beside(changes, "sensitivity", dict.fromkeys(MEASURES.values(), 4))
 
     if "recovered_csv" in snakemake.output.keys():
-        found = compare_with_truth(fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF)
-        job.write_beside(recovered_table(found, SYSTEMS), "recovered", RECOVERED)
-        marks = balance_marks(found)
+        recovered = compare_with_truth(
+            fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF
+        )
+        job.write_beside(recovered_table(recovered, SYSTEMS), "recovered", RECOVERED)
+        marks = balance_marks(recovered)
         figure = document_against_list_fairness(label_systems(marks, SYSTEMS))
         job.write_figure(marks, figure, "balance")

@@ -12,9 +12,9 @@ from everycell.studies.term_fairness.example import (
 with ResultJob(snakemake) as job:
     params = snakemake.params
     (artefact,) = params.declared
-    printed = job.input_cells(artefact)
-    values = example_measures(printed, params.taus)
-    figure = documents_in_lists(*figure_frames(printed, values), GROUPS)
-    job.write_figure(example_cells(printed, values, params.read_with), figure)
+    published = job.input_cells(artefact)
+    values = example_measures(published, params.taus)
+    figure = documents_in_lists(*figure_frames(published, values), GROUPS)
+    job.write_figure(example_cells(published, values, params.read_with), figure)
     values = values.rename(columns={"measure": "metric"})
     job.write_beside(values, "measures", dict.fromkeys(values["metric"], 3))

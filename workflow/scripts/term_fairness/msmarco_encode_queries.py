@@ -10,13 +10,13 @@ from everycell.retrieval.query_files import (
 )
 
 with Job(snakemake) as job:
-    kind, given = snakemake.params.kind, list(snakemake.input.get("encoder", []))
+    kind, encoder_files = snakemake.params.kind, list(snakemake.input.get("encoder", []))
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))
-    if not given:
+    if not encoder_files:
         vectors = map(deepimpact_query, queries.values())
-    elif given[0].endswith(".jsonl"):
-        vectors = read_encoded_queries(given[0], queries).values()
+    elif encoder_files[0].endswith(".jsonl"):
+        vectors = read_encoded_queries(encoder_files[0], queries).values()
     else:
         # Here, since DeepImpact needs no torch.
         from everycell.learning.models import device, one_thread

@@ -33,5 +33,5 @@ with Job(snakemake) as job:
     score = partial(score_pairs, model, tokenizer, queries, texts, length=length)
     run = score_in_parts(lists, score)
     for name, out in snakemake.output.items():
-        chosen = table.loc[table[name], "query_id"]
-        write_run(run[run["query"].isin(chosen)], Path(out), tag=snakemake.wildcards.reranker)
+        set_queries = table.loc[table[name], "query_id"]
+        write_run(run[run["query"].isin(set_queries)], Path(out), tag=snakemake.wildcards.reranker)

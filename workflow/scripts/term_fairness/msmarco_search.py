@@ -16,18 +16,18 @@ with Job(snakemake) as job:
     start_java(snakemake.resources.mem_mb // 3)
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))
-    given = {"hits": snakemake.params.hits, "threads": snakemake.threads}
+    options = {"hits": snakemake.params.hits, "threads": snakemake.threads}
     if fetched := snakemake.input.get("fetched"):
         folder = fetched_index(Path(fetched))
     else:
         folder = Path(snakemake.input.get("index") or snakemake.params.index)
     if snakemake.params.kind == "text":
-        run = search_words(folder, queries, **snakemake.params.bm25, **given)
+        run = search_words(folder, queries, **snakemake.params.bm25, **options)
     else:
         search = search_impacts if snakemake.params.kind == "impacts" else search_vectors
-        run = search(folder, read_encoded_queries(snakemake.input.encoded, queries), **given)
-    found = run["query"].nunique()
-    job.log.write(f"{len(run)} passages for {found} of {len(queries)} queries\n")
+        run = search(folder, read_encoded_queries(snakemake.input.encoded, queries), **options)
+    answered = run["query"].nunique()
+    job.log.write(f"{len(run)} passages for {answered} of {len(queries)} queries\n")
     for name, out in snakemake.output.items():
         ids = table.loc[table[name], "query_id"]
         write_run(run[run["query"].isin(ids)], out, tag=snakemake.params.ranker)

@@ -7,8 +7,8 @@ from everycell.engine.job import Job
 
 with Job(snakemake) as job:
     sizes = snakemake.params.sizes
-    chosen = {name: pydocs.PACKAGES[name] for name in sizes["packages"]}
-    collection = pydocs.build(chosen)
+    packages = {name: pydocs.PACKAGES[name] for name in sizes["packages"]}
+    collection = pydocs.build(packages)
     pydocs.check(collection)
     drawn = {"test": sizes["test"], "validation": sizes["validation"], "seed": job.seed}
     short = drawn | {"test": sizes["known_items"], "validation": sizes["known_items"]}

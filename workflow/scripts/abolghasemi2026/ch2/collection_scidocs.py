@@ -7,10 +7,10 @@ from everycell.engine.job import Job
 
 with Job(snakemake) as job:
     folder = Path(snakemake.input.metadata).parent
-    found = read_scidocs(folder, seed=job.seed, **snakemake.params.choices)
-    job.log.write(f"{len(found.documents)} documents\n")
-    left_out = found.left_out.groupby(["task", "reason"]).size()
+    collection = read_scidocs(folder, seed=job.seed, **snakemake.params.choices)
+    job.log.write(f"{len(collection.documents)} documents\n")
+    left_out = collection.left_out.groupby(["task", "reason"]).size()
     job.facts["lines_left_out"] = {" / ".join(key): int(n) for key, n in left_out.items()}
-    job.write_frame(found.documents, "documents")
-    job.write_frame(found.benchmark.queries, "queries")
-    job.write_frame(found.benchmark.candidates, "candidates")
+    job.write_frame(collection.documents, "documents")
+    job.write_frame(collection.benchmark.queries, "queries")
+    job.write_frame(collection.benchmark.candidates, "candidates")

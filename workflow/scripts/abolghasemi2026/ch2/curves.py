@@ -17,13 +17,13 @@ from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
-    found = RankingRuns.of_job(snakemake)
-    first = next(iter(found.runs))
+    runs = RankingRuns.of_job(snakemake)
+    first = next(iter(runs.runs))
     sweeps = {
         other: {task: both.test for task, both in by_task.items()}
-        for other, by_task in found.pairings(settings.scaling).items()
+        for other, by_task in runs.pairings(settings.scaling).items()
     }
-    noise = found.noise(settings.scaling, settings.noise_seeds)
+    noise = runs.noise(settings.scaling, settings.noise_seeds)
     points = curves(sweeps, noise)
     marks = curve_marks(published_units(points, ("value", "oracle", "noise")))
     details = {model: detail for _, model, detail, _ in settings.systems}

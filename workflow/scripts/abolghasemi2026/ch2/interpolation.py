@@ -12,12 +12,12 @@ from everycell.studies.abolghasemi2026.ch2.ranking_runs import DECIMALS, KEYS, R
 from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 
-def table(found: RankingRuns) -> pd.DataFrame:
+def table(runs: RankingRuns) -> pd.DataFrame:
     """Single systems and the combinations of the first one with each other one."""
     details = {model: detail for _, model, detail, _ in settings.systems}
-    first, pairings = next(iter(found.runs)), found.pairings(settings.scaling)
+    first, pairings = next(iter(runs.runs)), runs.pairings(settings.scaling)
     combinations, details = name_combinations(first, pairings, details)
-    singles = {task: found.values(task) for task in found.tasks}
+    singles = {task: runs.values(task) for task in runs.tasks}
     quality = published_units(interpolation_table(singles, combinations, level=settings.alpha))
     return quality.assign(model=quality["system"], detail=quality["system"].map(details))
 

@@ -14,11 +14,11 @@ from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 with ResultJob(snakemake) as job:
     settings = snakemake.params
-    found = RankingRuns.of_job(snakemake)
-    first = next(iter(found.runs))
-    singles = {task: found.values(task) for task in found.tasks}
-    pairings = found.pairings(settings.scaling)
-    noise = found.noise(settings.scaling, settings.noise_seeds)
+    runs = RankingRuns.of_job(snakemake)
+    first = next(iter(runs.runs))
+    singles = {task: runs.values(task) for task in runs.tasks}
+    pairings = runs.pairings(settings.scaling)
+    noise = runs.noise(settings.scaling, settings.noise_seeds)
 
     combinations = {
         f"{first}+oracle {other}": {task: both.test for task, both in by_task.items()}
@@ -29,10 +29,10 @@ with ResultJob(snakemake) as job:
         oracle_table(combinations, singles, noise, level=settings.alpha, letters=settings.letters),
         ("value", "noise_value"),
     )
-    shown = round_counts(add_control(table, first) if settings.control else table)
-    shown["detail"] = shown["combination"].map(details).fillna("random scores")
+    cells = round_counts(add_control(table, first) if settings.control else table)
+    cells["detail"] = cells["combination"].map(details).fillna("random scores")
     job.write_table(
-        shown[["row", "combination", "detail", "task", "metric", "value", "marker"]],
+        cells[["row", "combination", "detail", "task", "metric", "value", "marker"]],
         note=letters_note(table),
     )
     plotted = gain_marks(first, pairings, singles, noise, job.seed)

@@ -41,13 +41,15 @@ with ResultJob(snakemake) as job:
         runs = {row: folder / "runs" / f"{run}.run" for row, *_, run in settings.systems}
         if lists:
             by_seed = [
-                RankingRuns(snakemake.input.candidates, chosen, **lists)
-                for chosen in runs_by_seed(runs, settings.seeds)
+                RankingRuns(snakemake.input.candidates, selection, **lists)
+                for selection in runs_by_seed(runs, settings.seeds)
             ]
-            trainings = [{task: each.values(task) for task in each.tasks} for each in by_seed]
+            trainings = [
+                {task: training.values(task) for task in training.tasks} for training in by_seed
+            ]
             values |= mean_over_seeds(trainings)
             # Of several trainings, the first; all else but means and spread is of that one.
-            found = by_seed[0]
+            first_training = by_seed[0]
         else:
             qrels = pd.read_parquet(folder / "qrels.parquet")
             values[collection] = {
@@ -58,12 +60,14 @@ with ResultJob(snakemake) as job:
     table["model"], table["detail"] = zip(*table["row"].map(rows), strict=True)
     job.write_table(table[[*KEYS, "value", "marker"]], note=letters_note(table))
     if settings.seeds:
-        spread = published_units(means_by_seed(trainings, list(trainings[-1][found.tasks[0]])))
+        spread = published_units(
+            means_by_seed(trainings, list(trainings[-1][first_training.tasks[0]]))
+        )
         spread["model"], spread["detail"] = zip(*spread["row"].map(rows), strict=True)
         decimals = {metric: digits + 1 for metric, digits in DECIMALS.items()}
         job.write_beside(summarised(spread, KEYS), SEEDS, decimals)
     if "comparison_md" in snakemake.output.keys():
-        ranked = {task: found.ranked(task) for task in found.tasks}
+        ranked = {task: first_training.ranked(task) for task in first_training.tasks}
         names = {row: " ".join(name) for row, name in rows.items()}
         reports = task_reports(ranked, names, MEASURES, settings.alpha)
         Path(snakemake.output.comparison_md).write_text(reports["markdown"], encoding="utf-8")
@@ -76,8 +80,11 @@ with ResultJob(snakemake) as job:
         job.write_beside(expansion_means(new_terms), "expansion", {"found": 1, "added": 1})
     if "validation_csv" in snakemake.output.keys():
         must_beat = settings.must_beat
-        chosen = {row: found.runs[row] for row in dict.fromkeys([*must_beat, *must_beat.values()])}
-        trained = RankingRuns(snakemake.input.candidates, chosen, **lists)
+        selection = {
+            row: first_training.runs[row]
+            for row in dict.fromkeys([*must_beat, *must_beat.values()])
+        }
+        trained = RankingRuns(snakemake.input.candidates, selection, **lists)
         by_task = {task: trained.values(task, "validation") for task in lists["tasks"]}
         gains = learning_gains(by_task, must_beat, level=settings.alpha)
         digits = {"gain in nDCG": 4, "low": 4, "high": 4, "p": 4, "topics": 0}
@@ -89,7 +96,7 @@ with ResultJob(snakemake) as job:
         checks = [
             weight_checks(encoded, pd.read_parquet(snakemake.input.mentions)),
             gain_checks(values, settings.expansion, job.seed),
-            combination_checks(found, settings.scaling, job.seed),
+            combination_checks(first_training, settings.scaling, job.seed),
         ]
         digits = dict.fromkeys(("value", "low", "high", "share of the planted gap"), 3)
         job.write_beside(pd.concat(checks, ignore_index=True), "checks", digits)

@@ -28,14 +28,14 @@ with Job(snakemake) as job:
         pd.read_parquet(snakemake.input[part]) for part in ("queries", "documents", "candidates")
     )
     texts = texts_by_id(queries, "query_id"), texts_by_id(documents, "document_id")
-    held = judgements(candidates, setting=settings.setting, task=task, split="validation")
-    pairs = list(zip(held["query"], held["document"], strict=True))
+    validation = judgements(candidates, setting=settings.setting, task=task, split="validation")
+    pairs = list(zip(validation["query"], validation["document"], strict=True))
 
     def ndcg(model: PreTrainedModel) -> float:
         """Mean nDCG of the validation lists."""
         scores = ranker.score(model, start.tokenizer, *texts, pairs, reading)
-        run = held[["query", "document"]].assign(score=scores)
-        return evaluate(run, held, ["nDCG"])["nDCG"].mean()
+        run = validation[["query", "document"]].assign(score=scores)
+        return evaluate(run, validation, ["nDCG"])["nDCG"].mean()
 
     examples = ranking_examples(
         queries,

@@ -45,10 +45,10 @@ with ResultJob(snakemake) as job:
     settings = snakemake.params
     files = snakemake.input
     trained = number_trainings(map(pd.read_parquet, files.trained), settings.trainings)
-    asked = map(pd.read_parquet, files.few_shot)
-    said = add_labels(pd.concat([*trained, *asked], ignore_index=True))
-    setups = select_setups(said[~said["setup"].map(is_own)])
-    answers = said[said["part"] != "valid"]
+    few_shot = map(pd.read_parquet, files.few_shot)
+    predictions = add_labels(pd.concat([*trained, *few_shot], ignore_index=True))
+    setups = select_setups(predictions[~predictions["setup"].map(is_own)])
+    answers = predictions[predictions["part"] != "valid"]
     job.facts["unparsable"] = int(answers["probability"].isna().sum())
     job.facts["language_models"] = [
         json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
@@ -57,14 +57,14 @@ with ResultJob(snakemake) as job:
     # Table 3.6, and beside it how far trainings differ. Where a tier gives verdicts on cells, its
     # tables have the rows of the print alone.
     table = measure_confusions(confusions(answers))
-    shown = table
+    published = table
     if settings.printed_rows:
-        printed = table["model"].isin(thesis_names()) & table["setup"].map(is_published)
-        shown = table[printed | (table["setup"] == FEW_SHOT)]
-    values = shown.groupby([*ROWS, "metric"], sort=False)["value"]
+        of_thesis = table["model"].isin(thesis_names()) & table["setup"].map(is_published)
+        published = table[of_thesis | (table["setup"] == FEW_SHOT)]
+    values = published.groupby([*ROWS, "metric"], sort=False)["value"]
     job.write_table(values.mean().reset_index().rename(columns=LABELS))
     if settings.printed_rows:
-        seeds = table[printed].rename(columns=LABELS)
+        seeds = table[of_thesis].rename(columns=LABELS)
         keys = [LABELS.get(name, name) for name in [*ROWS, "metric"]]
         job.write_beside(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
@@ -76,18 +76,24 @@ with ResultJob(snakemake) as job:
     ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)
     job.write_beside(ranked, "ranking", dict.fromkeys(RANKED, 1))
 
-    chosen = select_answers(answers, setups).groupby(ESTIMATOR, sort=False)
+    by_estimator = select_answers(answers, setups).groupby(ESTIMATOR, sort=False)
     similarity = [
         (model, benchmark, "JSI", overlaps(rows))
-        for (benchmark, model, setup), rows in chosen
+        for (benchmark, model, setup), rows in by_estimator
         if not settings.printed_rows or setup == FEW_SHOT or model in thesis_names()
     ]
     columns = ["row", "dataset", "metric", "value"]
-    each = pd.DataFrame(similarity, columns=columns)
-    means = each.assign(value=[float(np.mean(values)) for values in each["value"]])
+    overlaps_by_row = pd.DataFrame(similarity, columns=columns)
+    means = overlaps_by_row.assign(
+        value=[float(np.mean(values)) for values in overlaps_by_row["value"]]
+    )
     job.write_table(means.dropna(subset="value"), artefact="table_3_7")
     if settings.printed_rows:
-        seeds = each[each["row"].isin(thesis_names())].explode("value").dropna(subset="value")
+        seeds = (
+            overlaps_by_row[overlaps_by_row["row"].isin(thesis_names())]
+            .explode("value")
+            .dropna(subset="value")
+        )
         table = summarised(seeds, columns[:-1])
         job.write_beside(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 
@@ -96,7 +102,7 @@ with ResultJob(snakemake) as job:
             growing_share(rows, orders=settings.orders, seed=job.seed).assign(
                 **dict(zip(ESTIMATOR, names, strict=True))
             )
-            for names, rows in chosen
+            for names, rows in by_estimator
         ]
     )
     for name, titles in FIGURES.items():

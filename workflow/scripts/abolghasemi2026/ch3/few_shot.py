@@ -11,15 +11,15 @@ from everycell.studies.abolghasemi2026.ch3.estimators import predictions_for
 from everycell.studies.abolghasemi2026.ch3.few_shot import FewShotModel, labelled_samples
 
 with Job(snakemake) as job:
-    chosen, files = snakemake.params, snakemake.input
+    params, files = snakemake.params, snakemake.input
     with model_of_job(snakemake, job.log) as model:
-        estimator = FewShotModel(chosen.name, model.answer_all, Decoding(**chosen.decoding))
+        estimator = FewShotModel(params.name, model.answer_all, Decoding(**params.decoding))
         samples = pd.read_parquet(files.samples)
-        kept = Path(snakemake.output.predictions).parent
-        said = [
-            predictions_for(estimator, parts, {}, kept, seeds=1, seed=job.seed).assign(
+        folder = Path(snakemake.output.predictions).parent
+        rows = [
+            predictions_for(estimator, parts, {}, folder, seeds=1, seed=job.seed).assign(
                 benchmark=benchmark
             )
-            for benchmark, parts in labelled_samples(samples, pairs=chosen.pairs, seed=job.seed)
+            for benchmark, parts in labelled_samples(samples, pairs=params.pairs, seed=job.seed)
         ]
-    job.write_frame(pd.concat(said, ignore_index=True), "predictions")
+    job.write_frame(pd.concat(rows, ignore_index=True), "predictions")

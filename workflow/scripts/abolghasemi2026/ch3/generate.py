@@ -15,25 +15,25 @@ from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
 
 with Job(snakemake) as job:
-    chosen, files = snakemake.params, snakemake.input
+    params, files = snakemake.params, snakemake.input
     if "samples" in files.keys():
         known = pd.read_parquet(files.samples)
         main = known[(known["part"] == "main") & (known["benchmark"] == CAUSE_BENCHMARK)]
         samples = frame_samples(main)
     else:
-        planted = plant_dialogues(**chosen.planted, seed=job.seed)
+        planted = plant_dialogues(**params.planted, seed=job.seed)
         samples = list(planted.samples)
         job.write_frame(samples_frame(samples), "samples")
     picked = pick_samples(
-        samples, satisfied=chosen.samples, dissatisfied=chosen.samples, seed=job.seed
+        samples, satisfied=params.samples, dissatisfied=params.samples, seed=job.seed
     )
     with model_of_job(snakemake, job.log) as model:
         generated = ask(
             picked,
             model.answer_all,
             template=read_template(Path(files.template)),
-            decoding=Decoding(**chosen.decoding),
-            longest=chosen.longest,
+            decoding=Decoding(**params.decoding),
+            longest=params.longest,
         )
     by_rules = [rewrite_by_rule(sample, seed=job.seed) for sample in picked]
     job.write_frame(rewritings_frame(generated), "generated")

@@ -17,20 +17,20 @@ with Job(snakemake) as job:
         "main": sizes["test_dialogues"],
     }
     frames = []
-    for place, (part, dialogues) in enumerate(numbers.items()):
+    for number, (part, dialogues) in enumerate(numbers.items()):
         planted = plant_dialogues(
             dialogues,
             dissatisfied=sizes["dissatisfied"],
             noise=sizes["noise"],
             # Dialogues of another seed are other dialogues.
-            seed=job.seed + place,
+            seed=job.seed + number,
         )
         frames.append(samples_frame(planted.samples).assign(part=part))
         if part == "main":
-            made = [
-                counterfactual(rewrite_by_rule(each, seed=job.seed)) for each in planted.samples
+            generated = [
+                counterfactual(rewrite_by_rule(sample, seed=job.seed)) for sample in planted.samples
             ]
-            frames.append(samples_frame(made).assign(part="cf"))
-            plain = [without_apologies(each) for each in planted.samples]
+            frames.append(samples_frame(generated).assign(part="cf"))
+            plain = [without_apologies(sample) for sample in planted.samples]
             frames.append(samples_frame(plain).assign(part="plain"))
     job.write_frame(pd.concat(frames, ignore_index=True), "samples")

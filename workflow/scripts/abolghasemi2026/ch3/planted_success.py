@@ -28,15 +28,17 @@ with ResultJob(snakemake) as job:
     judge = train_sample_judge(samples, planted_dialogue, folds=settings.folds)
     generators = add_controls(
         {settings.model: generated, "rules": rules},
-        [made.sample for made in generated],
+        [rewriting.sample for rewriting in generated],
         samples,
         planted_dialogue,
         seed=job.seed,
     )
-    labels = {name: judged(made, judge, planted_dialogue) for name, made in generators.items()}
+    labels = {
+        name: judged(rewriting, judge, planted_dialogue) for name, rewriting in generators.items()
+    }
     counts = {
-        (found["row"], "planted"): (found["flipped"], found["generated"])
-        for found in success(labels[settings.model]).to_dict("records")
+        (success_rate["row"], "planted"): (success_rate["flipped"], success_rate["generated"])
+        for success_rate in success(labels[settings.model]).to_dict("records")
     }
     job.write_table(flip_shares(counts))
     job.write_beside(flip_intervals(counts), "intervals", INTERVALS)

@@ -15,16 +15,16 @@ from everycell.studies.abolghasemi2026.ch3.data import (
 )
 
 with ResultJob(snakemake) as job:
-    printed = job.input_cells("abolghasemi2026/table_3_1").astype({"value": int})
+    published = job.input_cells("abolghasemi2026/table_3_1").astype({"value": int})
     rules, raters = [], []
     for benchmark in FILES:
         ratings = collect_ratings(read_dialogues(Path(snakemake.input[f"{benchmark}_ratings"])))
-        stated = printed[printed["dataset"] == benchmark].set_index("row")["value"]
+        stated = published[published["dataset"] == benchmark].set_index("row")["value"]
         rules.append(counts_by_rule(ratings, stated.to_dict()).assign(dataset=benchmark))
         raters.append(rater_agreement(ratings).assign(dataset=benchmark))
     beside = pd.concat(rules)[["dataset", "rule", "metric", "value"]]
-    chosen = beside[(beside["rule"] == BEHIND_3_2) & (beside["metric"] != "away from print")]
-    table = chosen.rename(columns={"metric": "row"}).assign(metric="count")
+    used_rule = beside[(beside["rule"] == BEHIND_3_2) & (beside["metric"] != "away from print")]
+    table = used_rule.rename(columns={"metric": "row"}).assign(metric="count")
     job.write_table(table[["row", "dataset", "metric", "value"]])
     job.write_beside(beside, "rules", dict.fromkeys(beside["metric"], 0))
     job.write_beside(

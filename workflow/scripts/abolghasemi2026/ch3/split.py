@@ -9,13 +9,13 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.data import READINGS, part_sizes
 
 with ResultJob(snakemake) as job:
-    found = []
+    rows = []
     for benchmark in FILES:
         files = {part: Path(snakemake.input[f"{benchmark}_{part}"]) for part in FILES[benchmark]}
-        held = [read_split(files[part]) for part in ("valid", "test")]
-        sizes = part_sizes(read_dialogues(files["ratings"]), held, benchmark)
-        found.append(sizes.assign(dataset=benchmark))
-    sizes = pd.concat(found)
+        held_out = [read_split(files[part]) for part in ("valid", "test")]
+        sizes = part_sizes(read_dialogues(files["ratings"]), held_out, benchmark)
+        rows.append(sizes.assign(dataset=benchmark))
+    sizes = pd.concat(rows)
     table = sizes[sizes["reading"] == next(iter(READINGS))].assign(metric="count")
     table = table.assign(split=table["part"].str.capitalize())
     job.write_table(table[["row", "dataset", "split", "metric", "value"]])

@@ -35,12 +35,14 @@ with Job(snakemake) as job:
     frames = []
     samples = pd.read_parquet(snakemake.input.samples)
     for benchmark, rows in samples.groupby("benchmark", sort=False):
-        parts = {part: frame_samples(found) for part, found in rows.groupby("part", sort=False)}
-        said = predictions_for(
+        parts = {
+            part: frame_samples(part_rows) for part, part_rows in rows.groupby("part", sort=False)
+        }
+        predictions = predictions_for(
             estimator, parts, setups, work / benchmark, seeds=settings.seeds, seed=job.seed
         )
-        said.insert(0, "benchmark", benchmark)
-        frames.append(said)
+        predictions.insert(0, "benchmark", benchmark)
+        frames.append(predictions)
     job.write_frame(pd.concat(frames, ignore_index=True), "predictions")
     models = out.with_suffix(".models")
     shutil.rmtree(models, ignore_errors=True)

@@ -20,17 +20,17 @@ from everycell.studies.abolghasemi2026.ch5.requests import DrawnQuestions
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
-    chosen, files = snakemake.params, snakemake.input
-    sizes = chosen.sizes
+    params, files = snakemake.params, snakemake.input
+    sizes = params.sizes
     questions = pd.read_parquet(files.questions).set_index("query_id")
     runs = {
         name: read_run(file).query("query in @questions.index")
-        for name, file in zip(chosen.retrievers, files.runs, strict=True)
+        for name, file in zip(params.retrievers, files.runs, strict=True)
     }
     people = pd.read_parquet(files.passages).set_index("document_id")["text"]
     written = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
     benchmark = Benchmark(
-        chosen.dataset,
+        params.dataset,
         texts={"Human": people.to_dict(), "LLM": written.to_dict()},
         questions=questions["text"].to_dict(),
         right=questions["answers"].map(tuple).to_dict(),
@@ -43,35 +43,37 @@ with Job(snakemake) as job:
         same=sizes["same_questions"],
         seed=job.seed,
     )
-    first, *others = chosen.retrievers
-    asked = present_questions(
-        study_settings(sizes["k"], sizes["depths"], first=first, other_retrievers=others),
+    first, *further_retrievers = params.retrievers
+    presented = present_questions(
+        study_settings(
+            sizes["k"], sizes["depths"], first=first, other_retrievers=further_retrievers
+        ),
         lambda setting, arm: drawn.of_arm(setting, arm, sizes["questions"][setting.name]),
     )
     with model_of_job(snakemake, job.log) as model:
         generator = PromptedModel(
-            sizes["models"][chosen.model],
+            sizes["models"][params.model],
             model,
             templates=(
                 read_template(Path(files.template)),
                 read_template(Path(files.authors_template)),
             ),
-            decoding=Decoding(max_tokens=sizes["max_tokens"], logprobs=chosen.logprobs),
+            decoding=Decoding(max_tokens=sizes["max_tokens"], logprobs=params.logprobs),
             names=read_names(Path(files.names)),
             seed=job.seed,
-            words={"Human": chosen.labels["human"], "LLM": chosen.labels["llm"]},
-            machine=chosen.labels["machine"],
+            words={"Human": params.labels["human"], "LLM": params.labels["llm"]},
+            machine=params.labels["machine"],
         )
         read = partial(
             answers_frame,
-            asked,
-            generator.answer_all(asked, benchmark),
+            presented,
+            generator.answer_all(presented, benchmark),
             gold_answers=benchmark.right,
             dataset=benchmark.name,
             generator=generator.name,
         )
-        entries = entries_to_pass_on(model.used, generator, asked, benchmark)
+        entries = entries_to_pass_on(model.used, generator, presented, benchmark)
         write_atomically(Path(snakemake.output.record), record_lines(entries))
-    job.write_frame(read(reading=Reading(**chosen.reading)), "answers")
-    readings = [read(reading=each).assign(reading=name) for name, each in READINGS.items()]
+    job.write_frame(read(reading=Reading(**params.reading)), "answers")
+    readings = [read(reading=reading).assign(reading=name) for name, reading in READINGS.items()]
     job.write_frame(pd.concat(readings, ignore_index=True), "readings")

@@ -23,14 +23,16 @@ with Job(snakemake) as job:
     # A control is not told who wrote a document, only whom a prompt names: one text is enough.
     benchmark = Benchmark(params.dataset, {"Human": texts, "LLM": texts})
 
-    first, *others = params.retrievers
-    settings = study_settings(params.k, params.depths, first=first, other_retrievers=others)
+    first, *further_retrievers = params.retrievers
+    settings = study_settings(
+        params.k, params.depths, first=first, other_retrievers=further_retrievers
+    )
     drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
-    asked = present_questions(
+    presented = present_questions(
         settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)
     )
     frames = [
-        collect_answers(control, asked, benchmark)
+        collect_answers(control, presented, benchmark)
         for control in make_controls(params.shown, params.odds, job.seed).values()
     ]
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")

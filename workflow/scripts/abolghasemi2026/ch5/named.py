@@ -10,12 +10,12 @@ from everycell.trec.runs import write_run
 with Job(snakemake) as job:
     files, runs = snakemake.input, snakemake.output.runs
     if "published" in files.keys():
-        found = read_msmarco_qa(Path(files.published))
-        write_run(found.run, runs[0], tag="published")
-        job.facts["empty_passages_left_out"] = found.empty
+        collection = read_msmarco_qa(Path(files.published))
+        write_run(collection.run, runs[0], tag="published")
+        job.facts["empty_passages_left_out"] = collection.empty
     else:
-        found = read_cited_questions(Path(files.files[0]).parent)
+        collection = read_cited_questions(Path(files.files[0]).parent)
         for source, target in zip(files.files[2:], runs, strict=True):
             shutil.copyfile(source, target)
     for name in ("questions", "relevant", "passages"):
-        job.write_frame(getattr(found, name), name)
+        job.write_frame(getattr(collection, name), name)

@@ -15,11 +15,11 @@ with Job(snakemake) as job:
     questions = known.sample(size, random_state=job.seed).sort_index()
     gold = collection.gold[collection.gold["query"].isin(questions["query_id"])]
     # A passage that holds an answer may be right too: a question with such a passage is not asked.
-    held = answer_holders(
+    holders = answer_holders(
         dict(zip(passages["document_id"], passages["text"], strict=True)),
         dict(zip(questions["query_id"], questions["answers"], strict=True)),
     )
-    relevant = pd.concat([gold, pd.DataFrame(held, columns=gold.columns)]).drop_duplicates()
+    relevant = pd.concat([gold, pd.DataFrame(holders, columns=gold.columns)]).drop_duplicates()
     job.write_frame(questions, "questions")
     job.write_frame(relevant.sort_values(["query", "document"]), "relevant")
     job.write_frame(passages, "passages")

@@ -12,13 +12,15 @@ from everycell.trec.runs import write_run
 with Job(snakemake) as job:
     start_java(snakemake.resources.mem_mb // 3)
     target = Path(snakemake.output.run)
-    found = read_cited_questions(Path(snakemake.input.passages).parent)
-    passages = found.passages
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".index.") as place:
-        folder = Path(place, "lucene")
+    collection = read_cited_questions(Path(snakemake.input.passages).parent)
+    passages = collection.passages
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".index.") as index_folder:
+        folder = Path(index_folder, "lucene")
         texts = zip(passages["document_id"], passages["text"], strict=True)
         indexed = index_texts(texts, folder, threads=snakemake.threads)
-        queries = dict(zip(found.questions["query_id"], found.questions["text"], strict=True))
+        queries = dict(
+            zip(collection.questions["query_id"], collection.questions["text"], strict=True)
+        )
         run = search_words(
             folder,
             queries,

@@ -6,12 +6,12 @@ from everycell.collections.beir import convert_beir
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:
-    made = convert_beir(
+    converted = convert_beir(
         Path(snakemake.input.corpus).parent,
         Path(snakemake.output.passages).parent,
         answers=Path(snakemake.input.answers),
     )
     job.log.write(
-        f"{made.passages} passages, {made.questions} questions, {made.answered} of them with right "
-        f"answers; {made.left_out} without a relevant passage are left out\n"
+        f"{converted.passages} passages, {converted.questions} questions, {converted.answered} of "
+        f"them with right answers; {converted.left_out} without a relevant passage are left out\n"
     )

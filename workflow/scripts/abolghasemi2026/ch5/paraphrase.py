@@ -28,31 +28,31 @@ from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
-    chosen, files = snakemake.params, snakemake.input
-    sizes, settings = chosen.sizes, part_of(snakemake.config, AskSettings)
+    params, files = snakemake.params, snakemake.input
+    sizes, settings = params.sizes, part_of(snakemake.config, AskSettings)
     passages = pd.read_parquet(files.passages).set_index("document_id")
     relevant = pd.read_parquet(files.relevant)
     answers = pd.read_parquet(files.questions).set_index("query_id")["answers"]
     answers = answers.map(lambda gold: tuple(usable_answers(gold))).to_dict()
 
-    found, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
-    job.log.write(f"{len(found)} questions can be asked; left out: {dict(left_out)}.\n")
+    candidates, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
+    job.log.write(f"{len(candidates)} questions can be asked; left out: {dict(left_out)}.\n")
     texts, longest = passages["body"].to_dict(), sizes["longest"]
     tried = questions_to_try(
-        found, texts, longest=longest, limit=sizes["candidates"], seed=job.seed
+        candidates, texts, longest=longest, limit=sizes["candidates"], seed=job.seed
     )
     # A model of the user's may be paid for; a search in the released tier is a replay.
-    told = outlook_writer(job.log.write)
+    write_outlook = outlook_writer(job.log.write)
     if snakemake.wildcards.tier == "full":
-        told = hopeless_search_stopper(chosen.model, job.log.write)
+        write_outlook = hopeless_search_stopper(params.model, job.log.write)
         if not tried:
             raise LanguageModelError(
-                f"{files.run}: {none_to_try(left_out, len(found), longest=longest)}"
+                f"{files.run}: {none_to_try(left_out, len(candidates), longest=longest)}"
             )
     with open_language_model(
-        chosen.model,
+        params.model,
         settings.language_models,
-        chosen.records,
+        params.records,
         folder=Path(files.model) if files.model else None,
         also=[Path(files.recorded)],
         network=settings.network,
@@ -61,23 +61,25 @@ with Job(snakemake) as job:
             model,
             read_template(Path(files.template)),
             attempts(
-                Decoding(**chosen.decoding),
+                Decoding(**params.decoding),
                 number=sizes["attempts"],
-                **chosen.sampling,
+                **params.sampling,
                 seed=job.seed,
             ),
-            Limits(copied=chosen.copied),
+            Limits(copied=params.copied),
             texts,
             answers_to_keep(relevant, tried, answers),
             unit=sizes["unit"],
         )
-        asked, made = paraphrase_questions(
-            tried, paraphraser.say_again, answers, target=sizes["questions"], report=told
+        paraphrased, questions_made = paraphrase_questions(
+            tried, paraphraser.say_again, answers, target=sizes["questions"], report=write_outlook
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
     write_atomically(Path(snakemake.output.record), record_lines(paraphraser.used.values()))
-    frame = paraphrases_frame(made)
+    frame = paraphrases_frame(questions_made)
     job.write_frame(add_titles(frame, passages["title"]), "paraphrases")
-    job.write_frame(pd.DataFrame({"query_id": asked}), "asked")
+    job.write_frame(pd.DataFrame({"query_id": paraphrased}), "asked")
     counts = frame["reason"].replace("", "kept").value_counts().to_dict()
-    job.log.write(f"{len(frame)} passages: {counts}; {len(asked)} questions have all of theirs.\n")
+    job.log.write(
+        f"{len(frame)} passages: {counts}; {len(paraphrased)} questions have all of theirs.\n"
+    )

@@ -17,9 +17,9 @@ from everycell.trec.runs import read_run
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     candidates = pd.read_parquet(files.candidates)
-    wanted = (candidates["task"] == params.task) & (candidates["setting"] == params.setting)
+    in_lists = (candidates["task"] == params.task) & (candidates["setting"] == params.setting)
     names = {"query_id": "query", "document_id": "document"}
-    lists = candidates.loc[wanted, [*names, "relevance"]].rename(columns=names)
+    lists = candidates.loc[in_lists, [*names, "relevance"]].rename(columns=names)
     keys = list(names.values())
     run = read_run(files.run).merge(lists[keys], on=keys)
     gold = lists.loc[lists["relevance"] == 1, keys]
@@ -28,23 +28,23 @@ with Job(snakemake) as job:
     texts = {key: without_citations(texts[key]) for key in set(lists["document"])}
     benchmark = Benchmark(params.dataset, {"Human": texts})
 
-    def told(preferences, questions, setting):
+    def control_answers(preferences, questions, setting):
         """Answers of controls with these preferences."""
-        asked = present_questions([setting], lambda setting, arm: questions)
-        chosen = make_controls(preferences, params.odds, job.seed)
-        return [collect_answers(control, asked, benchmark) for control in chosen.values()]
+        presented = present_questions([setting], lambda setting, arm: questions)
+        controls = make_controls(preferences, params.odds, job.seed)
+        return [collect_answers(control, presented, benchmark) for control in controls.values()]
 
     questions, left_out = pick_questions(run, gold, k=params.k)
     job.log.write(f"{len(questions)} questions are asked; left out: {dict(left_out)}.\n")
     main, _, *depths = study_settings(params.k, params.depths)
-    frames = told(params.shown, questions, main)
-    others = [each for each in params.strengths if each not in params.shown]
-    further = told(others, questions, main._replace(arms=PLAIN_ARMS))
+    frames = control_answers(params.shown, questions, main)
+    further_strengths = [strength for strength in params.strengths if strength not in params.shown]
+    further = control_answers(further_strengths, questions, main._replace(arms=PLAIN_ARMS))
     for depth in depths:
         placed, _ = pick_questions(
             run, gold, k=depth.k, gold_position=depth.position, seed=job.seed
         )
-        frames += told(params.shown, placed, depth)
+        frames += control_answers(params.shown, placed, depth)
 
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")
     empty = frames[0][:0]

@@ -46,29 +46,31 @@ with ResultJob(snakemake) as job:
     is_control = answers["generator"].isin(known)
     # What citing by position comes to; of a control it is known what everything comes to.
     reference = cite_always_first(answers[~is_control])
-    found = chapter_tables(answers, reference, job.seed)
+    tables = chapter_tables(answers, reference, job.seed)
     written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
-    shown = select_generators(answers, is_control, params.printed)
+    generators = select_generators(answers, is_control, params.printed)
     verdicts = params.printed is not None
 
     retrieved = answers[answers["place"] == "retrieved"]
-    for name, table in found.items():
+    for name, table in tables.items():
         if name == "table_5_1" or (name in written and name.startswith("table")):
-            cells = table.of_generators(shown.get(name, shown["all"]), all_run=verdicts)
+            cells = table.of_generators(generators.get(name, generators["all"]), all_run=verdicts)
             note = size_note(retrieved, cells)
             job.write_table(cells, note, name.removeprefix("table_5_1") and name)
 
     # Figures of a stand-in have the control as a series.
-    counts = pd.concat([found["table_5_12"].rows, found["table_5_13"].rows])
-    depths = found["figure_5_9"].rows
+    counts = pd.concat([tables["table_5_12"].rows, tables["table_5_13"].rows])
+    depths = tables["figure_5_9"].rows
     if verdicts:
-        counts, depths = (rows[rows["generator"].isin(shown["all"])] for rows in (counts, depths))
+        counts, depths = (
+            rows[rows["generator"].isin(generators["all"])] for rows in (counts, depths)
+        )
     cells = figure_cells(counts)
     figure = "figure_5_5" if "figure_5_5" in written else "cited"
     job.write_figure(cells, citation_bars(cells), figure)
     job.write_figure(*depth_lines(depths), "figure_5_9")
 
-    job.write_beside(interval_table(found), "intervals", ENDS)
+    job.write_beside(interval_table(tables), "intervals", ENDS)
     shares = answer_shares(pd.concat([answers, reference]))
     job.write_beside(shares.astype({"k": str}), "answers", SHARES)
     if "readings" in written:
@@ -80,11 +82,11 @@ with ResultJob(snakemake) as job:
             answers = pd.concat([answers, more], ignore_index=True)
         fixed = answers[answers["place"] == "retrieved"]
         depth = fixed.groupby("generator")["k"].first()
-        there = {name: known[name] for name in known if name in depth.index}
-        quality = measured_quality(found, there, depth)
+        present_controls = {name: known[name] for name in known if name in depth.index}
+        quality = measured_quality(tables, present_controls, depth)
         job.write_beside(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
         plain = ChapterTable(SETTING, compare_labels(answers, "CAB", study="plain", seed=job.seed))
-        bias = measured_bias(found | {"table_5_3": plain}, there, depth)
+        bias = measured_bias(tables | {"table_5_3": plain}, present_controls, depth)
         job.write_beside(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
         if "planted" in written:
             job.write_figure(*bias_lines(bias), "planted")

@@ -5,7 +5,7 @@ from everycell.studies.heuss2025.ch2.outlier_chances import outlier_chances
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
-    found = outlier_chances(params.lists, params.length, job.seed)
-    job.write_table(found.drop(columns="standard_error"))
-    errors = found.assign(metric="standard error", value=found["standard_error"])
+    chances = outlier_chances(params.lists, params.length, job.seed)
+    job.write_table(chances.drop(columns="standard_error"))
+    errors = chances.assign(metric="standard error", value=chances["standard_error"])
     job.write_beside(errors.drop(columns="standard_error"), "errors", {"all": 3})

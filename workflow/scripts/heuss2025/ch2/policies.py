@@ -13,5 +13,5 @@ with Job(snakemake) as job:
         measure_policies(lists, setup, np.random.default_rng([job.seed, key["run"]])).assign(**key)
         for key, lists in ranked_lists(pd.read_parquet(snakemake.input.scores), setup.items)
     ]
-    found = pd.concat(frames, ignore_index=True).assign(dataset=snakemake.wildcards.dataset)
-    job.write_frame(found, "measures")
+    measures = pd.concat(frames, ignore_index=True).assign(dataset=snakemake.wildcards.dataset)
+    job.write_frame(measures, "measures")

@@ -10,5 +10,5 @@ with Job(snakemake) as job:
     params, dataset = snakemake.params, snakemake.wildcards.dataset
     train, test = (read_fair_lists(snakemake.input[part]) for part in ("train", "test"))
     lists = lists_to_rank(train, test, dataset, params.draw)
-    found = score_lists(train, lists, readings=params.readings, seeds=params.seeds, seed=job.seed)
-    job.write_frame(found, "scores")
+    scores = score_lists(train, lists, readings=params.readings, seeds=params.seeds, seed=job.seed)
+    job.write_frame(scores, "scores")

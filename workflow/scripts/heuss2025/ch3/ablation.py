@@ -25,9 +25,9 @@ with ResultJob(snakemake) as job:
     parts = []
     for name, frame in measured.items():
         curves = Curves(frame, params.bootstrap, np.random.default_rng(params.seed))
-        found = advantages(curves, list(PANELS), [UNIFORM], params.levels, tuple(params.last))
-        found.insert(0, "ranker", name)
-        parts.append(found)
+        gains = advantages(curves, list(PANELS), [UNIFORM], params.levels, tuple(params.last))
+        gains.insert(0, "ranker", name)
+        parts.append(gains)
     job.write_beside(pd.concat(parts, ignore_index=True), "advantages", {"all": 4})
     scores = zip(params.names, snakemake.input.scores, strict=True)
     spread = spread_of_deviations({name: pd.read_parquet(path) for name, path in scores})

@@ -25,12 +25,12 @@ with Job(snakemake) as job:
         model = model.to(device())
 
         def vectors(pairs):
-            asked = list(pairs[["query", "document"]].itertuples(index=False, name=None))
-            return pair_vectors(model, tokenizer, queries, documents, asked, length)
+            text_pairs = list(pairs[["query", "document"]].itertuples(index=False, name=None))
+            return pair_vectors(model, tokenizer, queries, documents, text_pairs, length)
 
         return head_of(model), vectors
 
-    found = scores_by_fold(
+    scores = scores_by_fold(
         candidate_pairs(pd.read_parquet(snakemake.input.candidates)),
         [pd.read_parquet(path) for path in snakemake.input.folds],
         model_of,
@@ -39,4 +39,4 @@ with Job(snakemake) as job:
         samples=params.samples,
         seed=job.seed,
     )
-    job.write_frame(found, "scores")
+    job.write_frame(scores, "scores")

@@ -11,8 +11,8 @@ with ResultJob(snakemake) as job:
     parts = []
     for path, name in zip(snakemake.input.scores, snakemake.params.names, strict=True):
         lists = read_lists(path, snakemake.input.counts, snakemake.input.qrels)
-        found = crossing_documents(lists, snakemake.params.alphas, snakemake.params.ranks)
-        parts.append(found.assign(ranker=name))
+        crossings = crossing_documents(lists, snakemake.params.alphas, snakemake.params.ranks)
+        parts.append(crossings.assign(ranker=name))
     columns = ["ranker", "alpha", "rank", "value", "low", "high"]
     points = pd.concat(parts, ignore_index=True)[columns]
     job.write_figure(points, crossing_figure(points))

@@ -26,7 +26,7 @@ with Job(snakemake) as job:
         head = trained_head(vectors(training), training["relevance"], strength=params.strength)
         return head, vectors
 
-    found = scores_by_fold(
+    scores = scores_by_fold(
         candidate_pairs(pd.read_parquet(snakemake.input.candidates)),
         [pd.read_parquet(path) for path in snakemake.input.folds],
         model_of,
@@ -35,4 +35,4 @@ with Job(snakemake) as job:
         samples=params.samples,
         seed=job.seed,
     )
-    job.write_frame(found, "scores")
+    job.write_frame(scores, "scores")

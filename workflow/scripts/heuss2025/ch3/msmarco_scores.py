@@ -18,28 +18,28 @@ with Job(snakemake) as job:
     one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     inputs, params = snakemake.input, snakemake.params
-    asked = pd.read_parquet(inputs.queries)
-    asked = asked[asked[params.query_set]]
+    query_texts = pd.read_parquet(inputs.queries)
+    query_texts = query_texts[query_texts[params.query_set]]
     run = trec_order(read_run(Path(inputs.candidates)))
-    lists = run[run["query"].isin(asked["query_id"])].groupby("query", sort=False)
+    lists = run[run["query"].isin(query_texts["query_id"])].groupby("query", sort=False)
     pairs = lists.head(params.depth)[["query", "document"]]
     rng = np.random.default_rng(job.seed)
     texts = read_queries(Path(inputs.training_queries))
     training = training_pairs(
         read_judgements(Path(inputs.training_judgements), texts), params.fisher_pairs, rng
     )
-    queries = texts | texts_by_id(asked, "query_id")
+    queries = texts | texts_by_id(query_texts, "query_id")
     passages = read_passages(Path(inputs.collection), {*pairs["document"], *training["document"]})
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     model = model.to(device())
     length = PairLength(params.pair, "longest_first")
 
-    def vectors(wanted):
+    def vectors(identifiers):
         """What the model has of pairs before its last layer."""
-        rows = list(wanted[["query", "document"]].itertuples(index=False, name=None))
+        rows = list(identifiers[["query", "document"]].itertuples(index=False, name=None))
         return pair_vectors(model, tokenizer, queries, passages, rows, length)
 
-    found = pair_scores(
+    scores = pair_scores(
         pairs.reset_index(drop=True),
         head_of(model),
         vectors,
@@ -48,4 +48,4 @@ with Job(snakemake) as job:
         samples=params.samples,
         rng=rng,
     )
-    job.write_frame(found, "scores")
+    job.write_frame(scores, "scores")

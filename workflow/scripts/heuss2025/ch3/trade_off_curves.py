@@ -16,5 +16,5 @@ with ResultJob(snakemake) as job:
     curves = Curves(
         next(iter(measured.values())), params.bootstrap, np.random.default_rng(params.seed)
     )
-    found = advantages(curves, [params.panel], params.others, params.levels, tuple(params.last))
-    job.write_beside(found, "advantages", {"all": 4})
+    gains = advantages(curves, [params.panel], params.others, params.levels, tuple(params.last))
+    job.write_beside(gains, "advantages", {"all": 4})

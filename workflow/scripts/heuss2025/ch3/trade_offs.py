@@ -10,8 +10,8 @@ with Job(snakemake) as job:
     inputs, params = snakemake.input, snakemake.params
     of_collection = (inputs.counts, inputs.qrels, params.neutral_from)
     lists = read_lists(inputs.scores, *of_collection)
-    found = [trade_offs(lists, **params.methods)]
-    queries = [each.query for each in lists]
+    frames = [trade_offs(lists, **params.methods)]
+    queries = [ranked.query for ranked in lists]
     for (method, alpha), path in zip(params.trained, inputs.trained, strict=True):
-        found.append(trained_measures(read_trained(path, *of_collection), method, alpha, queries))
-    job.write_frame(pd.concat(found, ignore_index=True), "measures")
+        frames.append(trained_measures(read_trained(path, *of_collection), method, alpha, queries))
+    job.write_frame(pd.concat(frames, ignore_index=True), "measures")

@@ -21,20 +21,20 @@ from everycell.studies.heuss2025.ch4.talent_search import (
 
 with Job(snakemake) as job:
     params = snakemake.params
-    printed = declared_cells(params.declared, "heuss2025/table_4_A_1")
+    published = declared_cells(params.declared, "heuss2025/table_4_A_1")
     schools = universities(declared_cells(params.declared, "heuss2025/table_4_A_2"))
     rng = np.random.default_rng(job.seed)
     samples = background(schools, params.samples, rng)
     draws = [background(schools, params.samples_of_text, rng) for _ in range(params.draws)]
     biased = TalentModel(schools, biased=True)
-    found = []
+    rows = []
     for values, changed in (("Table 4.A.1", None), ("older values", OLDER_VALUES)):
-        people = candidates(printed, schools, changed)
+        people = candidates(published, schools, changed)
         for name, model in (("biased", biased), ("unbiased", biased._replace(biased=False))):
             lists = list_attributions(model, people, samples)
-            found.append(lists.assign(model=name, candidates=values))
-    job.write_frame(pd.concat(found, ignore_index=True), "lists")
-    people = candidates(printed, schools)
+            rows.append(lists.assign(model=name, candidates=values))
+    job.write_frame(pd.concat(rows, ignore_index=True), "lists")
+    people = candidates(published, schools)
     job.write_frame(candidate_attributions(biased, people, samples), "candidates")
     job.write_frame(choices(biased, people, samples), "choices")
     job.write_frame(spread(biased, people, draws), "spread")

@@ -27,13 +27,13 @@ with Job(snakemake) as job:
     pool = pd.read_parquet(snakemake.input.train)[names].to_numpy(dtype=float)
     setup = Setup(params.background, params.lime_samples)
     known = planted_weights() if snakemake.wildcards.data == "planted" else None
-    found = explanations(
+    explained = explanations(
         read_forest(Path(snakemake.input.model)), lists, pool, names, setup, job.seed, known
     )
     attributed, checked = [], []
-    for place, (query, attributions, checks) in enumerate(found, start=1):
+    for number, (query, attributions, checks) in enumerate(explained, start=1):
         attributed.append(attributions)
         checked.append(checks)
-        print(f"{place} of {len(lists)} lists: query {query}", flush=True)
+        print(f"{number} of {len(lists)} lists: query {query}", flush=True)
     job.write_frame(pd.concat(attributed, ignore_index=True), "attributions")
     job.write_frame(pd.concat(checked, ignore_index=True), "checks")

@@ -9,7 +9,7 @@ from everycell.trec.runs import read_run
 with Job(snakemake) as job:
     inputs, params = snakemake.input, snakemake.params
     candidates = pd.read_parquet(inputs.candidates)
-    chosen = candidates[
+    listed = candidates[
         (candidates["setting"] == params.setting) & (candidates["task"] == params.task)
     ]
     runs = {name: read_run(path) for name, path in zip(params.features, inputs.runs, strict=True)}
@@ -18,5 +18,5 @@ with Job(snakemake) as job:
         for name, key in (("queries", "query_id"), ("documents", "document_id"))
     ]
     for output, split in (("train", "validation"), ("test", "test")):
-        own = chosen[chosen["split"] == split]
+        own = listed[listed["split"] == split]
         job.write_frame(retrieval_features(own, runs, *terms), output)

@@ -13,30 +13,32 @@ from everycell.trec.runs import read_run
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     questions_file, _, run = map(Path, files.data)
-    given = read_cited_questions(questions_file.parent)
-    asked = contexts(
-        given.questions.set_index("query_id")["text"].to_dict(),
-        given.passages.set_index("document_id")["text"].to_dict(),
+    collection = read_cited_questions(questions_file.parent)
+    question_contexts = contexts(
+        collection.questions.set_index("query_id")["text"].to_dict(),
+        collection.passages.set_index("document_id")["text"].to_dict(),
         read_run(run),
         depth=params.depth,
         count=params.questions,
         seed=job.seed,
     )
-    job.log.write(f"{len(asked)} of {len(given.questions)} questions.\n")
+    job.log.write(f"{len(question_contexts)} of {len(collection.questions)} questions.\n")
     style = citing_style(params.style, Path(files.template) if files.template else None)
     decoding = Decoding(max_tokens=params.max_tokens)
     with model_of_job(snakemake, job.log) as model:
         ask = asking(model, decoding)
 
-        def ask_all(wanted):
+        def ask_all(contexts_to_ask):
             """Answers of the model, each recorded."""
-            said = ask([style.prompt(*each) for each in wanted])
+            texts = ask([style.prompt(*context) for context in contexts_to_ask])
             return [
                 style.read(text, len(documents))
-                for text, (_, documents) in zip(said, wanted, strict=True)
+                for text, (_, documents) in zip(texts, contexts_to_ask, strict=True)
             ]
 
-        found = repeat_with_forgeries(asked, ask_all, seed=job.seed, longest=params.longest)
-    for name, table in found.items():
+        tables = repeat_with_forgeries(
+            question_contexts, ask_all, seed=job.seed, longest=params.longest
+        )
+    for name, table in tables.items():
         table.insert(0, "answerer", params.model)
         job.write_frame(table, name)

@@ -37,16 +37,16 @@ with Job(snakemake) as job:
     def vectors(texts):
         return np.stack([vector(text) for text in texts]).astype(float)
 
-    right = {each.text: each.answer for each in questions}
+    right = {question.text: question.answer for question in questions}
     attributors = {
         "matches words": WordMatcher(right),
         "nearest vector": VectorMatcher(right, vectors, cited=1),
         "two nearest vectors": VectorMatcher(right, vectors, cited=2),
-        "reads": OracleReader(right, {each.text: each.relevant for each in questions}),
+        "reads": OracleReader(right, {question.text: question.relevant for question in questions}),
     }
-    found = []
+    frames = []
     for name, attributor in attributors.items():
         table = outcomes(trials(questions, attributor.answer, seed=job.seed))
         table.insert(0, "answerer", name)
-        found.append(table)
-    job.write_frame(pd.concat(found, ignore_index=True), "outcomes")
+        frames.append(table)
+    job.write_frame(pd.concat(frames, ignore_index=True), "outcomes")

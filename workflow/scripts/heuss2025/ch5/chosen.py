@@ -26,23 +26,29 @@ with Job(snakemake) as job:
         count=params.chosen,
         seed=job.seed,
     )
-    asked = [(each.text, each.documents) for each in questions]
+    question_contexts = [(question.text, question.documents) for question in questions]
     with model_of_job(snakemake, job.log) as model:
-        choice = LikelyChoice({each.text: each.answer for each in questions}, model.answer_all)
-        first = choice.answer_all(asked)
+        choice = LikelyChoice(
+            {question.text: question.answer for question in questions}, model.answer_all
+        )
+        first = choice.answer_all(question_contexts)
 
-        def ask_all(wanted):
+        def ask_all(contexts_to_ask):
             """Choices of the model, as answers of one sentence."""
-            return [GroundedAnswer(each, 1) for each in choice.answer_all(wanted)]
+            return [GroundedAnswer(question, 1) for question in choice.answer_all(contexts_to_ask)]
 
-        found = repeat_with_forgeries(asked, ask_all, seed=job.seed)
+        tables = repeat_with_forgeries(question_contexts, ask_all, seed=job.seed)
         # They are numbers of documents and their log-probabilities: nothing of a passage.
         write_atomically(Path(snakemake.output.record), record_lines(model.used))
     relevant = [
-        frozenset(place for place, text in enumerate(each.documents) if text in each.relevant)
-        for each in questions
+        frozenset(
+            position
+            for position, text in enumerate(question.documents)
+            if text in question.relevant
+        )
+        for question in questions
     ]
-    found["right"] = relevant_citations(first, relevant)
+    tables["right"] = relevant_citations(first, relevant)
     for name in ("outcomes", "numbers", "answers", "right"):
-        found[name].insert(0, "answerer", params.name)
-        job.write_frame(found[name], name)
+        tables[name].insert(0, "answerer", params.name)
+        job.write_frame(tables[name], name)

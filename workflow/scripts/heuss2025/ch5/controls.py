@@ -8,6 +8,6 @@ from everycell.studies.heuss2025.ch5.planted_citations import case_counts
 
 with ResultJob(snakemake) as job:
     parts = [pd.read_parquet(file) for file in snakemake.input.outcomes]
-    found = pd.concat(parts, ignore_index=True)
-    points = case_counts(found, snakemake.params.of, snakemake.params.metrics)
+    cells = pd.concat(parts, ignore_index=True)
+    points = case_counts(cells, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))

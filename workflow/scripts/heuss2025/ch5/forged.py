@@ -8,11 +8,11 @@ from everycell.studies.heuss2025.ch5.planted_citations import case_counts
 
 with ResultJob(snakemake) as job:
     parts = [pd.read_parquet(file) for file in snakemake.input.outcomes]
-    found = pd.concat(parts, ignore_index=True)
-    points = case_counts(found, snakemake.params.of, snakemake.params.metrics)
+    cells = pd.concat(parts, ignore_index=True)
+    points = case_counts(cells, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))
     # The figure has the counts.
-    job.write_beside(found.drop(columns=["count", "of"]), "shares", {"all": 1})
+    job.write_beside(cells.drop(columns=["count", "of"]), "shares", {"all": 1})
     if "estimates" in snakemake.input.keys():
         estimated = pd.read_parquet(snakemake.input.estimates)
         job.write_figure(estimated, estimate_lines(estimated), "planted")

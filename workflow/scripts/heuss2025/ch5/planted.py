@@ -16,7 +16,7 @@ from everycell.studies.heuss2025.ch5.planted_citations import (
 with Job(snakemake) as job:
     params = snakemake.params
     questions = planted_questions(params.questions, seed=job.seed)
-    found = {"selection": [], "sizes": [], "outcomes": []}
+    frames = {"selection": [], "sizes": [], "outcomes": []}
     for name, memory in params.readers.items():
         reader = PlantedReader(memory=memory, seed=job.seed, **params.behaviour)
         tried = experiment(questions, reader, seed=job.seed)
@@ -26,8 +26,8 @@ with Job(snakemake) as job:
             ("outcomes", outcomes(tried.trials)),
         ):
             table.insert(0, "answerer", name)
-            found[part].append(table)
-    for part, tables in found.items():
+            frames[part].append(table)
+    for part, tables in frames.items():
         job.write_frame(pd.concat(tables, ignore_index=True), part)
     estimated = grid(questions, params.memories, params.opens, params.behaviour, seed=job.seed)
     job.write_frame(estimated, "estimates")

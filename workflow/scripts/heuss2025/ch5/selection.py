@@ -6,7 +6,7 @@ from everycell.engine.result_job import ResultJob
 
 with ResultJob(snakemake) as job:
     parts = [pd.read_parquet(file) for file in snakemake.input.selection]
-    found = pd.concat(parts, ignore_index=True)
-    shown = found["answerer"] == snakemake.params.shown
-    job.write_table(found[shown].drop(columns="answerer"))
-    job.write_beside(found, "answerers", {"all": 0})
+    cells = pd.concat(parts, ignore_index=True)
+    of_answerer = cells["answerer"] == snakemake.params.shown
+    job.write_table(cells[of_answerer].drop(columns="answerer"))
+    job.write_beside(cells, "answerers", {"all": 0})

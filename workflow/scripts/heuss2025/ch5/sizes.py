@@ -8,8 +8,8 @@ from everycell.studies.heuss2025.ch5.figures import size_lines
 with ResultJob(snakemake) as job:
     titles = snakemake.params.titles
     parts = [pd.read_parquet(file) for file in snakemake.input.sizes]
-    found = pd.concat(parts, ignore_index=True)
-    points = found[found["panel"].isin(titles)]
+    cells = pd.concat(parts, ignore_index=True)
+    points = cells[cells["panel"].isin(titles)]
     points = points.assign(panel=points["panel"].map(titles)).reset_index(drop=True)
     points = points[["panel", "answerer", "x", "value"]]
     job.write_figure(points, size_lines(points))

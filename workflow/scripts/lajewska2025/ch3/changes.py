@@ -24,8 +24,8 @@ with ResultJob(snakemake) as job:
         for name, listed in settings.comparisons.items()
     }
     # The last pair of rewriters is the system that the others are compared with.
-    *others, both = settings.stages
-    pairs["one rewriter a stage"] = [(both, other) for other in others]
+    *further_stages, both = settings.stages
+    pairs["one rewriter a stage"] = [(both, other) for other in further_stages]
     ranges = change_ranges(
         means,
         {

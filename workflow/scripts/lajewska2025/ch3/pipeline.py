@@ -27,14 +27,14 @@ with ResultJob(snakemake) as job:
     values = {}
     for path in map(Path, snakemake.input.runs):
         # As with -c, a turn without an answer counts 0.
-        found = evaluate(
+        evaluated = evaluate(
             read_run(path),
             qrels,
             list(settings.measures.values()),
             relevance_level=settings.relevance_level,
         )
-        values[path.stem] = found.set_axis(list(settings.measures), axis="columns")
-    means = pd.DataFrame({run: found.mean() for run, found in values.items()}).T
+        values[path.stem] = evaluated.set_axis(list(settings.measures), axis="columns")
+    means = pd.DataFrame({run: evaluated.mean() for run, evaluated in values.items()}).T
 
     for name, groups in settings.shown.items():
         first, second = settings.names[name]
@@ -52,8 +52,10 @@ with ResultJob(snakemake) as job:
         job.write_beside(table, name, dict.fromkeys(settings.measures, 4))
 
     pairs = [(name, a, b) for name, listed in settings.comparisons.items() for a, b in listed]
-    shown = {run: row for rows in settings.shown["systems"].values() for row, run in rows.items()}
-    tests = compare_pairs(values, pairs, COMPARED).replace({"a": shown, "b": shown})
+    row_of_run = {
+        run: row for rows in settings.shown["systems"].values() for row, run in rows.items()
+    }
+    tests = compare_pairs(values, pairs, COMPARED).replace({"a": row_of_run, "b": row_of_run})
     job.write_beside(melt_tests(tests), "tests", TESTS)
     ranges = change_ranges(means[COMPARED], settings.comparisons)
     job.write_table(published_changes(ranges, settings.ranges))

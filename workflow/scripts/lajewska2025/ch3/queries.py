@@ -14,8 +14,8 @@ with Job(snakemake) as job:
     known = turns[turns["answer_id"].isin(documents.index)].set_index("query_id")["answer_id"]
     answers = documents.loc[known].set_axis(known.index).to_dict()
     job.log.write(f"{len(answers)} of {len(turns)} answers are passages of the collection\n")
-    made = turns.set_index("query_id")[["utterance", "manual"]]
-    made = made.set_axis(["raw", "manual"], axis="columns").assign(
+    rewritten = turns.set_index("query_id")[["utterance", "manual"]]
+    rewritten = rewritten.set_axis(["raw", "manual"], axis="columns").assign(
         queries=with_history(turns),
         context=with_history(turns, answers=answers, length=snakemake.params.context),
         **{
@@ -25,8 +25,8 @@ with Job(snakemake) as job:
     )
     collection = pd.read_parquet(snakemake.input.collection)
     # The rewriters saw all turns; measured are those with judged passages.
-    judged = collection["query_id"].isin(made.index)
-    wide = made.loc[collection["query_id"][judged]]
+    judged = collection["query_id"].isin(rewritten.index)
+    wide = rewritten.loc[collection["query_id"][judged]]
     long = wide.reset_index().melt("query_id", var_name="rewriter", value_name="text")
-    others = collection.loc[~judged, ["query_id", "text"]].assign(rewriter="training")
-    job.write_frame(pd.concat([long, others])[["rewriter", "query_id", "text"]], "queries")
+    training = collection.loc[~judged, ["query_id", "text"]].assign(rewriter="training")
+    job.write_frame(pd.concat([long, training])[["rewriter", "query_id", "text"]], "queries")

@@ -15,12 +15,12 @@ with Job(snakemake) as job:
     turns = read_turns(Path(snakemake.input.topics)).set_index("query_id", drop=False)
     # The topics of 2021 have the answers, those of 2020 ids of passages.
     documents = pd.read_parquet(snakemake.input.documents).set_index("document_id")["text"]
-    found = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))
-    answers = found.dropna().to_dict()
+    last_answers = turns["answer"].where(turns["answer"] != "", turns["answer_id"].map(documents))
+    answers = last_answers.dropna().to_dict()
     job.log.write(f"{len(answers)} of {len(turns)} answers have a text\n")
     model, tokenizer = load_t5(job.folder_of("rewriter"))
     model.to(device())
-    made = rewrite(
+    rewrites = rewrite(
         turns,
         lambda contexts: generate(model, tokenizer, contexts, length=settings.length),
         form=settings.form,
@@ -30,7 +30,7 @@ with Job(snakemake) as job:
         separator=settings.separator,
     )
     released = read_rewrites(Path(snakemake.input.released), turns)
-    table = pd.DataFrame({"rewrite": made, "released": released})
+    table = pd.DataFrame({"rewrite": rewrites, "released": released})
     same = int((table["rewrite"] == table["released"]).sum())
     job.log.write(f"{same} of {len(table)} rewrites are the released ones\n")
     table.to_csv(snakemake.output.rewrites)

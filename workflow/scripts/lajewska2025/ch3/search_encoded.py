@@ -24,24 +24,28 @@ with Job(snakemake) as job:
 
     model, tokenizer = load_model(job.folder_of("dense"), "encoder")
     vectors = dense_vectors(model.to(device()), tokenizer, texts, settings.query)
-    there = read_encoded(Path(snakemake.input.vectors))
-    found = {"dense": Encoded("vectors", there.documents, vectors, there.document_ids, query_ids)}
+    passages = read_encoded(Path(snakemake.input.vectors))
+    encoded_queries = {
+        "dense": Encoded("vectors", passages.documents, vectors, passages.document_ids, query_ids)
+    }
 
     model, tokenizer = load_model(job.folder_of("splade"), "masked-lm")
     model.to(device())
     weights = splade_weights(model, tokenizer, texts, settings.query)
     columns = np.unique(weights.indices)
-    found["splade"] = Encoded(
+    encoded_queries["splade"] = Encoded(
         "term_weights",
         splade_weights(model, tokenizer, list(documents["text"]), settings.length, columns=columns),
         weights[:, columns],
         document_ids,
         query_ids,
     )
-    for encoded, out in zip(found.values(), snakemake.output.encoded, strict=True):
+    for encoded, out in zip(encoded_queries.values(), snakemake.output.encoded, strict=True):
         write_encoded(encoded, Path(out))
     for (rewriter, encoder), out in zip(settings.runs, snakemake.output.runs, strict=True):
         turns = frame.loc[frame["rewriter"] == rewriter, "query_id"]
-        run = found[encoder].search([f"{rewriter}:{turn}" for turn in turns], settings.hits)
+        run = encoded_queries[encoder].search(
+            [f"{rewriter}:{turn}" for turn in turns], settings.hits
+        )
         run["query"] = run["query"].str.partition(":")[2]
         write_run(run, Path(out), tag=Path(out).stem)

@@ -10,9 +10,9 @@ with ResultJob(snakemake) as job:
     )
     tests = tests.query("metric == 'p_paired'")
     keys = ["comparison", "cast_year", "measure"]
-    least = tests.groupby(keys, sort=False)["value"].min()
-    found = (least < snakemake.params.alpha).map({True: "yes", False: "no"}).reset_index()
+    smallest = tests.groupby(keys, sort=False)["value"].min()
+    cells = (smallest < snakemake.params.alpha).map({True: "yes", False: "no"}).reset_index()
     # Recall is called after its cut-off, which each year has its own of.
-    measure = found.pop("measure").str.replace(r"^R@\d+$", "recall", regex=True)
-    found["metric"] = measure + " significant"
-    job.write_table(found[["comparison", "cast_year", "metric", "value"]])
+    measure = cells.pop("measure").str.replace(r"^R@\d+$", "recall", regex=True)
+    cells["metric"] = measure + " significant"
+    job.write_table(cells[["comparison", "cast_year", "metric", "value"]])

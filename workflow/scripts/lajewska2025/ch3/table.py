@@ -23,10 +23,10 @@ with ResultJob(snakemake) as job:
     ]
     cells, tests = [], []
     # The runs of one year stand behind those of the other.
-    for place, (year, measures) in enumerate(settings.measures.items()):
-        qrels = read_qrels(snakemake.input.qrels[place], scale=settings.scale)
+    for position, (year, measures) in enumerate(settings.measures.items()):
+        qrels = read_qrels(snakemake.input.qrels[position], scale=settings.scale)
         topics = qrels["query"].unique()
-        runs = snakemake.input.runs[place * len(systems) : (place + 1) * len(systems)]
+        runs = snakemake.input.runs[position * len(systems) : (position + 1) * len(systems)]
         values = {
             # With -c a topic that a run leaves out counts 0; these runs leave none out.
             system: evaluate(
@@ -39,8 +39,8 @@ with ResultJob(snakemake) as job:
             for system, run in zip(systems, runs, strict=True)
         }
         cells.append(mean_cells(number, year, values))
-        found = compare_pairs(values, pairs, [next(iter(measures)), "NDCG@3"])
-        found.insert(1, "cast_year", year)
-        tests.append(found)
+        compared = compare_pairs(values, pairs, [next(iter(measures)), "NDCG@3"])
+        compared.insert(1, "cast_year", year)
+        tests.append(compared)
     job.write_table(pd.concat(cells, ignore_index=True))
     job.write_beside(melt_tests(pd.concat(tests)), "tests", TESTS)

@@ -35,8 +35,8 @@ def table(number: str, cells) -> pd.DataFrame:
                 for name in part["dependent_variable"]
             ]
             parts.append(part.assign(study=study.name))
-    whole = pd.concat(parts, ignore_index=True)
-    return whole[["study", *whole.columns.drop("study")]]
+    all_cells = pd.concat(parts, ignore_index=True)
+    return all_cells[["study", *all_cells.columns.drop("study")]]
 
 
 with ResultJob(snakemake) as job:

@@ -12,14 +12,14 @@ with ResultJob(snakemake) as job:
     parts = []
     for study, ratings in both_studies(snakemake.input):
         judged = [label for label in study.ratings if label not in ("Familiarity", SATISFACTION)]
-        found = pearson(ratings, [(label, SATISFACTION) for label in judged])
+        correlations = pearson(ratings, [(label, SATISFACTION) for label in judged])
         parts.append(
             pd.DataFrame(
                 {
-                    "row": found["x"],
+                    "row": correlations["x"],
                     "study": study.name,
                     "metric": "pearson_r_with_overall_satisfaction",
-                    "value": found["r"],
+                    "value": correlations["r"],
                 }
             )
         )

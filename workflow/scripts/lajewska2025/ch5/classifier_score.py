@@ -14,5 +14,7 @@ with Job(snakemake) as job:
     set_gpu_precision(snakemake.params.gpu_precision)
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     pairs = judged_pairs(*read_labels(snakemake.input))
-    found = answer_probabilities(model.to(device()), tokenizer, pairs, snakemake.params.length)
-    job.write_frame(score_frame(pairs, found), "scores")
+    probabilities = answer_probabilities(
+        model.to(device()), tokenizer, pairs, snakemake.params.length
+    )
+    job.write_frame(score_frame(pairs, probabilities), "scores")

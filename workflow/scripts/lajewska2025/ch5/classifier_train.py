@@ -41,8 +41,8 @@ with Job(snakemake) as job:
 
     def minus_loss(model) -> float:
         """Minus the mean log loss of the validation sentences, by which the authors choose."""
-        found = answer_probabilities(model, tokenizer, pairs, length)
-        right = np.where(truth, found, 1 - found).clip(SMALLEST)
+        probabilities = answer_probabilities(model, tokenizer, pairs, length)
+        right = np.where(truth, probabilities, 1 - probabilities).clip(SMALLEST)
         return float(np.log(right).mean())
 
     train(

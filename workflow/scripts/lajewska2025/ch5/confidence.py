@@ -28,11 +28,11 @@ with ResultJob(snakemake) as job:
     ]
     annotations = add_agreement(pd.concat(batches, ignore_index=True))
     released = read_released(Path(snakemake.input.released))
-    found = readings(annotations, released, resamples=params.resamples, seed=params.seed)
-    p = found.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
+    results = readings(annotations, released, resamples=params.resamples, seed=params.seed)
+    p = results.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
     cell = ("confidence and agreement", "significant", "yes" if p < params.alpha else "no")
     job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
-    job.write_beside(found, "readings", DECIMALS)
+    job.write_beside(results, "readings", DECIMALS)
     job.write_beside(spread(annotations), "spread", {"share of spread": 3})
     marks = figure_marks(annotations)
     job.write_figure(marks, confidence_and_agreement(marks), name="relation")

@@ -27,17 +27,20 @@ with ResultJob(snakemake) as job:
     }
     rows = [
         (row, metric, int(number))
-        for row, found in labels.items()
-        for metric, number in (("answerable", found.sum()), ("unanswerable", (~found).sum()))
+        for row, answerable_items in labels.items()
+        for metric, number in (
+            ("answerable", answerable_items.sum()),
+            ("unanswerable", (~answerable_items).sum()),
+        )
     ]
     job.write_table(pd.DataFrame(rows, columns=["row", "metric", "value"]))
     readings = [
         (READINGS[reading], metric, number)
-        for reading, found in answerable.items()
+        for reading, answerable_items in answerable.items()
         for metric, number in (
-            ("rankings", len(found)),
-            ("answerable", int(found.sum())),
-            ("unanswerable", int((~found).sum())),
+            ("rankings", len(answerable_items)),
+            ("answerable", int(answerable_items.sum())),
+            ("unanswerable", int((~answerable_items).sum())),
         )
     ]
     job.write_beside(

@@ -27,13 +27,13 @@ with ResultJob(snakemake) as job:
             )
             for reading in READINGS
         ]
-    whole = pd.concat(parts, ignore_index=True)
-    printed = whole[(whole["reading"] == "ascii") & (whole["metric"] != "texts")]
+    results = pd.concat(parts, ignore_index=True)
+    published = results[(results["reading"] == "ascii") & (results["metric"] != "texts")]
     keys = ["row", "task_variant", "metric", "value"]
-    f1 = printed[printed["part"] == "f1"]
+    f1 = published[published["part"] == "f1"]
     job.write_table(f1.assign(metric="F1_" + f1["metric"])[keys])
-    of_sentences = (whole["task_variant"] == "Sentence-based") & whole["part"].isin(["f1", ""])
-    readings = whole[of_sentences].assign(reading=whole["reading"].map(READINGS))
+    of_sentences = (results["task_variant"] == "Sentence-based") & results["part"].isin(["f1", ""])
+    readings = results[of_sentences].assign(reading=results["reading"].map(READINGS))
     job.write_beside(
         readings[["row", "reading", "metric", "value"]],
         "sentences",

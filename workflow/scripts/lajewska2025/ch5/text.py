@@ -18,8 +18,8 @@ WORKERS = ("paragraph_regular", "paragraph_master", "paragraph_prolific")
 
 with ResultJob(snakemake) as job:
     files = snakemake.input
-    found = read_annotations(paths(files.dataset), per_text=PER_PASSAGE)
-    texts = mark_texts(found)
+    all_annotations = read_annotations(paths(files.dataset), per_text=PER_PASSAGE)
+    texts = mark_texts(all_annotations)
     of_experts = read_group(files.paragraph_expert, "paragraph_expert")
     experts = mark_texts(of_experts)
 
@@ -31,26 +31,28 @@ with ResultJob(snakemake) as job:
             experts
         )
 
-    again = found[pd.MultiIndex.from_frame(found[["turn_id", "text_id"]]).isin(experts)]
+    again = all_annotations[
+        pd.MultiIndex.from_frame(all_annotations[["turn_id", "text_id"]]).isin(experts)
+    ]
     same = {name: texts[name] for name in experts}
     nothing = pd.Series([int((~people.any(axis=1)).sum()) for people in texts.values()])
-    topics, whole = "two topics", "data set"
+    topics, data_set = "two topics", "data set"
     rows = [
         (topics, "J", mean_jaccard(same)),
         (topics, "J_2", mean_jaccard(same, 2)),
         (topics, "F1_mean", f1(again)),
-        (whole, "queries", found["turn_id"].nunique()),
-        (whole, "pairs", len(texts)),
-        (whole, "pairs_per_batch", len(texts) / len(paths(files.dataset))),
-        (whole, "workers", found["worker"].nunique()),
-        (whole, "no_snippet_by_three", int((nothing == 3).sum())),
-        (whole, "no_snippet_by_two", int((nothing == 2).sum())),
+        (data_set, "queries", all_annotations["turn_id"].nunique()),
+        (data_set, "pairs", len(texts)),
+        (data_set, "pairs_per_batch", len(texts) / len(paths(files.dataset))),
+        (data_set, "workers", all_annotations["worker"].nunique()),
+        (data_set, "no_snippet_by_three", int((nothing == 3).sum())),
+        (data_set, "no_snippet_by_two", int((nothing == 2).sum())),
         ("Expert", "J", mean_jaccard(experts)),
         ("Expert", "J_2", mean_jaccard(experts, 2)),
         *((GROUPS[of][1], "F1_mean", f1(read_group(files[of], of), of)) for of in WORKERS),
     ]
     job.write_table(pd.DataFrame(rows, columns=["part", "metric", "value"]))
-    agreement = [(whole, "J", mean_jaccard(texts)), (whole, "J_2", mean_jaccard(texts, 2))]
+    agreement = [(data_set, "J", mean_jaccard(texts)), (data_set, "J_2", mean_jaccard(texts, 2))]
     job.write_beside(
         pd.DataFrame(agreement, columns=["part", "metric", "value"]), "whole", {"J": 3, "J_2": 3}
     )

@@ -14,10 +14,10 @@ with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     template = read_prompt("assign", Path(files.prompt) if files.prompt else None)
     with model_of_job(snakemake, job.log) as model:
-        found = assign_topic_nuggets(
+        assigned = assign_topic_nuggets(
             pd.read_parquet(files.nuggets),
             pd.read_parquet(files.responses),
             asking(model, Decoding(max_tokens=params.max_tokens)),
             template,
         )
-    job.write_frame(found.assign(judge=params.judge), "labels")
+    job.write_frame(assigned.assign(judge=params.judge), "labels")

@@ -46,9 +46,9 @@ with ResultJob(snakemake) as job:
     job.write_table(table[["row", "input", "metric", "value"]])
 
     on_relevant = mean[mean["input"] == RELEVANT]
-    others = [name for name in on_relevant["system"].unique() if name != STANDARD]
+    other_systems = [name for name in on_relevant["system"].unique() if name != STANDARD]
     tests = compare_runs(
-        on_relevant.rename(columns={"system": "run"}), [(o, STANDARD) for o in others]
+        on_relevant.rename(columns={"system": "run"}), [(o, STANDARD) for o in other_systems]
     )
     job.write_beside(
         tests.rename(columns={"a": "row"}).melt("row", list(TEST_DECIMALS), "metric"),
@@ -64,11 +64,11 @@ with ResultJob(snakemake) as job:
         )
         | {"facts": 0},
     )
-    asked = set().union(*(set(each["topic"]) for each in written))
+    topics = set().union(*(set(frame["topic"]) for frame in written))
     compared = pd.concat(
         [extracted[extracted["system"].isin([BASELINE, STANDARD])], *written], ignore_index=True
     )
-    compared = compared[compared["topic"].isin(asked) & (compared["input"] == RELEVANT)]
+    compared = compared[compared["topic"].isin(topics) & (compared["input"] == RELEVANT)]
     compared = compared.assign(system=compared["writer"] + ": " + compared["system"])
     by_writer = completeness(imitations, facts, compared, questions)
     by_writer = mean_intervals(by_writer[by_writer["judge"] == MEAN], ["system"])

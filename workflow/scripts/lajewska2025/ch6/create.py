@@ -19,9 +19,9 @@ with Job(snakemake) as job:
     }
     with model_of_job(snakemake, job.log) as model:
         ask = asking(model, Decoding(max_tokens=params.max_tokens))
-        found = create_topic_nuggets(
+        created = create_topic_nuggets(
             passages.drop_duplicates(["topic", "passage_id"]), ask, prompts
         )
-    unlabelled = int((found["importance"] == "").sum())
-    job.log.write(f"{len(found)} nuggets, {unlabelled} of them without a label of importance.\n")
-    job.write_frame(found.assign(judge=params.judge), "nuggets")
+    unlabelled = int((created["importance"] == "").sum())
+    job.log.write(f"{len(created)} nuggets, {unlabelled} of them without a label of importance.\n")
+    job.write_frame(created.assign(judge=params.judge), "nuggets")

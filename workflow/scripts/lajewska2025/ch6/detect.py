@@ -21,21 +21,21 @@ with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
     passages, nuggets = pd.read_parquet(files.passages), pd.read_parquet(files.nuggets)
     topics = list(dict.fromkeys(passages["topic"]))[: params.questions]
-    shown = passages[passages["topic"].isin(topics)].reset_index(drop=True)
+    topic_passages = passages[passages["topic"].isin(topics)].reset_index(drop=True)
     template = read_template(Path(files.template or TEMPLATE), SLOTS, last="passage")
     decoding = Decoding(max_tokens=params.max_tokens)
     with model_of_job(snakemake, job.log) as model:
         ask = asking(model, decoding)
-        found = detect_spans(shown, template, ask)
+        detected = detect_spans(topic_passages, template, ask)
         job.log.write(
-            f"Of {found.marked} marked texts {found.strays} do not stand in their passage; "
-            f"{found.unmarked} of {len(shown)} passages have no mark.\n"
+            f"Of {detected.marked} marked texts {detected.strays} do not stand in their passage; "
+            f"{detected.unmarked} of {len(topic_passages)} passages have no mark.\n"
         )
     people = nuggets[(nuggets["detection"] == GOLD) & nuggets["topic"].isin(topics)]
     gold = {
         keys: tuple(zip(rows["start"], rows["end"], strict=True))
         for keys, rows in people.groupby(["topic", "passage_id"], sort=False)
     }
-    job.write_frame(nuggets_by_detection(shown, gold, found.spans), "nuggets")
-    agreed = agreement_with_people(shown, marks_of_people(files.dataset), found.spans)
+    job.write_frame(nuggets_by_detection(topic_passages, gold, detected.spans), "nuggets")
+    agreed = agreement_with_people(topic_passages, marks_of_people(files.dataset), detected.spans)
     job.write_frame(agreed.assign(detection=params.model), "agreement")

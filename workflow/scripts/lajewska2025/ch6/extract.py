@@ -21,7 +21,7 @@ NOTE = (
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    found = extract_responses(
+    responses = extract_responses(
         pd.read_parquet(files.passages),
         pd.read_parquet(files.nuggets),
         pd.read_parquet(files.clusters),
@@ -31,14 +31,16 @@ with Job(snakemake) as job:
         sentences=params.sentences,
         words=params.words,
     )
-    job.write_frame(found, "responses")
+    job.write_frame(responses, "responses")
     passages, nuggets = (pd.read_parquet(path) for path in (files.passages, files.nuggets))
     passages = passages[passages["input"] == RELEVANT]
-    shown = provenance(
-        responses_of(found[(found["input"] == RELEVANT) & (found["system"] == STANDARD)]),
+    sources = provenance(
+        responses_of(
+            responses[(responses["input"] == RELEVANT) & (responses["system"] == STANDARD)]
+        ),
         nuggets[(nuggets["input"] == RELEVANT) & (nuggets["detection"] == DETECTED)],
         passages,
         passages.groupby("topic")["question"].first().to_dict(),
     )
-    write_json(Path(snakemake.output.json), shown)
-    write_atomically(Path(snakemake.output.page), provenance_page(shown, TITLE, NOTE))
+    write_json(Path(snakemake.output.json), sources)
+    write_atomically(Path(snakemake.output.page), provenance_page(sources, TITLE, NOTE))

@@ -26,7 +26,7 @@ with Job(snakemake) as job:
     decoding = Decoding(max_tokens=params.max_tokens)
     template = read_prompt("assign", Path(files.prompt) if files.prompt else None)
     with model_of_job(snakemake, job.log) as model:
-        found = judge_again(
+        judged = judge_again(
             labels[labels["judge"] == JUDGES[params.judge]],
             responses,
             asking(model, decoding),
@@ -34,4 +34,4 @@ with Job(snakemake) as job:
             known=set(released.responses["topic"]),
             template=template,
         )
-    job.write_frame(found.assign(judge=params.judge), "labels")
+    job.write_frame(judged.assign(judge=params.judge), "labels")

@@ -29,13 +29,16 @@ with Job(snakemake) as job:
     validation = passages[passages["partition"] == "validation"]
     threshold = matching_threshold(validation, marks, probabilities, **rule_of_people)
     job.log.write(f"Sentences with a probability of {threshold} or more are nuggets.\n")
-    shown = input_passages(passages[passages["partition"] == "test"])
-    detected = classified_spans(shown, probabilities, threshold)
-    gold = people_spans(shown, marks, **rule_of_people)
-    job.write_frame(shown, "passages")
-    job.write_frame(nuggets_by_detection(shown, gold, detected), "nuggets")
+    test_passages = input_passages(passages[passages["partition"] == "test"])
+    detected = classified_spans(test_passages, probabilities, threshold)
+    gold = people_spans(test_passages, marks, **rule_of_people)
+    job.write_frame(test_passages, "passages")
+    job.write_frame(nuggets_by_detection(test_passages, gold, detected), "nuggets")
     agreed = [
-        agreement_with_people(shown, marks, spans).assign(detection=name)
-        for name, spans in (("classifier", detected), ("every sentence", every_sentence(shown)))
+        agreement_with_people(test_passages, marks, spans).assign(detection=name)
+        for name, spans in (
+            ("classifier", detected),
+            ("every sentence", every_sentence(test_passages)),
+        )
     ]
     job.write_frame(pd.concat(agreed, ignore_index=True), "agreement")

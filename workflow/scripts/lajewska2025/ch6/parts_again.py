@@ -15,7 +15,7 @@ with ResultJob(snakemake) as job:
         json.loads(Path(file).read_text()) for file in snakemake.input.provenance
     ]
     labels = [pd.read_parquet(path) for path in snakemake.input.labels]
-    tables = parts_tables(scores_again({str(each["judge"].iloc[0]): each for each in labels}))
+    tables = parts_tables(scores_again({str(frame["judge"].iloc[0]): frame for frame in labels}))
     job.write_table(tables.cells)
     job.write_beside(tables.tests, "tests", TEST_DECIMALS)
     job.write_beside(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})

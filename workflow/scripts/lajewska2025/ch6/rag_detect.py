@@ -20,12 +20,12 @@ with Job(snakemake) as job:
     template = read_template(Path(files.template or TEMPLATE), SLOTS, last="passage")
     with model_of_job(snakemake, job.log) as model:
         ask = asking(model, Decoding(max_tokens=params.max_tokens))
-        found = detect_spans(once, template, ask)
+        spans_found = detect_spans(once, template, ask)
     job.log.write(
-        f"Of {found.marked} marked texts {found.strays} do not stand in their passage; "
-        f"{found.unmarked} of {len(once)} passages have no mark.\n"
+        f"Of {spans_found.marked} marked texts {spans_found.strays} do not stand in their passage; "
+        f"{spans_found.unmarked} of {len(once)} passages have no mark.\n"
     )
-    spans = {(topic, passage): own for (_, topic, passage), own in found.spans.items()}
+    spans = {(topic, passage): own for (_, topic, passage), own in spans_found.spans.items()}
     detected = {
         (row.input, row.topic, row.passage_id): spans[row.topic, row.passage_id]
         for row in passages.itertuples(index=False)

@@ -23,14 +23,14 @@ with Job(snakemake) as job:
             sentences=params.sentences,
             words=params.words,
         )
-        found = rag_responses(
+        responses = rag_responses(
             writer,
             passages,
             *map(pd.read_parquet, (files.nuggets, files.clusters, files.ranks)),
         )
     questions = passages.groupby("topic")["question"].first().to_dict()
-    whole = to_judge(found, questions)
-    silent = whole[whole["text"].str.strip() == ""].groupby("run").size()
+    judged_responses = to_judge(responses, questions)
+    silent = judged_responses[judged_responses["text"].str.strip() == ""].groupby("run").size()
     job.log.write(f"Responses without a word, by run: {silent.to_dict()}\n")
-    job.write_frame(found, "sentences")
-    job.write_frame(whole, "responses")
+    job.write_frame(responses, "sentences")
+    job.write_frame(judged_responses, "responses")

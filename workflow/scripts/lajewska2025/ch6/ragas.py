@@ -19,7 +19,7 @@ with Job(snakemake) as job:
     questions = passages.groupby("topic")["question"].first()
     texts = passages.groupby(["input", "topic"])["text"].agg(tuple)
     responses = join_sentences(pd.read_parquet(files.responses))
-    asked = [
+    requests = [
         Grounding(questions[row.topic], row.text, texts[row.input, row.topic])
         for row in responses.itertuples(index=False)
     ]
@@ -33,8 +33,8 @@ with Job(snakemake) as job:
             return np.asarray(dense_vectors(encoder, tokenizer, lines, params.length), float)
 
         scores = {
-            FAITHFUL: faithfulness(asked, ask),
-            RELEVANCE: answer_relevance(asked, ask, encode),
+            FAITHFUL: faithfulness(requests, ask),
+            RELEVANCE: answer_relevance(requests, ask, encode),
         }
     keys = responses[["system", "input", "topic"]]
     parts = [keys.assign(metric=name, value=values) for name, values in scores.items()]

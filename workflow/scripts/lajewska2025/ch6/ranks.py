@@ -17,11 +17,11 @@ with Job(snakemake) as job:
         from everycell.learning.t5 import load_t5
 
         compare = partial(pair_scores, *load_t5(job.folder_of("duo")))
-    found = rank_clusters(
+    ranked = rank_clusters(
         pd.read_parquet(files.nuggets),
         pd.read_parquet(files.clusters),
         questions,
         vectors,
         compare,
     )
-    job.write_frame(found, "ranks")
+    job.write_frame(ranked, "ranks")

@@ -19,12 +19,12 @@ with Job(snakemake) as job:
         own[own["input"] == params.kind]
         for own in map(pd.read_parquet, (files.responses, files.nuggets, files.passages))
     )
-    shown = provenance(
+    sources = provenance(
         responses_of(responses[responses["system"] == params.system]),
         nuggets[nuggets["detection"] == DETECTED],
         passages,
         passages.groupby("topic")["question"].first().to_dict(),
     )
-    write_json(Path(snakemake.output.json), shown)
+    write_json(Path(snakemake.output.json), sources)
     note = f"Nuggets and sentences by {params.model}, system {params.system}. {params.note}"
-    write_atomically(Path(snakemake.output.page), provenance_page(shown, TITLE, note))
+    write_atomically(Path(snakemake.output.page), provenance_page(sources, TITLE, note))

@@ -33,7 +33,7 @@ with Job(snakemake) as job:
             words=params.words,
         )
         clusters, ranks = pd.read_parquet(files.clusters), pd.read_parquet(files.ranks)
-        found = []
+        frames = []
         for kind, systems in variants.items():
             topics = list(dict.fromkeys(nuggets.loc[nuggets["input"] == kind, "topic"]))
             responses = write_responses(
@@ -47,8 +47,8 @@ with Job(snakemake) as job:
                 systems=systems,
                 reasoned=params.everything,
             )
-            found.append(responses)
-    written = pd.concat(found, ignore_index=True)
+            frames.append(responses)
+    written = pd.concat(frames, ignore_index=True)
     unanswered = written[(written["system"] == REASONED) & (written["sentence"] == 0)]
     job.log.write(f"{len(unanswered)} chains of thought end without an answer.\n")
     job.write_frame(written, "responses")

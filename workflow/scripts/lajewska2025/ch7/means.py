@@ -16,10 +16,10 @@ RESPONSE = {"all": "all responses", "Good": "perfect responses", "Flawed": "impe
 
 def means(rows: pd.DataFrame, rating: str, factor: str, names: dict[str, str]) -> pd.DataFrame:
     """Mean of a rating by the levels of a factor, in the order of `names`."""
-    found = rows.groupby(factor)[rating].mean()
-    kept = [level for level in names if level in found]
+    by_level = rows.groupby(factor)[rating].mean()
+    levels = [level for level in names if level in by_level]
     return pd.DataFrame(
-        {"group": [names[level] for level in kept], "value": found[kept].to_numpy()}
+        {"group": [names[level] for level in levels], "value": by_level[levels].to_numpy()}
     )
 
 

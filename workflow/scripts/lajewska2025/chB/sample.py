@@ -13,12 +13,14 @@ with ResultJob(snakemake) as job:
     of_turn = sentences[sentences["turn_id"] == snakemake.params.turn]
     rows, answerable = [], []
     for number, passage in enumerate(snakemake.params.passages, start=1):
-        found = of_turn[of_turn["passage_id"] == passage]
+        rows_of_passage = of_turn[of_turn["passage_id"] == passage]
         rows += [
-            (str(number), str(place), "S (sentence label)", int(answers))
-            for place, answers in zip(found["sentence"], found["answers"], strict=True)
+            (str(number), str(position), "S (sentence label)", int(answers))
+            for position, answers in zip(
+                rows_of_passage["sentence"], rows_of_passage["answers"], strict=True
+            )
         ]
-        answerable.append(bool(found["answerable"].iloc[0]))
+        answerable.append(bool(rows_of_passage["answerable"].iloc[0]))
         rows.append((str(number), "", "P (passage label)", int(answerable[-1])))
     rows.append(("", "", "R (ranking label)", int(any(answerable))))
     job.write_table(pd.DataFrame(rows, columns=["passage_no", "sentence_no", "metric", "value"]))

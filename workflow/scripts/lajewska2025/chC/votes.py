@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
                 }
             )
             cells = anova_cells(scores, ["score"], ["response"], scale)
-            found = cells.set_index("metric")["value"]
+            values = cells.set_index("metric")["value"]
             for metric in ("p_value", "effect_size"):
-                rows.append((*key, f"ANOVA {question} {metric}", found[metric]))
+                rows.append((*key, f"ANOVA {question} {metric}", values[metric]))
     job.write_table(pd.DataFrame(rows, columns=[*keys, "metric", "value"]))
