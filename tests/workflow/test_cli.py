@@ -135,10 +135,8 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
     entries = listed(call, tree, "lajewska2025_ch5", "lajewska2025_chB")
     assert {entry["id"] for entry in entries} == chapters
     code, out, err = call(tree, "list", "lajewska2025_ch55")
-    assert (code, out) == (
-        1,
-        "",
-    ) and "'lajewska2025_ch55' is not a paper, chapter or artefact" in err
+    assert (code, out) == (2, "")
+    assert "'lajewska2025_ch55' is not a paper, chapter or artefact" in err
 
 
 def test_totals_are_the_sums_of_the_entries(call, built):
