@@ -21,8 +21,8 @@ from everycell.engine.counting import (
     as_query,
     claim_lines,
     count_chapters,
+    describe_verdicts,
     headlines,
-    in_words,
     total,
 )
 from everycell.engine.reports import JudgedCell
@@ -101,7 +101,7 @@ def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
     whole = total(chapters.values())
     lines = [f"- {whole.published:,} published cells"]
     lines += [
-        f"- {verdicts.total():,} {name}: {in_words(verdicts)}"
+        f"- {verdicts.total():,} {name}: {describe_verdicts(verdicts)}"
         for name, verdicts in headlines(whole).items()
     ]
     lines[1] = f"- **{lines[1][2:]}**"

@@ -17,8 +17,8 @@ from everycell.engine.counting import (
     UNTESTABLE,
     claim_lines,
     count_chapters,
-    headlines,
     describe_verdicts,
+    headlines,
     total,
 )
 from everycell.engine.render.page.cells_file import data_files

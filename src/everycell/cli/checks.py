@@ -77,7 +77,7 @@ def verify(
         results,
         project.ROOT,
         # The page also shows what was not run.
-        wanted=lambda artefact, tier: has_page or has_files(artefact, tier, results),
+        include=lambda artefact, tier: has_page or has_files(artefact, tier, results),
         audits=audits_of,
     )
     faults = [fault for result in collected for fault in result.faults]

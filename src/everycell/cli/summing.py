@@ -18,8 +18,8 @@ from everycell.engine.counting import (
     Counts,
     claim_lines,
     count_chapters,
+    describe_verdicts,
     headlines,
-    in_words,
     total,
 )
 from everycell.engine.reports import OUTCOME_NAMES, VERDICTS
@@ -50,7 +50,7 @@ def print_summary(
     overall = total(by_paper.values())
     typer.echo(f"All: {_line(overall)}")
     for name, verdicts in headlines(overall).items():
-        typer.echo(f"{verdicts.total():,} {name}: {in_words(verdicts)}.")
+        typer.echo(f"{verdicts.total():,} {name}: {describe_verdicts(verdicts)}.")
     for name, outcomes in claim_lines(overall).items():
         typer.echo(f"Claims tested on {name}: {outcomes}.")
     typer.echo(f"Claims not run: {overall.claims[NOT_RUN]}.")
@@ -79,5 +79,5 @@ def _line(counts: Counts) -> str:
     return (
         f"{counts.states['rebuilt']} of {with_noun(counts.artefacts, 'artefact')} reproduced, "
         f"{counts.states['stand_in']} run on surrogate data; {counts.reproduced:,} of "
-        f"{counts.published:,} cells compared: {in_words(verdicts)}."
+        f"{counts.published:,} cells compared: {describe_verdicts(verdicts)}."
     )

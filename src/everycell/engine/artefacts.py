@@ -39,7 +39,7 @@ _Content = TypeVar("_Content", bound=CardFileModel)
 
 
 class CellPrecision(NamedTuple):
-    """How a published cell is compared with a rebuilt one.
+    """How a published cell is compared with a reproduced one.
 
     Attributes
     ----------
@@ -135,15 +135,15 @@ class Artefact(CardFileModel):
         """How each published cell is compared, in the order of `cells`."""
         metrics = self.cells.get("metric", pd.Series("all", self.cells.index))
         known = {metric: self.decimals(metric) for metric in metrics.unique()}
-        found = [CellPrecision(known[metric], measured=False) for metric in metrics]
+        precisions = [CellPrecision(known[metric], measured=False) for metric in metrics]
         for entry in self.card.precision:
-            for place in self.select(entry.cells).to_numpy().nonzero()[0]:
-                decimals = found[place].decimals if entry.decimals is None else entry.decimals
-                found[place] = CellPrecision(decimals, entry.measured)
-        return found
+            for row in self.select(entry.cells).to_numpy().nonzero()[0]:
+                decimals = precisions[row].decimals if entry.decimals is None else entry.decimals
+                precisions[row] = CellPrecision(decimals, entry.measured)
+        return precisions
 
     def unlabelled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A published or rebuilt table of this artefact, in the form used to test conclusions."""
+        """A published or reproduced table of this artefact, in the form used to test claims."""
         return unlabelled(table, self.card.labels, where=self.id)
 
     def select(self, selector: Mapping[str, str | list[str]]) -> pd.Series:
@@ -276,11 +276,11 @@ def all_artefacts(papers: Mapping[str, Paper]) -> Iterator[Artefact]:
         yield from paper.artefacts.values()
 
 
-def find_artefact(papers: Mapping[str, Paper], wanted: str) -> Artefact:
+def find_artefact(papers: Mapping[str, Paper], name: str) -> Artefact:
     """Artefact by its id; an unknown id is an error that suggests the nearest ones."""
     known = {artefact.id: artefact for artefact in all_artefacts(papers)}
-    if wanted in known:
-        return known[wanted]
-    near = get_close_matches(wanted, [*papers, *known], n=3, cutoff=0.3)
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, [*papers, *known], n=3, cutoff=0.3)
     hint = f"did you mean {', '.join(near)}" if near else "see `everycell list`"
-    raise CardError(f"{wanted!r} is not an artefact; {hint}.")
+    raise CardError(f"{name!r} is not an artefact; {hint}.")

@@ -1,7 +1,7 @@
 """Executable checks that published numbers agree with each other.
 
 An audit is a small pure function from the published cells of a paper to a `Finding`. It needs no
-data and no rebuilt table, so it can be read, run and disputed on its own. There are two kinds,
+data and no reproduced table, so it can be read, run and disputed on its own. There are two kinds,
 distinguished by name:
 
 - an inconsistency (``audit_PAPER_TOPIC``): the finding holds if two published numbers, or a number
@@ -129,10 +129,10 @@ def rows_where(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
 
 def _have(table: pd.DataFrame, key: Mapping[str, str | list[str]]) -> BoolArray:
     """Whether each row of a table has the values of a key."""
-    found = np.ones(len(table), dtype=bool)
-    for column, wanted in key.items():
-        found &= table[column].isin([wanted] if isinstance(wanted, str) else wanted).to_numpy()
-    return found
+    mask = np.ones(len(table), dtype=bool)
+    for column, values in key.items():
+        mask &= table[column].isin([values] if isinstance(values, str) else values).to_numpy()
+    return mask
 
 
 def published_text(table: pd.DataFrame, **key: str) -> str:
@@ -174,7 +174,7 @@ def joined(cells: Cells, *names: str) -> pd.DataFrame:
     return pd.concat([cells(name) for name in names], ignore_index=True)
 
 
-def holds_if_any(found: Iterable[str], none: str) -> Finding:
+def holds_if_any(sentences_found: Iterable[str], none: str) -> Finding:
     """Finding that holds if there is at least one sentence; otherwise its detail is `none`.
 
     Examples
@@ -184,7 +184,7 @@ def holds_if_any(found: Iterable[str], none: str) -> Finding:
     >>> holds_if_any([], "no value is above its bound")
     Finding(holds=False, detail='no value is above its bound')
     """
-    sentences = list(found)
+    sentences = list(sentences_found)
     return Finding(bool(sentences), "; ".join(sentences) if sentences else none)
 
 

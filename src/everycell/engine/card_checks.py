@@ -106,7 +106,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "quoted": card.quoted,
             "derived": [entry for entry in card.derived if entry.cells],
             "not_run": card.not_run,
-            # Claims of a figure without published numbers are tested on its rebuilt values.
+            # Claims of a figure without published numbers are tested on its reproduced values.
             "conclusions": None if runs else card.conclusions,
             "errata": [selector for erratum in card.errata for selector in erratum.cells],
         }
@@ -121,7 +121,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
     if card.readings in artefact.key_columns:
         yield (
             f"{artefact.id}: `readings` names {card.readings!r}, a published key column; name "
-            "a column that only the rebuilt table has."
+            "a column that only the reproduced table has."
         )
     yield from _check_decimals(artefact)
     yield from _check_tolerances(artefact)
@@ -129,13 +129,13 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
         for entry in field:
             artefact.select(entry.cells)
     for erratum in card.errata:
-        named = pd.Series(False, index=cells.index)
+        explained = pd.Series(False, index=cells.index)
         for selector in erratum.cells:
-            named |= artefact.select(selector)
-        for given in erratum.gives:
-            if (artefact.select(given.cells) & ~named).any():
+            explained |= artefact.select(selector)
+        for value in erratum.gives:
+            if (artefact.select(value.cells) & ~explained).any():
                 yield (
-                    f"{artefact.id}: erratum {erratum.id} gives a value for {given.cells}, which "
+                    f"{artefact.id}: erratum {erratum.id} gives a value for {value.cells}, which "
                     "its `cells` do not name; name them there too."
                 )
     strange = [column for column in card.labels if column not in artefact.key_columns]
@@ -149,8 +149,8 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             artefact.select({column: names})
         for column, names in tier.may_lack.items():
             # Tables of a chapter share a tier, and one of them may have fewer of its models.
-            there = sorted(set(names) & set(cells.get(column, ())))
-            artefact.select({column: there or names})
+            present = sorted(set(names) & set(cells.get(column, ())))
+            artefact.select({column: present or names})
     yield from _check_silence(artefact)
     yield from _check_conclusions(artefact)
     if card.layout is not None:
@@ -172,7 +172,7 @@ def _check_tolerances(artefact: Artefact) -> Iterator[str]:
             if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
                 yield (
                     f"{artefact.id}: `from_spread` of a tolerance names the tier {tier}, which "
-                    "rebuilds nothing of it; name a rebuilt tier that trains with several seeds."
+                    "rebuilds nothing of it; name a reproduced tier that trains with several seeds."
                 )
         if SEEDS not in card.beside:
             yield (
@@ -180,10 +180,10 @@ def _check_tolerances(artefact: Artefact) -> Iterator[str]:
                 "beside; name it in `beside`, and have the rule make it."
             )
         mask = artefact.select(tolerance.cells)
-        for place in mask.to_numpy().nonzero()[0]:
-            if not is_rounded(artefact.precisions[place]):
+        for row in mask.to_numpy().nonzero()[0]:
+            if not is_rounded(artefact.precisions[row]):
                 yield (
-                    f"{artefact.cells_path}, line {place + 2}: is a count, a label, a rank or a "
+                    f"{artefact.cells_path}, line {row + 2}: is a count, a label, a rank or a "
                     "text, for which no tolerance follows `from_spread`; leave it out of `cells`."
                 )
 
@@ -194,11 +194,11 @@ def _check_silence(artefact: Artefact) -> Iterator[str]:
         silent = tier.not_testable
         if silent and not known:
             yield f"{artefact.id}: `not_testable` of tier {name} covers no claim; drop it."
-        named = {
+        names_by_field = {
             "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
             "not_testable": (silent.conclusions or []) if silent else [],
         }
-        for field, names in named.items():
+        for field, names in names_by_field.items():
             for name in sorted(set(names).difference(known)):
                 yield f"{artefact.id}: `{field}` names {name!r}; its conclusions are {known}."
         for entry in artefact.card.conclusions if tier.state == "stand_in" else ():
@@ -233,7 +233,7 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
     for line, (row, (digits, _)) in enumerate(rows, start=2):
         if digits == "text":
             continue
-        value, place = row["value"], f"{artefact.cells_path}, line {line}"
+        value, where = row["value"], f"{artefact.cells_path}, line {line}"
         # A dash in place of a number.
         if row.get("marker") == "not_reported":
             continue
@@ -241,10 +241,10 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
             # If nothing is declared, other cells of the metric must be numbers.
             if row.get("metric", "all") in declared or "all" in declared:
                 yield (
-                    f"{place}: {value!r} is not a number, but `decimals` declares {digits} digits."
+                    f"{where}: {value!r} is not a number, but `decimals` declares {digits} digits."
                 )
         elif decimals_shown(value) > digits:
-            yield f"{place}: {value!r} shows more digits than the {digits} declared."
+            yield f"{where}: {value!r} shows more digits than the {digits} declared."
 
 
 def _check_conclusions(artefact: Artefact) -> Iterator[str]:
@@ -252,23 +252,23 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
     names = key_columns(cells)
     published = set(cells[names].itertuples(index=False, name=None))
     for conclusion in artefact.card.conclusions:
-        place = f"{artefact.id}: conclusion {conclusion.id}"
+        where = f"{artefact.id}: conclusion {conclusion.id}"
         if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
             yield (
-                f"{place} names a `test`, but no predicate reads a p-value, an interval or a "
+                f"{where} names a `test`, but no predicate reads a p-value, an interval or a "
                 "marker; add one, or drop `test`."
             )
         for predicate in conclusion.holds_if:
             # The contents of supplementary tables and of surrogate data are not known before a run.
             if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
                 continue
-            named = set(labels) & {
+            labels_used = set(labels) & {
                 column for part in (predicate.cells, *predicate.moves) for column in part
             }
-            if named:
+            if labels_used:
                 yield (
-                    f"{place} names the label {sorted(named)[0]!r}, which only describes other "
-                    f"columns; name cells by {names}."
+                    f"{where} names the label {sorted(labels_used)[0]!r}, which only describes "
+                    f"other columns; name cells by {names}."
                 )
                 continue
             selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
@@ -279,9 +279,9 @@ def _check_conclusions(artefact: Artefact) -> Iterator[str]:
                     key for key in selected if tuple((key | override).values()) not in published
                 ]
                 if unknown:
-                    yield f"{place} names the column {unknown[0]!r}; the cells have {names}."
+                    yield f"{where} names the column {unknown[0]!r}; the cells have {names}."
                 elif lost:
-                    yield f"{place} compares with a cell that does not exist, {lost[0] | override}."
+                    yield f"{where} compares with a cell that does not exist, {lost[0] | override}."
     twice = Counter(
         entry.id for part in (artefact.card.conclusions, artefact.card.errata) for entry in part
     )

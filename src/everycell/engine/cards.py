@@ -40,12 +40,12 @@ class TierCard(CardFileModel):
 
     state: State
     needs: str = Field(min_length=3, description="What a run of this tier needs, in words.")
-    #: For a stand-in: the name under which the page shows it.
+    #: For surrogate data: the name under which the page shows it.
     name: str | None = None
-    #: For a stand-in: values of key columns without a counterpart in it. A conclusion that
+    #: For surrogate data: values of key columns without a counterpart there. A claim that
     #: selects them among others is tested on the others.
     lacks: dict[str, list[str]] = {}
-    #: For a rebuilt tier: values of key columns whose cells a run may leave out, such as models
+    #: For a reproduced tier: values of key columns whose cells a run may leave out, such as models
     #: that the user does not name.
     may_lack: dict[str, list[str]] = {}
     #: For surrogate data: why values vary between machines, so that the outcome of a conclusion
@@ -62,7 +62,7 @@ class TierCard(CardFileModel):
     not_testable: NotTestable | None = None
 
     @model_validator(mode="after")
-    def _named(self) -> TierCard:
+    def _check_state(self) -> TierCard:
         if self.state == "stand_in" and not self.name:
             raise ValueError("a stand_in needs a `name` that says what it is run on")
         if self.state != "stand_in" and self.lacks:
@@ -161,7 +161,7 @@ class NotRun(CardFileModel):
 
 
 class Gives(CardFileModel):
-    """Rebuilt value of published cells that an erratum explains."""
+    """Reproduced value of published cells that an erratum explains."""
 
     cells: Selector
     value: str = Field(min_length=1, description="At the published precision.")
@@ -174,7 +174,7 @@ class Erratum(CardFileModel):
     where: Where
     #: Cells that it explains; none if the finding concerns the text around them.
     cells: list[Selector] = []
-    #: Rebuilt values that it explains; a cell with another value differs despite the erratum.
+    #: Reproduced values that it explains; a cell with another value differs despite the erratum.
     gives: list[Gives] = []
     finding: str = Field(min_length=10)
     evidence: str = Field(min_length=10)
@@ -207,17 +207,17 @@ class Predicate(CardFileModel):
     other_minus: dict[str, str] | None = None
     #: Key columns of a cell by which to divide first.
     over: dict[str, str] | None = None
-    #: Table of these cells: the suffix of a table beside the artefact ("tests"), a table beside
+    #: Table of these cells: the suffix of one of its supplementary tables ("tests"), one of
     #: another artefact of the paper ("table_5_1.intervals"), or that artefact's own table
     #: ("table_5_1").
     beside: str | None = Field(None, pattern=r"^((table|figure|text)_\w+\.)?\w+$")
-    #: Column to read: "value", "marker", or a column after `value` in a table beside.
+    #: Column to read: "value", "marker", or a column after `value` in a supplementary table.
     reads: str = "value"
     #: Tables on which it is tested. The paper has no supplementary tables.
     tested_on: Annotated[list[Kind], Field(min_length=1)] = list(KINDS)
     low: dict[str, str] | None = None
     high: dict[str, str] | None = None
-    #: The ends of the interval are in the columns `low` and `high` of the cell's own row.
+    #: The bounds of the interval are in the columns `low` and `high` of the cell's own row.
     interval: bool = False
     #: Key columns that lead from a cell to the p-value of its comparison.
     p: dict[str, str] | None = None
@@ -225,7 +225,7 @@ class Predicate(CardFileModel):
     #: Sign in the marker of a cell whose comparison is significant.
     sign: str | None = Field(None, min_length=1)
     #: The marker of the greater cell names the smaller one by its value in the column of `other`.
-    #: With "stand_in" this is required only in stand-ins, which have fewer queries than the paper.
+    #: With "stand_in" this is required only in surrogate data, which have fewer queries.
     letters: bool | Literal["stand_in"] = False
     absolute: bool = False
     undecided_if_equal: bool = False
@@ -233,7 +233,7 @@ class Predicate(CardFileModel):
     @property
     def tests_significance(self) -> bool:
         """Whether a p-value, an interval or a marker is read."""
-        named = [
+        names = [
             value
             for values in self.cells.values()
             for value in ([values] if isinstance(values, str) else values)
@@ -241,7 +241,7 @@ class Predicate(CardFileModel):
         return (
             any((self.low, self.interval, self.p, self.sign, self.letters is True))
             or self.reads == "marker"
-            or any(_SIGNIFICANCE.fullmatch(name) for name in named)
+            or any(_SIGNIFICANCE.fullmatch(name) for name in names)
         )
 
     @property
@@ -298,7 +298,7 @@ class Predicate(CardFileModel):
 
 
 class SpeaksIf(CardFileModel):
-    """What a stand-in must show before it counts for or against a claim.
+    """What surrogate data must show before they count for or against a claim.
 
     If `holds_if` does not hold, each comparison with one of the cells is undecided. A rule that
     names neither cells nor conclusions is about the whole table, which is then not testable.
@@ -306,24 +306,24 @@ class SpeaksIf(CardFileModel):
 
     #: The cells that it applies to; all of them, if absent.
     cells: Selector = {}
-    #: The conclusions that it applies to; all of them, if absent.
+    #: The claims to which it applies; all of them, if absent.
     conclusions: list[str] = []
     holds_if: Annotated[list[Predicate], Field(min_length=1)]
     because: str = Field(
-        min_length=10, description="Why the stand-in would not count otherwise, in words."
+        min_length=10, description="Why the surrogate data would not count otherwise."
     )
 
 
 class NotTestable(CardFileModel):
-    """Conclusions that other data than the paper's cannot test by their nature."""
+    """Claims that other data than the paper's cannot test by their nature."""
 
     because: str = Field(min_length=10, description="One sentence for all of them.")
-    #: All conclusions of the card, if absent.
+    #: All claims, if absent.
     conclusions: Annotated[list[str], Field(min_length=1)] | None = None
 
 
 class Conclusion(CardFileModel):
-    """A claim of the paper, in our words, that the rebuilt table can support or contradict."""
+    """A claim of the paper, in our words, that the reproduced table can support or contradict."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     claim: str = Field(min_length=10)
@@ -380,7 +380,7 @@ class Card(CardFileModel):
     not_run: list[NotRun] = []
     conclusions: list[Conclusion] = []
     errata: list[Erratum] = []
-    #: Tables that stand beside the rebuilt one: file suffix -> title.
+    #: Supplementary tables: file suffix -> title.
     beside: dict[str, str] = {}
     explanation: str | None = None
 

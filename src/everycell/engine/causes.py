@@ -97,19 +97,19 @@ def causes_of(
     codes = [receipt["code"] for receipt in (old, new)]
     yield from of_kind("version", *({"everycell": str(code.get("version"))} for code in codes))
     if codes[0].get("sha256") != codes[1].get("sha256"):
-        said = [_code(code) for code in codes]
-        yield Cause(kind="code", name="code", old=said[0], new=said[1])
+        codes_as_text = [_code(code) for code in codes]
+        yield Cause(kind="code", name="code", old=codes_as_text[0], new=codes_as_text[1])
     yield from of_kind("package", old.get("packages") or {}, new.get("packages") or {})
 
 
 def other_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cause]:
     """Inputs with other bytes; the same bytes under another path do not count."""
     files = [{file["path"]: file["sha256"] for file in side["inputs"]} for side in (old, new)]
-    named = [
+    named_causes = [
         {path if path in other else key_or_path(path): digest for path, digest in side.items()}
         for side, other in (files, files[::-1])
     ]
-    changed = list(of_kind("input", *named))
+    changed = list(of_kind("input", *named_causes))
     gone = Counter(cause.old for cause in changed if cause.new is None)
     came = Counter(cause.new for cause in changed if cause.old is None)
     moved = {"old": gone & came, "new": gone & came}
@@ -141,8 +141,8 @@ class Behind:
 
     def all_of(self, paths: Iterable[str]) -> list[Cause]:
         """Other settings and inputs of the jobs behind some files, each once."""
-        found = (cause for path in paths for cause in self.of(path) or ())
-        return list(dict.fromkeys(found))
+        causes = (cause for path in paths for cause in self.of(path) or ())
+        return list(dict.fromkeys(causes))
 
     def _compared(self, path: str) -> tuple[Cause, ...] | None:
         old, new = (upstream(jobs, [path]) for jobs in self.jobs)
@@ -150,21 +150,21 @@ class Behind:
             return None
         maker = {output: job for job in new for output in job.outputs}
         pairs = [
-            (job, next((maker[made] for made in job.outputs if made in maker), None)) for job in old
+            (job, next((maker[file] for file in job.outputs if file in maker), None)) for job in old
         ]
         both = [(job, other) for job, other in pairs if other is not None]
-        found = [cause for pair in both for cause in of_kind("behind", *_settings(*pair))]
+        causes = [cause for pair in both for cause in of_kind("behind", *_settings(*pair))]
         read = [[_read(job) for job in pair] for pair in both]
         for files in read:
             known = files[0].keys() & files[1].keys()
             sides = ({f"input {path}": side[path] for path in sorted(known)} for side in files)
-            found += of_kind("behind", *sides)
+            causes += of_kind("behind", *sides)
         # A job of only one folder is named if a job reads other files in that folder; if none
         # does, the other folder has no record of it.
-        whole = len(old) == len(new) == len(both) and all(
+        is_complete = len(old) == len(new) == len(both) and all(
             files[0].keys() == files[1].keys() for files in read
         )
-        return tuple(dict.fromkeys(found)) if found or whole else None
+        return tuple(dict.fromkeys(causes)) if causes or is_complete else None
 
 
 def _read(job: JobRecord) -> dict[str, str]:
@@ -192,27 +192,27 @@ def _code(code: Mapping[str, Any]) -> str:
 def _settings(old: JobRecord, new: JobRecord) -> tuple[dict[str, str], dict[str, str]]:
     """Settings of a job in two folders, under one name if they are of the same kind."""
     at = f"{old.rule} {old.outputs[0]}"
-    found = []
+    causes = []
     for job in (old, new):
         read = ", ".join(sorted(map(key_or_path, job.inputs)))
-        found.append({f"{at}: rule": job.rule, f"{at}: inputs": read})
+        causes.append({f"{at}: rule": job.rule, f"{at}: inputs": read})
     unnamed = [
         bool(job.parameters) and all(name.startswith("#") for name in job.parameters)
         for job in (old, new)
     ]
     if not any(unnamed):
-        for settings, job in zip(found, (old, new), strict=True):
+        for settings, job in zip(causes, (old, new), strict=True):
             settings |= {f"{at}: {name}": value for name, value in job.parameters.items()}
-        return found[0], found[1]
+        return causes[0], causes[1]
     # One side has values without names: compare only values that the other side lacks entirely.
     values = [Counter(job.parameters.values()) for job in (old, new)]
     alone = [values[0] - values[1], values[1] - values[0]]
     # A record leaves out values that are not of Python's built-in types; a list of names does not.
     if any(few for few, without in zip(alone, unnamed, strict=True) if without):
-        for settings, few in zip(found, alone, strict=True):
+        for settings, few in zip(causes, alone, strict=True):
             if few:
                 settings[f"{at}: parameters"] = ", ".join(sorted(few.elements()))
-    return found[0], found[1]
+    return causes[0], causes[1]
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

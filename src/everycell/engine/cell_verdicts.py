@@ -171,10 +171,10 @@ def _with_declarations(
         if tier in origin.tiers:
             derived |= dict.fromkeys(rows(origin.cells), origin.because)
     errata = {
-        row: (given.value, erratum)
+        row: (gives.value, erratum)
         for erratum in card.errata
-        for given in erratum.gives
-        for row in rows(given.cells)
+        for gives in erratum.gives
+        for row in rows(gives.cells)
     }
     tolerances = allowed(artefact, tier, beside, values)
     for row, (key, content) in enumerate(zip(keys, table.to_dict("records"), strict=True)):

@@ -52,18 +52,18 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     ['a.py', 'b.py', 'words.yaml']
     """
     roots = tuple(roots)
-    found: set[Path] = set()
+    files: set[Path] = set()
     beside: set[Path] = set()
     waiting = [script]
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in files:
+            files.add(path)
             modules, data = _needs(path, roots)
             waiting.extend(modules)
             beside |= data
-    folders = {path.parent for path in found}
-    return found | beside | {template for folder in folders for template in _templates(folder)}
+    folders = {path.parent for path in files}
+    return files | beside | {template for folder in folders for template in _templates(folder)}
 
 
 #: An import statement. Faster than parsing all modules, which would take a third of a dry run;
@@ -96,7 +96,7 @@ def imported_names(text: str) -> list[str]:
 def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
     """Modules that a file imports, and the data files beside it that it names."""
     text = path.read_text(encoding="utf-8")
-    found = [
+    modules = [
         file
         for name in imported_names(text)
         for root in roots
@@ -104,7 +104,7 @@ def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], froze
     ]
     # As a complete string, in quotation marks of either kind.
     texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
-    return tuple(found), frozenset(file for file in _data_in(path.parent) if file.name in texts)
+    return tuple(modules), frozenset(file for file in _data_in(path.parent) if file.name in texts)
 
 
 # Hundreds of files import the same modules, and a path costs more than what is read of it.

@@ -65,11 +65,11 @@ class Cells:
         """Keys that a selector matches, in their order; with an unknown column it matches none."""
         if not selector.keys() <= set(self.keys):
             return []
-        wanted = [
+        conditions = [
             (self.keys.index(column), {value} if isinstance(value, str) else set(value))
             for column, value in selector.items()
         ]
-        return [key for key in names if all(key[place] in values for place, values in wanted)]
+        return [key for key in names if all(key[index] in values for index, values in conditions)]
 
     def moved(self, key: Key, override: Mapping[str, str]) -> Key | None:
         """Key with other values in some columns; None if the table has no such column."""
@@ -82,10 +82,10 @@ class Cells:
         """Content of a cell in a column, None if there is none."""
         if key is None:
             return None
-        found = self.columns.get(column, {}).get(key)
+        content = self.columns.get(column, {}).get(key)
         if column == "marker" and key in self.columns.get("marker", {}):
-            return "" if _is_missing(found) else str(found)
-        return None if _is_missing(found) else found
+            return "" if _is_missing(content) else str(content)
+        return None if _is_missing(content) else content
 
 
 def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
@@ -133,11 +133,11 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
 def _less(
     cells: Cells, key: Key | None, number: float | None, minus: Mapping[str, str] | None
 ) -> float | None:
-    """Subtract the cell that `minus` leads to; None if there is no number to subtract."""
+    """Subtract the cell that `minus` leads to; None without a number to subtract."""
     if minus is None or number is None or key is None:
         return number
-    taken = as_number(cells.read(cells.moved(key, minus)))
-    return None if taken is None else number - taken
+    subtrahend = as_number(cells.read(cells.moved(key, minus)))
+    return None if subtrahend is None else number - subtrahend
 
 
 def _share(
@@ -146,8 +146,8 @@ def _share(
     """Divide by the cell that `over` leads to; None if there is nothing to divide by."""
     if over is None or number is None or key is None:
         return number
-    whole = as_number(cells.read(cells.moved(key, over)))
-    return number / whole if whole else None
+    divisor = as_number(cells.read(cells.moved(key, over)))
+    return number / divisor if divisor else None
 
 
 def _is_significant(
@@ -190,7 +190,7 @@ def spelled_out(marker: str) -> str:
     """
     return re.sub(
         r"([a-z])-([a-z])",
-        lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))),
+        lambda match: "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1))),
         marker,
     )
 

@@ -1,7 +1,7 @@
 """Conclusions of the papers as tests over a table of cells.
 
 A conclusion is data (`everycell.engine.cards.Conclusion`); this module says whether it holds on
-a table: the published one, a rebuilt one or a stand-in.
+a table: the published one, a reproduced one or one of surrogate data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OUTCOME_NAMES: dict[str, str] = {
 #: comparisons on, contradicted at half or less (then not even most are true), inconclusive in
 #: between. Both limits were set when 8 of 12 and 10 of 12 were known, and decide neither.
 ALMOST_ALL = 0.9
-#: From the name of a table beside the tested one to the table, None if there is none.
+#: From the name of a supplementary table to the table, None if it is missing.
 FindTable = Callable[[str], pd.DataFrame | None]
 
 
@@ -43,7 +43,7 @@ class Decision:
 
 
 def no_table(name: str) -> pd.DataFrame | None:
-    """Find no table beside, as beside published cells."""
+    """Find no supplementary table: published cells have none."""
     return None
 
 
@@ -57,7 +57,7 @@ def evaluate(
     beside: FindTable = no_table,
     speaks_if: Sequence[SpeaksIf] = (),
 ) -> Decision:
-    """Test a conclusion on a tidy table of cells.
+    """Test a claim on a tidy table of cells.
 
     Examples
     --------
@@ -159,24 +159,24 @@ def _evaluate(
 ) -> Decision:
     if cells is None:
         return Decision("undecided", f"the supplementary table {predicate.beside!r} is missing")
-    wanted, without = {}, ""
+    selector, without = {}, ""
     for column, value in predicate.cells.items():
-        named = [value] if isinstance(value, str) else value
-        rest = [name for name in named if name not in lacks.get(column, ())] or named
-        wanted[column] = rest
-        if len(rest) < len(named):
-            without += f", without {column} {', '.join(sorted(set(named) - set(rest)))}"
-    absent = sorted(set(wanted) - set(cells.keys))
+        all_names = [value] if isinstance(value, str) else value
+        present = [name for name in all_names if name not in lacks.get(column, ())] or all_names
+        selector[column] = present
+        if len(present) < len(all_names):
+            without += f", without {column} {', '.join(sorted(set(all_names) - set(present)))}"
+    absent = sorted(set(selector) - set(cells.keys))
     if absent:
         return Decision("undecided", f"the table has no column {absent[0]!r}")
     if predicate.reads not in cells.columns:
         return Decision("undecided", f"the table has no column {predicate.reads!r}")
-    selected = cells.selected(wanted, dict.fromkeys([*cells.names, *expected]))
-    for column, names in wanted.items():
-        found = {key[cells.keys.index(column)] for key in selected}
-        lost = [name for name in names if name not in found]
+    selected = cells.selected(selector, dict.fromkeys([*cells.names, *expected]))
+    for column, names in selector.items():
+        present_names = {key[cells.keys.index(column)] for key in selected}
+        lost = [name for name in names if name not in present_names]
         # A table without some of the selected cells must not count as complete.
-        if lost or not found:
+        if lost or not present_names:
             return Decision("undecided", f"no cell has {column} = {(lost or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
     for key in selected:

@@ -90,15 +90,15 @@ class Counts:
     ) -> Counter[Verdict]:
         """Cells by verdict, of a kind, an origin (or several) and with a flag."""
         origins = (origin,) if isinstance(origin, str) else origin
-        found: Counter[Verdict] = Counter()
+        verdicts: Counter[Verdict] = Counter()
         for one, count in self.cells.items():
             if (
                 kind in (None, one.kind)
                 and (origins is None or one.origin in origins)
                 and flag in (None, one.flag)
             ):
-                found[one.verdict] += count
-        return found
+                verdicts[one.verdict] += count
+        return verdicts
 
     @property
     def published(self) -> int:
@@ -108,8 +108,8 @@ class Counts:
     @property
     def reproduced(self) -> int:
         """Cells computed from data or from published inputs."""
-        found = self.verdicts(origin=("data", "published inputs"))
-        return sum(found[verdict] for verdict in ON_REBUILT)
+        verdicts = self.verdicts(origin=("data", "published inputs"))
+        return sum(verdicts[verdict] for verdict in ON_REBUILT)
 
     def outcomes(self, *bases: str) -> dict[str, int]:
         """Outcome -> claims that were tested on one of these bases."""
@@ -139,13 +139,13 @@ def count_chapters(
     An artefact without an entry, or without a result, was not run.
     """
     best = best_entries(entries)
-    found: dict[tuple[str, str], Counts] = {}
+    chapters: dict[tuple[str, str], Counts] = {}
     for paper in papers.values():
         for chapter in paper.chapters:
-            counts = found[paper.key, chapter] = Counts()
+            counts = chapters[paper.key, chapter] = Counts()
             counts.claims[UNTESTABLE] += len(paper.untested[chapter])
         for artefact in paper.artefacts.values():
-            counts = found[paper.key, artefact.chapter]
+            counts = chapters[paper.key, artefact.chapter]
             counts.artefacts += 1
             entry = best.get(artefact.id)
             classes = cells_of(artefact, entry)
@@ -158,7 +158,7 @@ def count_chapters(
                 continue
             counts.states[entry.report.state] += 1
             counts.hollow += basis_of(artefact.card, entry) == "other cells"
-    return found
+    return chapters
 
 
 def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
@@ -178,12 +178,12 @@ def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
     if entry is None:
         return [NOT_RUN] * len(artefact.card.conclusions)
     outcomes, varies = [], artefact.card.tiers[entry.tier].varies
-    whole, origins = basis_of(artefact.card, entry), _origins_of_cells(artefact, entry)
+    basis_of_table, origins = basis_of(artefact.card, entry), _origins_of_cells(artefact, entry)
     for claim, judged in zip(artefact.card.conclusions, entry.report.conclusions, strict=True):
         outcome = judged.on_rebuilt
         if outcome == "not_testable":
             outcomes.append(UNTESTABLE)
-        elif basis := _basis_of_claim(claim, whole, origins):
+        elif basis := _basis_of_claim(claim, basis_of_table, origins):
             outcomes.append((basis, "varies" if varies else outcome))
         else:
             outcomes.append(NOT_RUN)
@@ -199,27 +199,27 @@ def _origins_of_cells(artefact: Artefact, entry: Entry) -> Cells | None:
     return Cells.of(table, key_columns(table))
 
 
-def _basis_of_claim(claim: Conclusion, whole: str, cells: Cells | None) -> str:
+def _basis_of_claim(claim: Conclusion, basis_of_table: str, cells: Cells | None) -> str:
     """Best origin among the comparisons of a claim; "" if its cells were not run."""
-    if whole == "surrogate data":
-        return whole
+    if basis_of_table == "surrogate data":
+        return basis_of_table
     origins: set[str] = set()
     for part in claim.holds_if:
         if "rebuilt" in part.tested_on:
             # Only published cells have an origin of their own, supplementary tables have none.
             alone = cells if part.beside is None else None
-            origins |= {whole} if alone is None else _origins(part, alone)
+            origins |= {basis_of_table} if alone is None else _origins(part, alone)
     return next((basis for basis in BASES if basis in origins), "")
 
 
 def _origins(part: Predicate, cells: Cells) -> set[str]:
     """Best origin among the cells of each comparison, "none" if one of them was not run."""
-    found = set()
+    origins = set()
     for key in cells.selected(part.cells, cells.names):
         sides = {cells.read(cells.moved(key, move)) for move in ({}, *part.moves)}
         best = next((basis for basis in BASES if basis in sides), "other cells")
-        found.add("none" if sides & {None, "none"} else best)
-    return found
+        origins.add("none" if sides & {None, "none"} else best)
+    return origins
 
 
 def best_entries(entries: Iterable[AnEntry]) -> dict[str, AnEntry]:
@@ -250,10 +250,10 @@ def basis_of(card: Card, entry: Entry) -> str:
 
 def total(counts: Iterable[Counts]) -> Counts:
     """Sum of the counts of chapters."""
-    whole = Counts()
+    counts_of_all = Counts()
     for one in counts:
-        whole += one
-    return whole
+        counts_of_all += one
+    return counts_of_all
 
 
 #: Values of columns of ``cells.csv`` or ``claims.csv``.
@@ -296,22 +296,22 @@ CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
 
 def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
     """Headline lines with their verdicts; lines without a cell are left out."""
-    found = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
-    return {name: verdicts for name, verdicts in found.items() if verdicts.total()}
+    lines = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
+    return {name: verdicts for name, verdicts in lines.items() if verdicts.total()}
 
 
 def claim_lines(counts: Counts) -> dict[str, str]:
     """What claims were tested on -> their outcomes in words."""
-    found = {}
+    lines = {}
     for name, where in CLAIM_LINES.items():
         outcomes = counts.outcomes(*where["basis"])
         if sum(outcomes.values()):
-            found[name] = ", ".join(
+            lines[name] = ", ".join(
                 f"{number} {OUTCOME_NAMES[key]}"
                 for key, number in outcomes.items()
                 if number or key != "varies"
             )
-    return found
+    return lines
 
 
 def as_query(where: Mapping[str, Any]) -> str:
@@ -328,12 +328,12 @@ def as_query(where: Mapping[str, Any]) -> str:
     )
 
 
-def in_words(verdicts: Mapping[Verdict, int]) -> str:
+def describe_verdicts(verdicts: Mapping[Verdict, int]) -> str:
     """Verdicts with their numbers.
 
     Examples
     --------
-    >>> in_words({"equal": 3, "close": 0, "differs": 2})
+    >>> describe_verdicts({"equal": 3, "close": 0, "differs": 2})
     '3 equal, 2 different'
     """
     counts = ((verdict, verdicts.get(verdict)) for verdict in VERDICTS)

@@ -80,9 +80,9 @@ def write_crate(
     paths = receipts_in(results)
     if not paths:
         raise ReceiptError(f"{results}: holds no receipt; rebuild something first.")
-    found = collect(papers, results, project, audits=audits)
+    collected = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
-    faults += [fault for result in found for fault in result.faults]
+    faults += [fault for result in collected for fault in result.faults]
     if not faults:
         faults = contradictions(results, project)
     if faults:
@@ -92,7 +92,7 @@ def write_crate(
             + f" There is more, which `everycell verify {results}` names." * bool(more)
         )
     _require_code(paths, results, project)
-    pages = pages_of(results, found, papers) if (results / INDEX).is_file() else {}
+    pages = pages_of(results, collected, papers) if (results / INDEX).is_file() else {}
     for page in outdated_pages(results, pages):
         raise ReceiptError(
             f"No crate is made of {results}: {page} is not the page of these results; "
@@ -125,13 +125,13 @@ def write_crate(
 
 def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
     """Refuse results that were not made by the project's current code."""
-    others = made_by_other_code(receipts, project)
-    if others:
-        path, commit = next(iter(others.items()))
+    foreign = made_by_other_code(receipts, project)
+    if foreign:
+        path, commit = next(iter(foreign.items()))
         name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
         raise ReceiptError(
-            f"No crate is made of {results}: {len(others)} of {len(receipts)} results were made by "
-            "other code than that of the project here, which would stand in the crate as theirs "
+            f"No crate is made of {results}: {len(foreign)} of {len(receipts)} results were made "
+            "by other code than that of the project here, which would stand in the crate as theirs "
             f"({name} by that of commit {_short(commit)}, here is "
             f"{_short(commit_of(project))}); run snakemake again, or pack it in a checkout of what "
             "made it."
@@ -154,7 +154,7 @@ class _Crate:
         self.crate.metadata.extra_terms.update(TERMS)
         self.crate.name = "Results of everycell"
         self.crate.description = (
-            "Rebuilt tables and figures of information-retrieval works, with a verdict for each "
+            "Reproduced tables and figures of information-retrieval works, with a verdict for each "
             "published cell and a receipt for each result."
         )
         self.entities: dict[str, Entity] = {}
@@ -182,8 +182,8 @@ class _Crate:
             for uri, (name, version) in PROFILES.items()
         ]
         for part in WORKFLOW:
-            place = project / part
-            for path in _workflow_files(place) if place.is_dir() else [place]:
+            source = project / part
+            for path in _workflow_files(source) if source.is_dir() else [source]:
                 if path.is_file():
                     self.add_file(path, path.relative_to(project).as_posix())
         config = self.crate.add_formal_parameter(
@@ -223,14 +223,14 @@ class _Crate:
 
     def add_result(self, results: Path, receipt: Path) -> None:
         """Add a result's files with the action that made them, as its receipt says."""
-        found = read_receipt(receipt)
+        receipt_content = read_receipt(receipt)
         where = receipt.parent.relative_to(results).as_posix()
-        made = [
+        outputs = [
             self.add_file(receipt.parent / output["path"], f"results/{where}/{output['path']}")
-            for output in found["outputs"]
+            for output in receipt_content["outputs"]
         ]
-        used = [self._input(source) for source in found["inputs"]]
-        action = f"#{found['tier']}/{found['artefact']}"
+        used = [self._input(source) for source in receipt_content["inputs"]]
+        action = f"#{receipt_content['tier']}/{receipt_content['artefact']}"
         settings = [
             self.add(
                 f"{action}/{name}",
@@ -238,26 +238,26 @@ class _Crate:
                 name=name,
                 value=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),
             )
-            for name, value in _settings(found)
+            for name, value in _settings(receipt_content)
         ]
-        execution = found.get("execution") or {}
+        execution = receipt_content.get("execution") or {}
         self.add(
             action,
             "CreateAction",
-            name=f"Make {found['artefact']} ({found['tier']})",
+            name=f"Make {receipt_content['artefact']} ({receipt_content['tier']})",
             description=f"As {receipt.name} says, which is part of this crate.",
-            instrument=self._software(found),
+            instrument=self._software(receipt_content),
             agent=self.author,
             object=[*used, *settings],
-            result=made,
+            result=outputs,
             endTime=execution.get("finished"),
         )
         self.crate.root_dataset.append_to("mentions", self.entities[action])
         stem = receipt.name.removesuffix(".receipt.json")
         for path in (receipt, receipt.with_name(f"{stem}.verdicts.json")):
             if path.is_file():
-                made.append(self.add_file(path, f"results/{where}/{path.name}"))
-        self.made += made
+                outputs.append(self.add_file(path, f"results/{where}/{path.name}"))
+        self.made += outputs
         if execution.get("finished"):
             self.finished.append(execution["finished"])
 
@@ -265,9 +265,9 @@ class _Crate:
         """The code that made a result, with the packages that it ran with, identified by hash."""
         code = receipt["code"]
         packages = receipt.get("packages") or {}
-        said = json.dumps([code, packages], sort_keys=True)
+        description = json.dumps([code, packages], sort_keys=True)
         return self.add(
-            f"#code/{hashlib.sha256(said.encode()).hexdigest()}",
+            f"#code/{hashlib.sha256(description.encode()).hexdigest()}",
             "SoftwareApplication",
             name="everycell",
             softwareVersion=f"{code.get('version')}, commit {code.get('commit') or 'unknown'}",

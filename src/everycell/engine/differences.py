@@ -41,7 +41,7 @@ class Difference(Model):
     only_in
         "first" or "second" where the other folder lacks the result, else None.
     cells
-        Cells of its table by key, and of tables beside it; rows of a figure's data.
+        Cells of its table by key, and of supplementary tables; rows of a figure's data.
     verdicts, conclusions
         Changed verdicts of published cells and outcomes of conclusions; empty if one folder has no
         verdicts.
@@ -84,15 +84,15 @@ def compare_folders(first: Path, second: Path) -> list[Difference]:
     """
     names = [_names(folder) for folder in (first, second)]
     behind = Behind(read_lineage(first), read_lineage(second))
-    found = []
+    differences = []
     for name in sorted({*names[0], *names[1]}):
         if name not in names[1]:
-            found.append(Difference(name=name, only_in="first"))
+            differences.append(Difference(name=name, only_in="first"))
         elif name not in names[0]:
-            found.append(Difference(name=name, only_in="second"))
+            differences.append(Difference(name=name, only_in="second"))
         else:
-            found.append(_compare(name, first, second, behind))
-    return found
+            differences.append(_compare(name, first, second, behind))
+    return differences
 
 
 def _names(folder: Path) -> list[str]:
@@ -140,11 +140,11 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
     inputs = list(other_inputs(*receipts))
     # A file that only one side has needs no explanation.
     both = [cause.name for cause in inputs if cause.old and cause.new]
-    made = [path for path in both if path.startswith("work/")]
+    intermediate = [path for path in both if path.startswith("work/")]
     # A file that is also a direct input of the result is named once.
-    named = {(f"input {key_or_path(cause.name)}", cause.old, cause.new) for cause in inputs}
+    direct = {(f"input {key_or_path(cause.name)}", cause.old, cause.new) for cause in inputs}
     further = [
-        cause for cause in behind.all_of(both) if (cause.name, cause.old, cause.new) not in named
+        cause for cause in behind.all_of(both) if (cause.name, cause.old, cause.new) not in direct
     ]
     return Difference(
         name=name,
@@ -153,8 +153,8 @@ def _compare(name: str, first: Path, second: Path, behind: Behind) -> Difference
         conclusions=changes(*conclusions),
         files=tuple(other),
         causes=(*edited, *causes_of(receipts[0], receipts[1], inputs, further), *by_card),
-        unexplained=tuple(path for path in made if behind.of(path) == ()),
-        unrecorded=tuple(path for path in made if behind.of(path) is None),
+        unexplained=tuple(path for path in intermediate if behind.of(path) == ()),
+        unrecorded=tuple(path for path in intermediate if behind.of(path) is None),
     )
 
 
@@ -198,7 +198,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         verdicts = {" / ".join(cell["key"].values()): _verdict(cell) for cell in report["cells"]}
-        outcomes = {found["id"]: found["on_rebuilt"] for found in report["conclusions"]}
+        outcomes = {claim["id"]: claim["on_rebuilt"] for claim in report["conclusions"]}
         return verdicts, outcomes, dict(_of_card(report))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
@@ -217,8 +217,8 @@ def _of_card(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for cell in report["cells"]:
         if "printed" in cell:
             yield f"published {' / '.join(cell['key'].values())}", str(cell["printed"])
-    for what, found in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
-        for entry in found or []:
+    for what, entries in (("conclusion", report["conclusions"]), ("erratum", report.get("errata"))):
+        for entry in entries or []:
             for part in ("claim", "source", "test", "where", "finding", "evidence"):
                 if part in entry:
                     name = f"{part} of {what} {entry['id']}"

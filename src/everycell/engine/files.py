@@ -59,9 +59,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        place = Path(folder, path.name)
-        yield place
-        os.replace(place, path)
+        draft = Path(folder, path.name)
+        yield draft
+        os.replace(draft, path)
 
 
 def sha256(path: Path) -> str:
@@ -102,10 +102,10 @@ def fingerprint(path: Path) -> str:
     """
     if not path.is_dir():
         return sha256(path)
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
-        whole.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
-    return whole.hexdigest()
+        digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+    return digest.hexdigest()
 
 
 def has_fingerprint(path: Path, digest: str) -> bool:

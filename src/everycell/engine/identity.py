@@ -49,23 +49,23 @@ def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
     >>> facts_of(path, FileFacts(lines=9, values={1: 5}))
     {'lines': 2, 'values': {1: 1}}
     """
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if stated.lines is not None or stated.values or stated.ids:
         columns = sorted(stated.values.keys() | stated.ids.keys())
-        lines, seen = _lines_and_values(path, columns)
+        lines, values = _lines_and_values(path, columns)
         if stated.lines is not None:
-            found["lines"] = lines
-        found["values"] = {column: len(seen[column]) for column in stated.values}
-        found["ids"] = {column: _hash(seen[column]) for column in stated.ids}
+            facts["lines"] = lines
+        facts["values"] = {column: len(values[column]) for column in stated.values}
+        facts["ids"] = {column: _hash(values[column]) for column in stated.ids}
     if stated.keys:
-        found["keys"] = _number_of_keys(path, stated.keys)
+        facts["keys"] = _number_of_keys(path, stated.keys)
     if stated.sha256 is not None:
-        found["sha256"] = sha256(path)
-    return {name: value for name, value in found.items() if value != {}}
+        facts["sha256"] = sha256(path)
+    return {name: value for name, value in facts.items() if value != {}}
 
 
 def _lines_and_values(path: Path, columns: list[int]) -> tuple[int, dict[int, set[bytes]]]:
-    seen: dict[int, set[bytes]] = {column: set() for column in columns}
+    values: dict[int, set[bytes]] = {column: set() for column in columns}
     lines, is_csv = 0, path.suffix == ".csv"
     with path.open("rb") as file:
         for line in file:
@@ -75,8 +75,8 @@ def _lines_and_values(path: Path, columns: list[int]) -> tuple[int, dict[int, se
             parts = line.split(b"," if is_csv else None, columns[-1]) if columns else []
             for column in columns:
                 if column <= len(parts):
-                    seen[column].add(parts[column - 1])
-    return lines, seen
+                    values[column].add(parts[column - 1])
+    return lines, values
 
 
 def _hash(values: set[bytes]) -> str:
@@ -89,17 +89,17 @@ def _hash(values: set[bytes]) -> str:
 def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
     """Numbers of keys; 0 where there is no such object."""
     try:
-        whole = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except ValueError:
-        whole = None
-    found = {}
+        content = None
+    numbers = {}
     for key in stated:
-        part = whole.get(key) if key and isinstance(whole, dict) else whole
-        found[key] = len(part) if isinstance(part, dict) else 0
-    return found
+        part = content.get(key) if key and isinstance(content, dict) else content
+        numbers[key] = len(part) if isinstance(part, dict) else 0
+    return numbers
 
 
-def difference(title: str, stated: Mapping[str, FileFacts], found: Mapping[str, Any]) -> str:
+def difference(title: str, stated: Mapping[str, FileFacts], taken_facts: Mapping[str, Any]) -> str:
     """First difference of a material from the facts that identify it, in words; "" if none.
 
     Examples
@@ -109,7 +109,7 @@ def difference(title: str, stated: Mapping[str, FileFacts], found: Mapping[str, 
     """
     for file, facts in stated.items():
         for name, value in facts.model_dump(exclude_defaults=True).items():
-            other = found.get(file, {}).get(name)
+            other = taken_facts.get(file, {}).get(name)
             if other == value:
                 continue
             return f"other data than {title} ({file}: {name} {other}, expected {value})"

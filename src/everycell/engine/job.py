@@ -107,11 +107,11 @@ class Job:
 
         Parameters name the hash of the script with its `modules`, and of each module of `audits`.
         """
-        given, root = self.snakemake.params, Path()
-        expected = {(module,): digest for module, digest in (given.get("audits") or {}).items()}
-        if given.get("code"):
-            script = f"workflow/scripts/{given['script']}.py"
-            expected[script, *given.get("modules", ())] = given["code"]
+        params, root = self.snakemake.params, Path()
+        expected = {(module,): digest for module, digest in (params.get("audits") or {}).items()}
+        if params.get("code"):
+            script = f"workflow/scripts/{params['script']}.py"
+            expected[script, *params.get("modules", ())] = params["code"]
         files: set[Path] = set()
         for modules, digest in expected.items():
             paths = {root / module for module in modules}
@@ -138,13 +138,13 @@ class Job:
     @property
     def settings(self) -> dict[str, Any]:
         """Parameters that change the result."""
-        given = self.snakemake.params.items()
-        return {name: value for name, value in given if name not in NO_SETTINGS}
+        params = self.snakemake.params.items()
+        return {name: value for name, value in params if name not in NO_SETTINGS}
 
     def folder_of(self, name: str) -> Path:
         """Folder of a model: the input of this name, or the folder of its files."""
-        given = self.snakemake.input[name]
-        first = Path(given if isinstance(given, str) else given[0])
+        files = self.snakemake.input[name]
+        first = Path(files if isinstance(files, str) else files[0])
         return first if first.is_dir() else first.parent
 
     def write_frame(self, frame: pd.DataFrame, output: str) -> None:

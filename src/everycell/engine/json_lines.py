@@ -31,7 +31,7 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
     Traceback (most recent call last):
     ValueError: ...words.jsonl, line 2: word: Field required; give word as docs/fairness.md says.
     """
-    found = 0
+    count = 0
     for number, line in text_lines(path):
         if not line.strip():
             continue
@@ -50,6 +50,6 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
                 f"{path}, line {number}: {where}: {first['msg']}; give "
                 f"{', '.join(model.model_fields)} as {guide} says."
             ) from None
-        found += 1
-    if not found:
+        count += 1
+    if not count:
         raise ValueError(f"{path} has no lines: give an object on each line.")

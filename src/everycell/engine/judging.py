@@ -18,7 +18,7 @@ def judge(
     *,
     measured: bool = False,
 ) -> Literal["equal", "close", "differs"]:
-    """Compare a published value with a rebuilt one.
+    """Compare a published value with a reproduced one.
 
     Examples
     --------

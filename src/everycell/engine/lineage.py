@@ -85,13 +85,13 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     outputs: dict[tuple, list[str]] = {}
     # Job -> its end, and hashes that Snakemake computed of small inputs then.
     ends: dict[tuple, float] = {}
-    taken: dict[tuple, dict[str, str]] = {}
+    checksums: dict[tuple, dict[str, str]] = {}
     for path in folder.rglob("*"):
         if not path.is_file():
             continue
         pieces = [part.removeprefix("@") for part in path.relative_to(folder).parts]
         try:
-            made = urlsafe_b64decode("".join(pieces)).decode()
+            output = urlsafe_b64decode("".join(pieces)).decode()
             record = parse_json(text_of(path))
             # A log belongs to only one job.
             parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
@@ -105,22 +105,22 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
         if not record.get("incomplete"):
-            outputs.setdefault(job, []).append(made)
+            outputs.setdefault(job, []).append(output)
             ends[job] = max(end, ends.get(job, 0))
-            taken.setdefault(job, {}).update(sums)
+            checksums.setdefault(job, {}).update(sums)
     hashes = _Hashes(project, cache)
-    found = [
+    records = [
         JobRecord(
             rule=job[0],
-            outputs=sorted(made),
+            outputs=sorted(names),
             inputs=job[1],
-            parameters=_named(job[2], [project / log for log in job[3]]),
-            hashes=hashes.of(job[1], taken[job], ends[job]),
+            parameters=_parameters_by_name(job[2], [project / log for log in job[3]]),
+            hashes=hashes.of(job[1], checksums[job], ends[job]),
         )
-        for job, made in sorted(outputs.items())
+        for job, names in sorted(outputs.items())
     ]
     hashes.keep()
-    return found
+    return records
 
 
 class _Hashes:
@@ -143,22 +143,22 @@ class _Hashes:
         self.kept = dict(self.known)
         self.read: dict[str, str] = {}
 
-    def of(self, inputs: Iterable[str], taken: Mapping[str, str], end: float) -> dict[str, str]:
+    def of(self, inputs: Iterable[str], checksums: Mapping[str, str], end: float) -> dict[str, str]:
         """Hashes of a job's inputs: those in `taken`, else of the files if not newer than `end`."""
-        found: dict[str, str] = {}
+        hashes: dict[str, str] = {}
         for source in inputs:
             if source.startswith(MADE):
                 continue
-            place = self.project / source
-            if digest := taken.get(source) or self._registered(source):
-                found[source] = digest
-            elif place.is_dir():
-                below = sorted(path for path in place.rglob("*") if path.is_file())
-                names = [f"{source}/{path.relative_to(place).as_posix()}" for path in below]
-                found |= {name: digest for name in names if (digest := self._now(name, end))}
+            local = self.project / source
+            if digest := checksums.get(source) or self._registered(source):
+                hashes[source] = digest
+            elif local.is_dir():
+                below = sorted(path for path in local.rglob("*") if path.is_file())
+                names = [f"{source}/{path.relative_to(local).as_posix()}" for path in below]
+                hashes |= {name: digest for name in names if (digest := self._now(name, end))}
             elif digest := self._now(source, end):
-                found[source] = digest
-        return dict(sorted(found.items()))
+                hashes[source] = digest
+        return dict(sorted(hashes.items()))
 
     def _registered(self, source: str) -> str | None:
         path = Path(source)
@@ -169,23 +169,23 @@ class _Hashes:
         return entry.contents[0] if entry and sure and len(entry.contents) == 1 else None
 
     def _now(self, source: str, end: float) -> str | None:
-        place = self.project / source
+        path = self.project / source
         try:
-            state = place.stat()
+            state = path.stat()
             if state.st_mtime > end:
                 return None
             if source not in self.read:
-                self.read[source] = self._read(source, place, [state.st_size, state.st_mtime_ns])
+                self.read[source] = self._read(source, path, [state.st_size, state.st_mtime_ns])
         except OSError:
             return None
         return self.read[source]
 
-    def _read(self, source: str, place: Path, state: list[int]) -> str:
+    def _read(self, source: str, path: Path, state: list[int]) -> str:
         if state[0] < LARGE:
-            return sha256(place)
+            return sha256(path)
         known = self.known.get(source)
         same = isinstance(known, list) and known[:-1] == state
-        digest: str = known[-1] if same else sha256(place)
+        digest: str = known[-1] if same else sha256(path)
         self.kept[source] = [*state, digest]
         return digest
 
@@ -195,18 +195,18 @@ class _Hashes:
             write_json(self.memory, self.kept)
 
 
-def _named(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
+def _parameters_by_name(values: tuple[str, ...], logs: Iterable[Path]) -> dict[str, str]:
     """Values with the names from a log, if it is the log of this run."""
     for log in logs:
         try:
             last = text_of(log).rstrip("\n").rpartition("\n")[2]
-            named = parse_json(last)["parameters"]
+            parameters = parse_json(last)["parameters"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
         # Snakemake's records omit values that are not of Python's built-in types.
-        if not Counter(values) - Counter(named.values()):
-            return named
-    return {f"#{place}": value for place, value in enumerate(values, 1)}
+        if not Counter(values) - Counter(parameters.values()):
+            return parameters
+    return {f"#{number}": value for number, value in enumerate(values, 1)}
 
 
 def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]:
@@ -222,20 +222,20 @@ def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]
     []
     """
     jobs = list(jobs)
-    maker = {path: place for place, job in enumerate(jobs) for path in job.outputs}
-    found: set[int] = set()
+    maker = {path: index for index, job in enumerate(jobs) for path in job.outputs}
+    indices: set[int] = set()
     waiting = list(files)
     while waiting:
         # The file itself, or a folder around it that a job made.
         path = waiting.pop()
-        place = maker.get(path)
-        if place is None:
+        index = maker.get(path)
+        if index is None:
             folders = map(str, PurePosixPath(path).parents)
-            place = next((maker[folder] for folder in folders if folder in maker), None)
-        if place is not None and place not in found:
-            found.add(place)
-            waiting.extend(jobs[place].inputs)
-    return [jobs[place] for place in sorted(found)]
+            index = next((maker[folder] for folder in folders if folder in maker), None)
+        if index is not None and index not in indices:
+            indices.add(index)
+            waiting.extend(jobs[index].inputs)
+    return [jobs[index] for index in sorted(indices)]
 
 
 def write_lineage(results: Path, project: Path, cache: str = "resources") -> Path:
@@ -285,13 +285,13 @@ def without_jobs(results: Path) -> list[str]:
     receipts = receipts_in(results)
     used = {source["path"] for path in receipts for source in read_receipt(path)["inputs"]}
     used |= {path for job in jobs for path in job.inputs}
-    made = {path for job in jobs for path in job.outputs}
+    outputs = {path for job in jobs for path in job.outputs}
     return sorted(
         path
         for path in used
         # A job may make a folder from which another reads files.
         if path.startswith("work/")
-        and made.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
+        and outputs.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
     )
 
 
@@ -309,10 +309,10 @@ def contradictions(results: Path, project: Path) -> list[str]:
     """
     path, jobs = results / NAME, read_lineage(results)
     again = "`everycell page` in the project that made it writes it again"
-    makers = Counter(made for job in jobs for made in job.outputs)
+    makers = Counter(output for job in jobs for output in job.outputs)
     faults = [
-        f"{path}: says that two jobs made {made}; {again}."
-        for made, number in makers.items()
+        f"{path}: says that two jobs made {output}; {again}."
+        for output, number in makers.items()
         if number > 1
     ]
     read: dict[str, str] = {}
@@ -332,8 +332,8 @@ def contradictions(results: Path, project: Path) -> list[str]:
                 continue
             else:
                 if source not in changed:
-                    place = project / source
-                    changed[source] = place.exists() and not has_fingerprint(place, digest)
+                    local = project / source
+                    changed[source] = local.exists() and not has_fingerprint(local, digest)
                 if changed[source]:
                     advice = f"remove {job.outputs[0]} and run snakemake again"
                     advice = advice if own else "it was made from another one"
@@ -348,9 +348,9 @@ def read_lineage(results: Path) -> list[JobRecord]:
         return []
     try:
         content = parse_json(text_of(path))
-        found = _Lineage.model_validate(content)
-        if content_hash(content) == found.content_sha256:
-            return found.jobs
+        lineage = _Lineage.model_validate(content)
+        if content_hash(content) == lineage.content_sha256:
+            return lineage.jobs
         what = "it was edited after it was written"
     except ValidationError as error:
         what = describe_fault(_Lineage, error).rstrip(".")

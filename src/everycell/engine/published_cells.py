@@ -1,7 +1,7 @@
 """Published cells: the tidy tables of ``published/``, one row per cell, read and selected from.
 
 The columns ``value, unit, marker, line, note`` describe a cell; all columns before ``value`` are
-its *key*, which a rebuilt table repeats.
+its *key*, which a reproduced table repeats.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def read_cells(path: Path) -> pd.DataFrame:
         check_regular(path, CardError)
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
     except pd.errors.ParserError as error:
-        told = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if told is None:
+        match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if match is None:
             raise CardError(f"{path}: cannot be read as CSV; restore the file.") from None
         raise CardError(
-            f"{path}, line {told[2]}: has {told[3]} fields where {told[1]} are expected; write a "
-            "decimal point and no comma, or put a text that has a comma in double quotes."
+            f"{path}, line {match[2]}: has {match[3]} fields where {match[1]} are expected; write "
+            "a decimal point and no comma, or put a text that has a comma in double quotes."
         ) from None
     except (pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
@@ -113,8 +113,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     blank = cells["value"].str.strip() == ""
     if blank.any():
         raise CardError(
-            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write it, or drop "
-            "the row."
+            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write it, or drop the row."
         )
     after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
     if after:
@@ -147,13 +146,13 @@ def select(
     [True, False, True]
     """
     mask = pd.Series(True, index=table.index)
-    for column, wanted in selector.items():
+    for column, names in selector.items():
         if column not in table:
             raise CardError(
                 f"{where}: a selector names the column {column!r}; the cells have "
                 f"{key_columns(table)}."
             )
-        values = [wanted] if isinstance(wanted, str) else list(wanted)
+        values = [names] if isinstance(names, str) else list(names)
         unknown = set(values) - set(table[column])
         if unknown:
             raise CardError(
@@ -202,12 +201,12 @@ def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.
     """
     if not labels:
         return table
-    rest = table.drop(columns=list(labels), errors="ignore")
-    keys = key_columns(rest)
-    twice = rest.duplicated(keys)
+    rows = table.drop(columns=list(labels), errors="ignore")
+    keys = key_columns(rows)
+    twice = rows.duplicated(keys)
     if twice.any():
         raise CardError(
             f"{where}: without the labels {list(labels)} two cells have the key "
-            f"{rest.loc[twice, keys].iloc[0].to_dict()}; tell them apart by another key column."
+            f"{rows.loc[twice, keys].iloc[0].to_dict()}; tell them apart by another key column."
         )
-    return rest
+    return rows

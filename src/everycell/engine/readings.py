@@ -29,14 +29,14 @@ def compared_reading(
         for reading, part in table.astype({column: str}).groupby(column, sort=False)
     }
     best = max(equal, key=lambda reading: sum(equal[reading]))
-    others = "; ".join(
+    other_counts = "; ".join(
         f"{sum(cells)} with {column} = {reading}"
         for reading, cells in equal.items()
         if reading != best
     )
     why = (
         f"Compared with the reading {column} = {best}, with which {sum(equal[best])} of "
-        f"{len(equal[best])} compared cells are equal{f' ({others})' * bool(others)}."
+        f"{len(equal[best])} compared cells are equal{f' ({other_counts})' * bool(other_counts)}."
     )
 
     def of_reading(table: pd.DataFrame) -> pd.DataFrame:

@@ -51,12 +51,12 @@ def find_receipts(names: Sequence[str], results: Path) -> list[Path]:
     everycell.engine.rebuilding.RebuildError: No receipt in /nowhere is of 'sakai2023/table_1'; \
 name a result that is there, such as TIER/PAPER/table_1.
     """
-    there = receipts_in(results)
-    found = set()
+    receipts = receipts_in(results)
+    matches = set()
     for name in names:
         of_name = [
             path
-            for path in there
+            for path in receipts
             if name in (stem := name_of(path, results), stem.partition("/")[2])
         ]
         if not of_name:
@@ -64,8 +64,8 @@ name a result that is there, such as TIER/PAPER/table_1.
                 f"No receipt in {results} is of {name!r}; name a result that is there, such as "
                 "TIER/PAPER/table_1."
             )
-        found.update(of_name)
-    return sorted(found)
+        matches.update(of_name)
+    return sorted(matches)
 
 
 def name_of(receipt: Path, results: Path) -> str:
@@ -92,18 +92,18 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
         )
     for path in receipts:
         for source in read_receipt(path)["inputs"]:
-            place = root / source["path"]
+            local = root / source["path"]
             if Path(source["path"]).parts[0] in MADE:
                 continue
-            if not place.exists() and load_registry().key_in(source["path"]) is not None:
+            if not local.exists() and load_registry().key_in(source["path"]) is not None:
                 continue
-            if not place.is_file():
+            if not local.is_file():
                 raise InputsMissingError(
-                    f"{place}: is missing, and {path} was made from it; put it there first."
+                    f"{local}: is missing, and {path} was made from it; put it there first."
                 )
-            if sha256(place) != source["sha256"]:
+            if sha256(local) != source["sha256"]:
                 raise InputsMissingError(
-                    f"{place}: is not the file that {path} was made from; put that one there, or "
+                    f"{local}: is not the file that {path} was made from; put that one there, or "
                     "run snakemake and verify what that makes."
                 )
 

@@ -151,12 +151,12 @@ def commit_of(root: Path) -> str | None:
     True
     """
     try:
-        found = subprocess.run(
+        completed = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return found.stdout.strip()
+    return completed.stdout.strip()
 
 
 def write_receipt(
@@ -202,8 +202,8 @@ def write_receipt(
             for source, digest in sorted(inputs.items())
         ],
         "outputs": [
-            {"path": made.relative_to(path.parent).as_posix(), "sha256": sha256(made)}
-            for made in sorted(set(outputs))
+            {"path": output.relative_to(path.parent).as_posix(), "sha256": sha256(output)}
+            for output in sorted(set(outputs))
         ],
         "parameters": dict(parameters),
         "seed": seed,
@@ -233,8 +233,8 @@ def content_hash(receipt: Mapping[str, Any]) -> str:
     >>> content_hash({"tier": "full", "execution": {}}) == content_hash({"tier": "full"})
     True
     """
-    said = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
-    text = json.dumps(said, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    content = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -270,13 +270,13 @@ def relative(path: Path, root: Path) -> str:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def read_receipt(path: Path) -> dict[str, Any]:

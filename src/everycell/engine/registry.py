@@ -164,9 +164,9 @@ def read_part(path: Path) -> Registry:
         ) from None
     except ValidationError as error:
         raise RegistryError(f"{path}: {describe_fault(Registry, error)}") from None
-    places = {key: entry.origin.url for key, entry in registry.files.items() if entry.origin}
-    places |= {name: repository.host for name, repository in registry.repositories.items()}
-    for key, url in places.items():
+    hosts = {key: entry.origin.url for key, entry in registry.files.items() if entry.origin}
+    hosts |= {name: repository.host for name, repository in registry.repositories.items()}
+    for key, url in hosts.items():
         if url and has_secret(url):
             raise RegistryError(
                 f"{path}: the URL of {key} holds a user, password or token, which messages and "
@@ -182,19 +182,19 @@ def merge_parts(parts: Iterable[tuple[Path, Registry]]) -> Registry:
     self-contained.
     """
     merged: dict[str, dict] = {"repositories": {}, "sets": {}, "files": {}}
-    places: dict[tuple[str, str], Path] = {}
+    first_files: dict[tuple[str, str], Path] = {}
     for path, part in parts:
         for kind, known in merged.items():
             for key, value in getattr(part, kind).items():
-                place = places.setdefault((kind, key), path)
+                first = first_files.setdefault((kind, key), path)
                 if kind == "repositories" and known.get(key, value) != value:
                     raise RegistryError(
                         f"{path}: the repository {key} has another commit or licence than in "
-                        f"{place}; make them agree."
+                        f"{first}; make them agree."
                     )
                 if kind != "repositories" and key in known:
                     raise RegistryError(
-                        f"{path}: `{kind}` has {key}, which is in {place} too; leave it in one."
+                        f"{path}: `{kind}` has {key}, which is in {first} too; leave it in one."
                     )
                 known[key] = value
     return Registry.model_validate({kind: dict(sorted(of.items())) for kind, of in merged.items()})

@@ -186,7 +186,7 @@ class Repository(Strict):
 class DataSet(Strict):
     """What a user should know of a set before it is downloaded.
 
-    `feeds` lists the artefacts that are rebuilt from it (empty: only stand-ins use it).
+    `feeds` lists the artefacts that are rebuilt from it (empty: only surrogate data use it).
     """
 
     authors: str

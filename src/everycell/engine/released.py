@@ -38,16 +38,16 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
     path = Path(path)
     entry = (registry or load_registry()).entry(key)
     try:
-        found = sha256(path)
+        digest = sha256(path)
     except OSError as error:
         raise CacheError(
             f"{path} in the cache cannot be read ({error.strerror}); correct its permissions, or "
             f"remove it and fetch {key} again."
         ) from error
     accepted = accepted_contents(path, entry)
-    if found not in accepted:
+    if digest not in accepted:
         raise DamagedFileError(
-            f"{path} has sha256 {found}, but {key} must have {' or '.join(accepted)}: it was "
+            f"{path} has sha256 {digest}, but {key} must have {' or '.join(accepted)}: it was "
             f"changed or damaged after it was fetched; keep a copy if it is yours, remove it "
             f"(rm '{path}') and fetch again."
         )

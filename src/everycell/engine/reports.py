@@ -36,7 +36,7 @@ VERDICT_NAMES: dict[Verdict, str] = {
     "differs": "different",
     "not_run": "not run",
 }
-#: Verdicts on a rebuilt value.
+#: Verdicts on a reproduced value.
 ON_REBUILT: tuple[Verdict, ...] = ("equal", "close", "differs", "explained")
 #: Verdicts on a value that differs from the published one.
 OTHERWISE: tuple[Verdict, ...] = ("close", "differs", "explained", "inconsistent")
@@ -69,7 +69,7 @@ class Markers(_Part):
 
 
 class JudgedCell(_Part):
-    """A published cell, its rebuilt value (None if there is none to compare) and its verdict."""
+    """A published cell, its reproduced value (None if there is none to compare) and its verdict."""
 
     key: dict[str, str]
     printed: str
@@ -136,7 +136,7 @@ class JudgedCell(_Part):
 
 
 class JudgedConclusion(_Part):
-    """A conclusion of the card on the published and on the rebuilt values."""
+    """A claim of the record on the published and on the reproduced values."""
 
     id: str
     claim: str
@@ -169,7 +169,7 @@ class JudgedErratum(_Part):
 class Report(_Part):
     """Verdicts, conclusions and errata of an artefact in a tier.
 
-    A stand-in has no cells: nothing is compared.
+    On surrogate data there are no cells: nothing is compared.
     """
 
     artefact: str
@@ -183,7 +183,7 @@ class Report(_Part):
     #: Names of the files beside the verdicts.
     files: list[str]
     #: In the full tier: how what was named differs from the paper's data, which makes it a
-    #: stand-in of that name.
+    #: run on surrogate data of that name.
     foreign: str = ""
     #: In the full tier: corpora that are not named, and data that nothing identifies.
     notes: list[str] = []
@@ -191,17 +191,17 @@ class Report(_Part):
     seal: str = ""
 
 
-def without_rebuilt_cell(card: Card, found: Report) -> bool:
-    """Whether a rebuilt result is based only on published cells, and so tests only the paper.
+def without_rebuilt_cell(card: Card, report: Report) -> bool:
+    """Whether a reproduced result is based only on published cells, and so tests only the paper.
 
     This is so if all its cells are derived from others or quoted, or if none is published and its
     card says that it is derived. A figure of other data without published cells does not count.
     """
-    if found.state != "rebuilt":
+    if report.state != "rebuilt":
         return False
-    if not found.cells:
-        return any(found.tier in entry.tiers for entry in card.derived)
-    return not any(cell.verdict in ON_REBUILT for cell in found.cells)
+    if not report.cells:
+        return any(report.tier in entry.tiers for entry in card.derived)
+    return not any(cell.verdict in ON_REBUILT for cell in report.cells)
 
 
 def read_report(path: Path) -> Report:
@@ -223,7 +223,7 @@ def explained_by_source(cells: Iterable[JudgedCell]) -> dict[Where, int]:
     {'print': 0, 'copy': 1, 'method': 0}
     """
     counts = Counter(cell.source for cell in cells if cell.verdict == "explained")
-    return {place: counts[place] for place in PLACES if place != "undecided"}
+    return {cause: counts[cause] for cause in PLACES if cause != "undecided"}
 
 
 def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> str:
@@ -239,23 +239,23 @@ def counted(verdicts: Mapping[Verdict, int], explained: Mapping[Where, int]) -> 
         if number:
             parts.append(f"{number} {VERDICT_NAMES[verdict]}")
         if number and verdict == "explained":
-            places = ", ".join(f"{count} {place}" for place, count in explained.items() if count)
-            parts[-1] += f" ({places})"
+            causes = ", ".join(f"{count} {cause}" for cause, count in explained.items() if count)
+            parts[-1] += f" ({causes})"
     return ", ".join(parts)
 
 
-def summary_row(found: Report) -> dict[str, Any]:
+def summary_row(report: Report) -> dict[str, Any]:
     """Report as ``everycell list --format json`` prints it: counts, without cells.
 
-    Conclusions are counted on the rebuilt values; those of an artefact that was not run are
+    Claims are counted on the reproduced values; those of an artefact that was not run are
     inconclusive.
     """
-    outcomes = Counter(conclusion.on_rebuilt for conclusion in found.conclusions)
+    outcomes = Counter(conclusion.on_rebuilt for conclusion in report.conclusions)
     return {
-        "id": found.artefact,
-        "tier": found.tier,
-        "state": STATES[found.state],
-        "verdicts": found.verdicts,
-        "explained": explained_by_source(found.cells),
+        "id": report.artefact,
+        "tier": report.tier,
+        "state": STATES[report.state],
+        "verdicts": report.verdicts,
+        "explained": explained_by_source(report.cells),
         "claims": {OUTCOME_NAMES[one]: outcomes[one] for one in get_args(Outcome)},
     }

@@ -44,7 +44,7 @@ class ResultJob(Job):
         """
         return declared_cells(self.snakemake.params.declared, artefact)
 
-    def _face(self, artefact: str) -> dict[str, Any]:
+    def _display_settings(self, artefact: str) -> dict[str, Any]:
         """Display settings from the card of an artefact of this job."""
         return self.snakemake.params.faces[artefact]
 
@@ -57,19 +57,19 @@ class ResultJob(Job):
         from everycell.engine.render.tables.table_files import write_table
 
         csv = Path(self.snakemake.output[f"{artefact}_csv" if artefact else "csv"])
-        face = self._face(csv.stem)
+        display = self._display_settings(csv.stem)
         keys = [column for column in table.columns if column not in NO_KEYS]
-        layout = face["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
+        layout = display["layout"] or {"rows": keys[:-1] or keys, "columns": keys[1:][-1:]}
         # Readings, which the published table does not have, are shown side by side.
         readings = [key for key in keys if key not in (*layout["rows"], *layout["columns"])]
         write_table(
             table,
             csv.with_suffix(""),
-            title=face["title"] + f" ({note})" * bool(note),
+            title=display["title"] + f" ({note})" * bool(note),
             layout_rows=layout["rows"],
             layout_columns=[*layout["columns"], *readings],
-            decimals=face["decimals"],
-            names=face["names"],
+            decimals=display["decimals"],
+            names=display["names"],
         )
 
     def write_beside(
@@ -85,15 +85,15 @@ class ResultJob(Job):
         keys = [column for column in table.columns if column not in NO_KEYS]
         output = f"{artefact}_{name}_csv" if artefact else f"{name}_csv"
         csv = Path(self.snakemake.output[output])
-        face = self._face(csv.name.partition(".")[0])
+        display = self._display_settings(csv.name.partition(".")[0])
         write_table(
             table,
             csv.with_name(csv.name.removesuffix(".csv")),
-            title=face["beside"][name],
+            title=display["beside"][name],
             layout_rows=keys[:-1],
             layout_columns=keys[-1:],
             decimals=decimals,
-            names=face["names"],
+            names=display["names"],
         )
 
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
@@ -107,21 +107,29 @@ class ResultJob(Job):
 
     def _finish(self) -> None:
         super()._finish()
-        for receipt, made in self._receipts().items():
-            self._write_receipt(receipt, made)
+        for receipt, files in self._receipts().items():
+            self._write_receipt(receipt, files)
 
     def _receipts(self) -> dict[Path, list[Path]]:
         """Each receipt with the files that it covers."""
-        output, found = self.snakemake.output, {}
+        output, outputs_by_receipt = self.snakemake.output, {}
         for name in output.keys():
             start, _, end = name.rpartition("_")
             if end == "receipt":
                 parts = [part for part in output.keys() if part.startswith(f"{start}_")]
-                found[Path(output[name])] = [Path(output[part]) for part in parts if part != name]
-        others = {self.receipt, *found, *(path for paths in found.values() for path in paths)}
-        return found | {self.receipt: [made for made in map(Path, output) if made not in others]}
+                outputs_by_receipt[Path(output[name])] = [
+                    Path(output[part]) for part in parts if part != name
+                ]
+        covered = {
+            self.receipt,
+            *outputs_by_receipt,
+            *(path for paths in outputs_by_receipt.values() for path in paths),
+        }
+        return outputs_by_receipt | {
+            self.receipt: [file for file in map(Path, output) if file not in covered]
+        }
 
-    def _write_receipt(self, receipt: Path, made: list[Path]) -> None:
+    def _write_receipt(self, receipt: Path, outputs: list[Path]) -> None:
         parameters = self.settings | self.facts
         # Of the faces, this artefact's own.
         name = receipt.name.removesuffix(".receipt.json")
@@ -133,7 +141,7 @@ class ResultJob(Job):
             artefact="/".join(receipt.parts[2:]).removesuffix(".receipt.json"),
             tier=self.tier,
             inputs=self.inputs,
-            outputs=made,
+            outputs=outputs,
             parameters=parameters,
             seed=self.seed,
             code=self.snakemake.params.code,

@@ -60,7 +60,7 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
 
 
 def read_result(path: Path) -> pd.DataFrame:
-    """Read a rebuilt table as text: a key "1.10" and values such as "132_1" or "None" are kept."""
+    """Read a reproduced table as text, which keeps "1.10", "132_1" and "None" as they are."""
     check_regular(path)
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -76,7 +76,7 @@ def files_of(receipt: Path) -> list[str]:
 
 
 def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> FindTable:
-    """Find the tables beside an artefact's result, or beside that of another of its paper."""
+    """Find the supplementary tables of an artefact, or of another one of its paper."""
 
     @cache  # several conclusions read the same table
     def find(name: str) -> pd.DataFrame | None:
@@ -174,7 +174,7 @@ def result_of(
         return Result(artefact, tier, sealed)
     try:
         stored = read_report(verdicts) if verdicts.exists() else None
-        found = report(
+        recomputed = report(
             judged,
             tier,
             read_result(table),
@@ -188,9 +188,9 @@ def result_of(
             f"{verdicts}: cannot be used ({error}); remove it and run snakemake again."
         )
     if stored is None:  # only the table was asked for
-        return Result(artefact, tier, found)
-    kept = {"notes", "seal", *(["errata"] if audits is None else [])}
-    if stored != found.model_copy(update={name: getattr(stored, name) for name in kept}):
+        return Result(artefact, tier, recomputed)
+    unchecked = {"notes", "seal", *(["errata"] if audits is None else [])}
+    if stored != recomputed.model_copy(update={name: getattr(stored, name) for name in unchecked}):
         return untrusted(
             f"{verdicts}: is not what its card and its table give now; remove it and run "
             "snakemake again."
@@ -209,7 +209,7 @@ def collect(
     results: Path,
     root: Path,
     *,
-    wanted: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
+    include: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
     audits: FindAudits | None,
 ) -> list[Result]:
     """Result of every artefact in every tier of its card, in the order of the cards."""
@@ -217,5 +217,5 @@ def collect(
         result_of(artefact, tier, results, root, audits=audits)
         for artefact in all_artefacts(papers)
         for tier in artefact.card.tiers
-        if wanted(artefact, tier)
+        if include(artefact, tier)
     ]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from everycell.engine.published_cells import CardError, as_number
 
-#: Suffix of the table beside.
+#: Suffix of the supplementary table.
 SEEDS = "seeds"
 #: Its last key column, and the values of that column, in order.
 STATISTIC = "statistic"
@@ -54,10 +54,10 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     rows = []
     for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
         numbers = values.astype(float)
-        found = (numbers.mean(), numbers.std(), numbers.min(), numbers.max(), numbers.count())
+        statistics = (numbers.mean(), numbers.std(), numbers.min(), numbers.max(), numbers.count())
         rows += [
             (*key, name, number)
-            for name, number in zip(STATISTICS, found, strict=True)
+            for name, number in zip(STATISTICS, statistics, strict=True)
             if not math.isnan(number)
         ]
     # The number of runs stays an integer.
@@ -83,17 +83,17 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
     columns = [*keys, STATISTIC, "value"]
     for *key, name, value in table[columns].itertuples(index=False, name=None):
         read.setdefault(tuple(map(str, key)), {})[name] = as_number(value)
-    found = {}
-    for key, told in read.items():
-        mean, deviation, lowest, highest, seeds = (told.get(name) for name in STATISTICS)
+    spreads_by_cell = {}
+    for key, values in read.items():
+        mean, deviation, lowest, highest, seeds = (values.get(name) for name in STATISTICS)
         if mean is None or lowest is None or highest is None or seeds is None:
             raise CardError(
                 f"{where}: of the cell {' / '.join(key)} the table of seeds does not say all of "
                 f"{', '.join(STATISTICS)}; write it with `everycell.engine.spread.summarised`."
             )
         deviation = math.nan if deviation is None else deviation
-        found[key] = Spread(mean, deviation, lowest, highest, int(seeds))
-    return found
+        spreads_by_cell[key] = Spread(mean, deviation, lowest, highest, int(seeds))
+    return spreads_by_cell
 
 
 def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
@@ -125,15 +125,15 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
     return quantile * spread.deviation * math.sqrt(1 / mean_of + 1 / spread.seeds)
 
 
-def in_words(spread: Spread, decimals: int, mean_of: int = 1) -> str:
+def describe_spread(spread: Spread, decimals: int, mean_of: int = 1) -> str:
     """Say what a tolerance is derived from, with two digits more than published.
 
     Examples
     --------
-    >>> in_words(Spread(0.72, 0.02, 0.70, 0.74, 3), 2)
+    >>> describe_spread(Spread(0.72, 0.02, 0.70, 0.74, 3), 2)
     'Spread over seeds: 3 trainings gave 0.7000 to 0.7400 (mean 0.7200, deviation 0.0200), so one \
 more is expected within 0.0994 of their mean.'
-    >>> in_words(Spread(0.72, 0.02, 0.70, 0.74, 2), 2)
+    >>> describe_spread(Spread(0.72, 0.02, 0.70, 0.74, 2), 2)
     'Spread over seeds: 2 trainings, too few for a tolerance; it takes 3.'
     """
     within = tolerance_of(spread, mean_of)

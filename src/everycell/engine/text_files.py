@@ -77,20 +77,20 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
     ValueError: Line 2 of ... has a byte order mark, which may only be at the start of a file: ...
     """
     check_regular(path, error)
-    most = most_unpacked(path)
+    limit = most_unpacked(path)
     number = 0
     try:
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
             # Before the first line is read: in a packed file it may be the whole content.
             if kind := other_kind(file.peek(8)):
                 raise error(f"{path} is {kind}.")
-            for number, raw in enumerate(iter(partial(file.readline, most + 1), b""), 1):
+            for number, raw in enumerate(iter(partial(file.readline, limit + 1), b""), 1):
                 line = cast(bytes, raw)
                 if number == 1:
                     line = line.removeprefix(MARK)
-                if len(line) > most:
+                if len(line) > limit:
                     raise error(
-                        f"Line {number} of {path} has more than {most:,} bytes: get the file again."
+                        f"Line {number} of {path} has more than {limit:,} bytes: get it again."
                     )
                 if line.startswith(MARK):
                     raise error(mark_within(f"Line {number} of {path}"))

@@ -9,7 +9,7 @@ from everycell.engine.artefacts import Artefact, CellPrecision
 from everycell.engine.cards import Tolerance
 from everycell.engine.conclusions import FindTable
 from everycell.engine.published_cells import CardError
-from everycell.engine.spread import SEEDS, in_words, spreads, tolerance_of
+from everycell.engine.spread import SEEDS, describe_spread, spreads, tolerance_of
 from everycell.engine.tiers import Tier
 
 
@@ -46,14 +46,14 @@ def allowed(
     artefact: Artefact, tier: Tier, beside: FindTable, rebuilt: Collection[tuple[str, ...]]
 ) -> dict[int, Allowed]:
     """Tolerances of the published cells that have one, by their index in `cells`."""
-    found: dict[int, Allowed] = {}
+    distances: dict[int, Allowed] = {}
     for tolerance in artefact.card.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
         if tolerance.within is not None:
-            found |= dict.fromkeys(indices, Allowed(tolerance.within, tolerance.because))
+            distances |= dict.fromkeys(indices, Allowed(tolerance.within, tolerance.because))
         elif rebuilt and tier in tolerance.from_spread:
-            found |= _of_seeds(artefact, tolerance, indices, beside, rebuilt)
-    return found
+            distances |= _of_seeds(artefact, tolerance, indices, beside, rebuilt)
+    return distances
 
 
 def _of_seeds(
@@ -67,12 +67,12 @@ def _of_seeds(
     if table is None:
         raise CardError(
             f"{artefact.card_path}: a tolerance of {artefact.name} follows `from_spread`, but no "
-            f"table {artefact.name}.{SEEDS}.csv stands beside the rebuilt one; make it, or give "
+            f"table {artefact.name}.{SEEDS}.csv stands beside the reproduced one; make it, or give "
             "`within`."
         )
     keys = artefact.key_columns
     known = spreads(table, keys, where=f"{artefact.id}.{SEEDS}")
-    found = {}
+    distances = {}
     for index in indices:
         key, precision = tuple(artefact.cells.loc[index, keys]), artefact.precisions[index]
         # Cells that the run left out (`may_lack`) have neither a spread nor a value to compare.
@@ -84,7 +84,7 @@ def _of_seeds(
                 "tolerance follows `from_spread`; make it again."
             )
         assert precision.decimals != "text"
-        told = in_words(known[key], precision.decimals, tolerance.print_is_mean_of)
+        cause = describe_spread(known[key], precision.decimals, tolerance.print_is_mean_of)
         within = tolerance_of(known[key], tolerance.print_is_mean_of) or 0.0
-        found[index] = Allowed(within, f"{told} {tolerance.because}", derived=True)
-    return found
+        distances[index] = Allowed(within, f"{cause} {tolerance.because}", derived=True)
+    return distances

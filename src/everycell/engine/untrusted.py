@@ -32,24 +32,24 @@ _SECRET_NAME = re.compile(
 _SECRET_VALUE = re.compile(r"(?:Bearer |Basic |sk-|hf_|gh[a-z]_|github_pat_|glpat-|xox|AKIA|eyJ)")
 
 
-def in_quotes(value: object, most: int = 60) -> str:
+def in_quotes(value: object, limit: int = 60) -> str:
     r"""Quote a found value for an error: in one line, with the middle cut out if it is long.
 
     Examples
     --------
     >>> in_quotes("a\nb")
     "'a\\nb'"
-    >>> in_quotes("x" * 1000 + "end", most=20)
+    >>> in_quotes("x" * 1000 + "end", limit=20)
     "'xxxxxxx ... xxxend'"
     """
-    if isinstance(value, str) and len(value) > most:
+    if isinstance(value, str) and len(value) > limit:
         # Cut before and after `repr`, which may turn one character into ten.
-        value = value[:most] + value[-most:]
-    shown = repr(value)
-    if len(shown) <= most:
-        return shown
-    half = (most - 5) // 2
-    return f"{shown[: most - 5 - half]} ... {shown[-half:]}"
+        value = value[:limit] + value[-limit:]
+    text = repr(value)
+    if len(text) <= limit:
+        return text
+    half = (limit - 5) // 2
+    return f"{text[: limit - 5 - half]} ... {text[-half:]}"
 
 
 def printable(text: str) -> str:
@@ -62,7 +62,7 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[2Jb\n")
     'a\\x1b[2Jb\n'
     """
-    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def looks_secret(name: str, value: str) -> bool:
@@ -143,12 +143,12 @@ def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
 
 
 def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in content:
             raise ValueError(f"the key {in_quotes(key)} is given twice")
-        found[key] = value
-    return found
+        content[key] = value
+    return content
 
 
 def _refuse_constant(name: str) -> None:
@@ -188,13 +188,13 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
     Traceback (most recent call last):
     ValueError: it holds more than 16,777,216 bytes in 19,465, which no text does
     """
-    most = most_unpacked(path)
+    limit = most_unpacked(path)
     content = io.BytesIO()
     while chunk := packed.read(1 << 20):
         content.write(chunk)
-        if content.tell() > most:
+        if content.tell() > limit:
             raise ValueError(
-                f"it holds more than {most:,} bytes in {path.stat().st_size:,}, which no text does"
+                f"it holds more than {limit:,} bytes in {path.stat().st_size:,}, which no text does"
             )
     return content.getvalue()
 

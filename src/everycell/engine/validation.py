@@ -42,48 +42,48 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
     `seed` is -1; allowed is: a number, at least 0, below 10.
     """
     fault = error.errors()[0]
-    place = list(fault["loc"])
+    location = list(fault["loc"])
     # For a union, pydantic also names the type it tried, which is not a key of the file.
-    if place and "anyOf" in _schema_at(model, place[:-1]):
-        place.pop()
+    if location and "anyOf" in _schema_at(model, location[:-1]):
+        location.pop()
     # A key of the file may be arbitrarily long.
-    key = printable(".".join(str(part)[:80] for part in place))
-    key = f"`{key}`" if place else "the content"
-    found = _short(fault["input"])
+    key = printable(".".join(str(part)[:80] for part in location))
+    key = f"`{key}`" if location else "the content"
+    value = _short(fault["input"])
     if fault["type"] == "extra_forbidden":
-        fields = list(_schema_at(model, place[:-1]).get("properties", {}))
-        near = get_close_matches(str(place[-1]), fields, n=1)
+        fields = list(_schema_at(model, location[:-1]).get("properties", {}))
+        near = get_close_matches(str(location[-1]), fields, n=1)
         hint = f" (did you mean `{near[0]}`?)" if near else ""
         return f"{key} is not a key{hint}; allowed are: {', '.join(fields)}."
     if fault["type"] == "missing":
         return f"{key} is missing; add it."
     if fault["type"] == "value_error":
         return f"{key} does not hold together: {fault['msg'].removeprefix('Value error, ')}."
-    node = _schema_at(model, place)
+    node = _schema_at(model, location)
     limits = [f"{word} {node[bound]}" for bound, word in _LIMITS.items() if bound in node]
     allowed = fault["msg"].removeprefix("Input should be ")
     if fault["type"] in _WORDS:
         allowed = _WORDS[fault["type"]].format(**fault.get("ctx", {}))
     if limits and fault["type"].startswith(("greater_than", "less_than")):
         allowed = "a number"
-    return f"{key} is {found}; allowed is: {', '.join([allowed, *limits])}."
+    return f"{key} is {value}; allowed is: {', '.join([allowed, *limits])}."
 
 
-def _short(value: Any, most: int = 80) -> str:
+def _short(value: Any, limit: int = 80) -> str:
     text = repr(value)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
-def _schema_at(model: type[BaseModel], place: list[Any]) -> dict[str, Any]:
+def _schema_at(model: type[BaseModel], location: list[Any]) -> dict[str, Any]:
     """JSON schema of the key at `place`; an empty one if there is no such key."""
     schema = model.model_json_schema()
     definitions, node = schema.get("$defs", {}), schema
-    for part in place:
+    for part in location:
         if isinstance(part, int):
             node = node.get("items", {})
         else:
-            others = node.get("additionalProperties") or {}
-            node = node.get("properties", {}).get(part, others)
+            further = node.get("additionalProperties") or {}
+            node = node.get("properties", {}).get(part, further)
         if "$ref" in node:
             node = definitions[node["$ref"].rsplit("/", 1)[1]]
     return node

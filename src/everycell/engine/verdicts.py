@@ -32,12 +32,12 @@ NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
 
 
 def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-    """Rebuilt values by key, checked against the published cells."""
+    """Reproduced values by key, checked against the published cells."""
     keys = artefact.key_columns
     missing = [column for column in [*keys, "value"] if column not in table]
     if missing:
         raise CardError(
-            f"{artefact.id}: the rebuilt table lacks the column {missing[0]!r}; it needs "
+            f"{artefact.id}: the reproduced table lacks the column {missing[0]!r}; it needs "
             f"{[*keys, 'value']}."
         )
     rebuilt = {
@@ -116,7 +116,7 @@ def report(
 
 
 def _on_other_data(artefact: Artefact, tier: Tier, name: str) -> Artefact:
-    """An artefact whose tier is a stand-in of that name instead of rebuilt."""
+    """An artefact whose tier is run on surrogate data of that name."""
     card = artefact.card
     declared = TierCard(state="stand_in", needs=card.tiers[tier].needs, name=name)
     card = card.model_copy(update={"tiers": {**card.tiers, tier: declared}})
@@ -147,19 +147,19 @@ def _conclusions(
         return []
     declared = artefact.card.tiers[tier]
     kind: Kind = "stand_in" if declared.state == "stand_in" else "rebuilt"
-    # A figure may have no published number, and claims that are tested on its rebuilt values.
+    # A figure may have no published number, and claims that are tested on its reproduced values.
     published = None if artefact.cells.empty else artefact.unlabelled(artefact.cells)
     if rebuilt is not None:
         rebuilt = artefact.unlabelled(rebuilt)
         for column, names in declared.lacks.items():
-            there = sorted(set(names).intersection(rebuilt.get(column, ())))
-            if there:
+            present = sorted(set(names).intersection(rebuilt.get(column, ())))
+            if present:
                 raise CardError(
                     f"{artefact.card_path}: `lacks` of {artefact.name} names {column} = "
-                    f"{there[0]!r}, which the stand-in has; drop it from `lacks`."
+                    f"{present[0]!r}, which the surrogate data have; drop it from `lacks`."
                 )
         if kind == "rebuilt" and published is not None:
-            # What the paper takes as given holds its published value in the rebuilt table too.
+            # What the paper takes as given holds its published value in the reproduced table too.
             rebuilt = pd.concat([rebuilt, artefact.unlabelled(artefact.input_cells(tier))])
     tested = []
     for conclusion in artefact.card.conclusions:
@@ -213,10 +213,10 @@ def judged_errata(artefact: Artefact, audits: Mapping[str, Audit]) -> list[Judge
     """Errata of a card, each with what its audit finds."""
     errata = []
     for erratum in artefact.card.errata:
-        found = finding_of(erratum, artefact, audits)
+        finding = finding_of(erratum, artefact, audits)
         audit = None
-        if erratum.audit is not None and found is not None:
-            audit = AuditOutcome(name=erratum.audit, holds=found.holds, detail=found.detail)
-        told = erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
-        errata.append(JudgedErratum(**told, audit=audit))
+        if erratum.audit is not None and finding is not None:
+            audit = AuditOutcome(name=erratum.audit, holds=finding.holds, detail=finding.detail)
+        fields = erratum.model_dump(include={"id", "where", "finding", "evidence", "source"})
+        errata.append(JudgedErratum(**fields, audit=audit))
     return errata

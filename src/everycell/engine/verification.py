@@ -23,7 +23,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     """Check a receipt against the files; a sentence for each that changed, none if all stand.
 
     The receipt must be that of the result it stands beside, and list its table or figure in all
-    forms, as of each table beside it. Outputs must be there, byte for byte.
+    forms, as of each supplementary table. Outputs must be there, byte for byte.
     An input that changed is named, since the result no longer follows from it, and so is a fetched
     one that is not what the registry accepts; one that cannot be checked here (`absent_inputs`) is
     passed over.
@@ -36,14 +36,14 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     again = f"remove {stem}.* and run snakemake again"
     faults = _misplaced(receipt, stem, again)
     for output in receipt["outputs"]:
-        made = path.parent / output["path"]
-        if not made.is_file():
-            faults.append(f"{made}: is missing, but {path.name} lists it; {again}.")
-        elif sha256(made) != output["sha256"]:
-            faults.append(f"{made}: changed since it was made ({path.name}); {again}.")
+        path_of_output = path.parent / output["path"]
+        if not path_of_output.is_file():
+            faults.append(f"{path_of_output}: is missing, but {path.name} lists it; {again}.")
+        elif sha256(path_of_output) != output["sha256"]:
+            faults.append(f"{path_of_output}: changed since it was made ({path.name}); {again}.")
     own = is_own(results, root)
     for source in receipt["inputs"]:
-        used = _place(source["path"], root, results)
+        used = _local_path(source["path"], root, results)
         released = is_released(source["path"], source["sha256"])
         if released is False:
             faults.append(
@@ -126,13 +126,13 @@ def is_released(path: str, digest: str) -> bool | None:
     return False if entry.origin is None or entry.origin.content is not None else None
 
 
-def _place(source: str, root: Path, results: Path | None) -> Path | None:
+def _local_path(source: str, root: Path, results: Path | None) -> Path | None:
     """Where an input of a receipt lies here; None where only another project's run has it."""
     if results is None or is_own(results, root):
         return root / source
-    first, *rest = Path(source).parts
+    first, *below = Path(source).parts
     if first == "results":
-        return results.joinpath(*rest)
+        return results.joinpath(*below)
     return None if first == "work" else root / source
 
 
@@ -144,5 +144,7 @@ def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[s
         for source in read_receipt(path)["inputs"]
         if own or not is_released(source["path"], source["sha256"])
     ]
-    places = {source: _place(source, root, results) for source in inputs}
-    return [source for source, place in places.items() if place is None or not place.exists()]
+    paths = {source: _local_path(source, root, results) for source in inputs}
+    return [
+        source for source, path_here in paths.items() if path_here is None or not path_here.exists()
+    ]

@@ -70,13 +70,13 @@ def _check_size(text: str) -> None:
             open_nodes[-1] += sizes.get(event.anchor, 1)
         elif isinstance(event, yaml.ScalarEvent):
             open_nodes[-1] += 1
-        for what, found, most in (
+        for what, number, limit in (
             ("levels", len(open_nodes) - 1, _LEVELS),
             ("values, aliases written out,", open_nodes[-1], _VALUES),
         ):
-            if found > most:
+            if number > limit:
                 raise yaml.constructor.ConstructorError(
-                    problem=f"has more than {most:,} {what} where a file has far fewer",
+                    problem=f"has more than {limit:,} {what} where a file has far fewer",
                     problem_mark=event.start_mark,
                 )
 

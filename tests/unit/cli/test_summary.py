@@ -5,7 +5,7 @@ from unit.toy_papers import CARD, CELLS, write_paper
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import Derived
-from everycell.engine.counting import Counts, count_chapters, headlines, in_words
+from everycell.engine.counting import Counts, count_chapters, describe_verdicts, headlines
 from everycell.engine.results import Result
 from everycell.engine.verdicts import NO_AUDITS, report
 
@@ -60,7 +60,7 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
     total = Counts()
     for _ in range(2):
         total += count_chapters(papers, found)["toy", "1"]
-    assert {name: in_words(verdicts) for name, verdicts in headlines(total).items()} == {
+    assert {name: describe_verdicts(verdicts) for name, verdicts in headlines(total).items()} == {
         "numbers from data": "6 equal, 2 different"
     }
     assert headlines(Counts()) == {}

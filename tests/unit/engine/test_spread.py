@@ -14,7 +14,7 @@ from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.cards import Conclusion, NotRun, Quoted
 from everycell.engine.published_cells import CardError
-from everycell.engine.spread import Spread, in_words, spreads, summarised, tolerance_of
+from everycell.engine.spread import Spread, describe_spread, spreads, summarised, tolerance_of
 from everycell.engine.tolerances import allowed
 from everycell.engine.verdicts import report
 
@@ -90,7 +90,7 @@ def test_one_more_training_lies_within_it_as_often_as_said():
 @pytest.mark.parametrize("n", [1, 2])
 def test_few_trainings_give_no_tolerance(n):
     found = of([0.5, 0.9][:n])
-    assert tolerance_of(found) is None and "too few" in in_words(found, 2)
+    assert tolerance_of(found) is None and "too few" in describe_spread(found, 2)
     assert math.isnan(found.deviation) == (n == 1)
 
 

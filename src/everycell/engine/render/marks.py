@@ -96,7 +96,7 @@ def check_single(frame: pd.DataFrame, keys: list[str]) -> None:
 
 
 def draw_marks(
-    axis: Axes, marks: pd.DataFrame, place: pd.Series, *, across: bool, **look: str
+    axis: Axes, marks: pd.DataFrame, positions: pd.Series, *, across: bool, **look: str
 ) -> None:
     """Draw values with their intervals, in rows or (not `across`) in columns.
 
@@ -110,9 +110,9 @@ def draw_marks(
     """
     value = marks["value"].to_numpy(dtype=float)
     ends = np.abs(marks[["low", "high"]].to_numpy(dtype=float).T - value)
-    places = place.to_numpy(dtype=float)
+    coordinates = positions.to_numpy(dtype=float)
     axis.errorbar(
-        *((value, places) if across else (places, value)),
+        *((value, coordinates) if across else (coordinates, value)),
         **{"xerr" if across else "yerr": ends},
         linestyle="",
         markersize=5,
@@ -134,15 +134,15 @@ def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['BM25']
     """
-    named = {}
+    handles = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
+            handles.setdefault(label, handle)
     # Inches, of the handle and of a letter.
-    longest = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, named))
+    longest = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, handles))
     figure.legend(
-        named.values(),
-        named.keys(),
+        handles.values(),
+        handles.keys(),
         loc="outside upper center",
         ncols=max(1, int(figure.get_figwidth() // longest)),
         fontsize=8,

@@ -96,17 +96,17 @@ def bar_panels(
         figure, axes = _grid(len(panels), columns, width=3.6, height=2.6)
         for axis, (title, rows) in zip(axes, panels.items(), strict=True):
             groups = list(rows_by(rows, group))
-            there = rows_by(rows, series)
-            width = 0.8 / len(there)
+            rows_of_series = rows_by(rows, series)
+            width = 0.8 / len(rows_of_series)
             # The bars that a group has stand around its label, however many they are.
             labels = rows[group].astype(str)
-            place = labels.map(groups.index) + width * (
+            position = labels.map(groups.index) + width * (
                 rows.groupby(labels).cumcount() - (labels.map(labels.value_counts()) - 1) / 2
             )
-            for name, bars in there.items():
+            for name, bars in rows_of_series.items():
                 colour, hatch = look[name]
                 drawn = axis.bar(
-                    place[bars.index].to_numpy(dtype=float),
+                    position[bars.index].to_numpy(dtype=float),
                     bars[value].to_numpy(dtype=float),
                     width * 0.92,
                     label=name,

@@ -95,15 +95,15 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     )
 
 
-def paper_results(paper: Paper, found: Iterable[Found], results: Path, assets: str) -> str:
+def paper_results(paper: Paper, reports: Iterable[Found], results: Path, assets: str) -> str:
     """Chapters of a work: what each table and figure came to, in each of its tiers, and errata."""
-    entries = [entry for entry in found if entry.artefact.paper == paper.key]
+    entries = [entry for entry in reports if entry.artefact.paper == paper.key]
     parts = [
         "## Results\n\nEvery table, figure and passage with numbers, in each tier of its card.\n"
     ]
     for chapter, group in groupby(entries, key=lambda entry: entry.artefact.chapter):
         chapter_entries = list(group)
-        rows = [_row(entry) for entry in _told(chapter_entries)]
+        rows = [_row(entry) for entry in _deepest_results(chapter_entries)]
         kind = "chapter" if chapter[0].isdigit() else "appendix"
         parts.append(f"### Results of {kind} {chapter}: {escaped(paper.chapters[chapter])}\n")
         parts.append(
@@ -131,7 +131,7 @@ def paper_results(paper: Paper, found: Iterable[Found], results: Path, assets: s
     return "\n".join(parts)
 
 
-def _told(entries: list[Found]) -> Iterator[Found]:
+def _deepest_results(entries: list[Found]) -> Iterator[Found]:
     """Entries that say something: of an artefact without any result, only the deepest tier."""
     for _, tiers in groupby(entries, key=lambda entry: entry.artefact.name):
         known = list(tiers)
@@ -169,8 +169,8 @@ def _folded_result(entry: Found, results: Path, assets: str) -> Iterator[str]:
             else None
         )
     else:
-        shown = folder / f"{artefact.name}.md"
-        text = embedded(shown.read_text(encoding="utf-8")) if shown.is_file() else None
+        table_file = folder / f"{artefact.name}.md"
+        text = embedded(table_file.read_text(encoding="utf-8")) if table_file.is_file() else None
     if text is not None:
         title = f"{label(artefact.name)} ({entry.tier}, {STATES[entry.report.state]})"
         yield f'??? example "{title}"\n\n' + _indented(text) + "\n"
@@ -213,13 +213,13 @@ def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 
 def _keys(prefix: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[list[str]]:
     for name, value in node["properties"].items():
-        found = _resolved(value, schema)
-        if "properties" in found:
-            yield from _keys(f"{prefix}{name}.", found, schema)
+        entry = _resolved(value, schema)
+        if "properties" in entry:
+            yield from _keys(f"{prefix}{name}.", entry, schema)
         else:
-            default = f"`{json.dumps(found['default'])}`" if "default" in found else "none: needed"
-            about = escaped(found.get("description", ""))
-            yield [f"`{prefix}{name}`", _type(found, schema), default.replace("|", "\\|"), about]
+            default = f"`{json.dumps(entry['default'])}`" if "default" in entry else "none: needed"
+            about = escaped(entry.get("description", ""))
+            yield [f"`{prefix}{name}`", _type(entry, schema), default.replace("|", "\\|"), about]
 
 
 #: Keyword of a JSON schema -> what it asks of a value.

@@ -51,11 +51,13 @@ CLAIM_COLUMNS = [
 ]
 
 
-def cells_frame(papers: Mapping[str, Paper], found: Sequence[Found], folder: Path) -> pd.DataFrame:
+def cells_frame(
+    papers: Mapping[str, Paper], results: Sequence[Found], folder: Path
+) -> pd.DataFrame:
     """Cells of all artefacts and tiers; each published cell counts in exactly one row."""
-    best = best_entries(found)
+    best = best_entries(results)
     rows: list[list[str]] = []
-    for artefact, entries in _by_artefact(papers, found):
+    for artefact, entries in _by_artefact(papers, results):
         counting = best.get(artefact.id)
         if counting is None or counting.report.state != "rebuilt" or not counting.report.cells:
             rows += _not_computed(artefact, counting)
@@ -65,11 +67,11 @@ def cells_frame(papers: Mapping[str, Paper], found: Sequence[Found], folder: Pat
     return pd.DataFrame(rows, columns=CELL_COLUMNS, dtype=str)
 
 
-def claims_frame(papers: Mapping[str, Paper], found: Sequence[Found]) -> pd.DataFrame:
+def claims_frame(papers: Mapping[str, Paper], results: Sequence[Found]) -> pd.DataFrame:
     """Claims of all artefacts in each tier that was run; each claim counts in exactly one row."""
-    best = best_entries(found)
+    best = best_entries(results)
     rows: list[list[str]] = []
-    for artefact, entries in _by_artefact(papers, found):
+    for artefact, entries in _by_artefact(papers, results):
         about = [artefact.paper, artefact.chapter, artefact.name]
         run = [entry for entry in entries if entry.report.state in RUNNABLE]
         for entry in run:
@@ -77,15 +79,15 @@ def claims_frame(papers: Mapping[str, Paper], found: Sequence[Found]) -> pd.Data
             outcomes = claims_of(artefact, entry)
             for claim, (basis, outcome) in zip(entry.report.conclusions, outcomes, strict=True):
                 names = [OUTCOME_NAMES.get(one, "") for one in (outcome, claim.on_printed)]
-                told = [claim.test or "", claim.source, claim.claim, claim.detail]
-                rows.append([*about, claim.id, entry.tier, counts, basis, *names, *told])
+                texts = [claim.test or "", claim.source, claim.claim, claim.detail]
+                rows.append([*about, claim.id, entry.tier, counts, basis, *names, *texts])
         if not run:
             outcomes = claims_of(artefact, None)
             for conclusion, (basis, outcome) in zip(
                 artefact.card.conclusions, outcomes, strict=True
             ):
-                told = [conclusion.test or "", conclusion.source, conclusion.claim, ""]
-                rows.append([*about, conclusion.id, "", "yes", basis, outcome, "", *told])
+                texts = [conclusion.test or "", conclusion.source, conclusion.claim, ""]
+                rows.append([*about, conclusion.id, "", "yes", basis, outcome, "", *texts])
     for paper in papers.values():
         for chapter, untested in paper.untested.items():
             rows += [
@@ -97,7 +99,7 @@ def claims_frame(papers: Mapping[str, Paper], found: Sequence[Found]) -> pd.Data
 
 
 def data_files(
-    papers: Mapping[str, Paper], found: Sequence[Found], folder: Path
+    papers: Mapping[str, Paper], results: Sequence[Found], folder: Path
 ) -> dict[str, bytes]:
     """Name and content of the tables of all cells and of all claims.
 
@@ -106,21 +108,23 @@ def data_files(
     >>> list(data_files({}, [], Path("results")))
     ['cells.csv', 'cells.parquet', 'claims.csv']
     """
-    frame = cells_frame(papers, found, folder)
+    frame = cells_frame(papers, results, folder)
     parquet = io.BytesIO()
     frame.to_parquet(parquet, index=False)
     return {
         "cells.csv": frame.to_csv(index=False, lineterminator="\n").encode(),
         "cells.parquet": parquet.getvalue(),
-        "claims.csv": claims_frame(papers, found).to_csv(index=False, lineterminator="\n").encode(),
+        "claims.csv": claims_frame(papers, results)
+        .to_csv(index=False, lineterminator="\n")
+        .encode(),
     }
 
 
 def _by_artefact(
-    papers: Mapping[str, Paper], found: Sequence[Found]
+    papers: Mapping[str, Paper], results: Sequence[Found]
 ) -> list[tuple[Artefact, list[Found]]]:
     entries: dict[str, list[Found]] = {}
-    for entry in found:
+    for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
     return [(artefact, entries.get(artefact.id, [])) for artefact in all_artefacts(papers)]
 
@@ -150,16 +154,16 @@ def _rows(entry: Found, folder: Path, *, counts: bool) -> Iterator[list[str]]:
     if report.state == "stand_in":
         run_on = report.foreign or artefact.card.tiers[entry.tier].name
         name = f"surrogate data, not compared: {run_on}"
-        for key, published, value in _stand_in(entry, folder):
+        for key, published, value in _surrogate_cells(entry, folder):
             yield [*about, _json(key), published, value, *[""] * 7, name]
         return
     for cell in report.cells:
         rebuilt = "" if cell.rebuilt is None else str(cell.rebuilt)
         if cell.kind == "check":
             continue
-        shown = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
+        content = [cell.printed, rebuilt, cell.verdict, cell.kind, cell.origin, cell.flag or ""]
         distances = ["" if x is None else f"{x:.6g}" for x in (cell.difference, cell.tolerance)]
-        yield [*about, _json(cell.key), *shown, *distances, cell.cause, cell.why or ""]
+        yield [*about, _json(cell.key), *content, *distances, cell.cause, cell.why or ""]
 
 
 def _published(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
@@ -172,7 +176,7 @@ def _published(artefact: Artefact) -> dict[tuple[tuple[str, str], ...], str]:
     }
 
 
-def _stand_in(entry: Found, folder: Path) -> Iterator[tuple[dict[str, str], str, str]]:
+def _surrogate_cells(entry: Found, folder: Path) -> Iterator[tuple[dict[str, str], str, str]]:
     artefact = entry.artefact
     if f"{artefact.name}.csv" not in entry.report.files:
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.counting import in_words
+from everycell.engine.counting import describe_verdicts
 from everycell.engine.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.engine.render.tables.markdown import escape_markdown, table_as_markdown
 from everycell.engine.reports import VERDICT_NAMES
@@ -52,7 +52,7 @@ def _tables(
                 if cell["apart"] and cell["kind"] != "check"
             ]
             if rows:
-                title = f"{one['label']}: {one['card'].title} ({in_words(one['counts'])})"
+                title = f"{one['label']}: {one['card'].title} ({describe_verdicts(one['counts'])})"
                 label = f"tab:differences-{one['id']}".replace("_", "-")
                 yield title, label, pd.DataFrame(rows, dtype=str).set_index("cell"), notes
 
@@ -61,10 +61,10 @@ def _row(cell: Mapping[str, Any], tolerances: Any, notes: dict[str, int]) -> dic
     judged = cell["judged"]
     why = judged.why or ""
     # The spread of each cell stands in the table of seeds; here its cause is told once.
-    told = next((one.because for one in tolerances if why.endswith(one.because)), why)
+    cause = next((one.because for one in tolerances if why.endswith(one.because)), why)
     numbers = (judged.difference, judged.tolerance)
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)
-    note = f" ({notes.setdefault(told, len(notes) + 1)})" if told else ""
+    note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""
     return {
         "published": cell["printed"],
         "reproduced": str(cell["rebuilt"]),

@@ -17,15 +17,15 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
     >>> links_of(Origin(published="Findings of ACL 2024", arxiv="2403.19056"))
     [('arXiv 2403.19056', 'https://arxiv.org/abs/2403.19056')]
     """
-    found = []
+    links = []
     if publication.doi:
-        found.append((f"doi {publication.doi}", f"https://doi.org/{publication.doi}"))
+        links.append((f"doi {publication.doi}", f"https://doi.org/{publication.doi}"))
     if publication.arxiv:
-        found.append((f"arXiv {publication.arxiv}", f"https://arxiv.org/abs/{publication.arxiv}"))
+        links.append((f"arXiv {publication.arxiv}", f"https://arxiv.org/abs/{publication.arxiv}"))
     if isinstance(publication, Publication) and publication.url:
         # Its host and no word more: a library may hand out the text on another page of that host.
-        found.append((urlsplit(publication.url).netloc, publication.url))
-    return found
+        links.append((urlsplit(publication.url).netloc, publication.url))
+    return links
 
 
 def bibtex(
@@ -72,4 +72,4 @@ _COMMANDS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\texta
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"[&%$#_{}\\~^]", lambda found: _COMMANDS.get(found[0], f"\\{found[0]}"), text)
+    return re.sub(r"[&%$#_{}\\~^]", lambda match: _COMMANDS.get(match[0], f"\\{match[0]}"), text)

@@ -62,19 +62,19 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                     for on in failing
                     if on["state"] == state
                 ]
-            # A claim that the paper's own numbers contradict, where no rebuilt table says so.
+            # A claim that the paper's own numbers contradict, where no reproduced table says so.
             if claim["printed"] == "fails" and not any(on["state"] == "rebuilt" for on in failing):
                 claims["printed"].append({"artefact": one, "claim": claim})
     return {
         "cells": cells,
         "explained": {
-            place: sum(
+            cause: sum(
                 len(group["cells"])
                 for entry in cells["explained"]
                 for group in entry["groups"]
-                if group["place"] == place
+                if group["place"] == cause
             )
-            for place in PLACES
+            for cause in PLACES
         },
         "count": {
             name: sum(len(group["cells"]) for entry in entries for group in entry["groups"])

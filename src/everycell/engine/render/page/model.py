@@ -16,8 +16,8 @@ from everycell.engine.counting import (
     Counts,
     claim_lines,
     count_chapters,
+    describe_verdicts,
     headlines,
-    in_words,
     total,
 )
 from everycell.engine.publications import Origin, read_publication
@@ -53,14 +53,14 @@ _FOLDED = 12
 
 
 def build_model(
-    papers: Mapping[str, Paper], found: Iterable[Found], folder: Path
+    papers: Mapping[str, Paper], results: Iterable[Found], folder: Path
 ) -> dict[str, Any]:
     """Collect what the page shows, ready for the template."""
     entries: dict[str, list[Found]] = {}
-    for entry in found:
+    for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
     counted = count_chapters(papers, [one for of_one in entries.values() for one in of_one])
-    shown: list[dict[str, Any]] = []
+    sections: list[dict[str, Any]] = []
     for paper in papers.values():
         artefacts = []
         publication = read_publication(_folder_of(paper))
@@ -68,7 +68,7 @@ def build_model(
             if artefact.id not in entries:
                 raise CardError(f"{artefact.id}: no report was given; collect it in each tier.")
             artefacts.append(_artefact(artefact, entries[artefact.id], folder))
-        shown.append(
+        sections.append(
             {
                 "key": paper.key,
                 "about": paper,
@@ -98,10 +98,10 @@ def build_model(
             }
         )
     everything = [
-        one for paper in shown for chapter in paper["chapters"] for one in chapter["artefacts"]
+        one for paper in sections for chapter in paper["chapters"] for one in chapter["artefacts"]
     ]
     return {
-        "papers": shown,
+        "papers": sections,
         "kinds": dict(Counter(paper.kind for paper in papers.values()).most_common()),
         "falls": failures_of(everything),
         "meaning": {
@@ -113,7 +113,7 @@ def build_model(
             "tiers": TIERS,
             "folded": _FOLDED,
         },
-        "in_words": in_words,
+        "describe_verdicts": describe_verdicts,
         **_summary(everything, total(counted.values())),
     }
 
@@ -220,10 +220,10 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
         "not_testable": _not_testable(tiers),
         # Reason of each claim that counts as not testable, in the tier that counts.
         "untestable": [
-            found.detail
+            claim.detail
             for tier in [tier for tier in tiers if tier["state"] == "stand_in"][-1:]
-            for found in tier["report"].conclusions
-            if not rebuilt and found.on_rebuilt == "not_testable"
+            for claim in tier["report"].conclusions
+            if not rebuilt and claim.on_rebuilt == "not_testable"
         ],
         "deepest": deepest,
         "claims_count_in": _claims_count_in(artefact, tiers),
@@ -252,18 +252,24 @@ def _words(artefact: Artefact) -> str:
 
 def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:
     """Tier whose claims the headline counts as contradicted; none where they vary by machine."""
-    made = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
-    made = made or [tier["name"] for tier in tiers if tier["state"] == "stand_in"]
-    return None if not made or artefact.card.tiers[made[-1]].varies else made[-1]
+    names_of_tiers = [tier["name"] for tier in tiers if tier["state"] == "rebuilt"]
+    names_of_tiers = names_of_tiers or [
+        tier["name"] for tier in tiers if tier["state"] == "stand_in"
+    ]
+    return (
+        None
+        if not names_of_tiers or artefact.card.tiers[names_of_tiers[-1]].varies
+        else names_of_tiers[-1]
+    )
 
 
 def _tier(entry: Found, folder: Path) -> dict[str, Any]:
     artefact, tier, report = entry.artefact, entry.tier, entry.report
     declared = artefact.card.tiers[tier]
     home = f"{tier}/{artefact.paper}"
-    made = report.state in RUNNABLE
-    files = [name for name in report.files if made]
-    receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if made else None
+    has_run = report.state in RUNNABLE
+    files = [name for name in report.files if has_run]
+    receipt = _receipt(folder / home / f"{artefact.name}.receipt.json") if has_run else None
     beside = [
         table | {"downloads": _downloads(home, f"{artefact.name}.{name}", files)}
         for name, title in artefact.card.beside.items()
@@ -308,9 +314,9 @@ def _not_testable(tiers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Why conclusions are not testable -> the tiers, so that a page says each reason once."""
     reasons: dict[str, list[str]] = {}
     for tier in tiers:
-        for found in tier["report"].conclusions:
-            of_tiers = reasons.setdefault(found.detail, [])
-            if found.on_rebuilt == "not_testable" and tier["name"] not in of_tiers:
+        for claim in tier["report"].conclusions:
+            of_tiers = reasons.setdefault(claim.detail, [])
+            if claim.on_rebuilt == "not_testable" and tier["name"] not in of_tiers:
                 of_tiers.append(tier["name"])
     return {because: of_tiers for because, of_tiers in reasons.items() if of_tiers}
 
@@ -327,7 +333,9 @@ def _receipt(path: Path) -> dict[str, Any]:
 
 
 def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    by_tier = [(tier, {found.id: found for found in tier["report"].conclusions}) for tier in tiers]
+    by_tier = [
+        (tier, {judged.id: judged for judged in tier["report"].conclusions}) for tier in tiers
+    ]
     conclusions = []
     for number, conclusion in enumerate(artefact.card.conclusions):
         first = by_tier[0][1][conclusion.id]
@@ -341,8 +349,8 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                 # A report of an artefact that was not run says how its published values fare.
                 "detail": next(
                     (
-                        found[conclusion.id].detail.removeprefix("published: ")
-                        for tier, found in by_tier
+                        judged[conclusion.id].detail.removeprefix("published: ")
+                        for tier, judged in by_tier
                         if tier["state"] not in RUNNABLE
                     ),
                     None,
@@ -354,10 +362,10 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
                         "stand_in": tier["stand_in"],
                         # What follows from published cells tests the paper.
                         "hollow": tier["hollow"],
-                        "outcome": found[conclusion.id].on_rebuilt,
-                        "detail": found[conclusion.id].detail,
+                        "outcome": judged[conclusion.id].on_rebuilt,
+                        "detail": judged[conclusion.id].detail,
                     }
-                    for tier, found in by_tier
+                    for tier, judged in by_tier
                     if tier["state"] in RUNNABLE
                 ],
             }

@@ -25,19 +25,21 @@ _SEARCH_LIBRARY = "minisearch-7.2.0.js"
 
 
 def write_page(
-    path: Path, found: Sequence[Found], papers: Mapping[str, Paper] | None = None
+    path: Path, results: Sequence[Found], papers: Mapping[str, Paper] | None = None
 ) -> Path:
     """Write the reproduction page with all that belongs to it."""
     if papers is None:
-        papers = load_papers(found[0].artefact.folder.parent)
-    pages = pages_of(path.parent, found, papers)
+        papers = load_papers(results[0].artefact.folder.parent)
+    pages = pages_of(path.parent, results, papers)
     for name, content in pages.items():
         if name != INDEX:
             write_atomically(path.parent / name, content)
     return write_atomically(path, pages[INDEX])
 
 
-def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) -> dict[str, bytes]:
+def pages_of(
+    folder: Path, results: Sequence[Found], papers: Mapping[str, Paper]
+) -> dict[str, bytes]:
     """Files of the reproduction page of a results folder, as `write_page` writes them.
 
     Examples
@@ -46,7 +48,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
     >>> list(pages), pages["index.html"].lstrip().lower().startswith(b"<!doctype html>")
     (['badge.svg', 'cells.csv', 'cells.parquet', 'claims.csv', 'index.html'], True)
     """
-    model = build_model(papers, found, folder)
+    model = build_model(papers, results, folder)
     pages = {
         chapter["page"]: _filled(
             "chapter.html.j2",
@@ -72,7 +74,7 @@ def pages_of(folder: Path, found: Sequence[Found], papers: Mapping[str, Paper]) 
             pages |= difference_files(chapter)
     pages["badge.svg"] = _badge(model)
     index = _filled("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], model)
-    return pages | data_files(papers, found, folder) | {INDEX: index}
+    return pages | data_files(papers, results, folder) | {INDEX: index}
 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:

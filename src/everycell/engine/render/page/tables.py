@@ -15,14 +15,14 @@ from everycell.engine.render.tables.layout import NO_KEYS, head_rows, lay_out, s
 from everycell.engine.render.tables.names import shown_label, with_shown_names
 from everycell.engine.reports import OTHERWISE, Markers
 
-#: A table beside an artefact that is longer than this is linked, not shown.
+#: A supplementary table that is longer than this is linked, not shown.
 _COMPANION_CELLS = 200
-#: A stand-in that is longer than this is linked, not shown; no published table is.
+#: A table of surrogate data that is longer is linked, not shown; no published table is.
 _STAND_IN_CELLS = 600
 
 
 def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]:
-    """Cells of a rebuilt table with their verdicts, laid out as its card says."""
+    """Cells of a reproduced table with their verdicts, laid out as its card says."""
     report, names = tier["report"], artefact.card.names
     reported = report.cells
     cells = []
@@ -62,7 +62,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _finer(rebuilt: float | str | None, decimals: int | Literal["text"]) -> str | None:
-    """A rebuilt value with one digit more than is published, so that its rounding can be seen."""
+    """A reproduced value with one digit more than published, to show how it rounds."""
     if isinstance(rebuilt, float) and decimals != "text":
         return show_value(rebuilt, decimals + 1)
     return None if rebuilt is None else str(rebuilt)
@@ -78,7 +78,7 @@ def _markers(markers: Markers | None) -> str | None:
 
 
 def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
-    """Values of a stand-in, laid out as the published table where its keys are the same."""
+    """Values on surrogate data, laid out as the published table where its keys are the same."""
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if table.empty or len(table) > _STAND_IN_CELLS:
         return None
@@ -112,8 +112,8 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
         )
     frame = table[keys].assign(value=pd.Series(cells, dtype=object))
     if alike:
-        places = {key: place for place, key in enumerate(published)}
-        order = [places.get(key, len(places)) for key in frame[keys].itertuples(False, None)]
+        positions = {key: position for position, key in enumerate(published)}
+        order = [positions.get(key, len(positions)) for key in frame[keys].itertuples(False, None)]
         frame = frame.iloc[pd.Series(order).argsort(kind="stable")]
         return _by_layout_of_card(frame, artefact)
     split = max(1, len(keys) - 1)
@@ -186,25 +186,25 @@ def _grid(
     """Lay a tidy frame out as rows of a table; a label spans the rows of its group."""
     laid = lay_out(frame, rows, columns).astype(object)
     laid = laid.where(laid.notna(), None)
-    shown = with_shown_names(laid, names)
+    labelled = with_shown_names(laid, names)
     # Groups are told by their keys: what a reader sees of two may be the same.
     keys, labels_of = (
         [key if isinstance(key, tuple) else (key,) for key in index]
-        for index in (laid.index, shown.index)
+        for index in (laid.index, labelled.index)
     )
     sizes = [Counter(key[: depth + 1] for key in keys) for depth in range(len(rows))]
-    seen: set[tuple] = set()
+    earlier: set[tuple] = set()
     body = []
     for key, seen_labels, values in zip(keys, labels_of, laid.to_numpy(), strict=True):
         labels = []
         for depth, size in enumerate(sizes):
             group = key[: depth + 1]
-            if group not in seen:
-                seen.add(group)
+            if group not in earlier:
+                earlier.add(group)
                 labels.append({"label": seen_labels[depth], "span": size[group]})
         body.append({"labels": labels, "values": list(values)})
     return {
-        "names": list(shown.index.names),
-        "head": head_rows(shown.columns) if columns else [],
+        "names": list(labelled.index.names),
+        "head": head_rows(labelled.columns) if columns else [],
         "body": body,
     }

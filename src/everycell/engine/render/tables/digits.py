@@ -1,4 +1,4 @@
-"""How many digits of a rebuilt value a reader has to see beside a published one."""
+"""How many digits of a reproduced value a reader has to see beside a published one."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def tell_apart(value: Any, published: str, decimals: int | Literal["text"], adde
         return show_value(value, decimals)
     fewest = decimals + added
     for digits in range(fewest, fewest + _MOST_ADDED + 1):
-        shown = show_value(value, digits)
-        if not _same(published, shown):
-            return shown
+        text = show_value(value, digits)
+        if not _same(published, text):
+            return text
     return show_value(value, fewest)
 
 
-def _same(published: str, shown: str) -> bool:
+def _same(published: str, text: str) -> bool:
     """Whether two values look the same: 0.5, .5 and 0.500 do."""
     try:
-        return float(published) == float(shown)
+        return float(published) == float(text)
     except ValueError:
-        return published == shown
+        return published == text

@@ -140,14 +140,14 @@ def _head(columns: pd.Index, names: list[str]) -> list[str]:
     levels = head_rows(columns)
     for level, heads in enumerate(levels):
         last = level == len(levels) - 1
-        parts, rules, place = names if last else [""] * len(names), [], len(names) + 1
+        parts, rules, column = names if last else [""] * len(names), [], len(names) + 1
         for cell in heads:
             text = escape_tex(cell.label)
             if cell.span > 1:
                 text = rf"\multicolumn{{{cell.span}}}{{c}}{{{text}}}"
-                rules.append(rf"\cmidrule(lr){{{place}-{place + cell.span - 1}}}")
+                rules.append(rf"\cmidrule(lr){{{column}-{column + cell.span - 1}}}")
             parts = [*parts, text]
-            place += cell.span
+            column += cell.span
         lines.append(" & ".join(parts) + r" \\")
         if rules and not last:
             lines.append(" ".join(rules))

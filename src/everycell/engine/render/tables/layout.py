@@ -26,7 +26,7 @@ class HeadCell(NamedTuple):
     span: int
 
 
-#: Columns of a tidy table that are no keys: the value, its marker and the ends of its interval.
+#: Columns of a tidy table that are no keys: the value, its marker and the bounds of its interval.
 NO_KEYS = ("value", "marker", "low", "high")
 
 
@@ -75,12 +75,12 @@ def lay_out(
 def _ordered_keys(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     """Return the distinct keys, each level in the order of first appearance in its group."""
     distinct = dict.fromkeys(zip(*(frame[key].tolist() for key in keys), strict=True))
-    place: dict[tuple, int] = {}
+    row: dict[tuple, int] = {}
     for names in distinct:
         for depth in range(len(keys)):
-            place.setdefault(names[: depth + 1], len(place))
+            row.setdefault(names[: depth + 1], len(row))
     ordered = sorted(
-        distinct, key=lambda names: [place[names[: depth + 1]] for depth in range(len(keys))]
+        distinct, key=lambda names: [row[names[: depth + 1]] for depth in range(len(keys))]
     )
     if len(keys) == 1:
         return pd.Index([name for (name,) in ordered], name=keys[0])

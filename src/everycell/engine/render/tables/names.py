@@ -70,11 +70,11 @@ def with_shown_names(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFra
 def _with_shown_labels(index: pd.Index, names: Mapping[str, str]) -> pd.Index:
     heads = [None if name is None else shown_name(str(name), names) for name in index.names]
     levels = []
-    for place, name in enumerate(index.names):
-        labels = index.get_level_values(place)
-        shown = [shown_label(name, label, names) for label in labels]
+    for level, name in enumerate(index.names):
+        labels = index.get_level_values(level)
+        texts = [shown_label(name, label, names) for label in labels]
         # What nobody renames keeps its type: pandas would make 1.0 of the 1 beside a 0.5.
-        levels.append(labels if shown == labels.tolist() else pd.Index(shown))
+        levels.append(labels if texts == labels.tolist() else pd.Index(texts))
     if index.nlevels == 1:
         return levels[0].rename(heads[0])
     # Not by level: labels that were different may meet.

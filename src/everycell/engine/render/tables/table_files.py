@@ -54,13 +54,14 @@ def write_table(
     >>> files[1].read_text().splitlines()[4]
     '| a     | 0.33 (0.20 to 0.50) |'
     """
-    shown = frame.assign(value=_shown(frame, "value", decimals))
+    displayed = frame.assign(value=_displayed_values(frame, "value", decimals))
     if {"low", "high"} <= set(frame.columns) - {*layout_rows, *layout_columns}:
         ends = zip(
-            *(_shown(frame, name, decimals) for name in ("value", "low", "high")), strict=True
+            *(_displayed_values(frame, name, decimals) for name in ("value", "low", "high")),
+            strict=True,
         )
-        shown["value"] = [f"{value} ({low} to {high})" for value, low, high in ends]
-    laid = with_shown_names(lay_out(shown, layout_rows, layout_columns).fillna(""), names)
+        displayed["value"] = [f"{value} ({low} to {high})" for value, low, high in ends]
+    laid = with_shown_names(lay_out(displayed, layout_rows, layout_columns).fillna(""), names)
     if "marker" in frame:
         marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
         marks.index, marks.columns = laid.index, laid.columns
@@ -78,7 +79,7 @@ def write_table(
     ]
 
 
-def _shown(frame: pd.DataFrame, column: str, decimals: Decimals) -> list[str]:
+def _displayed_values(frame: pd.DataFrame, column: str, decimals: Decimals) -> list[str]:
     metrics: Sequence[Hashable] = frame["metric"] if "metric" in frame else [None] * len(frame)
     return [
         show_value(value, decimals.get(str(metric), decimals.get("all")))
