@@ -452,7 +452,6 @@ def _readers() -> dict[str, Reader]:
             "bm25.run.gz"),
         "trec.qrels.read_qrels": Reader(b"q1 0 d1 1\nq1 0 d2 0\n",
             call=lambda read, path: read(path, scale=(0, 4))),
-        "trec.candidates.read_candidates": Reader(b"q1 d1\nq1 d2\n"),
         "retrieval.query_files.read_encoded_queries": Reader(
             b'{"id": "q", "contents": "red bee", "vector": {"red": 1}}\n',
             call=lambda read, path: read(path, {"7": "red bee"})),

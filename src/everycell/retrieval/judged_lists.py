@@ -16,9 +16,8 @@ from everycell.retrieval.evaluation import (
     parse_measures,
     topics_of,
 )
-from everycell.trec.candidates import check_candidates
 from everycell.trec.qrels import check_qrels
-from everycell.trec.runs import Outside, id_order, restrict_run
+from everycell.trec.runs import Outside, check_candidates, id_order, restrict_run
 
 
 @dataclass(frozen=True)

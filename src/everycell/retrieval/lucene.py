@@ -40,7 +40,7 @@ from everycell.retrieval.java import (
 )
 from everycell.retrieval.lucene_queries import bag, expand_query, similarity
 from everycell.retrieval.ranking_functions import Ranker, Rm3, require
-from everycell.trec.candidates import check_candidates
+from everycell.trec.runs import check_candidates
 
 # Number of queries that Java holds at a time.
 _AT_ONCE = 256

@@ -66,7 +66,7 @@ QRELS = Kind(
     "a whole number of at most nine digits",
 )
 
-CANDIDATES = Kind("candidates", ("query", "document"), None, None, rb"", "")
+CANDIDATES = Kind("candidates", ("query", "document"), None, None, rb"", "")  # in memory only
 
 
 def _text(raw: bytes) -> str:

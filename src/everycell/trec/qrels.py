@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from everycell.trec.lines import (
     QRELS,
-    check_queries,
     checked_lines,
     read_lines,
     write_lines,
 )
 
 
-def read_qrels(
-    path: Path | str,
-    *,
-    queries: Iterable[str] | None = None,
-    scale: tuple[int, int] | None = None,
-) -> pd.DataFrame:
+def read_qrels(path: Path | str, *, scale: tuple[int, int] | None = None) -> pd.DataFrame:
     """Read relevance judgements in TREC format.
 
     Examples
@@ -29,13 +22,13 @@ def read_qrels(
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "cite.qrels"
     >>> _ = path.write_text("q1 0 d1 1" + chr(10) + "q1 0 d2 0")
-    >>> read_qrels(path, queries=["q1"]).values.tolist()
+    >>> read_qrels(path, scale=(0, 1)).values.tolist()
     [['q1', 'd1', 1], ['q1', 'd2', 0]]
     """
-    return read_lines(path, QRELS, queries=queries, scale=scale)
+    return read_lines(path, QRELS, scale=scale)
 
 
-def check_qrels(qrels: pd.DataFrame, *, queries: Iterable[str] | None = None) -> pd.DataFrame:
+def check_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
     """Check judgements that were made in memory as :func:`read_qrels` checks a file.
 
     Examples
@@ -44,9 +37,7 @@ def check_qrels(qrels: pd.DataFrame, *, queries: Iterable[str] | None = None) ->
     >>> check_qrels(frame).values.tolist()
     [['q', 'd', 1]]
     """
-    frame = checked_lines(qrels, QRELS, lambda row: f"Row {row} of the qrels")
-    check_queries(frame, queries, lambda row: f"Row {row} of the qrels")
-    return frame
+    return checked_lines(qrels, QRELS, lambda row: f"Row {row} of the qrels")
 
 
 def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:

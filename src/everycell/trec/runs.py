@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 
 from everycell.engine.arrays import IntArray
 from everycell.engine.untrusted import in_quotes
-from everycell.trec.candidates import check_candidates
 from everycell.trec.lines import (
     _CUTS_AN_ID,
+    CANDIDATES,
     RUN,
     Ranks,
     checked_lines,
@@ -64,6 +64,19 @@ def check_run(run: pd.DataFrame) -> pd.DataFrame:
     and no white space; replace it.
     """
     return checked_lines(run, RUN, lambda row: f"Row {row} of the run")
+
+
+def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Check the documents of each query that a re-ranker scores.
+
+    Examples
+    --------
+    >>> check_candidates(pd.DataFrame({"query": ["q", "q"], "document": ["d", "d"]}))
+    Traceback (most recent call last):
+    ValueError: Row 1 of the candidates has the document 'd' of query 'q' for the second time:
+    a document occurs once in a query's list; keep one of the two.
+    """
+    return checked_lines(candidates, CANDIDATES, lambda row: f"Row {row} of the candidates")
 
 
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:

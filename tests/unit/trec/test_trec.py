@@ -9,14 +9,12 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everycell.trec.candidates import check_candidates, read_candidates, write_candidates
 from everycell.trec.qrels import check_qrels, read_qrels, write_qrels
 from everycell.trec.runs import check_run, id_order, read_run, restrict_run, trec_order, write_run
 
 READERS = {
     "run": (read_run, "q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),
     "qrels": (read_qrels, "q1 0 d1 1\nq1 0 d2 -1\n"),
-    "candidates": (read_candidates, "q1 d1\nq1 d2\n"),
 }
 
 
@@ -88,8 +86,6 @@ def test_ids_are_text_as_they_stand(tmp_path):
         ("qrels", "q 0 d 1\nq 0 d 0\n", "Line 2 of .* for the second time"),
         ("qrels", "q 0 my doc 1\n", "Line 1 of .* has 5 fields"),
         ("qrels", "q 0 a\x0bb 1\n", "Line 1 of .* has .*fields|Line 1 of .*document id"),
-        ("candidates", "q d\nq d\n", "Line 2 of .* for the second time"),
-        ("candidates", "q d e\n", "Line 1 of .* has 3 fields"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path, kind, text, words):
@@ -193,19 +189,12 @@ def test_a_missing_file_and_one_that_is_no_text(tmp_path, kind):
         read(tmp_path / "file")
 
 
-@pytest.mark.parametrize("kind", READERS)
-def test_a_line_for_an_unknown_query_is_refused(tmp_path, kind):
-    read, text = READERS[kind]
+def test_a_line_for_an_unknown_query_is_refused(tmp_path):
+    _, text = READERS["run"]
     (tmp_path / "file").write_text("#\n" + text + text.replace("q1", "q7"))
-    assert len(read(tmp_path / "file", queries=["q1", "q7", "q9"])) == 4
+    assert len(read_run(tmp_path / "file", queries=["q1", "q7", "q9"])) == 4
     with pytest.raises(ValueError, match="Line 4 of .* has the query 'q7', which is not among"):
-        read(tmp_path / "file", queries=["q1"])
-
-
-def test_qrels_in_memory_for_an_unknown_query_are_refused():
-    qrels = pd.DataFrame({"query": ["q", "r"], "document": "d", "relevance": 1})
-    with pytest.raises(ValueError, match="Row 1 of the qrels has the query 'r'"):
-        check_qrels(qrels, queries=["q"])
+        read_run(tmp_path / "file", queries=["q1"])
 
 
 @pytest.mark.parametrize("bad", ["", "my doc", "a\tb", "a\nb", "a\x00b", "a\x0bb"])
@@ -244,9 +233,8 @@ def test_relevance_in_memory_is_a_whole_number():
     [
         (lambda frame, path: write_run(frame, path, tag="t"), make_run(["a"], [1.0])),
         (write_qrels, make_run(["a"], [1.0]).rename(columns={"score": "relevance"})),
-        (write_candidates, make_run(["a"], [1.0])),
     ],
-    ids=["run", "qrels", "candidates"],
+    ids=["run", "qrels"],
 )
 def test_nothing_to_write_and_queries_like_comments_are_refused(tmp_path, write, frame):
     write(frame, tmp_path / "file")
@@ -281,12 +269,10 @@ def test_a_run_that_is_written_and_read_is_the_same(tmp_path_factory, scores):
     assert ranks == (found.groupby("query", sort=False).cumcount() + 1).tolist()
 
 
-def test_qrels_and_candidates_that_are_written_and_read_are_the_same(tmp_path):
+def test_qrels_that_are_written_and_read_are_the_same(tmp_path):
     qrels = pd.DataFrame({"query": ["b", "a"], "document": "é", "relevance": [-1, 3]})
     write_qrels(qrels, tmp_path / "qrels")
     pd.testing.assert_frame_equal(read_qrels(tmp_path / "qrels"), check_qrels(qrels))
-    write_candidates(qrels, tmp_path / "candidates")
-    pd.testing.assert_frame_equal(read_candidates(tmp_path / "candidates"), check_candidates(qrels))
 
 
 def test_the_rank_column_and_the_order_of_lines_mean_nothing(tmp_path):
