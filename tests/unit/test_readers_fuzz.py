@@ -510,11 +510,14 @@ NOT_HERE = {
     "reads with a function of the table, or one of the table with it": """
         studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
         engine.artefacts.load_paper trec.lines.read_lines collections.smart_files.read_text_lines
+        collections.rows.read_lines collections.rows.read_objects collections.rating_files.read_csv
+        studies.lajewska2025.annotations.read_group
         studies.lajewska2025.answerability_data.read_labels
         rag.grounded.responses.read_prompt rag.grounded_template.read_template
         rag.grounded.faithfulness.read_prompt rag.grounded.autonuggetizer.read_prompt""",
     "reads a model; the tests of these modules have hostile ones": """
         learning.models.load_model learning.models.read_tokenizer learning.t5.load_t5
+        learning.models.load_weights
         learning.query_encoders.load_encoder language_models.local.load_language_model
         rag.grounded.entailment.load_inference""",
 }
