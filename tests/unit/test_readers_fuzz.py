@@ -607,7 +607,7 @@ TEXTS = [
     name
     for name in READERS
     if name.startswith(
-        ("trec.runs.read_run", "trec.qrels", "trec.candidates", "collections.letor", "metrics.word",
+        ("trec.runs.read_run", "trec.qrels", "collections.letor", "metrics.word",
          "metrics.fairness_inputs", "collections.cited_questions",
          "collections.msmarco.read_queries", "collections.nq_open", "collections.rating_files",
          "collections.trec_rag.read_topics", "retrieval.query_files", "rag.prompts", "rag.cite",
