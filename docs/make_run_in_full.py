@@ -27,8 +27,8 @@ BEGIN, END = "full.yaml. -->\n", "<!-- End of what is made. -->"
 def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
     """Markdown of what each chapter takes, of its runs and of the materials they read."""
     lines = [
-        "Disk is that of what is read and of what is made; requests (million tokens of prompts,",
-        "of answers) and hours are those of one language model, in the batches named below.",
+        "Disk is for inputs and outputs. Requests (million tokens of prompts, of answers) and",
+        "hours are per language model, in the batches stated below.",
         "",
         "| run | chapters | GPU | hours | requests | memory | disk |",
         "|---|---|---|---|---|---|---|",
@@ -41,21 +41,22 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
         lines.append(f"- *{run.title}*: {' '.join(run.known_from.split())}")
     lines += [
         "",
-        "| corpus or model | GB | licence | named by | comes | identified by |",
+        "| corpus or model | GB | licence | setting | obtained | identified by |",
         "|---|---|---|---|---|---|",
     ]
     for material in tier.materials.values():
         named = "<br>".join(f"`{key}`" for key in material.settings)
-        comes = "by itself" if material.hosts else "with `fetch`" if material.corpus else "by you"
-        comes += ", if named" * material.optional
+        source = "with `fetch`" if material.corpus else "by you"
+        obtained = "automatically" if material.hosts else source
+        obtained += ", if configured" * material.optional
         lines.append(
             f"| [{material.title}]({material.page}) | {number(material.gb)} | {material.licence} | "
-            f"{named} | {comes} | {_identified(material)} |"
+            f"{named} | {obtained} | {_identified(material)} |"
         )
     for name, facts in FACTS.items():
         gb = number(facts.parameters * (facts.bits or 16) / 8e9)
         licence = facts.licence + ", to be accepted on the hub" * facts.gated
-        lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | by itself | |")
+        lines.append(f"| {name} | {gb} | {licence} | `language_models.local` | automatically | |")
     return "\n".join(lines) + "\n"
 
 
