@@ -283,6 +283,8 @@ HEADLINES: dict[str, CellFilter] = {
     "categories from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers from data": {"kind": "identifier", "origin": "data"},
     "numbers and categories from other cells": {"origin": "other cells"},
+    "cells that are inputs or from other work": {"origin": "quoted"},
+    "cells without a run": {"origin": "none"},
 }
 
 

@@ -64,6 +64,10 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
         "numbers from data": "6 equal, 2 different"
     }
     assert headlines(Counts()) == {}
+    # Cells without a run have their line too, so that the lines add up to all published cells.
+    assert headlines(count_chapters(papers, [])["toy", "1"]) == {
+        "cells without a run": {"not_run": 4}
+    }
 
 
 def test_kinds_and_origins_are_declared_and_a_check_is_no_cell(tmp_path):
