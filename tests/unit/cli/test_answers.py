@@ -4,13 +4,16 @@ import csv
 import io
 import json
 import math
+from functools import partial
 
+import command_line
 import numpy as np
 import pytest
-from command_line import call, refused
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from everycell.metrics.attribution import cab, cas, paired_difference
+
+call, refused = (partial(run, "measure") for run in (command_line.call, command_line.refused))
 
 #: Of each question the answer in the arm "human", in the arm "llm", and the relevant document.
 ANSWERS = {
@@ -47,7 +50,7 @@ def said_in_json(*arguments):
 
 
 def test_quality_of_each_arm_is_that_worked_out_by_hand(write):
-    rows = said_in_json("measure", "citations", write(lines_of()))["rows"]
+    rows = said_in_json("citations", write(lines_of()))["rows"]
     human, llm = rows
     assert (human["arm"], human["answers"]) == ("human", 4)
     assert human["precision"] == pytest.approx((1 + 1 / 2 + 0 + 1) / 4)
@@ -57,14 +60,12 @@ def test_quality_of_each_arm_is_that_worked_out_by_hand(write):
     assert (llm["precision"], llm["recall"], llm["stray"]) == (0.75, 0.75, 0.25)
     assert human["confidence"] is None
     # [9] is the number of no document: ignored, unless it is to count as wrong.
-    strict = said_in_json("measure", "citations", write(lines_of()), "--strays", "wrong")["rows"]
+    strict = said_in_json("citations", write(lines_of()), "--strays", "wrong")["rows"]
     assert strict[1]["precision"] == pytest.approx((0 + 1 + 1 / 2 + 1) / 4)
 
 
 def test_sensitivity_and_bias_are_those_of_the_measures(write):
-    said = said_in_json(
-        "measure", "citations", write(lines_of()), "--between", "human,llm", "--seed", 3
-    )
+    said = said_in_json("citations", write(lines_of()), "--between", "human,llm", "--seed", 3)
     first, second = np.array([1, 1 / 2, 0, 1]), np.array([0, 1, 1, 1])
     row = said["differences"][0]
     assert (row["measure"], row["questions"]) == ("precision", 4)
@@ -80,9 +81,7 @@ def test_ids_of_documents_and_probabilities(write):
     line = {"question": "q", "answer": "Ada [2] and [1].", "documents": ["x", "y"]}
     line |= {"relevant": ["y"]}
     tokens = [["Ada [", -9.0], ["2", math.log(0.5)], ["] and [", -9.0], ["1", math.log(0.25)]]
-    (row,) = said_in_json(
-        "measure", "citations", write([line | {"tokens": [*tokens, ["].", 0.0]]}])
-    )["rows"]
+    (row,) = said_in_json("citations", write([line | {"tokens": [*tokens, ["].", 0.0]]}]))["rows"]
     assert (row["precision"], row["recall"]) == (0.5, 1.0)
     assert (row["confidence"], row["confidence in others"]) == pytest.approx((0.5, 0.25))
     assert row["precision low"] is None
@@ -90,9 +89,7 @@ def test_ids_of_documents_and_probabilities(write):
 
 def test_one_row_an_answer_and_plain_forms(write):
     path = write(lines_of())
-    code, out, _ = call(
-        "measure", "citations", path, "--per-query", "--forms", "plain", "--format", "csv"
-    )
+    code, out, _ = call("citations", path, "--per-query", "--forms", "plain", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0 and len(rows) == 8
     assert [row["citations"] for row in rows if row["question"] == "q4"] == ["0", "0"]
@@ -119,17 +116,17 @@ def test_one_row_an_answer_and_plain_forms(write):
 def test_lines_that_are_refused(write, change, says):
     lines = lines_of()
     lines[0] |= change
-    assert says in refused("measure", "citations", write(lines))
+    assert says in refused("citations", write(lines))
 
 
 def test_arms_that_cannot_be_compared(write):
     path = write(lines_of()[:-1])
     assert "The arm 'llm' has no answer to 'q4'" in refused(
-        "measure", "citations", path, "--between", "human,llm"
+        "citations", path, "--between", "human,llm"
     )
-    assert "There is no arm 'ai'" in refused("measure", "citations", path, "--between", "human,ai")
-    assert "--between is 'human'" in refused("measure", "citations", path, "--between", "human")
-    assert "has no lines" in refused("measure", "citations", write([], "empty.jsonl"))
+    assert "There is no arm 'ai'" in refused("citations", path, "--between", "human,ai")
+    assert "--between is 'human'" in refused("citations", path, "--between", "human")
+    assert "has no lines" in refused("citations", write([], "empty.jsonl"))
 
 
 def predictions(seed: int) -> list[dict]:
@@ -148,7 +145,7 @@ def test_satisfaction_is_what_scikit_learn_gives(write):
     lines = [row | {"estimator": "bert"} for row in made] + [
         row | {"estimator": "yes", "predicted": True} for row in made if "cf" not in row["id"]
     ]
-    rows = said_in_json("measure", "satisfaction", write(lines))["rows"]
+    rows = said_in_json("satisfaction", write(lines))["rows"]
     assert [(row["estimator"], row["set"]) for row in rows] == [
         ("bert", "main"), ("bert", "counterfactual"), ("bert", "mixed"), ("yes", "main"),
     ]  # fmt: skip
@@ -185,12 +182,12 @@ def test_satisfaction_is_what_scikit_learn_gives(write):
     ],
 )
 def test_predictions_that_are_refused(write, line, says):
-    assert says in refused("measure", "satisfaction", write([*predictions(1)[:2], line]))
+    assert says in refused("satisfaction", write([*predictions(1)[:2], line]))
 
 
 def test_a_text_may_hold_characters_at_which_python_cuts_lines(tmp_path):
     line = {"question": "Who\u2028is\x85it?", "answer": "Ada [1].", "documents": 1, "relevant": [1]}
     path = tmp_path / "a.jsonl"
     path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")
-    rows = said_in_json("measure", "citations", str(path), "--per-query")["rows"]
+    rows = said_in_json("citations", str(path), "--per-query")["rows"]
     assert [row["question"] for row in rows] == [line["question"]]

@@ -6,10 +6,11 @@ import json
 import math
 import re
 import shlex
+from functools import partial
 
+import command_line
 import pandas as pd
 import pytest
-from command_line import call, refused
 
 from everycell.collections.planted_bias import plant_bias
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
@@ -19,6 +20,8 @@ from everycell.metrics.rank_overlap import rbo
 from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
 from everycell.trec.runs import read_run, write_run
+
+call, refused = (partial(run, "measure") for run in (command_line.call, command_line.refused))
 
 WORDS = "she,f\nher,f\nMary,f\nhe,m\nhis,m\n"
 #: id -> text; d4 has no group term.
@@ -39,9 +42,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "docs.tsv").write_text(lines)
     (tmp_path / "words.txt").write_text(WORDS)
     (tmp_path / "bm25.run").write_text(RUN)
-    code, out, _ = call(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "c.parquet"
-    )
+    code, out, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "c.parquet")
     assert code == 0
     assert out == "c.parquet: 4 documents, 3 of them with a group term (terms: 3 of f, 2 of m).\n"
     return tmp_path
@@ -56,7 +57,7 @@ def planted(tmp_path_factory):
     words = [f"{term},{group}\n" for group, terms in made.words.items() for term in terms]
     (folder / "words.txt").write_text("".join(words))
     code, _, _ = call(
-        "measure", "count-terms", folder / "docs.parquet", "--words", folder / "words.txt",
+        "count-terms", folder / "docs.parquet", "--words", folder / "words.txt",
         "--out", folder / "counts.parquet",
     )  # fmt: skip
     assert code == 0
@@ -70,7 +71,7 @@ def test_the_planted_bias_is_found(planted, system):
     folder, made = planted
     run = folder / f"{system}.run"
     code, out, err = call(
-        "measure", "fairness", run, "--counts", folder / "counts.parquet", "--k", 4, "--k", 12,
+        "fairness", run, "--counts", folder / "counts.parquet", "--k", 4, "--k", 12,
         "--format", "csv",
     )  # fmt: skip
     assert (code, err) == (0, "")
@@ -92,7 +93,7 @@ def test_the_planted_bias_is_found(planted, system):
 
 def test_the_rows_of_queries_are_those_of_the_library(files):
     code, out, _ = call(
-        "measure", "fairness", "bm25.run", "--counts", "c.parquet", "--k", "2", "--per-query",
+        "fairness", "bm25.run", "--counts", "c.parquet", "--k", "2", "--per-query",
         "--format", "csv", "--tau", "0", "--target", "0.25,0.75",
     )  # fmt: skip
     assert code == 0
@@ -110,16 +111,14 @@ def test_the_background_is_all_documents_or_those_of_the_run(files):
     # d1 is biased; d3 has a term of each group, so is not. Best is d3, then d4 if all may serve.
     for background, ideal in (("all", 1 + weight), ("run", 1)):
         _, out, _ = call(
-            "measure", "fairness", "two.run", "--counts", "c.parquet", "--k", "2", "--tau", "0",
+            "fairness", "two.run", "--counts", "c.parquet", "--k", "2", "--tau", "0",
             "--background", background, "--format", "json",
         )  # fmt: skip
         assert json.loads(out)["rows"][0]["NFaiRR"] == pytest.approx(weight / ideal)
 
 
 def test_json_has_the_settings_and_no_value_that_json_lacks(files):
-    _, out, _ = call(
-        "measure", "fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--format", "json"
-    )
+    _, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--format", "json")
     found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     assert found["settings"] == {
         "run": "bm25.run",
@@ -137,9 +136,7 @@ def test_json_has_the_settings_and_no_value_that_json_lacks(files):
 
 
 def test_the_table_is_for_readers(files):
-    code, out, _ = call(
-        "measure", "fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--k", 2
-    )
+    code, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--k", 2)
     assert code == 0
     lines = out.splitlines()
     assert "target: 0.5 f, 0.5 m" in lines
@@ -174,7 +171,6 @@ def test_punctuation_stays_on_words_unless_told_otherwise(files):
     (files / "p.tsv").write_text("d1\tShe, said HE. Her?\n")
     for tokens, counted in (("blank", [4, 0, 0]), ("standard", [4, 2, 1])):
         arguments = [
-            "measure",
             "count-terms",
             "p.tsv",
             "--words",
@@ -189,7 +185,7 @@ def test_punctuation_stays_on_words_unless_told_otherwise(files):
 def test_word_lists_are_put_together(files):
     (files / "more.txt").write_text("coat,m\nshe,f\ncosy,x\n")
     code, out, _ = call(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
+        "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
         "--out", "new/c.parquet",
     )  # fmt: skip
     assert code == 0 and "(terms: 3 of f, 3 of m, 1 of x)" in out
@@ -198,7 +194,7 @@ def test_word_lists_are_put_together(files):
 
 def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
     before = (files / "c.parquet").read_bytes()
-    arguments = ["measure", "count-terms", "few.tsv", "--words", "words.txt", "--out", "c.parquet"]
+    arguments = ["count-terms", "few.tsv", "--words", "words.txt", "--out", "c.parquet"]
     (files / "few.tsv").write_text("d1\tshe\nno tab\n")
     assert "c.parquet is there already" in refused(*arguments)
     assert "Line 2 of few.tsv has no tab" in refused(*arguments, "--force")
@@ -222,16 +218,14 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
 )
 def test_word_lists_that_are_refused(files, words, says):
     (files / "words.txt").write_bytes(words if isinstance(words, bytes) else words.encode())
-    assert says in refused(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "x.parquet"
-    )
+    assert says in refused("count-terms", "docs.tsv", "--words", "words.txt", "--out", "x.parquet")
     assert not (files / "x.parquet").exists()
 
 
 def test_a_term_in_two_groups_of_two_lists_is_refused(files):
     (files / "more.txt").write_text("HER,m\n")
     says = refused(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
+        "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
         "--out", "x",
     )  # fmt: skip
     assert "'her' is in group 'f' of words.txt and in group 'm' of more.txt" in says
@@ -258,24 +252,20 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
 def test_documents_that_are_refused(files, name, content, says):
     if content is not None:
         (files / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert says in refused(
-        "measure", "count-terms", name, "--words", "words.txt", "--out", "x.parquet"
-    )
+    assert says in refused("count-terms", name, "--words", "words.txt", "--out", "x.parquet")
     assert not (files / "x.parquet").exists()
 
 
 def test_columns_that_documents_lack(files):
     pd.DataFrame({"id": ["d1"], "text": ["she"]}).to_parquet("a.parquet")
-    says = refused(
-        "measure", "count-terms", "a.parquet", "--words", "words.txt", "--out", "x.parquet"
-    )
+    says = refused("count-terms", "a.parquet", "--words", "words.txt", "--out", "x.parquet")
     assert "a.parquet has no column 'document_id': it has ['id', 'text']" in says
 
 
 def test_scripts_other_than_latin_are_counted(files):
     (files / "w.txt").write_text("она,f\nон,m\n她,f\n他,m\n")
     (files / "a.tsv").write_text("d1\tОна видит, он не видит\nd2\t她 看见 他 和 她\n")
-    arguments = ["measure", "count-terms", "--words", "w.txt", "--out", "a.parquet"]
+    arguments = ["count-terms", "--words", "w.txt", "--out", "a.parquet"]
     assert call(*arguments, "a.tsv")[0] == 0
     assert read_counts("a.parquet").values.tolist() == [[5, 1, 1], [5, 2, 1]]
     # Without blanks, each character is a token of the standard tokenisation.
@@ -297,7 +287,7 @@ def test_scripts_other_than_latin_are_counted(files):
     ],
 )
 def test_options_that_are_refused(files, options, says):
-    arguments = ["measure", "fairness", "bm25.run", "--counts", "c.parquet"]
+    arguments = ["fairness", "bm25.run", "--counts", "c.parquet"]
     assert says in refused(*arguments, *([] if "--k" in options else ["--k", "2"]), *options)
 
 
@@ -313,18 +303,18 @@ def test_options_that_are_refused(files, options, says):
 )
 def test_runs_that_are_refused(files, run, says):
     (files / "bad.run").write_text(run)
-    assert says in refused("measure", "fairness", "bad.run", "--counts", "c.parquet", "--k", 2)
+    assert says in refused("fairness", "bad.run", "--counts", "c.parquet", "--k", 2)
 
 
 def test_files_that_are_not_there(files):
     assert "The run file no.run does not exist" in refused(
-        "measure", "fairness", "no.run", "--counts", "c.parquet"
+        "fairness", "no.run", "--counts", "c.parquet"
     )
     assert "The counts file no.parquet does not exist" in refused(
-        "measure", "fairness", "bm25.run", "--counts", "no.parquet", "--k", 2
+        "fairness", "bm25.run", "--counts", "no.parquet", "--k", 2
     )
     assert "bm25.run is not a Parquet file" in refused(
-        "measure", "fairness", "bm25.run", "--counts", "bm25.run", "--k", 2
+        "fairness", "bm25.run", "--counts", "bm25.run", "--k", 2
     )
 
 
@@ -332,29 +322,29 @@ def test_files_that_are_damaged_or_folders(files):
     (files / "cut.run.gz").write_bytes(gzip.compress(RUN.encode())[:40])
     (files / "folder").mkdir()
     assert "cut.run.gz cannot be read, or is damaged" in refused(
-        "measure", "fairness", "cut.run.gz", "--counts", "c.parquet"
+        "fairness", "cut.run.gz", "--counts", "c.parquet"
     )
     assert "folder is a folder; name a file" in refused(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "folder", "--force"
+        "count-terms", "docs.tsv", "--words", "words.txt", "--out", "folder", "--force"
     )
 
 
 def test_counts_with_a_document_twice_are_refused(files):
     (files / "twice.tsv").write_text("d1\tshe\nd2\the\nd1\tshe\n")
-    call("measure", "count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
+    call("count-terms", "twice.tsv", "--words", "words.txt", "--out", "twice.parquet")
     (files / "one.run").write_text("q Q0 d1 1 1 t\n")
-    says = refused("measure", "fairness", "one.run", "--counts", "twice.parquet", "--k", 1)
+    says = refused("fairness", "one.run", "--counts", "twice.parquet", "--k", 1)
     assert "Document 'd1' occurs twice in the counts" in says
 
 
 def test_what_is_refused_may_be_allowed(files):
     texts = (files / "docs.tsv").read_text()
     (files / "docs.tsv").write_text(texts + "d5\t\n")
-    arguments = ["measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "e.parquet"]
+    arguments = ["count-terms", "docs.tsv", "--words", "words.txt", "--out", "e.parquet"]
     assert call(*arguments, "--allow-empty")[0] == 0
     assert read_counts("e.parquet").loc["d5"].tolist() == [0, 0, 0]
     (files / "empty.run").write_text("q Q0 d5 1 2 t\nq Q0 d1 2 1 t\n")
-    arguments = ["measure", "fairness", "empty.run", "--counts", "e.parquet", "--format", "json"]
+    arguments = ["fairness", "empty.run", "--counts", "e.parquet", "--format", "json"]
     assert "at rank 1 of query 'q' has the length 0 (1 of 2 places" in refused(*arguments, "--k", 2)
     arguments.append("--allow-empty")
     _, out, _ = call(*arguments, "--k", 2)
@@ -369,7 +359,7 @@ def test_what_is_refused_may_be_allowed(files):
     assert row["TExFAIR"] == pytest.approx(fair)
     # As a document without counts the empty one is neutral likewise.
     _, out, _ = call(
-        "measure", "fairness", "empty.run", "--counts", "c.parquet", "--k", 2,
+        "fairness", "empty.run", "--counts", "c.parquet", "--k", 2,
         "--unknown", "neutral", "--format", "json",
     )  # fmt: skip
     assert json.loads(out)["rows"][0]["TExFAIR"] == pytest.approx(fair)
@@ -391,7 +381,7 @@ def test_the_overlap_of_two_runs(files):
     (files / "swapped.run").write_text(
         "q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\nq1 Q0 d4 3 1 t\nq2 Q0 d4 1 2 t\nq2 Q0 d3 2 1 t\n"
     )
-    arguments = ["measure", "overlap", "bm25.run", "swapped.run", "--format", "json"]
+    arguments = ["overlap", "bm25.run", "swapped.run", "--format", "json"]
     _, out, _ = call(*arguments, "--per-query")
     expected = rbo(["d1", "d2", "d4"], ["d2", "d1", "d4"], 0.9)
     values = {row["query"]: row["CRBO"] for row in json.loads(out)["rows"]}
@@ -413,12 +403,12 @@ def test_control_characters_of_names_and_files_are_not_printed(files):
     name = "a\x1b[31m.run"
     for query in ("q\x1b]0;title\x07", "q\x9b2J", "q\u202e"):
         (files / name).write_text(f"{query} Q0 d2 1 3 t\n")
-        code, out, _ = call("measure", "overlap", name, name, "--per-query")
+        code, out, _ = call("overlap", name, name, "--per-query")
         assert code == 0 and "q\\" in out and "a\\x1b[31m.run" in out
         assert all(letter.isprintable() for letter in out.replace("\n", ""))
     (files / name).write_text("q1 Q0\n")
-    assert "a\\x1b[31m.run" in refused("measure", "overlap", name, name)
-    assert "none\\x1b" in refused("measure", "overlap", "none\x1b", name)
+    assert "a\\x1b[31m.run" in refused("overlap", name, name)
+    assert "none\\x1b" in refused("overlap", "none\x1b", name)
 
 
 @pytest.mark.parametrize(
@@ -429,14 +419,12 @@ def test_control_characters_of_names_and_files_are_not_printed(files):
     ],
 )
 def test_options_of_overlap_that_are_refused(files, options, says):
-    assert says in refused("measure", "overlap", "bm25.run", "bm25.run", *options)
+    assert says in refused("overlap", "bm25.run", "bm25.run", *options)
 
 
 def test_runs_of_other_queries_do_not_overlap(files):
     (files / "other.run").write_text("q1 Q0 d1 1 3 t\n")
-    assert "Query 'q2' is in the original run only" in refused(
-        "measure", "overlap", "bm25.run", "other.run"
-    )
+    assert "Query 'q2' is in the original run only" in refused("overlap", "bm25.run", "other.run")
 
 
 @pytest.fixture
@@ -470,13 +458,13 @@ def test_the_commands_of_the_guide_run(guide):
     for line in lines:
         name, *arguments = shlex.split(line)
         assert name == "everycell"
-        code, out, err = call(*arguments)
+        code, out, err = command_line.call(*arguments)
         assert (code, err) == (0, ""), line
         assert out
 
 
 def test_the_python_of_the_guide_runs(guide, capsys):
-    assert call(*shlex.split(guide["bash"][0].splitlines()[0])[1:])[0] == 0
+    assert command_line.call(*shlex.split(guide["bash"][0].splitlines()[0])[1:])[0] == 0
     six_lines, swap = guide["python"]
     assert sum(map(bool, six_lines.splitlines())) == 6
     names: dict[str, object] = {}
@@ -486,7 +474,7 @@ def test_the_python_of_the_guide_runs(guide, capsys):
     by_command = pd.read_csv(
         io.StringIO(
             call(
-                "measure", "fairness", "bm25.run", "--counts", "counts.parquet", "--k", 5,
+                "fairness", "bm25.run", "--counts", "counts.parquet", "--k", 5,
                 "--k", 10, "--per-query", "--format", "csv",
             )[1]
         )
@@ -508,9 +496,7 @@ def test_the_python_of_the_guide_runs(guide, capsys):
 )
 def test_a_word_list_is_read_in_any_of_its_forms(files, text):
     (files / "words.txt").write_text(text)
-    code, _, _ = call(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet"
-    )
+    code, _, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert code == 0
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
 
@@ -518,9 +504,7 @@ def test_a_word_list_is_read_in_any_of_its_forms(files, text):
 def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
     (files / "docs.tsv").write_text("d1\tla fe\u0301e\nd2\tla fée et lui\n")
     (files / "words.txt").write_text("fe\u0301e,f\nreine,f\nlui,m\n")
-    code, out, _ = call(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet"
-    )
+    code, out, _ = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert code == 0 and "f that occur in no document: reine." in out
     assert read_counts("d.parquet")["f"].tolist() == [1, 1]
 
@@ -528,15 +512,13 @@ def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
 def test_word_lists_that_were_joined_are_refused_with_the_line(files):
     (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
-    assert "Line 2 of words.txt has a byte order mark" in refused(
-        "measure", "count-terms", *arguments
-    )
+    assert "Line 2 of words.txt has a byte order mark" in refused("count-terms", *arguments)
 
 
 def test_a_header_that_is_not_recognised_is_pointed_out(files):
     (files / "words.txt").write_text("lemma2,x\n" + WORDS)
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
-    code, out, _ = call("measure", "count-terms", *arguments)
+    code, out, _ = call("count-terms", *arguments)
     assert code == 0 and "Group x has one term, lemma2; if that is a header" in out
 
 
@@ -557,8 +539,6 @@ def test_a_header_that_is_not_recognised_is_pointed_out(files):
 )
 def test_word_lists_that_say_the_same_count_the_same(files, change):
     (files / "words.txt").write_text(change(WORDS))
-    code, _, err = call(
-        "measure", "count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet"
-    )
+    code, _, err = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert (code, err) == (0, "")
     assert read_counts("d.parquet").equals(read_counts("c.parquet"))
