@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import everycell
-from everycell.public import NAMES
 from everycell.metrics.fairness_report import fairness_report
+from everycell.public import NAMES
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.measures import evaluate_measures, parse_measure
 from everycell.retrieval.reproduction import compare_runs
