@@ -66,7 +66,8 @@ class Schema:
             if wrong.any():
                 row = int(wrong.to_numpy().argmax())
                 where = row_name(row) if row_name else f"Row {row} of the {self.name}"
+                value = in_quotes(frame[column].iloc[[row]].tolist()[0])
                 raise ValueError(
-                    f"{where}: {column} is {in_quotes(frame[column].iloc[[row]].tolist()[0])}; {expected} is "
-                    "expected, so correct or drop the row."
+                    f"{where}: {column} is {value}; {expected} is expected, so correct or drop "
+                    "the row."
                 )
