@@ -190,17 +190,7 @@ class Paper(CardFileModel):
 
 
 def read_card_file(path: Path, model: type[_Content]) -> _Content:
-    """Read a YAML file of ``published/`` as its model.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from everycell.engine.cards import ChapterFile
-    >>> path = Path(tempfile.mkdtemp()) / "ch1.yaml"
-    >>> _ = path.write_text('{chapter: "1", title: First, artefacts: {}}')
-    >>> read_card_file(path, ChapterFile).title
-    'First'
-    """
+    """Read a YAML file of ``published/`` as its model."""
     try:
         return model.model_validate(load_yaml(text_of(path)))
     except UnicodeDecodeError:

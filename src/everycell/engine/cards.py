@@ -401,13 +401,7 @@ class Card(CardFileModel):
 
 
 def table_beside(name: str) -> tuple[str, str]:
-    """Artefact that a table stands beside, and the table's suffix; either may be empty.
-
-    Examples
-    --------
-    >>> table_beside("tests"), table_beside("table_5_1.intervals"), table_beside("table_5_1")
-    (('', 'tests'), ('table_5_1', 'intervals'), ('table_5_1', ''))
-    """
+    """Artefact that a table stands beside, and the table's suffix; either may be empty."""
     owner, dot, suffix = name.partition(".")
     if dot or re.match("(table|figure|text)_", name):
         return owner, suffix

@@ -62,13 +62,7 @@ class Cause(Model):
 
 
 def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Moved, ...]:
-    """Differences between two mappings of names to texts, in the order of the first.
-
-    Examples
-    --------
-    >>> changes({"a": "1", "b": "2"}, {"b": "2", "c": "3"})
-    (Moved(key='a', old='1', new=None), Moved(key='c', old=None, new='3'))
-    """
+    """Differences between two mappings of names to texts, in the order of the first."""
     return tuple(
         Moved(key=key, old=old.get(key), new=new.get(key))
         for key in dict.fromkeys([*old, *new])

@@ -89,18 +89,7 @@ class Cells:
 
 
 def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
-    """Truth of one comparison, None where it cannot be decided.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": ["a", "b"], "value": [2, 1], "marker": ["b", ""]})
-    >>> cells = Cells.of(table, ["row"])
-    >>> better = {"cells": {"row": "a"}, "op": ">", "other": {"row": "b"}, "letters": True}
-    >>> compare(Predicate(**better), cells, ("a",))
-    True
-    >>> compare(Predicate(**better), Cells.of(table.assign(marker=""), ["row"]), ("a",)) is None
-    True
-    """
+    """Truth of one comparison, None where it cannot be decided."""
     left = cells.read(key, predicate.reads)
     against = cells.moved(key, predicate.other) if predicate.other is not None else None
     right = predicate.value if predicate.other is None else cells.read(against, predicate.reads)
@@ -181,13 +170,7 @@ def _is_significant(
 
 
 def spelled_out(marker: str) -> str:
-    """Expand the ranges of letters in a marker.
-
-    Examples
-    --------
-    >>> spelled_out("a-d;_fg"), spelled_out("‡")
-    ('abcd;_fg', '‡')
-    """
+    """Expand the ranges of letters in a marker."""
     return re.sub(
         r"([a-z])-([a-z])",
         lambda match: "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1))),

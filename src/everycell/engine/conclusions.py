@@ -57,25 +57,7 @@ def evaluate(
     beside: FindTable = no_table,
     speaks_if: Sequence[SpeaksIf] = (),
 ) -> Decision:
-    """Test a claim on a tidy table of cells.
-
-    Examples
-    --------
-    >>> from everycell.engine.cards import Conclusion
-    >>> table = pd.DataFrame({"system": ["a", "b"], "metric": "AP", "value": [0.3, 0.4]})
-    >>> better = Conclusion(id="b_wins", claim="System b is better than system a.", source="p. 1",
-    ...     holds_if=[{"cells": {"system": "b"}, "op": ">", "other": {"system": "a"}}])
-    >>> evaluate(better, table)
-    Decision(outcome='holds', detail='1 of 1 comparisons true')
-    >>> evaluate(better, table.assign(value=[0.4, 0.4])).outcome
-    'fails'
-    >>> evaluate(better, table[:1]).outcome
-    'undecided'
-    >>> high = Conclusion(id="high", claim="All three are above 0.2.", source="p. 1",
-    ...     holds_if=[{"cells": {"system": ["a", "b", "c"]}, "op": ">", "value": 0.2}])
-    >>> evaluate(high, table, lacks={"system": ["c"]})
-    Decision(outcome='holds', detail='2 of 2 comparisons true, without system c')
-    """
+    """Test a claim on a tidy table of cells."""
     cells = Cells.of(table, key_columns(table))
     expected = [] if published is None else Cells.of(published, cells.keys).names
     silent = [

@@ -331,12 +331,6 @@ def as_query(where: Mapping[str, Any]) -> str:
 
 
 def describe_verdicts(verdicts: Mapping[Verdict, int]) -> str:
-    """Verdicts with their numbers.
-
-    Examples
-    --------
-    >>> describe_verdicts({"equal": 3, "close": 0, "differs": 2})
-    '3 equal, 2 different'
-    """
+    """Verdicts with their numbers."""
     counts = ((verdict, verdicts.get(verdict)) for verdict in VERDICTS)
     return ", ".join(f"{n:,} {VERDICT_NAMES[verdict]}" for verdict, n in counts if n) or "none"

@@ -74,14 +74,7 @@ class Difference(Model):
 
 
 def compare_folders(first: Path, second: Path) -> list[Difference]:
-    """Compare every result of two results folders, in the order of their names.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> compare_folders(Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))
-    []
-    """
+    """Compare every result of two results folders, in the order of their names."""
     names = [_names(folder) for folder in (first, second)]
     behind = Behind(read_lineage(first), read_lineage(second))
     differences = []

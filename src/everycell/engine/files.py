@@ -16,15 +16,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
-    r"""Write a file under a temporary name beside it, then rename it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = write_atomically(Path(tempfile.mkdtemp()) / "new" / "a.txt", "a\n")
-    >>> path.read_bytes(), [p.name for p in path.parent.iterdir()]
-    (b'a\n', ['a.txt'])
-    """
+    r"""Write a file under a temporary name beside it, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -65,15 +57,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def sha256(path: Path) -> str:
-    """Hash of a file's bytes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     sha256(Path(file.name))[:8]
-    'e3b0c442'
-    """
+    """Hash of a file's bytes."""
     with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -39,16 +39,7 @@ class FileFacts(CardFileModel):
 
 
 def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
-    r"""Take of a file the facts that are stated of another one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "qrels"
-    >>> _ = path.write_text("1 0 a 1\n1 0 b 1\n")
-    >>> facts_of(path, FileFacts(lines=9, values={1: 5}))
-    {'lines': 2, 'values': {1: 1}}
-    """
+    r"""Take of a file the facts that are stated of another one."""
     facts: dict[str, Any] = {}
     if stated.lines is not None or stated.values or stated.ids:
         columns = sorted(stated.values.keys() | stated.ids.keys())
@@ -100,13 +91,7 @@ def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
 
 
 def difference(title: str, stated: Mapping[str, FileFacts], taken_facts: Mapping[str, Any]) -> str:
-    """First difference of a material from the facts that identify it, in words; "" if none.
-
-    Examples
-    --------
-    >>> difference("A fold", {"test.txt": FileFacts(lines=9)}, {"test.txt": {"lines": 3}})
-    'other data than A fold (test.txt: lines 3, expected 9)'
-    """
+    """First difference of a material from the facts that identify it, in words; "" if none."""
     for file, facts in stated.items():
         for name, value in facts.model_dump(exclude_defaults=True).items():
             other = taken_facts.get(file, {}).get(name)

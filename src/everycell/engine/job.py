@@ -48,13 +48,7 @@ def is_user_error(error: BaseException) -> bool:
 
 
 def parameters_line(parameters: Mapping[str, Any]) -> str:
-    r"""Last line of the log of a successful job: its parameters by name.
-
-    Examples
-    --------
-    >>> parameters_line({"seed": 7, "kind": "tilde"})
-    '{"parameters": {"seed": "7", "kind": "\'tilde\'"}}'
-    """
+    r"""Last line of the log of a successful job: its parameters by name."""
     values = {name: repr(value) for name, value in parameters.items()}
     return json.dumps({"parameters": values}, ensure_ascii=False)
 

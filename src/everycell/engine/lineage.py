@@ -74,12 +74,6 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
 
     A record is a JSON file for each output, named by the output's path in base 64, in pieces if it
     is long. Unfinished records are skipped.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> snakemake_jobs(Path(tempfile.mkdtemp()))
-    []
     """
     folder = project / ".snakemake" / "metadata"
     outputs: dict[tuple, list[str]] = {}
@@ -210,17 +204,7 @@ def _parameters_by_name(values: tuple[str, ...], logs: Iterable[Path]) -> dict[s
 
 
 def upstream(jobs: Iterable[JobRecord], files: Iterable[str]) -> list[JobRecord]:
-    """Jobs that made files, directly or indirectly, in the order of `jobs`.
-
-    Examples
-    --------
-    >>> train = JobRecord(rule="train", outputs=["model"], inputs=["text"], parameters={})
-    >>> rank = JobRecord(rule="rank", outputs=["run"], inputs=["model", "queries"], parameters={})
-    >>> [job.rule for job in upstream([train, rank], ["run"])]
-    ['train', 'rank']
-    >>> upstream([train, rank], ["queries"])
-    []
-    """
+    """Jobs that made files, directly or indirectly, in the order of `jobs`."""
     jobs = list(jobs)
     maker = {path: index for index, job in enumerate(jobs) for path in job.outputs}
     indices: set[int] = set()
@@ -296,17 +280,7 @@ def without_jobs(results: Path) -> list[str]:
 
 
 def contradictions(results: Path, project: Path) -> list[str]:
-    """Check `lineage.json` against itself, the receipts beside it and the files here.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> results = Path(tempfile.mkdtemp())
-    >>> job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
-    >>> write_jobs(results / NAME, [job, job])
-    >>> contradictions(results, Path())  # doctest: +ELLIPSIS
-    ['...lineage.json: says that two jobs made work/run; ...']
-    """
+    """Check `lineage.json` against itself, the receipts beside it and the files here."""
     path, jobs = results / NAME, read_lineage(results)
     again = "`everycell page` in the project that made it writes it again"
     makers = Counter(output for job in jobs for output in job.outputs)

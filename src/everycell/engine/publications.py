@@ -56,13 +56,7 @@ class Publication(_Part):
 
 
 def read_publication(folder: Path | None) -> Publication:
-    """Read a work's publication from its `paper.yaml`.
-
-    Examples
-    --------
-    >>> read_publication(None).doi is None
-    True
-    """
+    """Read a work's publication from its `paper.yaml`."""
     if folder is None:
         return Publication()
     path = folder / "paper.yaml"

@@ -28,25 +28,13 @@ class CardError(Exception):
 
 
 def is_number(text: str) -> bool:
-    """Whether a published value is a number (a sign is allowed, a unit is not).
-
-    Examples
-    --------
-    >>> is_number("+8.0"), is_number("about 30"), is_number("-"), is_number("2e-5")
-    (True, False, False, True)
-    """
+    """Whether a published value is a number (a sign is allowed, a unit is not)."""
     digits = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
     return re.fullmatch(digits, text.strip()) is not None
 
 
 def as_number(value: Any) -> float | None:
-    """Read a finite number, or None: "132_1" and "1e999", which `float` accepts, are not numbers.
-
-    Examples
-    --------
-    >>> as_number("0.30"), as_number(2), as_number("0.3_0"), as_number("-")
-    (0.3, 2.0, None, None)
-    """
+    """Read a finite number, else None: "132_1" and "1e999", which `float` accepts, are none."""
     if isinstance(value, str) and not is_number(value):
         return None
     try:
@@ -57,13 +45,7 @@ def as_number(value: Any) -> float | None:
 
 
 def decimals_shown(text: str) -> int:
-    """Number of decimals of a published number, with powers of ten written out.
-
-    Examples
-    --------
-    >>> decimals_shown("0.30"), decimals_shown("12"), decimals_shown("2.5e-5")
-    (2, 0, 6)
-    """
+    """Number of decimals of a published number, with powers of ten written out."""
     return max(0, -int(Decimal(text.strip()).as_tuple().exponent))
 
 
@@ -79,16 +61,7 @@ def key_columns(cells: pd.DataFrame) -> list[str]:
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    r"""Read a cells file as text; "None" and "-" are kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "table_1.csv"
-    >>> _ = path.write_text("level,value\nNone,0.30\n1.10,-\n")
-    >>> read_cells(path).values.tolist()
-    [['None', '0.30'], ['1.10', '-']]
-    """
+    r"""Read a cells file as text; "None" and "-" are kept."""
     try:
         check_regular(path, CardError)
         cells = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -191,14 +164,7 @@ def declared_cells(declared: Mapping[str, list[Selector]], artefact: str) -> pd.
 
 
 def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.DataFrame:
-    """Drop the key columns that only describe another one.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": ["a", "b"], "model": ["BM25", "TILDE"], "value": [0.4, 0.5]})
-    >>> list(unlabelled(table, ["model"], where="toy").columns)
-    ['row', 'value']
-    """
+    """Drop the key columns that only describe another one."""
     if not labels:
         return table
     rows = table.drop(columns=list(labels), errors="ignore")

@@ -142,14 +142,7 @@ def _processor() -> str:
 
 
 def commit_of(root: Path) -> str | None:
-    """Commit that a project folder has checked out; None if it is not a clone.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> commit_of(Path(tempfile.mkdtemp())) is None
-    True
-    """
+    """Commit that a project folder has checked out; None if it is not a clone."""
     try:
         completed = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
@@ -176,23 +169,6 @@ def write_receipt(
 
     It ends with a hash of its content, so that an accidental or careless edit is detected. A forger
     can compute that hash too: only rebuilding the result proves it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> root = Path(tempfile.mkdtemp())
-    >>> made = root / "results/embedded/toy/table_1.csv"
-    >>> made.parent.mkdir(parents=True)
-    >>> _ = made.write_text("row,value")
-    >>> path = made.with_name("table_1.receipt.json")
-    >>> write_receipt(path, artefact="toy/table_1", tier="embedded", inputs={}, outputs=[made],
-    ...     parameters={}, seed=None, code="", seconds=0.1, root=root)
-    >>> read_receipt(path)["artefact"]
-    'toy/table_1'
-    >>> _ = path.write_text(path.read_text().replace("toy", "boy"))
-    >>> read_receipt(path)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.engine.receipts.ReceiptError: ...table_1.receipt.json: was edited after it was ...
     """
     receipt = {
         "artefact": artefact,
@@ -226,26 +202,14 @@ def write_receipt(
 
 
 def content_hash(receipt: Mapping[str, Any]) -> str:
-    """Hash of a receipt's content, except for `execution`, which differs between equal runs.
-
-    Examples
-    --------
-    >>> content_hash({"tier": "full", "execution": {}}) == content_hash({"tier": "full"})
-    True
-    """
+    """Hash of a receipt's content, except for `execution`, which differs between equal runs."""
     content = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def receipts_in(results: Path) -> list[Path]:
-    """Receipts of a results folder, sorted; a tier or a paper's folder may be a link.
-
-    Examples
-    --------
-    >>> receipts_in(Path("/nowhere"))
-    []
-    """
+    """Receipts of a results folder, sorted; a tier or a paper's folder may be a link."""
     # Patterns for each depth follow links; `rglob` does not.
     return sorted([*results.glob("*/*.receipt.json"), *results.glob("*/*/*.receipt.json")])
 

@@ -106,13 +106,7 @@ class Registry(Strict):
         return next((key for key in keys if key in self.files), None)
 
     def url(self, key: str) -> str | None:
-        """Return the URL of the author's file, at its pinned commit; None if it has none.
-
-        Examples
-        --------
-        >>> load_registry().url("transparent-cis/input_data.csv").rpartition("/data/")[2]
-        'input/input_data.csv'
-        """
+        """Return the URL of the author's file, at its pinned commit; None if it has none."""
         origin = self.entry(key).origin
         if origin is None or origin.repository is None:
             return origin.url if origin else None
@@ -125,16 +119,7 @@ SHARED = Path(__file__).with_name("registry.yaml")
 
 
 def load_registry(project: Path = Path()) -> Registry:
-    """Read and validate the registry: the part that all papers share, and that of each paper.
-
-    Examples
-    --------
-    >>> "cis-response-limitations/viewpoints.csv" in load_registry().files
-    True
-    >>> import tempfile
-    >>> "minilm" in load_registry(Path(tempfile.mkdtemp())).sets
-    True
-    """
+    """Read and validate the registry: the part that all papers share, and that of each paper."""
     parts = sorted((project.resolve() / "published").glob("*/registry.yaml"))
     return _merged((SHARED, *parts))
 

@@ -38,19 +38,7 @@ class Spread(NamedTuple):
 
 
 def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Table of the spread over seeds, to stand beside a table of means.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"row": ["a", "b"] * 3, "value": [1, 5, 2, 5, 3, 5]})
-    >>> print(summarised(cells, ["row"]).head(5).to_string(index=False))
-    row          statistic value
-      a               mean   2.0
-      a standard deviation   1.0
-      a             lowest   1.0
-      a            highest   3.0
-      a              seeds     3
-    """
+    """Table of the spread over seeds, to stand beside a table of means."""
     rows = []
     for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
         numbers = values.astype(float)
@@ -65,14 +53,7 @@ def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tuple, Spread]:
-    """Read a table of the spread over seeds, by cell.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"row": ["a", "a"], "value": [1, 2]})
-    >>> spreads(summarised(cells, ["row"]), ["row"], where="toy")[("a",)].mean
-    1.5
-    """
+    """Read a table of the spread over seeds, by cell."""
     missing = [name for name in (*keys, STATISTIC, "value") if name not in table]
     if missing:
         raise CardError(
@@ -104,17 +85,6 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
     probability of 95 %. Source: W. Q. Meeker, G. J. Hahn and L. A. Escobar, *Statistical
     Intervals*, 2nd edition, Wiley 2017, chapter 4: two-sided prediction interval for the mean of m
     future observations of a normal distribution.
-
-    Examples
-    --------
-    For 0.70, 0.72 and 0.74 the deviation is 0.02, and t with 2 degrees of freedom is 4.303:
-
-    >>> round(tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 3)), 4)
-    0.0994
-    >>> round(tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 3), mean_of=3), 4)
-    0.0703
-    >>> tolerance_of(Spread(0.72, 0.02, 0.70, 0.74, 2)) is None
-    True
     """
     if spread.seeds < FEWEST:
         return None
@@ -126,16 +96,7 @@ def tolerance_of(spread: Spread, mean_of: int = 1) -> float | None:
 
 
 def describe_spread(spread: Spread, decimals: int, mean_of: int = 1) -> str:
-    """Say what a tolerance is derived from, with two digits more than published.
-
-    Examples
-    --------
-    >>> describe_spread(Spread(0.72, 0.02, 0.70, 0.74, 3), 2)
-    'Spread over seeds: 3 trainings gave 0.7000 to 0.7400 (mean 0.7200, deviation 0.0200), so one \
-more is expected within 0.0994 of their mean.'
-    >>> describe_spread(Spread(0.72, 0.02, 0.70, 0.74, 2), 2)
-    'Spread over seeds: 2 trainings, too few for a tolerance; it takes 3.'
-    """
+    """Say what a tolerance is derived from, with two digits more than published."""
     within = tolerance_of(spread, mean_of)
     if within is None:
         few = "1 training" if spread.seeds == 1 else f"{spread.seeds} trainings"

@@ -78,18 +78,7 @@ def style() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi).
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with style():
-    ...     figure = Figure(figsize=(3, 2), layout="constrained")
-    ...     _ = figure.subplots().plot([1, 2])
-    >>> files = save_figure(figure, Path(tempfile.mkdtemp()) / "f")
-    >>> [file.name for file in files]
-    ['f.svg', 'f.pdf', 'f.png']
-    """
+    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi)."""
     files = []
     with style():
         for kind, metadata in _METADATA.items():

@@ -29,14 +29,7 @@ def box_panels(
     whiskers: float | Mapping[str, float] = 1.5,
     columns: int = 3,
 ) -> Figure:
-    """Boxplots of observations by group, a panel for each measure; medians stand out by colour.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"query": list("aabb"), "value": [1, 2, 2, 4]})
-    >>> len(box_panels(frame, group="query", value_label="rating (1 to 4)").axes)
-    1
-    """
+    """Boxplots of observations by group, a panel for each measure; medians stand out by colour."""
     check_numbers(frame, [value])
     panels = rows_by(frame, panel)
     with style():
@@ -73,15 +66,7 @@ def bar_panels(
     decimals: int = 2,
     columns: int = 2,
 ) -> Figure:
-    """Bars by group and series, each with its value in figures above it, in panels.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"group": ["a", "a"], "by": ["x", "y"], "value": [3.38, 3.23]})
-    >>> figure = bar_panels(frame, group="group", series="by")
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['3.38', '3.23']
-    """
+    """Bars by group and series, each with its value in figures above it, in panels."""
     check_numbers(frame, [value])
     keys = [key for key in (panel, group, series) if key is not None]
     twice = frame.duplicated(keys)
@@ -141,16 +126,7 @@ def interval_lines(
     columns: int = 2,
     legend_above: bool = False,
 ) -> Figure:
-    """Lines with an interval at each point, such as a rejection rate with its binomial one.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"effect": [0, 0.1], "value": [0.05, 0.6],
-    ...                       "low": [0.03, 0.55], "high": [0.07, 0.64]})
-    >>> figure = interval_lines(frame, x="effect", low="low", high="high", reference=0.05)
-    >>> len(figure.axes[0].lines)
-    2
-    """
+    """Lines with an interval at each point, such as a rejection rate with its binomial one."""
     check_numbers(frame, [x])
     check_intervals(frame, value, low, high)
     panels = rows_by(frame, panel)

@@ -101,13 +101,7 @@ def claims_frame(papers: Mapping[str, Paper], results: Sequence[Found]) -> pd.Da
 def data_files(
     papers: Mapping[str, Paper], results: Sequence[Found], folder: Path
 ) -> dict[str, bytes]:
-    """Name and content of the tables of all cells and of all claims.
-
-    Examples
-    --------
-    >>> list(data_files({}, [], Path("results")))
-    ['cells.csv', 'cells.parquet', 'claims.csv']
-    """
+    """Name and content of the tables of all cells and of all claims."""
     frame = cells_frame(papers, results, folder)
     parquet = io.BytesIO()
     frame.to_parquet(parquet, index=False)

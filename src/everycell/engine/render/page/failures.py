@@ -13,11 +13,6 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Collect what was not reproduced, from artefacts as the page has them.
 
     Each table is one entry, with its cells by the reason for their verdict.
-
-    Examples
-    --------
-    >>> failures_of([])["count"]
-    {'differs': 0, 'inconsistent': 0, 'explained': 0, 'copy': 0}
     """
     # An error of our own copy says nothing against the paper, so it is listed apart.
     cells: dict[str, list[dict[str, Any]]] = {

@@ -66,11 +66,5 @@ def label(name: str) -> str:
 
 
 def page_of_chapter(paper: str, chapter: str) -> str:
-    """Path of a chapter's page in the results folder.
-
-    Examples
-    --------
-    >>> page_of_chapter("lajewska2025", "4")
-    'pages/lajewska2025_ch4.html'
-    """
+    """Path of a chapter's page in the results folder."""
     return f"pages/{paper}_ch{chapter}.html"

@@ -81,13 +81,7 @@ _TEX_TAIL = r"""\ifdefined\everycellalone\expandafter\enddocument\fi
 
 
 def escape_tex(text: str) -> str:
-    r"""Escape a text for LaTeX; a character that pdflatex cannot set shows as its code point.
-
-    Examples
-    --------
-    >>> print(escape_tex("50% of p_value ≥ {0.1} \\ 漢"))
-    50\% of p\_value $\ge$ \{0.1\} \textbackslash{} {[}U+6F22{]}
-    """
+    r"""Escape a text for LaTeX; a character that pdflatex cannot set shows as its code point."""
     known = "".join(
         letter if _TEX_KNOWN.match(letter) or ord(letter) in _TEX else f"[U+{ord(letter):04X}]"
         for letter in re.sub(r"[\t\n\v\f\r\u0085\u2028\u2029]", " ", text)

@@ -33,18 +33,7 @@ NO_KEYS = ("value", "marker", "low", "high")
 def lay_out(
     frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str], value: str = "value"
 ) -> pd.DataFrame:
-    """Arrange a tidy frame as a reader sees it, in the order in which its keys appear.
-
-    Examples
-    --------
-    >>> tidy = pd.DataFrame({"run": ["b", "b", "a"], "metric": ["P", "R", "P"],
-    ...                      "value": [.5, .2, .1]})
-    >>> print(lay_out(tidy, ["run"], ["metric"]))
-    metric    P    R
-    run
-    b       0.5  0.2
-    a       0.1  NaN
-    """
+    """Arrange a tidy frame as a reader sees it, in the order in which its keys appear."""
     frame = frame.reset_index(drop=True)
     keys = [*rows, *columns]
     missing = [key for key in [*keys, value] if key not in frame]

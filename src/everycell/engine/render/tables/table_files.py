@@ -25,35 +25,7 @@ def write_table(
     decimals: Decimals,
     names: Mapping[str, str] = {},
 ) -> list[Path]:
-    r"""Write a tidy frame as ``stem.csv``, ``stem.md``, ``stem.tex`` and ``stem.html``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> tidy = pd.DataFrame({"run": ["a", "b"], "metric": "P@5", "value": [1 / 3, "n/a"]})
-    >>> stem = Path(tempfile.mkdtemp()) / "table_1"
-    >>> files = write_table(tidy, stem, title="Precision", layout_rows=["run"],
-    ...                     layout_columns=["metric"], decimals={"P@5": 2})
-    >>> print(files[0].read_text(), files[1].read_text(), sep="\n")
-    run,metric,value
-    a,P@5,0.3333333333333333
-    b,P@5,n/a
-    <BLANKLINE>
-    Precision
-    <BLANKLINE>
-    | run   | P@5   |
-    |:------|:------|
-    | a     | 0.33  |
-    | b     | n/a   |
-    >>> _ = write_table(tidy.assign(marker=["b", ""]), stem, title="Precision",
-    ...                 layout_rows=["run"], layout_columns=["metric"], decimals={"P@5": 2})
-    >>> files[1].read_text().splitlines()[4]
-    '| a     | 0.33^b^ |'
-    >>> _ = write_table(tidy[:1].assign(low=0.2, high=0.5), stem, title="Precision",
-    ...                 layout_rows=["run"], layout_columns=["metric"], decimals={"P@5": 2})
-    >>> files[1].read_text().splitlines()[4]
-    '| a     | 0.33 (0.20 to 0.50) |'
-    """
+    r"""Write a tidy frame as ``stem.csv``, ``stem.md``, ``stem.tex`` and ``stem.html``."""
     displayed = frame.assign(value=_displayed_values(frame, "value", decimals))
     if {"low", "high"} <= set(frame.columns) - {*layout_rows, *layout_columns}:
         ends = zip(
