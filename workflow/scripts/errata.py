@@ -1,4 +1,4 @@
-"""All errata of the cards, with what their audits find in the printed numbers."""
+"""All errata of the cards, with what their audits find in the published numbers."""
 
 from pathlib import Path
 

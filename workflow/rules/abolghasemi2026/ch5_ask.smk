@@ -58,7 +58,7 @@ use rule step as abolghasemi2026_ch5_nq_full with:
     resources:
         **needs(16000, 60),
     params:
-        **runs("abolghasemi2026/ch5/named"),
+        **runs("abolghasemi2026/ch5/user_benchmark"),
     message:
         "Natural Questions as named in config.yaml"
 
@@ -76,7 +76,7 @@ use rule step as abolghasemi2026_ch5_msmarco_qa with:
     resources:
         **needs(16000, 60),
     params:
-        **runs("abolghasemi2026/ch5/named"),
+        **runs("abolghasemi2026/ch5/user_benchmark"),
     message:
         "MS MARCO QA as named in config.yaml"
 

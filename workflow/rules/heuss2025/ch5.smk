@@ -152,7 +152,7 @@ use rule asking_step as heuss2025_ch5_chosen with:
     resources:
         **needs(2500, 30),
     params:
-        **runs("heuss2025/ch5/chosen"),
+        **runs("heuss2025/ch5/choices"),
         **CITED.released.model_dump(include={"chosen", "depth"}),
         name=lambda wildcards: CITED.released.models[wildcards.model],
         record="heuss2025-ch5-released-{model}",
@@ -202,7 +202,7 @@ use rule asking_step as heuss2025_ch5_asked with:
     pathvars:
         job="heuss2025/ch5/asked/{model}",
     params:
-        **runs("heuss2025/ch5/asked"),
+        **runs("heuss2025/ch5/model_answers"),
         **CITED.full.model_dump(include={"questions", "depth", "longest", "max_tokens"}),
         style=lambda wildcards: CITED.full.models[wildcards.model],
         record="heuss2025-ch5-full-{model}",

@@ -1,4 +1,4 @@
-"""Train one model on the pairs of the training queries; goes on where it was stopped."""
+"""Train one model on the pairs of the training queries; a stopped training resumes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Effectiveness and group fairness of rankers, and what stands beside their table."""
+"""Effectiveness and group fairness of rankers, and the supplementary tables."""
 
 from pathlib import Path
 

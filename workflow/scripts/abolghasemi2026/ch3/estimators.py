@@ -55,7 +55,7 @@ with ResultJob(snakemake) as job:
     ]
 
     # Table 3.6, and beside it how far trainings differ. Where a tier gives verdicts on cells, its
-    # tables have the rows of the print alone.
+    # tables have the published rows alone.
     table = measure_confusions(confusions(answers))
     published = table
     if settings.printed_rows:

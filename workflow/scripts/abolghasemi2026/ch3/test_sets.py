@@ -13,7 +13,7 @@ with ResultJob(snakemake) as job:
     files = snakemake.input
     tests = pd.read_parquet(files.samples, columns=["benchmark", "part", "satisfied"])
     table = collection_sizes(tests)
-    # Of SGD the counterfactuals were not released: their printed numbers, marked as such.
+    # Of SGD the counterfactuals were not released: their published numbers, marked as such.
     quoted = job.input_cells("abolghasemi2026/table_3_5").astype({"value": int})
     parts = [table.assign(marker=""), quoted[list(table.columns)].assign(marker="p")]
     job.write_table(pd.concat(parts, ignore_index=True), "p: as printed")

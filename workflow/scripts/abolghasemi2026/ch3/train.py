@@ -1,7 +1,7 @@
 """Train an estimator of satisfaction in each setup, and note what it says of every sample.
 
 Models are kept beside the answers, one for each benchmark, setup and seed. What is finished when a
-run is killed is not trained again.
+run is killed is not repeated.
 """
 
 import os

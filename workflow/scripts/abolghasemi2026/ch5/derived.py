@@ -1,4 +1,4 @@
-"""Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and stated numbers, from other printed tables."""
+"""Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and stated numbers, from other published tables."""
 
 import pandas as pd
 

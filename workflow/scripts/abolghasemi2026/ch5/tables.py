@@ -44,7 +44,7 @@ with ResultJob(snakemake) as job:
     ]
     known = make_controls(sorted({*params.shown, *params.strengths}), params.odds, job.seed)
     is_control = answers["generator"].isin(known)
-    # What citing by position comes to; of a control it is known what everything comes to.
+    # The values of citing by position; for a control all values are known.
     reference = cite_always_first(answers[~is_control])
     tables = chapter_tables(answers, reference, job.seed)
     written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
@@ -58,7 +58,7 @@ with ResultJob(snakemake) as job:
             note = size_note(retrieved, cells)
             job.write_table(cells, note, name.removeprefix("table_5_1") and name)
 
-    # Figures of a stand-in have the control as a series.
+    # On surrogate data figures have the control as a series.
     counts = pd.concat([tables["table_5_12"].rows, tables["table_5_13"].rows])
     depths = tables["figure_5_9"].rows
     if verdicts:

@@ -1,8 +1,8 @@
-"""Stand-in for Table 4.8: simulated studies with a planted effect.
+"""Surrogate data for Table 4.8: simulated studies with a planted effect.
 
 The table is the ANOVA of one simulated study of each kind. Nothing is planted in the
 answerability study; in the viewpoints study all ratings follow the diversity of the response, and
-the ratings of balance its balance too. The figure beside it shows how often each term is
+the ratings of balance its balance too. The supplementary figure shows how often each term is
 significant over many such studies, for each size of the planted effect.
 """
 
@@ -16,7 +16,7 @@ from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from everycell.studies.lajewska2025.designs import answerability_study, viewpoints_study
 from everycell.studies.lajewska2025.rejection_figure import write_rejection_figure
 
-#: Study, names of its factors in the print, and the factors that move each rating.
+#: Study, published names of its factors, and the factors that move each rating.
 PLANTED = {
     "Answerability": (
         answerability_study(),

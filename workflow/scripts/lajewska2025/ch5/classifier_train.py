@@ -1,4 +1,4 @@
-"""Train all of a BERT to find sentences with an answer; goes on where it was stopped."""
+"""Train all of a BERT to find sentences with an answer; a stopped training resumes."""
 
 from pathlib import Path
 

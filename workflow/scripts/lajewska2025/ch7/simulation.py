@@ -1,9 +1,9 @@
-"""Stand-in for Table 7.4: simulated studies with a planted effect.
+"""Surrogate data for Table 7.4: simulated studies with a planted effect.
 
 The table is the one-way ANOVA of one simulated study, where effects of one size are planted in
 the ratings that the paper finds moved: by the quality of the response, by noise in the
-explanations, and by their presence. The figure
-beside it shows how often each factor is significant over many such studies.
+explanations, and by their presence. The
+supplementary figure shows how often each factor is significant over many such studies.
 """
 
 import numpy as np
