@@ -10,6 +10,7 @@ import pytest
 from rehearsal.stage import Stage
 from workflow.project import Project
 
+from everycell.engine.lineage import read_lineage
 from everycell.trec.qrels import read_qrels
 
 
@@ -109,6 +110,10 @@ def papers_as_queries(project: Project, stage: Stage) -> None:
     commit = log.stem.partition("@")[2]
     said = json.loads(log.read_text().splitlines()[-1])
     assert said["parameters"]["commits"] == repr({f"toy/scibert@{commit}": commit})
+    [collection] = [
+        job for job in read_lineage(project.folder / "results") if job.rule == "collection_scidocs"
+    ]
+    assert collection.parameters["lines_left_out"] == repr({"cite / no metadata": 1})
 
 
 def group_fairness(project: Project, stage: Stage) -> None:
