@@ -121,7 +121,7 @@ ON_GPU = needs(24000, 2880) | {"gpu": 1}
 
 
 def where(condition, large, small):
-    """Resources of a rule that serves large and small jobs: `large` where the condition holds."""
+    """Resources for large and small jobs of one rule; `large` where the condition holds."""
 
     def either(name):
         def needed(wildcards, attempt):
