@@ -20,7 +20,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Seconds for all tests of a fault.
-LIMIT = 240
+LIMIT = 600
 PYTEST = (
     "-q",
     "-x",
