@@ -13,7 +13,7 @@ from workflow.project import Project
 
 from everycell.config import read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.full_runs import held, load_full_tier, runs_in_full, setting
+from everycell.engine.full_runs import load_full_tier, required_files, runs_in_full, setting
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs/run-in-full.md"
@@ -41,7 +41,10 @@ def put_placeholders(folder: Path) -> None:
             value = setting(settings, key)
             if not value or not BROUGHT.fullmatch(value):
                 continue
-            names = (name.partition("|")[0].replace("*", "") for name in held(settings, material))
+            names = (
+                name.partition("|")[0].replace("*", "")
+                for name in required_files(settings, material)
+            )
             made = [f"{value}/{name}" for name in names]
             for name in made or [value]:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.full_runs import easiest
 from everycell.engine.full_runs import load_full_tier
-from everycell.engine.full_runs import named_and_waiting, notes_on
+from everycell.engine.full_runs import configured_and_waiting, notes_on
 from everycell.engine.full_runs import runs_in_full
 from everycell.engine.full_runs import setting
 from everycell.engine.full_runs import to_set

@@ -28,7 +28,7 @@ for artefact in filter(runs_in_full, all_artefacts(PAPERS)):
 
 def named_in_full(target):
     """Verdict files of a group for which config.yaml names all."""
-    named, _ = named_and_waiting(SETTINGS, IN_FULL[target])
+    named, _ = configured_and_waiting(SETTINGS, IN_FULL[target])
     return [verdict_file(artefact, "full") for artefact in named]
 
 
@@ -73,7 +73,7 @@ def made_in_full(target):
     """Input function of a group, which says what it needs, what is left out, and why."""
 
     def files(wildcards):
-        named, waiting = named_and_waiting(SETTINGS, IN_FULL[target])
+        named, waiting = configured_and_waiting(SETTINGS, IN_FULL[target])
         said = "".join(
             f"\n  {', '.join(artefact.id for artefact in left)}: set {to_set(unset)}"
             f"\n    takes {FULL_TIER.takes([artefact.id for artefact in left])}"

@@ -36,8 +36,8 @@ from everycell.engine.full_runs import (
     FullTier,
     Material,
     corpora_without,
-    held,
     number,
+    required_files,
     runs_in_full,
     setting,
     tokens,
@@ -134,7 +134,7 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
         if not path.exists():
             not_local[key] = value
             continue
-        for pattern in held(settings, material) if path.is_dir() else ():
+        for pattern in required_files(settings, material) if path.is_dir() else ():
             names = pattern.split("|")
             if not any(any(path.glob(name)) for name in names):
                 missing_names = " or ".join(names)

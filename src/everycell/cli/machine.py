@@ -25,7 +25,7 @@ from everycell.cli.project import (
 )
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_cards
-from everycell.engine.full_runs import easiest, load_full_tier, named_and_waiting, to_set
+from everycell.engine.full_runs import configured_and_waiting, easiest, load_full_tier, to_set
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import load_registry
 from everycell.engine.registry_entries import SourceError
@@ -74,7 +74,7 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
     papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
     tier = load_full_tier(project.PUBLISHED, papers)
     target, artefacts = select_full(papers, name or "full")
-    ready, waiting = named_and_waiting(settings, artefacts)
+    ready, waiting = configured_and_waiting(settings, artefacts)
     # Where nothing can start, all of it is checked, so that one run says all that is missing.
     checked = ready or (artefacts if name else [])
     rows = check(settings, tier, checked, project.ROOT) if checked else []

@@ -25,7 +25,7 @@ ArtefactId = Annotated[str, Field(pattern=r"^[a-z0-9]+/(table|figure|text)_\w+$"
 #: Name of a model on the hub, perhaps with a revision such as a commit or ``refs/pr/1``.
 HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?"
 
-#: What stands in config.yaml where a corpus shall come by itself.
+#: Value of a key of config.yaml for a corpus that is downloaded automatically.
 FETCH = "fetch"
 #: What identifies a corpus or runs of which no fact is known.
 NOTHING_KNOWN = "nothing known; taken for what it is called"
@@ -47,14 +47,14 @@ class Material(CardFileModel):
     #: What a folder must hold: for each pattern of file names, one that fits. "{ginger.words}" is
     #: the value of that key, "a|b" one of two names.
     holds: list[str] = []
-    #: Name under which it comes by itself where a key says ``fetch``.
+    #: Name under which it is downloaded automatically if a key is ``fetch``.
     corpus: str | None = None
     #: File -> facts that identify it, before a verdict believes it. Names as in `holds`.
     facts: dict[str, FileFacts] = {}
-    #: Said in place of facts: none is known of what the user brings, so it is taken for what it is
-    #: called. A download is checked by the hash of its archive.
+    #: No fact is known of what the user provides, so it is trusted to be what its name says. A
+    #: download is checked by the hash of its archive.
     nothing_known: bool = False
-    #: Where it comes from when nothing on disk is named; empty: only the user can bring it.
+    #: Where it comes from when nothing on disk is named; empty: only the user can provide it.
     hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
     #: Packages that fetch or read it, which not every environment has.
     packages: list[str] = []
@@ -131,8 +131,8 @@ class FullTier(CardFileModel):
 
     def of(self, artefacts: Iterable[str]) -> dict[str, FullRun]:
         """Runs that any of these artefacts needs, by name."""
-        wanted = set(artefacts)
-        return {name: run for name, run in self.runs.items() if wanted & set(run.artefacts)}
+        ids = set(artefacts)
+        return {name: run for name, run in self.runs.items() if ids & set(run.artefacts)}
 
     def materials_of(self, artefacts: Iterable[str]) -> dict[str, Material]:
         """Materials that any of these artefacts needs, by name, each once."""
@@ -143,31 +143,31 @@ class FullTier(CardFileModel):
         """One line on what these artefacts take together, of a language model as one model."""
         artefacts = list(artefacts)
         runs = list(self.of(artefacts).values())
-        return in_words(
+        return format_requirements(
             runs, sum(m.disk_gb for m in self.materials_of(artefacts).values() if not m.optional)
         )
 
 
-def in_words(runs: list[FullRun], material_gb: float) -> str:
-    """One line on what runs take, with the disk of their materials."""
-    said = []
+def format_requirements(runs: list[FullRun], material_gb: float) -> str:
+    """One line on the time, memory and disk of runs, with the disk of their materials."""
+    requirements = []
     if hours := sum(run.gpu_hours for run in runs):
         size = max(run.gpu_gb for run in runs if run.gpu_hours)
-        said.append(f"{_hours(hours, 'GPU ')} ({number(size)} GB)")
+        requirements.append(f"{_hours(hours, 'GPU ')} ({number(size)} GB)")
     if hours := sum(run.cpu_hours for run in runs):
-        said.append(_hours(hours, "CPU "))
+        requirements.append(_hours(hours, "CPU "))
     if asking := [run for run in runs if run.requests]:
         requests = sum(run.requests for run in asking)
         sizes = [tokens(asking, kind) / 1e6 for kind in ("prompt", "answer")]
         hours = sum(run.requests * run.seconds_per_request for run in asking) / 3600
-        said.append(
+        requirements.append(
             f"{requests:,} requests per language model ({number(sizes[0])} million tokens of "
             f"prompts, {number(sizes[1])} of answers; {_hours(hours)} on a GPU of "
             f"{number(max(run.gpu_gb for run in asking))} GB, or an endpoint)"
         )
-    said.append(f"{number(material_gb + sum(run.work_gb for run in runs))} GB of disk")
-    said.append(f"{number(max(run.memory_gb for run in runs))} GB of memory")
-    return ", ".join(said)
+    requirements.append(f"{number(material_gb + sum(run.work_gb for run in runs))} GB of disk")
+    requirements.append(f"{number(max(run.memory_gb for run in runs))} GB of memory")
+    return ", ".join(requirements)
 
 
 def tokens(runs: Iterable[FullRun], kind: Literal["prompt", "answer"]) -> int:
@@ -176,8 +176,8 @@ def tokens(runs: Iterable[FullRun], kind: Literal["prompt", "answer"]) -> int:
 
 
 def _hours(value: float, kind: str = "") -> str:
-    shown = number(value)
-    return f"{shown} {kind}hour{'s' * (shown != '1')}"
+    text = number(value)
+    return f"{text} {kind}hour{'s' * (text != '1')}"
 
 
 def number(value: float) -> str:
@@ -197,12 +197,12 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
     runs: dict[str, FullRun] = {}
     shared = published / "full.yaml"
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
-        found = read_card_file(file, FullTier)
-        for name in (materials.keys() & found.materials) | (runs.keys() & found.runs):
+        declared = read_card_file(file, FullTier)
+        for name in (materials.keys() & declared.materials) | (runs.keys() & declared.runs):
             raise CardError(f"{file}: {name} is in another file too; name it otherwise.")
-        materials |= found.materials
-        runs |= found.runs
-        for name, run in found.runs.items():
+        materials |= declared.materials
+        runs |= declared.runs
+        for name, run in declared.runs.items():
             for unknown in sorted(set(run.materials) - materials.keys()):
                 raise CardError(
                     f"{file}: {name} reads {unknown!r}, which is not declared; add it to "
@@ -245,14 +245,14 @@ def setting(settings: Any, key: str) -> Any:
     return settings
 
 
-def held(settings: Any, material: Material) -> list[str]:
+def required_files(settings: Any, material: Material) -> list[str]:
     """Patterns of the files that a folder of a material must hold.
 
     Examples
     --------
     >>> squad = Material(title="SQuAD 2.0", kind="corpus", gb=0.1, licence="CC BY-SA 4.0",
     ...     page="data.md", holds=["*.json", "{squad.qrels}"])
-    >>> held({"squad": {"qrels": "qrels.dev.tsv"}}, squad)
+    >>> required_files({"squad": {"qrels": "qrels.dev.tsv"}}, squad)
     ['*.json', 'qrels.dev.tsv']
     """
     return [filled(settings, pattern) for pattern in material.holds]
@@ -260,7 +260,7 @@ def held(settings: Any, material: Material) -> list[str]:
 
 def filled(settings: Any, pattern: str) -> str:
     """Name of a file with the values of the keys that it names."""
-    return re.sub(r"\{(.+?)\}", lambda found: str(setting(settings, found[1])), pattern)
+    return re.sub(r"\{(.+?)\}", lambda match: str(setting(settings, match[1])), pattern)
 
 
 def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
@@ -293,8 +293,8 @@ def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
         for material in corpora_without(settings, tier, artefact)
     ]
     for material in tier.materials_of([artefact.id]).values():
-        named = {setting(settings, key) for key in material.settings} - {None, FETCH}
-        if material.nothing_known and named:
+        values = {setting(settings, key) for key in material.settings} - {None, FETCH}
+        if material.nothing_known and values:
             notes.append(f"{material.title}: {NOTHING_KNOWN}")
     return notes
 
@@ -317,18 +317,18 @@ def _is_set(settings: Any, key: str) -> bool:
     return len(value or ()) >= int(number) if of else bool(value)
 
 
-def named_and_waiting(
+def configured_and_waiting(
     settings: Any, artefacts: Iterable[Artefact]
 ) -> tuple[list[Artefact], dict[tuple[str, ...], list[Artefact]]]:
-    """Artefacts that a configuration names all for, and the others by the keys they wait for."""
-    named: list[Artefact] = []
+    """Artefacts with all of their settings, and the others by the keys they wait for."""
+    configured: list[Artefact] = []
     waiting: dict[tuple[str, ...], list[Artefact]] = {}
     for artefact in artefacts:
         if keys := unset(settings, artefact):
             waiting.setdefault(keys, []).append(artefact)
         else:
-            named.append(artefact)
-    return named, waiting
+            configured.append(artefact)
+    return configured, waiting
 
 
 def to_set(keys: Iterable[str]) -> str:
@@ -356,11 +356,11 @@ def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
         names = set(key.rpartition(" of ")[2].split("|"))
         return key == other or (" of " not in other and names <= set(other.split("|")))
 
-    def asks_more(keys: tuple[str, ...], others: tuple[str, ...]) -> bool:
-        return all(any(implies(key, other) for key in keys) for other in others)
+    def asks_more(keys: tuple[str, ...], less: tuple[str, ...]) -> bool:
+        return all(any(implies(key, other) for key in keys) for other in less)
 
     return [
         keys
         for keys in waiting
-        if not any(keys != others and asks_more(keys, others) for others in waiting)
+        if not any(keys != fewer and asks_more(keys, fewer) for fewer in waiting)
     ]

@@ -13,8 +13,8 @@ from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
     Material,
+    configured_and_waiting,
     load_full_tier,
-    named_and_waiting,
     notes_on,
     runs_in_full,
     setting,
@@ -71,12 +71,12 @@ def test_a_key_may_have_to_hold_several_names(papers):
     judged = {name: papers["lajewska2025"].artefacts[name] for name in ("table_6_7", "table_6_8")}
     judges = {"one": "GPT4o", "two": "Gemini"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
-    named, waiting = named_and_waiting(config, judged.values())
+    named, waiting = configured_and_waiting(config, judged.values())
     assert named == [judged["table_6_7"]]
     assert waiting == {("3 of ginger.full.judges",): [judged["table_6_8"]]}
     judges |= {"three": "Claude"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
-    assert named_and_waiting(config, judged.values()) == ([*judged.values()], {})
+    assert configured_and_waiting(config, judged.values()) == ([*judged.values()], {})
 
 
 def test_every_chapter_with_a_full_tier_is_rehearsed(papers):
