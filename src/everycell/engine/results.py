@@ -131,10 +131,12 @@ def write_report(path: Path, report: Report, artefact: Artefact, results: Path) 
     write_json(path, report.model_copy(update={"seal": seal}).model_dump())
 
 
-def _sealed_report(path: Path, artefact: Artefact, results: Path) -> Report | None:
-    """Content of a verdict file if its seal is right."""
+def _sealed_report(path: Path, artefact: Artefact, tier: Tier, results: Path) -> Report | None:
+    """Content of a verdict file if it is the report of this result, and its seal is right."""
     try:
         stored = read_report(path)
+        if (stored.artefact, stored.tier) != (artefact.id, tier):
+            return None
         return stored if stored.seal == seal_of(stored, artefact, results) else None
     except (OSError, ValueError, ReceiptError):
         return None
@@ -160,7 +162,7 @@ def result_of(
         path.exists() for path in (table, receipt, verdicts)
     ):
         return untrusted()
-    sealed = _sealed_report(verdicts, artefact, results)
+    sealed = _sealed_report(verdicts, artefact, tier, results)
     if sealed and audits is None:
         return Result(artefact, tier, sealed)
     again = f"remove {stem}.* and run snakemake again"

@@ -1,6 +1,7 @@
 """Results on disk: a verdict file whose seal is right is trusted, any other one is made again."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from everycell.engine.receipts import write_receipt
 from everycell.engine.results import files_of, read_result, result_of, tables_beside, write_report
 from everycell.engine.verdicts import report
 
+TIERS = CARD.replace("{embedded: ", "{released: {state: rebuilt, needs: files}, embedded: ")
 BETTER = (
     "    beside: {tests: Tests}\n    conclusions: [{id: c, claim: Row b is better., source: p. 1, "
     "holds_if: [{cells: {row: b}, beside: tests, op: '<', value: 0.05}]}]\n"
@@ -21,7 +23,7 @@ BETTER = (
 @pytest.fixture
 def folder(tmp_path):
     """Results of a toy paper: a table, a supplementary one that its claim reads, and verdicts."""
-    write_paper(tmp_path / "published", CARD + BETTER)
+    write_paper(tmp_path / "published", TIERS + BETTER)
     home = tmp_path / "results/embedded/toy"
     home.mkdir(parents=True)
     cells = (tmp_path / "published/toy/table_1.csv").read_text()
@@ -92,3 +94,17 @@ def test_a_report_without_a_seal_or_of_other_code_is_made_again(folder, monkeypa
         module, "report", lambda *of, **more: made.append(of) or report(*of, **more)
     )
     assert result(folder).faults == () and len(made) == 1
+
+
+@pytest.mark.parametrize("audits", [None, lambda paper, chapter: {}])
+def test_a_sealed_report_of_another_tier_is_not_trusted(folder, audits):
+    embedded, released = (folder / "results" / tier for tier in ("embedded", "released"))
+    shutil.copytree(embedded, released)
+    receipt = released / "toy/table_1.receipt.json"
+    outputs = [path for path in receipt.parent.iterdir() if path.suffix != ".json"]
+    write_receipt(
+        receipt, artefact="toy/table_1", tier="released", inputs={}, outputs=outputs,
+        parameters={}, seed=None, code="", seconds=1, root=folder,
+    )  # fmt: skip
+    found = result_of(toy(folder), "released", folder / "results", folder, audits=audits)
+    assert len(found.faults) == 1 and found.report.state == "not_run"
