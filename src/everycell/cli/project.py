@@ -36,6 +36,8 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             is_own = type(error).__module__.startswith("everycell.")
             is_measure = command.__module__.startswith("everycell.cli.measure.")
+            if isinstance(error, BrokenPipeError):  # Typer ends quietly, as for `| head`
+                raise
             if isinstance(error, OSError) and error.errno:
                 sentence = f"{error.filename}: {error.strerror}."
             elif (

@@ -4,7 +4,7 @@ Equation 2.1: TILDE-QL(q|d) = sum over i of log P(q_i|d). P is the sigmoid of th
 masked-language-model head gives a word piece at the first position of the document; the sum goes
 over the query's word pieces, repetitions included, without the stop ids. Each document is encoded
 once; a query is only tokenised. So a score is a sum of looked-up numbers
-(`everycell.retrieval.likelihood_scores`).
+(`everycell.retrieval.term_scores.likelihood_scores`).
 
 The thesis leaves much of this open; the authors' public code (aminvenv/lexica, after ielab/TILDE)
 has the markers, the stop ids, the two-way loss and the base 10. The base is a factor of all scores

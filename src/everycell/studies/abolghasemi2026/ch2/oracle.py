@@ -20,7 +20,7 @@ from everycell.retrieval.significance import (
 from everycell.studies.abolghasemi2026.ch2.interpolation import Pairing, tuned_values
 from everycell.studies.abolghasemi2026.ch2.quality import mean_with_interval
 
-#: Rows of Table 2.4 and the name of each in :func:`~everycell.retrieval.oracle_summary`.
+#: Rows of Table 2.4 and the name of each in :func:`~everycell.retrieval.oracle.oracle_summary`.
 ORACLE_ROWS: dict[str, str] = {
     "ranking quality": "value",
     "alpha_average": "alpha_mean",
