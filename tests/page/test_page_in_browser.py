@@ -275,6 +275,7 @@ def test_a_header_sorts_up_down_and_back_and_rows_keep_their_keys(page):
 
     up = values()
     assert up == sorted(up) and header.get_attribute("aria-sort") == "ascending"
+    assert table.locator("td.v[tabindex='0']").count() == 1
     keys = table.locator("thead th.key").count()
     assert [row.locator("th").count() for row in rows.all()] == [keys] * count
     down = values()

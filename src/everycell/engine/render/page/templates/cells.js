@@ -109,11 +109,11 @@
 
   for (const table of document.querySelectorAll(".cells")) {
     for (const cell of table.querySelectorAll("[data-k]")) cell.id = `${table.dataset.id}-${cell.dataset.k}`;
-    sortable(table);
     // One stop of the Tab key for the cells of each table; the arrow keys go from cell to cell.
     for (const cell of table.querySelectorAll(".v")) cell.tabIndex = -1;
     const first = table.querySelector(".v");
     if (first) first.tabIndex = 0;
+    sortable(table);
     table.addEventListener("keydown", (event) => {
       const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
       const cell = event.target.closest("td.v");
