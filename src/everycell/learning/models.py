@@ -197,8 +197,9 @@ def load_weights(
         )
     # A damaged file ends in errors of safetensors, torch and transformers, with no common base.
     except Exception as error:
+        reason = str(error).partition("\n")[0]
         raise ModelError(
-            f"The weights of {name} cannot be read ({error}): a file in {folder} is damaged or of "
+            f"The weights of {name} cannot be read ({reason}): a file in {folder} is damaged or of "
             "another model; copy it again from the model's source."
         ) from error
     return model, sorted(report["missing_keys"])

@@ -67,7 +67,7 @@ def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str
         parsed is None
         or parsed.NAME not in _NAMES
         or not parsed.params.keys() <= {"cutoff", "rel"}
-        or not (cutoff is None or 1 <= cutoff <= 999_999)
+        or not (cutoff is None or (cutoff is not True and 1 <= cutoff <= 999_999))
     ):
         raise ValueError(
             f"The measure {str(measure)!r} is not computed on arrays: give AP, nDCG or RR, with or "

@@ -127,3 +127,12 @@ def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
     with pytest.raises(ModelError, match="only as pytorch_model.bin, .*convert-weights`"):
         load_encoder(folder, "first")
+
+
+def test_what_transformers_says_in_many_lines_is_one_sentence(bert):
+    _, folder = bert
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "no-such"}))
+    with pytest.raises(ModelError) as refusal:
+        load_encoder(folder, "first")
+    assert str(folder) in str(refusal.value) and "\n" not in str(refusal.value)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from transformers import BertForSequenceClassification
@@ -129,6 +130,14 @@ def test_a_model_with_other_labels_is_refused(inference):
     config = inference / "config.json"
     config.write_text(config.read_text().replace("neutral", "unsure"))
     with pytest.raises(ModelError, match="labels are contradiction, entailment, unsure"):
+        load_inference(inference)
+
+
+def test_a_model_without_weights_of_the_classifier_is_refused(inference):
+    weights = load_file(inference / "model.safetensors")
+    kept = {name: part for name, part in weights.items() if not name.startswith("classifier.")}
+    save_file(kept, inference / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"lack 'classifier\.bias'"):
         load_inference(inference)
 
 

@@ -212,7 +212,9 @@ def test_nothing_is_left():
         judge(run[:0], qrels)
 
 
-@pytest.mark.parametrize("measure", ["map", "ERR@5", "nDCG@0", "P", "R", "nDCG@", "nDCG@1.5"])
+@pytest.mark.parametrize(
+    "measure", ["map", "ERR@5", "nDCG@0", "P", "R", "nDCG@", "nDCG@1.5", "P@True"]
+)
 def test_an_unknown_measure_is_refused(measure):
     with pytest.raises(ValueError, match=f"measure {measure!r} is not computed"):
         evaluate(*worked_example(), [measure])

@@ -34,7 +34,13 @@ def load_inference(
     """Load an NLI model with its tokenizer, from safetensors."""
     folder = model_folder(source, network=network, revision=revision)
     kind = AutoModelForSequenceClassification
-    model, _ = load_weights(kind, folder, str(source), dtype="auto")
+    model, missing = load_weights(kind, folder, str(source), dtype="auto")
+    if missing:
+        # transformers draws what it does not find.
+        raise ModelError(
+            f"{source}: its weights lack {missing[0]!r}, so it is not an NLI model; give one that "
+            "was trained to classify."
+        )
     tokenizer = read_tokenizer(folder, str(source))
     labels = [str(name).lower() for name in model.config.id2label.values()]
     if sorted(labels) != sorted(LABELS):
