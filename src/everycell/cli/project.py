@@ -26,7 +26,7 @@ PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
     """Turn errors that explain themselves into one line and exit code 2.
 
-    These are the classes of this package, and a ValueError of a measure.
+    These are the classes of this package, and a ValueError of a command that reads a user's files.
     """
 
     @wraps(command)
@@ -35,7 +35,9 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
             command(*arguments, **options)
         except Exception as error:
             is_own = type(error).__module__.startswith("everycell.")
-            is_measure = command.__module__.startswith("everycell.cli.measure.")
+            reads_files = command.__module__.startswith(
+                ("everycell.cli.measure.", "everycell.cli.data")
+            )
             if isinstance(error, BrokenPipeError):  # Typer ends quietly, as for `| head`
                 raise
             if isinstance(error, OSError) and error.errno:
@@ -43,7 +45,7 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
             elif (
                 is_own
                 or isinstance(error, OSError)
-                or (is_measure and isinstance(error, ValueError))
+                or (reads_files and isinstance(error, ValueError))
             ):
                 sentence = str(error)
             else:

@@ -150,7 +150,8 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
             f"{path} holds more than weights, or is damaged, and was not read "
             f"({_refused(reason)}): take the model from a source that you trust, in safetensors."
         ) from None
-    except (RuntimeError, ValueError, OSError, EOFError) as error:
+    # Bytes that are no pickle may look up what is not there.
+    except (RuntimeError, ValueError, OSError, EOFError, LookupError) as error:
         raise ModelError(
             f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."
         ) from None
