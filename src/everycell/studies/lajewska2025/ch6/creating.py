@@ -17,7 +17,7 @@ from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.rag.nuggets import MEASURES, nugget_scores
 from everycell.studies.lajewska2025.ch6.nuggets import NAMES
 
-#: Decimals of `in_common`.
+#: Decimals of `shared_facts`.
 IN_COMMON_DECIMALS = {
     "found": 3,
     "found by chance": 3,
