@@ -126,6 +126,6 @@ def test_a_light_installation_measures(tmp_path):
         [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"],
         env=environment, cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "pip install 'everycell[workflow]'" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -15,14 +15,15 @@ _EXTRAS = {
 
 
 def main() -> None:
-    """Run the command; if a package is missing, say what to install and end with exit code 1."""
+    """Run the command; if a package is missing, say what to install and end with exit code 2."""
     warnings.showwarning = _warn_once
     try:
         from everycell.cli import app
 
         app()
     except ModuleNotFoundError as error:
-        sys.exit(f"everycell: {missing_module(error)}")
+        print(f"everycell: {missing_module(error)}", file=sys.stderr)
+        sys.exit(2)
 
 
 _in_full = warnings.showwarning
