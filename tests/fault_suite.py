@@ -68,7 +68,7 @@ FAULTS = {
     ),
     "receipt": (
         "receipts and results edited, moved, copied, deleted or linked",
-        "`verify` names the file; no command counts a result whose table, record or verdicts changed",
+        "`verify` names the file; no command counts a result whose table or verdicts changed",
     ),
     "users_file": (
         "damaged files of users: wrong types, encodings, columns, values, bombs",
