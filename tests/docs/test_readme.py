@@ -368,7 +368,6 @@ def test_the_study_page_counts_tests_of_repeated_ratings(mirror, tmp_path):
             for rating in EXPLANATION_RATINGS:
                 found[unit].append(anova(table, rating, [factor])["p"].item() <= 0.05)
     assert (len(constant), len(found["rows"])) == (5, 21)
-    assert (
-        f"makes 21 tests where both sides do. As printed, {sum(found['rows'])} of" in study_page()
-    )
+    assert "in 21 tests, both the factor and the rating do." in study_page()
+    assert f"As published, {sum(found['rows'])} of these" in study_page()
     assert f"With one row per worker, {sum(found['workers'])} do" in study_page()
