@@ -6,7 +6,7 @@ import pytest
 from unit.learning.test_rankers import TOY
 from workflow.project import Project
 
-RULES = "workflow/rules/abolghasemi2026/ch2.smk"
+SYSTEMS = "src/everycell/studies/abolghasemi2026/ch2/systems.py"
 LINE = '        ("e", "TILDE", name, f"tilde.{encoder}.all"),\n'
 TABLE = "results/embedded/abolghasemi2026/table_2_1.csv"
 RANKERS = "src/everycell/learning/rankers"
@@ -16,7 +16,7 @@ RANKERS = "src/everycell/learning/rankers"
 def added(clean: Project) -> Project:
     """Return a project with one more ranker."""
     (clean.folder / RANKERS / "toy.py").write_text(TOY, encoding="utf-8")
-    clean.edit(RULES, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
+    clean.edit(SYSTEMS, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
     return clean
 
 
@@ -37,7 +37,7 @@ def test_a_dry_run_trains_encodes_and_ranks_with_it(tree, added):
 
 @pytest.mark.slow
 def test_an_unknown_ranker_has_no_file(clean):
-    clean.edit(RULES, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
+    clean.edit(SYSTEMS, LINE, f'{LINE}        ("s", "Toy", encoder, f"toy.{{encoder}}.all"),\n')
     done = clean.snakemake("-n", TABLE)
     assert done.returncode != 0 and "work/concepts/runs/toy.untrained.all.run" in done.stdout
 

@@ -45,8 +45,10 @@ def put_placeholders(folder: Path) -> None:
                 name.partition("|")[0].replace("*", "")
                 for name in required_files(settings, material)
             )
-            made = [f"{value}/{name}" for name in names]
-            for name in made or [value]:
+            paths = [f"{value}/{name}" for name in names]
+            if value.startswith("data/models/"):
+                paths = [f"{value}/{name}" for name in ("config.json", "model.safetensors")]
+            for name in paths or [value]:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).touch()
 

@@ -188,4 +188,4 @@ def test_planted_dialogues(repository):
     counts = planted.truth["fault"].replace("", "none").value_counts()
     card = {row[0]: row[1] for row in rows(text) if row[1].isdigit()}
     assert card == {fault: str(count) for fault, count in counts.items()}
-    assert f"100 dialogues, {len(planted.samples)} turns" in text
+    assert f"100 dialogues with {len(planted.samples)} system turns" in text

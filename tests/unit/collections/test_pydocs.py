@@ -380,7 +380,7 @@ def test_numbers_in_the_prose_of_the_data_card(real, repository):
     words = real.documents["words"]
     of_words = (round(words.mean()), int(words.median()), int(words.quantile(0.9)))
     assert (
-        "has {} words on average, half have {} or fewer, one in ten has more than {}".format(
+        "have {} words on average; half have {} or fewer, and one in ten has more than {}".format(
             *of_words
         )
         in card
@@ -390,7 +390,7 @@ def test_numbers_in_the_prose_of_the_data_card(real, repository):
     train = split[split["split"] == "train"].merge(positives, on=["task", "query_id"])
     kept = training_positives(positives, split)["task"].value_counts()["cite"]
     before = train["task"].value_counts()["cite"]
-    assert f"that leaves {kept:,} of {before:,} pairs of cite" in card
+    assert f"this leaves {kept:,} of {before:,} pairs of cite" in card
     of = real.documents.set_index("document_id")
     shares = [
         (real.links["source_id"].map(of[column]) == real.links["target_id"].map(of[column])).mean()
