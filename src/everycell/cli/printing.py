@@ -14,6 +14,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
+from everycell.engine.conclusions import OUTCOME_NAMES
 from everycell.engine.differences import Difference
 from everycell.engine.lineage import NAME as LINEAGE
 from everycell.engine.untrusted import printable
@@ -244,19 +245,20 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
     lines = [
         f"{result.name}: {with_noun(len(result.cells), 'cell')} moved, "
         f"{with_noun(len(result.verdicts), 'verdict')} and "
-        f"{with_noun(len(result.conclusions), 'conclusion')} changed"
+        f"{with_noun(len(result.conclusions), 'claim')} changed"
         + f"; other bytes in {first_three(result.files)}"
         * bool(result.files)
     ]
     for what, moved in (
         ("", result.cells),
         ("verdict of ", result.verdicts),
-        ("conclusion ", result.conclusions),
+        ("claim ", result.conclusions),
     ):
-        lines += [
-            f"  {what}{cell.key}: {shortened(cell.old)} -> {shortened(cell.new)}"
-            for cell in moved[:limit]
-        ]
+        for cell in moved[:limit]:
+            old, new = cell.old, cell.new
+            if what == "claim ":
+                old, new = OUTCOME_NAMES.get(old or "", old), OUTCOME_NAMES.get(new or "", new)
+            lines.append(f"  {what}{cell.key}: {shortened(old)} -> {shortened(new)}")
         if len(moved) > limit:
             lines.append(f"  ... and {len(moved) - limit} more (--format json has all)")
     if not result.causes:
