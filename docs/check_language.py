@@ -1,8 +1,8 @@
 """Find banned phrases in prose, and banned names in Python code.
 
 `python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it reads what `make lint`
-checks. Prose is Markdown outside code, and the comments and strings of Python files. The lists are
-docs/banned_phrases.txt and docs/banned_names.txt.
+checks. Prose is Markdown outside code, and the comments and strings of Python files and rules. The
+lists are docs/banned_phrases.txt and docs/banned_names.txt.
 """
 
 import ast
@@ -74,11 +74,13 @@ def faults(path: Path) -> list[tuple[int, str]]:
     """All faults of a file, in order of lines."""
     text = path.read_text(encoding="utf-8")
     phrases = read_phrases(PHRASES)
-    if path.suffix != ".py":
+    if path.suffix == ".md":
         return sorted(phrase_faults(text, phrases))
+    prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
+    if path.suffix != ".py":  # Rules are not Python, but have its comments and strings.
+        return sorted(prose)
     names = {line for line in NAMES.splitlines() if line.isidentifier()}
     module = [(1, f"the module is called `{path.stem}`: use a noun.")] if path.stem in names else []
-    prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
     return sorted([*module, *prose, *name_faults(text, names)])
 
 
@@ -87,7 +89,7 @@ def checked_files() -> list[Path]:
     root = FOLDER.parent
     skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
     files = [root / name for name in ("README.md", "CONTRIBUTING.md")]
-    for folder, ending in (("docs", "md"), ("src", "py"), ("workflow", "py")):
+    for folder, ending in (("docs", "md"), ("src", "py"), ("workflow", "py"), ("workflow", "smk")):
         files += sorted((root / folder).rglob(f"*.{ending}"))
     return [path for path in files if not path.relative_to(root).as_posix().startswith((*skipped,))]
 

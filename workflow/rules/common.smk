@@ -134,7 +134,7 @@ def where(condition, large, small):
 
 
 def resource(key):
-    """Path of a released file in the cache, where `fetch` brings it."""
+    """Path of a released file in the cache, where `fetch` puts it."""
     return f"{SETTINGS.cache}/{key}"
 
 
@@ -165,7 +165,7 @@ def verdict_file(artefact, tier):
 
 
 def runnable(tier, *, paper=None, chapter=None):
-    """Artefacts that a tier can rebuild or stand in for, as a list of verdict files."""
+    """Artefacts that a tier reproduces or runs on surrogate data, as a list of verdict files."""
     return [
         verdict_file(artefact, tier)
         for artefact in all_artefacts(PAPERS)
@@ -182,9 +182,9 @@ def runnable_in_minutes(**selection):
 
 
 def declared_inputs(tier, paper, *names):
-    """Printed cells that a tier may read of a paper's artefacts: id -> selectors of their cells.
+    """Published cells that a tier may read of a paper's artefacts: id -> selectors of their cells.
 
-    A parameter, so that a change of what a card declares runs a job anew, and a change of the rest
+    A parameter, so that a change of what a card declares runs a job again, and a change of the rest
     of the card does not.
     """
     artefacts = [PAPERS[paper].artefacts[name] for name in names]
@@ -202,7 +202,7 @@ def files_below(folder, *suffixes):
 
 
 def published():
-    """Every card and every file of printed cells."""
+    """Every record and every file of published cells."""
     return [
         file
         for file in files_below("published", ".csv", ".yaml")

@@ -72,7 +72,7 @@ for batch, files in FETCHED_TOGETHER.items():
             SCRIPT
 
 
-# Corpora that come by themselves, where config.yaml says `fetch` in place of a folder.
+# Corpora that are downloaded where config.yaml has `fetch` in place of a folder.
 
 
 for fetched, known in CORPORA.items():

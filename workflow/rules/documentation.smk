@@ -49,7 +49,7 @@ rule site:
         **needs(1000, 10),
     params:
         # No inputs, which would be made again where they are out of date: a site shows what was made
-        # before it, and is built anew when that is another.
+        # before it, and is built again when that differs.
         results=hash_of_shown_results,
     message:
         "Building the site results/site"

@@ -6,7 +6,7 @@ from everycell.sources.corpora import CORPORA
 
 
 def fetched_corpus(path):
-    """Path of a corpus, or of a file of one, where `fetch_corpus.smk` brings it."""
+    """Path of a corpus, or of a file of one, where `fetch_corpus.smk` puts it."""
     return f"{SETTINGS.corpora.folder}/{path}"
 
 
@@ -44,7 +44,7 @@ def named_by_user(key, content, page, *, kind="folder", corpus=None):
     """What only the user can name, by its key in config.yaml; folders and files as paths.
 
     `content` says what is needed there, `page` which page of docs/ tells more. `corpus` is what
-    comes by itself where the key says `fetch`: "squad", or "squad/dev-v2.0.json".
+    is downloaded if the key is `fetch`: "squad", or "squad/dev-v2.0.json".
     """
     named = setting(SETTINGS, key)
     if corpus is not None and named == FETCH:
@@ -63,7 +63,7 @@ def named_by_user(key, content, page, *, kind="folder", corpus=None):
 
 
 def files_named_by_user(key, names, content, page, *, corpus=None):
-    """Files in a folder that the user names, or of a corpus that comes by itself."""
+    """Files in a folder that the user names, or of a corpus that is downloaded."""
     folder = named_by_user(key, content, page, corpus=corpus)
     is_fetched = corpus is not None and folder == Path(fetched_corpus(corpus))
     for name in names:
@@ -76,7 +76,7 @@ def files_named_by_user(key, names, content, page, *, corpus=None):
 
 
 def named_model_files(key, page, what, *, revision=None):
-    """Files of a model in a folder, or the folder in which a model of the hub comes by itself.
+    """Files of a model in a folder, or the folder into which a model of the hub is downloaded.
 
     `revision` is what the configuration says of a name that has none itself.
     """

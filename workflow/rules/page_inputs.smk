@@ -16,7 +16,7 @@ def shown_verdicts(wildcards):
     """Verdict files of the targets of this run, which the page waits for, and those on disk.
 
     What lies on disk and was not asked for is shown as it is: `before_update` keeps Snakemake from
-    making it anew. That it is among the inputs keeps them the same, whichever target is asked for
+    making it again. That it is among the inputs keeps them the same, whichever target is asked for
     next, so that the page is not drawn again.
     """
     known = TARGETS.keys() | IN_FULL.keys()

@@ -7,9 +7,9 @@ from everycell.engine.verification import FIGURE_FORMS, TABLE_FORMS
 def faces_of(outputs):
     """What the cards say of the artefacts of a job: titles, layouts, decimals, by their names.
 
-    The title of a stand-in says that it is one, so that no copy of the table can hide it.
+    The title of a result on surrogate data says so, so that no copy of the table can hide it.
 
-    A parameter, so that a change of them shows the table anew, and a change of the rest of the card
+    A parameter, so that a change of them shows the table again, and a change of the rest of the card
     (conclusions, errata) does not. It takes wildcards alone: Snakemake does not look whether a
     parameter has changed that it computes from outputs.
     """

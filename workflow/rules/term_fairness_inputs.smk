@@ -65,7 +65,7 @@ def depth_systems(wildcards):
 
 
 def depth_cutoffs(wildcards):
-    """Last rank that is measured; the print does not say how far it goes."""
+    """Last rank that is measured; the paper does not state its depth."""
     return {
         "embedded": FAIRNESS.planted.depth,
         # As many as a re-ranker has.

@@ -1,4 +1,4 @@
-# Each printed cell against its rebuilt value; conclusions and errata of the card.
+# Each published cell against its reproduced value; claims and errata of the record.
 
 
 include: "verdicts_inputs.smk"
@@ -45,7 +45,7 @@ use rule step as identity with:
         "Identifying {wildcards.material}"
 
 
-# Every erratum that printed numbers alone can show, checked by its audit.
+# Every erratum that published numbers alone can show, checked by its audit.
 use rule table as errata with:
     input:
         published=published(),
@@ -55,4 +55,4 @@ use rule table as errata with:
         **runs("errata"),
         audits=code_of_all_audits,
     message:
-        "Auditing the printed numbers"
+        "Auditing the published numbers"

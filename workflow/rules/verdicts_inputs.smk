@@ -1,4 +1,4 @@
-# Input functions of the verdicts: card, printed cells, audits and data of an artefact.
+# Input functions of the verdicts: record, published cells, audits and data of an artefact.
 from everycell.engine.full_runs import filled, identifiable
 
 
@@ -29,7 +29,7 @@ def hash_of_module(name):
 
 
 def printed_cells(wildcards):
-    """Printed cells of an artefact, where there are any."""
+    """Published cells of an artefact, if it has any."""
     cells = f"published/{wildcards.paper}/{wildcards.artefact}.csv"
     return cells if os.path.exists(cells) else []
 

@@ -1,6 +1,6 @@
 # abolghasemi2026, chapter 2: term-based ranking with contextual weights, query by example.
-# Each tier has its collection; embedded and released are stand-ins for SciDocs. The embedded one,
-# `concepts`, is made up, so that it is known what each method has to find; what needs real text
+# Each tier has its collection; embedded and released are surrogates for SciDocs. The embedded one,
+# `concepts`, is synthetic, so that the effect of each method is known; what needs real text
 # (ways to cut it, queries of two lengths) is on pydocs.
 
 
@@ -248,7 +248,7 @@ use rule table as abolghasemi2026_ch2_oracle with:
         scaling=CH2.scaling,
         alpha=CH2.alpha,
         noise_seeds=CH2.noise_seeds,
-        # The control is a row only in stand-ins; the figure beside the table always has it.
+        # The control is a row only on surrogate data; the supplementary figure always has it.
         # Of Table 2.1.
         letters={"BM25": "a", "TILDE": "e", "TILDEv2": "h"},
         control=lambda wildcards: wildcards.tier != "full",
@@ -279,7 +279,7 @@ use rule figure as abolghasemi2026_ch2_curves with:
         "Quality over the weight of BM25 (Figure 2.3, {wildcards.tier})"
 
 
-# Numbers in the print are compared; everything plotted is in a file beside.
+# Published numbers are compared; everything plotted is in a supplementary file.
 use rule figure as abolghasemi2026_ch2_curves_scidocs with:
     input:
         candidates="work/scidocs/candidates.parquet",

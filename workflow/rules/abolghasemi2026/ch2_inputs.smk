@@ -30,7 +30,7 @@ FULL = CH2.full
 #: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
 FULL_SEEDS = [SETTINGS.seed + number for number in range(FULL.seeds)]
 FIRST = f"seed-{SETTINGS.seed}"
-#: End of the name of a trained model; one that is used as it comes has none.
+#: End of the name of a trained model; a zero-shot model has none.
 A_SEED = r"\.seed-[0-9]+"
 A_SEED_OR_NONE = rf"({A_SEED})?"
 EXPANSION = expansions(CH2)
@@ -45,7 +45,7 @@ LEXICAL = Lexical(
     dirichlet=CH2.dirichlet,
     tuning=CH2.tuning,
 )
-#: Both stand-ins with links for those of SciDocs.
+#: Both surrogates of SciDocs that have links.
 LINKED = {
     "tasks": ["cite", "co-cite", "coupling"],
     "lexical": LEXICAL,
@@ -154,12 +154,12 @@ def ad_hoc_files(wildcards):
 
 
 def package_versions(packages):
-    """Versions whose documentation becomes a collection: another one makes it anew."""
+    """Versions whose documentation becomes a collection: another version builds it again."""
     return {name: version(PACKAGES[name]) for name in packages}
 
 
 def is_zero_shot_on_scidocs(wildcards):
-    """Whether the wildcard's model is used as it comes."""
+    """Whether the wildcard's model is used zero-shot."""
     return wildcards.trained_on == "zero-shot"
 
 

@@ -72,7 +72,7 @@ use rule table as abolghasemi2026_ch3_test_sets with:
 
 
 # New last utterances for some dialogues, by a language model and by rules. Answers are recorded; the
-# committed record has those that a run with the defaults needs, but for a few that are asked anew.
+# committed record has those that a run with the defaults needs, but for a few that are requested again.
 use rule torch_step as abolghasemi2026_ch3_generate with:
     input:
         **generation_inputs(),
@@ -118,7 +118,7 @@ use rule torch_step as abolghasemi2026_ch3_generate_planted with:
 
 
 # Table 3.4: share of the generated utterances that flip the label; beside it generators that run
-# here, under a stand-in judge.
+# here, under a surrogate judge.
 use rule table as abolghasemi2026_ch3_success with:
     input:
         main=resource(CAUSE_FILES["main"]),
@@ -141,7 +141,7 @@ use rule table as abolghasemi2026_ch3_success with:
         "Success of generating counterfactuals (Table 3.4)"
 
 
-# The stand-ins of Tables 3.4 and 3.5, on planted dialogues.
+# Tables 3.4 and 3.5 on surrogate data: planted dialogues.
 use rule table as abolghasemi2026_ch3_planted_success with:
     input:
         samples="work/satisfaction/embedded/samples.parquet",
@@ -177,7 +177,7 @@ use rule table as abolghasemi2026_ch3_implied with:
         "What the printed rows of Table 3.6 imply"
 
 
-# Dialogues with planted satisfaction: the embedded stand-in, in the same form.
+# Dialogues with planted satisfaction: the embedded surrogate data, in the same form.
 use rule step as abolghasemi2026_ch3_planted with:
     output:
         samples="work/satisfaction/planted.parquet",

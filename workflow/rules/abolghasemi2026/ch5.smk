@@ -11,7 +11,7 @@ PLANTED_PREFERENCE = {
     "shown": ATTRIBUTION.planted.shown,
     "odds": ATTRIBUTION.planted.model_dump(include={"skill", "base"}),
 }
-#: Printed tables from which others are derived.
+#: Published tables from which others are derived.
 ATTRIBUTION_TABLES = [
     "table_5_1",
     "table_5_2",
@@ -41,7 +41,7 @@ use rule table as abolghasemi2026_ch5_derived with:
         **runs("abolghasemi2026/ch5/derived"),
         declared=declared_inputs("embedded", "abolghasemi2026", *ATTRIBUTION_TABLES),
     message:
-        "Attribution bias and counts from other printed tables (Tables 5.3, 5.5, 5.11, 5.12)"
+        "Attribution bias and counts from other published tables (Tables 5.3, 5.5, 5.11, 5.12)"
 
 
 # A control with a known bias, on short queries for docstrings and what BM25 finds for them.

@@ -125,7 +125,7 @@ use rule asking_step as abolghasemi2026_ch5_ask with:
         "Asking {wildcards.model} to answer and to cite ({wildcards.bench})"
 
 
-# The control sees questions and documents of the same kind, k documents as in the print.
+# The control sees questions and documents of the same kind, k documents as published.
 use rule step as abolghasemi2026_ch5_control with:
     input:
         questions="work/attribution/nq/questions.parquet",

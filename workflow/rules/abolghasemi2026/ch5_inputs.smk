@@ -149,8 +149,8 @@ def attribution_answers(tier, ending):
     return files
 
 
-#: Results of attribution bias that a tier makes of its answers, beside Table 5.1. Other ones of the
-#: embedded tier follow from printed tables; MS MARCO is the full tier's.
+#: Results of attribution bias that a tier makes of its answers, next to Table 5.1. Other ones of the
+#: embedded tier follow from published tables; MS MARCO is the full tier's.
 ATTRIBUTION_RESULTS = {
     "embedded": ["table_5_2", "table_5_4", "table_5_6", "figure_5_9"],
     "released": [
@@ -166,7 +166,7 @@ ATTRIBUTION_RESULTS = {
 }
 
 
-#: What stands beside Table 5.1: tables, figures.
+#: Supplementary tables and figures of Table 5.1.
 ATTRIBUTION_BESIDE = {
     "embedded": (["intervals", "answers", "truth", "bias"], ["planted", "cited"]),
     "released": (["intervals", "answers", "readings", "truth", "bias"], []),

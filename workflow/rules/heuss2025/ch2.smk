@@ -32,7 +32,7 @@ use rule table as heuss2025_ch2_list_numbers with:
         "Numbers of lists of TREC Fair Ranking (section 2.5)"
 
 
-# A stand-in for the released lists, whose outliers are known.
+# Surrogates of the released lists, with known outliers.
 use rule step as heuss2025_ch2_planted with:
     output:
         train="work/heuss2025/ch2/planted/{dataset}_train.csv",

@@ -32,7 +32,7 @@ RANKS = {"2": 10, "3": None}
 
 
 def trainings(wildcards):
-    """Number of trainings; two show what seeds do to a stand-in."""
+    """Number of trainings; two show the effect of seeds on surrogate data."""
     return 2 if wildcards.tier == "embedded" else FAIR_EXPOSURE.seeds
 
 

@@ -1,6 +1,6 @@
 # heuss2025, chapter 3: less bias within the uncertainty of scores (PUFR).
 # Rankers by folds of CAsT's conversations -> scores with deviations -> methods by strength -> table,
-# figures. Released, a stand-in on CAsT; full, MS MARCO with the user's ranker or its scores.
+# figures. Released, surrogate data from CAsT; full, MS MARCO with the user's ranker or its scores.
 
 
 include: "ch3_inputs.smk"
@@ -147,7 +147,7 @@ use rule figure as heuss2025_ch3_crossings with:
         **runs("heuss2025/ch3/crossings"),
         names=ranker_names,
         alphas=[1.0, 2.0],
-        # The lists of the stand-in are no longer.
+        # The lists of the surrogate data are not longer.
         ranks=of_tier({"released": 90, "full": 100}),
     message:
         "Score intervals that meet (Figure 3.2, {wildcards.tier})"

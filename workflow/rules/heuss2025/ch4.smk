@@ -36,7 +36,7 @@ use rule step as heuss2025_ch4_attributions with:
         **runs("heuss2025/ch4/attributions"),
         declared=TALENT_SEARCH_CELLS,
         samples=3000,
-        # The text draws 100; how much such draws differ stands beside the figures.
+        # The text draws 100; a supplementary table shows how much such draws differ.
         samples_of_text=100,
         draws=20,
         seed=SETTINGS.seed,

@@ -171,7 +171,7 @@ use rule table as heuss2025_ch5_stated with:
         **runs("heuss2025/ch5/stated_numbers"),
         declared=declared_inputs("embedded", "heuss2025", "table_5_2", "text_5_5"),
     message:
-        "Stated numbers from other printed ones (section 5.5)"
+        "Stated numbers from other published ones (section 5.5)"
 
 
 use rule table as heuss2025_ch5_reported_nq with:

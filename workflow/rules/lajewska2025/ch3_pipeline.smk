@@ -133,7 +133,7 @@ use rule step as cast_rerank with:
         "Fusing and re-ranking runs on the CAsT passages"
 
 
-# Section 3.4 with the pipeline: a stand-in, since its passages and rankers are not the thesis's.
+# Section 3.4 with the pipeline, on surrogate data: its passages and rankers are not the thesis's.
 use rule table as lajewska2025_ch3_pipeline with:
     input:
         queries="work/castturns/queries.parquet",

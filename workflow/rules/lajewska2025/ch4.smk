@@ -125,7 +125,7 @@ use rule figure as lajewska2025_ch4_ratings_by_query with:
         "Ratings by query (Figure 4.3)"
 
 
-# Stand-in: the ANOVA of Table 4.8 on simulated studies with a planted effect.
+# Surrogate data: the ANOVA of Table 4.8 on simulated studies with a planted effect.
 use rule table as lajewska2025_ch4_simulation with:
     output:
         **table_files(figures=["power"]),

@@ -254,7 +254,7 @@ use rule cached_step as answerability_frozen with:
         strengths=[100.0, 1000.0, 10000.0, 100000.0],
         seed=SETTINGS.seed,
     message:
-        "Answers in the sentences of test passages (MiniLM as it comes)"
+        "Answers in the sentences of test passages (MiniLM, zero-shot)"
 
 
 # Table 5.6: accuracy of the released predictions, and of classifiers that were trained here.

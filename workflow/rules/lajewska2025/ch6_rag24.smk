@@ -110,7 +110,7 @@ use rule asking_step as lajewska2025_ch6_assign with:
 
 
 # What language models of the user's say that responses support: of the released ones, or of those
-# that were written anew.
+# that were written again.
 use rule asking_step as lajewska2025_ch6_judge_again with:
     input:
         labels=nugget_labels(),
@@ -136,7 +136,7 @@ use rule asking_step as lajewska2025_ch6_judge_again with:
         "What responses support, by {wildcards.model}"
 
 
-# Table 6.7; where responses were written anew also their scores by new nuggets.
+# Table 6.7; where responses were written again also their scores by new nuggets.
 use rule table as lajewska2025_ch6_judged_again with:
     input:
         labels=judges_named("work/ginger/full/judged", "parquet"),

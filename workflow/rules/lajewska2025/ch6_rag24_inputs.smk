@@ -2,7 +2,7 @@
 from everycell.collections.nugget_labels import JUDGES
 from everycell.collections.trec_rag import TOPICS, run_file, segment_files
 
-#: Whether responses to TREC RAG 2024 are written anew; else the released ones are judged.
+#: Whether responses to TREC RAG 2024 are written again; else the released ones are judged.
 WRITTEN_ANEW = GINGER.full.trec_rag is not None
 
 
@@ -21,7 +21,7 @@ def rag_files(wildcards):
 
 
 def segment_sizes(wildcards):
-    """Size of each file of segments, so that other files are read anew."""
+    """Size of each file of segments, so that other files are read again."""
     return {path.name: path.stat().st_size for path in segment_files(rag_folder())}
 
 

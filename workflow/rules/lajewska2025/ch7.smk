@@ -72,7 +72,7 @@ use rule table as lajewska2025_ch7_text with:
         "Numbers of the text of section 7.3"
 
 
-# Stand-in: the ANOVA of Table 7.4 on simulated studies with a planted effect.
+# Surrogate data: the ANOVA of Table 7.4 on simulated studies with a planted effect.
 use rule table as lajewska2025_ch7_simulation with:
     output:
         **table_files(figures=["power"]),
