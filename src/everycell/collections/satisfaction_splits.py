@@ -92,9 +92,9 @@ def counterfactuals(
 
     Examples
     --------
-    >>> asked = ("USER", "A taxi?")
-    >>> main = [Sample("toy-1", "toy", (asked, ("SYSTEM", "At 8.")), True)]
-    >>> generated = [Sample("x", "toy", (asked, ("SYSTEM", "A train?")), False)]
+    >>> request = ("USER", "A taxi?")
+    >>> main = [Sample("toy-1", "toy", (request, ("SYSTEM", "At 8.")), True)]
+    >>> generated = [Sample("x", "toy", (request, ("SYSTEM", "A train?")), False)]
     >>> [sample.id for sample in counterfactuals(main, generated)]
     ['toy-1-cf']
     >>> counterfactuals(main, main)

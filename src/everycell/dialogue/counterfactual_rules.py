@@ -107,12 +107,12 @@ def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
 
     Examples
     --------
-    >>> asked = ("USER", "A table on Friday for 3 people?")
-    >>> booked = Sample("1", "toy", (asked, ("SYSTEM", "It is booked for Friday.")), True)
+    >>> request = ("USER", "A table on Friday for 3 people?")
+    >>> booked = Sample("1", "toy", (request, ("SYSTEM", "It is booked for Friday.")), True)
     >>> made = rewrite_by_rule(booked, seed=1)
     >>> made.raw, made.text
     ('not answered', 'That did not work, and I cannot say why. Please try again another day.')
-    >>> failed = Sample("2", "toy", (asked, ("SYSTEM", "We have no taxis.")), False)
+    >>> failed = Sample("2", "toy", (request, ("SYSTEM", "We have no taxis.")), False)
     >>> rewrite_by_rule(failed, seed=3).text
     'Your booking is made: Friday, 3 people. The reference is WGUFLL.'
     """

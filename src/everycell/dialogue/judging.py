@@ -180,8 +180,8 @@ def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     --------
     >>> labels = pd.DataFrame({"benchmark": "toy", "counterfactual": True, "fault": "",
     ...                        "intended": [0, 0, 1, 1], "satisfied": [0, 1, 1, 1]})
-    >>> found = compare_generators({"toy": labels}).set_index(["row", "metric"])["value"]
-    >>> found["Overall"].round(1).tolist()
+    >>> result = compare_generators({"toy": labels}).set_index(["row", "metric"])["value"]
+    >>> result["Overall"].round(1).tolist()
     [4.0, 4.0, 3.0, 75.0, 30.1, 95.4]
     """
     rows = []

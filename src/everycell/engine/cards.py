@@ -401,7 +401,7 @@ class Card(CardFileModel):
 
 
 def table_beside(name: str) -> tuple[str, str]:
-    """Artefact that a table stands beside, and the table's suffix; either may be empty."""
+    """Artefact of a supplementary table, and the table's suffix; either may be empty."""
     owner, dot, suffix = name.partition(".")
     if dot or re.match("(table|figure|text)_", name):
         return owner, suffix

@@ -75,7 +75,7 @@ class ResultJob(Job):
     def write_beside(
         self, table: pd.DataFrame, name: str, decimals: dict[str, int], artefact: str = ""
     ) -> None:
-        """Write a table that stands beside the artefact's own, under the title of its card.
+        """Write a supplementary table of the artefact, under the title of its card.
 
         `artefact` names a further one, beside which it stands.
         """
@@ -97,7 +97,7 @@ class ResultJob(Job):
         )
 
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
-        """Write a figure with the data that it plots; `name` for one that stands beside."""
+        """Write a figure with the data that it plots; `name` for a supplementary one."""
         from everycell.engine.files import write_atomically
         from everycell.engine.render.figure_files import save_figure
 

@@ -38,7 +38,7 @@ class Spread(NamedTuple):
 
 
 def summarised(cells: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Table of the spread over seeds, to stand beside a table of means."""
+    """Supplementary table of the spread over seeds, for a table of means."""
     rows = []
     for key, values in cells.groupby(list(keys), sort=False, dropna=False)["value"]:
         numbers = values.astype(float)

@@ -194,9 +194,9 @@ def put_ranks(scores, last_is_first, outputs):
     Examples
     --------
     >>> import numpy as np
-    >>> found = np.empty((1, 3), dtype=np.int64)
-    >>> put_ranks(np.array([[0.5, 0.9, 0.5]]), False, found)
-    >>> found.tolist()
+    >>> result = np.empty((1, 3), dtype=np.int64)
+    >>> put_ranks(np.array([[0.5, 0.9, 0.5]]), False, result)
+    >>> result.tolist()
     [[2, 1, 3]]
     """
     rankings, documents = scores.shape

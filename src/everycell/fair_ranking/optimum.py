@@ -217,8 +217,8 @@ def generate_rankings(
     --------
     >>> together = lambda rankings: (rankings < 2).all(axis=1)
     >>> start = Policy(np.array([[0, 1], [2, 3]]), np.array([0.5, 0.5]))
-    >>> found = generate_rankings([0.5, 0.5, 0.5, 0.5], [1.0, 1.0], together, start)
-    >>> found.avoided, found.exact
+    >>> result = generate_rankings([0.5, 0.5, 0.5, 0.5], [1.0, 1.0], together, start)
+    >>> result.avoided, result.exact
     (0.0, True)
     """
     required, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)

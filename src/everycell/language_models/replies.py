@@ -110,9 +110,9 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
     Examples
     --------
     >>> from everycell.language_models.settings import Decoding
-    >>> asked = Request(prompt="1 + 1 = ", decoding=Decoding())
+    >>> request = Request(prompt="1 + 1 = ", decoding=Decoding())
     >>> reply = b'{"choices": [{"text": "2", "finish_reason": "stop"}], "model": "toy"}'
-    >>> answer = parse_answer(reply, asked, Identity(name="toy"))
+    >>> answer = parse_answer(reply, request, Identity(name="toy"))
     >>> answer.text, answer.finish, answer.served_by
     ('2', 'stop', 'toy')
     """

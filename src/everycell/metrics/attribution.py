@@ -220,8 +220,8 @@ def paired_difference(
 
     Examples
     --------
-    >>> found = paired_difference([1, 1, 1, 0, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1, 0, 0], seed=1)
-    >>> found.mean, found.low > 0, found.p < 0.05
+    >>> result = paired_difference([1, 1, 1, 0, 1, 1, 1, 1], [0, 1, 0, 0, 0, 1, 0, 0], seed=1)
+    >>> result.mean, result.low > 0, result.p < 0.05
     (0.625, True, True)
     """
     values, opposite = _pair(first, second)

@@ -60,8 +60,8 @@ def compare_fairness(
     ...     )
     ...     for name, documents in lists.items()
     ... }
-    >>> found = compare_fairness(reports, "biased", ["TExFAIR"])
-    >>> found[["run", "queries", "difference", "p", "p_holm"]].round(3).values.tolist()
+    >>> result = compare_fairness(reports, "biased", ["TExFAIR"])
+    >>> result[["run", "queries", "difference", "p", "p_holm"]].round(3).values.tolist()
     [['neutral', 3, 0.667, 0.184, 0.184]]
     """
     if baseline not in reports:

@@ -94,8 +94,8 @@ def fairness(
     --------
     >>> import everycell
     >>> counts = pd.DataFrame({"length": [5, 5], "f": [1, 0], "m": [0, 2]}, index=["d1", "d2"])
-    >>> found = everycell.fairness({"q": {"d1": 2.0, "d2": 1.0}}, counts, k=2)
-    >>> found.means[["k", "TExFAIR", "AWRF"]].round(3).values.tolist()
+    >>> result = everycell.fairness({"q": {"d1": 2.0, "d2": 1.0}}, counts, k=2)
+    >>> result.means[["k", "TExFAIR", "AWRF"]].round(3).values.tolist()
     [[2.0, 0.884, 0.226]]
     """
     cutoffs = [*k] if isinstance(k, Iterable) else [index(k)]

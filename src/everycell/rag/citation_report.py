@@ -219,8 +219,8 @@ def arm_differences(
     ...         for n, number in enumerate(cited)
     ...     ]
     >>> both = answers("human", [1, 1, 1, 2]) + answers("llm", [1, 2, 2, 1])
-    >>> found = arm_differences(both, [("human", "llm")])
-    >>> found[["measure", "sensitivity", "bias"]].values.tolist()
+    >>> result = arm_differences(both, [("human", "llm")])
+    >>> result[["measure", "sensitivity", "bias"]].values.tolist()
     [['precision', 0.75, 0.25], ['recall', 0.75, 0.25]]
     """
     frame = answer_frame(answers, strays=strays).set_index("question")

@@ -156,8 +156,8 @@ def grounded_prompt(template: Template, question: str, texts: Sequence[str]) -> 
 
     Examples
     --------
-    >>> asked = grounded_prompt(read_template(), "Where?", ["In Holland."])
-    >>> asked[-1].content.splitlines()[-3:]
+    >>> request = grounded_prompt(read_template(), "Where?", ["In Holland."])
+    >>> request[-1].content.splitlines()[-3:]
     ['[1] In Holland.', '', 'Question: Where?']
     """
     return templates.fill(

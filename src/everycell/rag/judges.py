@@ -53,8 +53,8 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
     >>> scores = pd.DataFrame({"judge": ["a"] * 4 + ["b"] * 4, "run": list("xyxy") * 2,
     ...                        "topic": list("1122") * 2,
     ...                        "value": [0.1, 0.2, 0.3, 0.5, 0.2, 0.4, 0.5, 0.8]})
-    >>> found = judge_agreement(scores).set_index("metric")["value"]
-    >>> round(float(found["mean difference"]), 3), round(float(found["tau, systems"]), 3)
+    >>> result = judge_agreement(scores).set_index("metric")["value"]
+    >>> round(float(result["mean difference"]), 3), round(float(result["tau, systems"]), 3)
     (-0.2, 1.0)
     """
     wide = _by_judge(scores)

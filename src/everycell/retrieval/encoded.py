@@ -67,8 +67,8 @@ class Encoded:
 
         Examples
         --------
-        >>> found = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
-        >>> found.score(pd.DataFrame({"query": "q", "document": ["b", "a"]})).values.tolist()
+        >>> result = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
+        >>> result.score(pd.DataFrame({"query": "q", "document": ["b", "a"]})).values.tolist()
         [['q', 'b', 0.5], ['q', 'a', 1.0]]
         """
         rows = [
@@ -83,8 +83,8 @@ class Encoded:
 
         Examples
         --------
-        >>> found = Encoded("vectors", np.eye(3), np.array([[1.0, 0.5, 0.5]]), list("abc"), ["q"])
-        >>> found.search(["q"], 2).values.tolist()
+        >>> result = Encoded("vectors", np.eye(3), np.array([[1.0, 0.5, 0.5]]), list("abc"), ["q"])
+        >>> result.search(["q"], 2).values.tolist()
         [['q', 'a', 1.0], ['q', 'c', 0.5]]
         """
         if k < 1:

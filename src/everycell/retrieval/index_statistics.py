@@ -37,9 +37,9 @@ def check_statistics(statistics: Statistics, expected: Mapping[str, int | str], 
 
     Examples
     --------
-    >>> found = Statistics(2, 0, 7, 5, "d1c9")
-    >>> check_statistics(found, {"documents": 2, "tokens": 7}, "pydocs, word pieces")
-    >>> check_statistics(found, {"documents": 3}, "pydocs, word pieces")
+    >>> result = Statistics(2, 0, 7, 5, "d1c9")
+    >>> check_statistics(result, {"documents": 2, "tokens": 7}, "pydocs, word pieces")
+    >>> check_statistics(result, {"documents": 3}, "pydocs, word pieces")
     Traceback (most recent call last):
     ValueError: The index 'pydocs, word pieces' has documents = 2, but 3 is expected: build it
     again from the right documents, or correct the expected count.

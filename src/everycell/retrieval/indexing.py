@@ -38,8 +38,8 @@ def build_index(
     Examples
     --------
     >>> folder = Path(tempfile.mkdtemp()) / "index"
-    >>> found = build_index([("d1", ["embed", "##ding"]), ("d2", ["embed"]), ("d3", [])], folder)
-    >>> found.documents, found.empty_documents, found.tokens, found.distinct_terms
+    >>> result = build_index([("d1", ["embed", "##ding"]), ("d2", ["embed"]), ("d3", [])], folder)
+    >>> result.documents, result.empty_documents, result.tokens, result.distinct_terms
     (3, 1, 3, 2)
     """
     folder = Path(folder)

@@ -83,10 +83,10 @@ def interpolate_runs(
     >>> first = pd.DataFrame(rows, columns=["query", "document", "score"])
     >>> second = first.assign(score=[1.0, 2.0, 3.0] * 4)
     >>> qrels = first[["query", "document"]].assign(relevance=[1, 0, 0, 0, 0, 1] * 2)
-    >>> found = interpolate_runs(first, second, qrels, ["RR"], folds=2, noise_seeds=2)
-    >>> found.means.set_index("ranking")["value"].round(2).head(2).to_dict()
+    >>> result = interpolate_runs(first, second, qrels, ["RR"], folds=2, noise_seeds=2)
+    >>> result.means.set_index("ranking")["value"].round(2).head(2).to_dict()
     {'first': 0.67, 'second': 0.67}
-    >>> float(found.means.set_index("ranking").loc["oracle", "value"])
+    >>> float(result.means.set_index("ranking").loc["oracle", "value"])
     1.0
     """
     if missing_topics not in ("error", "drop"):

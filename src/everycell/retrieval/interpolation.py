@@ -146,8 +146,8 @@ class Sweep:
 
         Examples
         --------
-        >>> found = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])})
-        >>> found.at(1.0).to_dict("index")
+        >>> result = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])})
+        >>> result.at(1.0).to_dict("index")
         {'q': {'MAP': 1.0}}
         """
         if alpha not in self.alphas:
@@ -213,8 +213,8 @@ def sweep(
     >>> from everycell.retrieval.judged_lists import judge
     >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
     >>> lists = judge(qrels, qrels)
-    >>> found = sweep(lists, [[3.0, 1, 2]], [[1.0, 3, 2.5]], ["RR"], alphas=[0, 0.5, 1])
-    >>> found.means()["RR"].round(3).tolist()
+    >>> result = sweep(lists, [[3.0, 1, 2]], [[1.0, 3, 2.5]], ["RR"], alphas=[0, 0.5, 1])
+    >>> result.means()["RR"].round(3).tolist()
     [0.5, 1.0, 0.5]
     """
     own_first, own_second = (np.asarray(s, dtype=np.float64) for s in (first, second))

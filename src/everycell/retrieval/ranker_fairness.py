@@ -42,8 +42,8 @@ def measure_rankers(
     --------
     >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
     >>> counts = pd.DataFrame({"f": [1, 0], "m": [0, 0], "length": [5, 5]}, index=["a", "b"])
-    >>> found = measure_rankers([("BM25", run)], counts, k=2)
-    >>> found["BM25"]["NFaiRR"].round(3).tolist()
+    >>> result = measure_rankers([("BM25", run)], counts, k=2)
+    >>> result["BM25"]["NFaiRR"].round(3).tolist()
     [1.0]
     """
     values = {}
@@ -98,8 +98,8 @@ def ranker_means(
     >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
     >>> bm25 = pd.DataFrame({"NFaiRR": [0.5, 0.6, 0.7], "TExFAIR": [0.4, 0.6, 0.8]}, index=queries)
     >>> ance = bm25.assign(NFaiRR=[0.6, 0.69, 0.81])
-    >>> found = ranker_means({"BM25": bm25, "ANCE": ance}, baseline="BM25")
-    >>> found[["system", "metric", "value", "marker"]].round(2).values.tolist()
+    >>> result = ranker_means({"BM25": bm25, "ANCE": ance}, baseline="BM25")
+    >>> result[["system", "metric", "value", "marker"]].round(2).values.tolist()
     [['BM25', 'NFaiRR', 0.6, ''], ['BM25', 'TExFAIR', 0.6, ''],
      ['ANCE', 'NFaiRR', 0.7, '‡'], ['ANCE', 'TExFAIR', 0.6, '']]
     """
@@ -145,8 +145,8 @@ def tests_against(
     >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
     >>> bm25 = pd.DataFrame({"NFaiRR": [0.5, 0.6, 0.7]}, index=queries)
     >>> ance = pd.DataFrame({"NFaiRR": [0.4, 0.51, 0.59]}, index=queries)
-    >>> found = tests_against({"BM25": bm25, "ANCE": ance}, "BM25")
-    >>> found[["measure", "metric", "value"]].round(3).values.tolist()
+    >>> result = tests_against({"BM25": bm25, "ANCE": ance}, "BM25")
+    >>> result[["measure", "metric", "value"]].round(3).values.tolist()
     [['NFaiRR', 'difference', -0.1], ['NFaiRR', 'p', 0.003], ['NFaiRR', 'p_corrected', 0.003]]
     """
     rows = []

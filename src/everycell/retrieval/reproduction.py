@@ -78,10 +78,10 @@ def compare_runs(
     >>> run = pd.DataFrame({"query": ["q", "q", "r"], "document": list("aba"), "score": [2., 1, 1]})
     >>> qrels = pd.DataFrame({"query": ["q", "r"], "document": ["b", "a"], "relevance": 1})
     >>> turned = run.assign(score=[1.0, 2, 1])
-    >>> found = compare_runs(run, turned, qrels, ["MAP"], depths=[2])
-    >>> found.order.round(3).to_dict("index")
+    >>> result = compare_runs(run, turned, qrels, ["MAP"], depths=[2])
+    >>> result.order.round(3).to_dict("index")
     {2: {'topics': 2, 'kendall_tau_union': -1.0, 'rbo': 0.9}}
-    >>> found.scores.round(3).to_dict("index")
+    >>> result.scores.round(3).to_dict("index")
     {'MAP': {'topics': 2, 'original': 0.75, 'reproduced': 1.0, 'rmse': 0.354, 'p_paired': 0.5,
              'p_unpaired': 0.423}}
     """

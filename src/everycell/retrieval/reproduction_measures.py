@@ -156,9 +156,9 @@ def effect_agreement(
     --------
     >>> def mean_ap(*values):
     ...     return pd.DataFrame({"MAP": values}, index=["q1", "q2"])
-    >>> found = effect_agreement(
+    >>> result = effect_agreement(
     ...     mean_ap(0.2, 0.4), mean_ap(0.4, 0.6), mean_ap(0.1, 0.3), mean_ap(0.2, 0.4))
-    >>> found[["effect_ratio", "delta_relative_improvement"]].round(3).values.tolist()
+    >>> result[["effect_ratio", "delta_relative_improvement"]].round(3).values.tolist()
     [[0.5, 0.167]]
     """
     experiments = {

@@ -67,8 +67,8 @@ def supported_cells(
     >>> from everycell.statistics.effect_size import CULPEPPER
     >>> frame = pd.DataFrame({"rating": [1, 2, 4, 3, 2, 4], "a": list("001111"),
     ...                       "b": list("000011")})
-    >>> found = supported_cells(frame, ["rating"], ["a", "b"], CULPEPPER)
-    >>> found[found["metric"] == "df"]["value"].tolist()
+    >>> result = supported_cells(frame, ["rating"], ["a", "b"], CULPEPPER)
+    >>> result[result["metric"] == "df"]["value"].tolist()
     [1, 1, 0]
     """
     values = [check_response(data, response, factors) for response in responses]

@@ -34,8 +34,8 @@ def clustered_correlation(
 
     >>> data = pd.DataFrame(
     ...     {"x": [1, 2, 3, 7, 8, 9], "y": [3, 2, 1, 9, 8, 7], "of": list("aaabbb")})
-    >>> found = clustered_correlation(data, "x", "y", "of")
-    >>> [round(found[name], 2) for name in ("n", "r", "low", "high")]
+    >>> result = clustered_correlation(data, "x", "y", "of")
+    >>> [round(result[name], 2) for name in ("n", "r", "low", "high")]
     [6, 0.86, -1.0, 0.86]
     """
     row = pearson(data[[x, y]], [(x, y)], confidence=confidence).iloc[0]

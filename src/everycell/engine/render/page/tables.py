@@ -138,7 +138,7 @@ def printed_table(artefact: Artefact) -> dict[str, Any]:
 
 
 def companion_table(path: Path, title: str, names: Mapping[str, str] = {}) -> dict[str, Any] | None:
-    """Read a table that stands beside; counts are shown whole, else four significant digits.
+    """Read a supplementary table; counts are shown whole, else four significant digits.
 
     `names` are those of its artefact's card.
     """

@@ -38,8 +38,8 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
     Examples
     --------
     >>> frame = pd.DataFrame({"MAP": [0.2, 0.4]}, index=["q1", "q2"])
-    >>> found = mean_over_seeds([{"cite": {"a": frame, "e": frame}}, {"cite": {"e": frame + 0.2}}])
-    >>> {row: values["MAP"].round(2).tolist() for row, values in found["cite"].items()}
+    >>> result = mean_over_seeds([{"cite": {"a": frame, "e": frame}}, {"cite": {"e": frame + 0.2}}])
+    >>> {row: values["MAP"].round(2).tolist() for row, values in result["cite"].items()}
     {'a': [0.2, 0.4], 'e': [0.3, 0.5]}
     """
     first, *other_trainings = trainings

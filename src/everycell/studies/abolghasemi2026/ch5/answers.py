@@ -185,8 +185,8 @@ def cite_always_first(answers: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> columns = {"generator": "toy", "gold": [1, 2]}
-    >>> found = cite_always_first(pd.DataFrame(columns))
-    >>> found[["generator", PRECISION]].values.tolist()
+    >>> result = cite_always_first(pd.DataFrame(columns))
+    >>> result[["generator", PRECISION]].values.tolist()
     [['always [1] (toy)', 1.0], ['always [1] (toy)', 0.0]]
     """
     right = answers["gold"] == 1

@@ -120,8 +120,8 @@ def interval_table(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     ...     "relevant_author": "LLM", "nonrelevant_author": "Human", "k": 2, "rag_mode": "Vanilla",
     ...     "mode_relevant": "", "mode_nonrelevant": "", "metric": "AC relevant", "value": 0.5,
     ...     "low": 0.25, "high": 0.75, "p": None, "citations": 7, "pairs": None})
-    >>> found = interval_table({"table_5_6": ChapterTable(MODE, rows)})
-    >>> found[["table", "measure", "metric", "value"]].values.tolist()[:2]
+    >>> result = interval_table({"table_5_6": ChapterTable(MODE, rows)})
+    >>> result[["table", "measure", "metric", "value"]].values.tolist()[:2]
     [['Table 5.6', 'AC relevant', 'value', 0.5], ['Table 5.6', 'AC relevant', 'low', 0.25]]
     """
     titled = []

@@ -33,9 +33,9 @@ def questions_to_try(
 
     Examples
     --------
-    >>> found = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
+    >>> result = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
     >>> texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
-    >>> [each.id for each in questions_to_try(found, texts, longest=3, limit=None, seed=1)]
+    >>> [each.id for each in questions_to_try(result, texts, longest=3, limit=None, seed=1)]
     ['q2']
     """
     drawn = pd.Series(questions, dtype=object).sample(frac=1, random_state=seed)

@@ -132,8 +132,8 @@ def sensitivity_significance(
     >>> quality = pd.DataFrame(rows, columns=[*SETTING, "rag_mode", "metric", "value"])
     >>> cas = pd.DataFrame([("NQ", "toy", "Human", "LLM", "CAS delta recall", 9.0)],
     ...                    columns=[*SETTING, "metric", "value"])
-    >>> found = sensitivity_significance(quality, cas, 500)
-    >>> found[["significant", "p"]].round(3).values.tolist()
+    >>> result = sensitivity_significance(quality, cas, 500)
+    >>> result[["significant", "p"]].round(3).values.tolist()
     [['yes', 0.011]]
     """
     keys = [*SETTING, "metric"]

@@ -124,11 +124,11 @@ def make_request(
     >>> from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_template
     >>> both = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
     >>> setting = study_settings(2, [])[0]
-    >>> asked = Presentation(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
+    >>> request = Presentation(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
     >>> said = {("d7", "Human"): "Rye is a grass.", ("d3", "LLM"): "Delft is old."}
-    >>> found = make_request(asked, question="How old is Delft?", templates=both,
+    >>> result = make_request(request, question="How old is Delft?", templates=both,
     ...     text=lambda document, author: said[document, author], decoding=Decoding())
-    >>> found.prompt[-1].content.splitlines()[-4:-2]
+    >>> result.prompt[-1].content.splitlines()[-4:-2]
     ['[1] (author: Human) Rye is a grass.', '[2] (author: LLM) Delft is old.']
     """
     setting, arm, instance = presentation

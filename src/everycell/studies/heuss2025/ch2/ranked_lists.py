@@ -139,8 +139,8 @@ def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str,
     Examples
     --------
     >>> items = best_items([3.0, 1.0, 2.0], [0, 1, 0], [0.0, 0.0, 0.0], items=2)
-    >>> found = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, outlier_ranks=2)
-    >>> found["NDCG@5"], found["EE-L"]
+    >>> result = measures(Policy(np.array([[0, 1]]), np.ones(1)), items, outlier_ranks=2)
+    >>> result["NDCG@5"], result["EE-L"]
     (0.0, nan)
     """
     count, ranks = len(items.scores), policy.rankings.shape[1]
@@ -168,8 +168,8 @@ def measure_policies(
     Examples
     --------
     >>> items = best_items(np.arange(12.0), [1] + [0] * 11, np.arange(12.0), items=60)
-    >>> found = measure_policies([items], Setup(ranks=10), np.random.default_rng(1))
-    >>> found.shape
+    >>> result = measure_policies([items], Setup(ranks=10), np.random.default_rng(1))
+    >>> result.shape
     (6, 8)
     """
     return pd.DataFrame(

@@ -45,8 +45,8 @@ def outliers_by_iteration(
 
     Examples
     --------
-    >>> found = outliers_by_iteration(12, lists=3, ranks=10, iterations=2, seed=0)
-    >>> found["power-law"].shape
+    >>> result = outliers_by_iteration(12, lists=3, ranks=10, iterations=2, seed=0)
+    >>> result["power-law"].shape
     (3, 2)
     """
     probabilities: dict[str, FloatArray] = {

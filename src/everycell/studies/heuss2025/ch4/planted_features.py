@@ -38,8 +38,8 @@ def planted_features(lists: int, rng: np.random.Generator) -> pd.DataFrame:
 
     Examples
     --------
-    >>> found = planted_features(3, np.random.default_rng(0))
-    >>> found.shape, sorted(found["relevance"].unique().tolist())
+    >>> result = planted_features(3, np.random.default_rng(0))
+    >>> result.shape, sorted(result["relevance"].unique().tolist())
     ((60, 22), [0.0, 1.0, 2.0, 3.0, 4.0])
     """
     vectors = rng.random((lists * DOCUMENTS, FEATURES))

@@ -29,8 +29,8 @@ def retrieval_features(
     --------
     >>> candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["d"], "relevance": [1]})
     >>> run = pd.DataFrame({"query": ["q"], "document": ["d"], "score": [2.5]})
-    >>> found = retrieval_features(candidates, {"BM25": run}, {"q": "a b"}, {"d": "b c c"})
-    >>> found[["relevance", "BM25", "document length", "covered query terms"]].values.tolist()
+    >>> result = retrieval_features(candidates, {"BM25": run}, {"q": "a b"}, {"d": "b c c"})
+    >>> result[["relevance", "BM25", "document length", "covered query terms"]].values.tolist()
     [[1.0, 2.5, 3.0, 0.5]]
     """
     keys = pd.MultiIndex.from_frame(candidates[["query_id", "document_id"]])

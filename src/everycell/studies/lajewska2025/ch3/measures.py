@@ -78,8 +78,8 @@ def compare_pairs(
     --------
     >>> values = {name: pd.DataFrame({"MAP": turns}) for name, turns in
     ...     {"x": [0.2, 0.4, 0.6], "y": [0.3, 0.6, 0.7]}.items()}
-    >>> found = compare_pairs(values, [("system", "x", "y")], ["MAP"])
-    >>> found[["comparison", "change_percent", "p_paired"]].round(3).values.tolist()
+    >>> result = compare_pairs(values, [("system", "x", "y")], ["MAP"])
+    >>> result[["comparison", "change_percent", "p_paired"]].round(3).values.tolist()
     [['system', 33.333, 0.057]]
     """
     parts = []

@@ -212,8 +212,8 @@ def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.D
     Examples
     --------
     >>> scored = pd.DataFrame({"a": [(0.9,), (0.1,)], "b": [(0.1,), (0.1,)]})
-    >>> found = unanswerable_cells(scored, ["a", "b"])
-    >>> found[found["metric"] == "accuracy"]["value"].tolist()
+    >>> result = unanswerable_cells(scored, ["a", "b"])
+    >>> result[result["metric"] == "accuracy"]["value"].tolist()
     [0.5, 1.0, 0.5, 1.0]
     """
     nothing = np.zeros(len(scored), dtype=bool)

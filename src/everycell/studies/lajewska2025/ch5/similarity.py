@@ -80,8 +80,8 @@ def similarity(
     --------
     >>> import numpy as np
     >>> same = np.array([[True, False]] * 2)
-    >>> found = similarity([(same, same)], "MTurk master", "Paragraph-based", "ascii")
-    >>> found.loc[found["part"] == "f1", "value"].tolist()
+    >>> result = similarity([(same, same)], "MTurk master", "Paragraph-based", "ascii")
+    >>> result.loc[result["part"] == "f1", "value"].tolist()
     [1.0, 1.0, 1.0]
     """
     pairs = list(pairs)

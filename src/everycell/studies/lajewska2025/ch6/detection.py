@@ -37,10 +37,10 @@ def detect_spans(
     --------
     >>> from everycell.language_models.templates import read_template
     >>> from everycell.rag.grounded.detection import SLOTS, TEMPLATE
-    >>> shown = pd.DataFrame([{"input": "relevant", "topic": "1", "question": "Who?",
+    >>> rows = pd.DataFrame([{"input": "relevant", "topic": "1", "question": "Who?",
     ...     "passage_id": "p", "text": "An owl."}])
     >>> template = read_template(TEMPLATE, SLOTS, last="passage")
-    >>> detect_spans(shown, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
+    >>> detect_spans(rows, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
     DetectedSpans(spans={('relevant', '1', 'p'): ((3, 6),)}, marked=2, strays=1, unmarked=0)
     """
     rows = list(passages.itertuples(index=False))

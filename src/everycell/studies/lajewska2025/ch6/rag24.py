@@ -49,8 +49,8 @@ def by_size(passages: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> shown = pd.DataFrame({"topic": "1", "rank": range(1, 13)})
-    >>> by_size(shown).groupby("input", sort=False).size().to_dict()
+    >>> rows = pd.DataFrame({"topic": "1", "rank": range(1, 13)})
+    >>> by_size(rows).groupby("input", sort=False).size().to_dict()
     {'top5': 5, 'top10': 10, 'top20': 12}
     """
     parts = [passages[passages["rank"] <= size].assign(input=kind) for kind, size in SIZES.items()]

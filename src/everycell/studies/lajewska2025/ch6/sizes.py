@@ -51,9 +51,9 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     Examples
     --------
     >>> keys = {"detection": "Gold", "input": "relevant", "topic": "1", "nugget": [1, 2]}
-    >>> found = cluster_sizes(pd.DataFrame(keys | {"text": "owl"}),
+    >>> result = cluster_sizes(pd.DataFrame(keys | {"text": "owl"}),
     ...     pd.DataFrame(keys | {"clustering": "LSA", "cluster": [0, 0]}))
-    >>> found["value"].tolist()
+    >>> result["value"].tolist()
     [1.0, 1.0, 1.0, 2.0]
     """
     keys = ["detection", "input", "topic"]

@@ -117,8 +117,8 @@ def extract_response(
 
     Examples
     --------
-    >>> found = Facets("1", [[1], [2, 3]], [1], {1: "owls eat", 2: "mice", 3: "mice sleep"})
-    >>> extract_response(System(), found, sentences=3, words=35).text
+    >>> result = Facets("1", [[1], [2, 3]], [1], {1: "owls eat", 2: "mice", 3: "mice sleep"})
+    >>> extract_response(System(), result, sentences=3, words=35).text
     'owls eat mice sleep'
     """
     if system.deep:

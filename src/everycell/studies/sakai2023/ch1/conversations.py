@@ -80,8 +80,8 @@ def annotated_entities(
     ...     columns=["metric", "value"])
     >>> cells = cells.assign(system="Google", turn="S2", order="4", entity="Interstellar")
     >>> sets = {"RATINGS": AttributeSet((0.25,) * 4, "RNOD")}
-    >>> found = annotated_entities(cells, {"L0": 0, "L1": 0.5}, sets).iloc[0]
-    >>> found["gain"], found["RATINGS"]
+    >>> result = annotated_entities(cells, {"L0": 0, "L1": 0.5}, sets).iloc[0]
+    >>> result["gain"], result["RATINGS"]
     (np.float64(0.5), [0.0, 0.0, 0.5, 0.5])
     """
     keys = ["system", "turn", "order", "entity"]
