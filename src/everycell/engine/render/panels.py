@@ -13,6 +13,7 @@ from itertools import cycle
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from everycell.engine.render.figure_files import COLOURS, HATCHES, INK, MARKERS, style
 from everycell.engine.render.marks import check_intervals, check_numbers, common_legend, rows_by
@@ -65,8 +66,13 @@ def bar_panels(
     value_label: str = "",
     decimals: int = 2,
     columns: int = 2,
+    scale: tuple[float, float] | None = None,
 ) -> Figure:
-    """Bars by group and series, each with its value in figures above it, in panels."""
+    """Bars by group and series, each with its value in figures above it, in panels.
+
+    Bars start at the lower end of a rating `scale`, by default at 0. Each panel has a legend of its
+    own if the figure has more series than there are looks.
+    """
     check_numbers(frame, [value])
     keys = [key for key in (panel, group, series) if key is not None]
     twice = frame.duplicated(keys)
@@ -76,12 +82,15 @@ def bar_panels(
         )
     panels = rows_by(frame, panel)
     names = list(rows_by(frame, series))
-    look = dict(zip(names, zip(cycle(COLOURS), cycle(HATCHES), strict=False), strict=False))
+    own_legends = len(names) > len(COLOURS)
+    low = scale[0] if scale else 0
     with style():
         figure, axes = _grid(len(panels), columns, width=3.6, height=2.6)
         for axis, (title, rows) in zip(axes, panels.items(), strict=True):
             groups = list(rows_by(rows, group))
             rows_of_series = rows_by(rows, series)
+            looks = zip(cycle(COLOURS), cycle(HATCHES), strict=False)
+            look = dict(zip(rows_of_series if own_legends else names, looks, strict=False))
             width = 0.8 / len(rows_of_series)
             # The bars that a group has stand around its label, however many they are.
             labels = rows[group].astype(str)
@@ -92,20 +101,29 @@ def bar_panels(
                 colour, hatch = look[name]
                 drawn = axis.bar(
                     position[bars.index].to_numpy(dtype=float),
-                    bars[value].to_numpy(dtype=float),
+                    bars[value].to_numpy(dtype=float) - low,
                     width * 0.92,
+                    bottom=low,
                     label=name,
                     color=colour,
                     hatch=hatch,
                     edgecolor="white",
                     linewidth=0.5,
                 )
-                axis.bar_label(drawn, fmt=f"{{:.{decimals}f}}", fontsize=7, padding=1)
+                labels_above = [f"{number:.{decimals}f}" for number in bars[value]]
+                axis.bar_label(drawn, labels_above, fontsize=7, padding=1)
             axis.set_xticks(range(len(groups)), groups)
-            axis.set_title(title)
-            # Room for the value above the highest bar.
-            axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.1))
-        if series is not None:
+            axis.set_title(title, pad=18 if own_legends else None)
+            if own_legends:
+                above = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.99)}
+                axis.legend(**above, ncols=len(rows_of_series), fontsize=7, columnspacing=1.2)
+            if scale:
+                axis.set_ylim(scale)
+                axis.yaxis.set_major_locator(MultipleLocator(1))
+            else:
+                # Room for the value above the highest bar.
+                axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.1))
+        if series is not None and not own_legends:
             common_legend(figure, handlelength=1.5)
         _label(figure, axes, group_label, value_label)
     return figure

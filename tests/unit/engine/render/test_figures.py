@@ -106,6 +106,23 @@ def test_bars_say_their_values_and_keep_the_look_of_a_series():
     assert [text.get_text() for text in second.texts] == heights
 
 
+def test_no_two_series_of_a_panel_look_alike_and_a_rating_starts_at_the_end_of_its_scale():
+    frame = pd.DataFrame(
+        [(panel, f"{panel}{number}", "a", 3.0) for panel in "pq" for number in range(4)],
+        columns=["panel", "by", "group", "value"],
+    )
+    figure = bar_panels(frame, panel="panel", group="group", series="by", scale=(1, 4))
+    assert not figure.legends
+    for axis, panel in zip(figure.axes, "pq", strict=True):
+        bars = [bars[0] for bars in axis.containers]
+        assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == 4
+        names = [text.get_text() for text in axis.get_legend().get_texts()]
+        assert names == [f"{panel}{number}" for number in range(4)]
+        assert axis.get_ylim() == (1, 4)
+        assert {(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars} == {(1, 3)}
+        assert [text.get_text() for text in axis.texts] == ["3.00"] * 4
+
+
 def test_lines_are_joined_by_x_inside_their_interval():
     frame = pd.DataFrame({"x": [2, 0, 1], "value": [0.9, 0.05, 0.5]})
     frame = frame.assign(low=frame["value"] - 0.05, high=frame["value"] + 0.05)

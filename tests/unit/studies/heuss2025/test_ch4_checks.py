@@ -149,9 +149,12 @@ def test_mean_attributions_come_in_falling_order():
     assert found.values.tolist() == [["LTR", "y", 1.0], ["LTR", "x", 0.25]]
 
 
-def test_a_panel_for_each_data_set_measure_and_check():
+def test_the_figure_has_a_panel_for_each_explainer_data_set_and_measure():
     values = {"RShapK": (3.0, 5.0), "RShapW": (4.0, 4.0), "Greedy": (1.0, 1.0), "Random": (1, 3)}
     means = Means({name: checks(values) for name in ("A", "B")}, 50, np.random.default_rng(0))
     figure = checks_figure(means.curves())
-    assert [axes.get_title() for axes in figure.axes] == ["A\ndeletion", "B\ndeletion"]
-    assert [len(axes.lines) for axes in figure.axes] == [4, 4]
+    panels = np.reshape(figure.axes, (2, 4))
+    assert [axes.get_title() for axes in panels[0]] == list(values)
+    assert [axes.get_ylabel().split("\n")[0] for axes in panels[:, 0]] == ["A", "B"]
+    # Each but the first has that one's curve, too.
+    assert [len(axes.lines) for axes in panels[1]] == [1, 2, 2, 2]

@@ -51,6 +51,7 @@ with ResultJob(snakemake) as job:
             panel="panel",
             group_label="Explanations",
             value_label="Mean rating (1 to 4)",
+            scale=(1, 4),
         ),
     )
     tests = differences(ratings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
@@ -13,48 +14,53 @@ from everycell.engine.render.marks import check_intervals, check_single, common_
 def checks_figure(points: pd.DataFrame) -> Figure:
     r"""Curves over the size of an explanation, with intervals (Figure 4.4).
 
+    One panel per explainer, since their curves overlap. The first explainer is the reference, in
+    grey in the panels of the others.
+
     Examples
     --------
     >>> points = pd.DataFrame({"data": "LTR", "measure": "Kendall's tau", "check": "deletion",
     ...     "explainer": "Random", "size": [1, 3], "value": 0.5, "low": 0.4, "high": 0.6})
     >>> [axes.get_title() for axes in checks_figure(points).axes]
-    ['LTR\ndeletion']
+    ['Random']
     """
     check_intervals(points)
     check_single(points, ["data", "measure", "check", "explainer", "size"])
-    measures = rows_by(points, "measure")
-    columns = list(dict.fromkeys(zip(points["data"], points["check"], strict=True)))
-    names = list(dict.fromkeys(points["explainer"]))
+    rows = list(points.groupby(["measure", "data"], sort=False))
+    names, checks = (list(dict.fromkeys(points[key])) for key in ("explainer", "check"))
     with style():
         figure = Figure(
-            figsize=(2 * len(columns) + 0.6, 2.3 * len(measures) + 0.6), layout="constrained"
+            figsize=(1.2 * len(names) + 0.8, 1.7 * len(rows) + 0.7), layout="constrained"
         )
-        grid = figure.subplots(
-            len(measures), len(columns), sharex=True, sharey="row", squeeze=False
-        )
-        for line, (measure, rows) in zip(grid, measures.items(), strict=True):
-            for axes, (data, check) in zip(line, columns, strict=True):
-                own = rows[(rows["data"] == data) & (rows["check"] == check)]
-                for explainer, curve in rows_by(own, "explainer").items():
-                    _draw(axes, curve.sort_values("size"), explainer, names.index(explainer))
-                axes.set_title(f"{data}\n{check}", fontsize=8)
-            line[0].set_ylabel(measure)
+        grid = figure.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
+        for line, ((measure, data), cells) in zip(grid, rows, strict=True):
+            for axes, name in zip(line, names, strict=True):
+                if name not in set(cells["explainer"]):
+                    axes.text(0.5, 0.5, "not applicable", transform=axes.transAxes, ha="center")
+                for number, check in enumerate(checks):
+                    rows_of_check = cells[cells["check"] == check].sort_values("size")
+                    curves = rows_by(rows_of_check, "explainer")
+                    if name in curves:
+                        if name != names[0]:
+                            _draw_reference(axes, curves[names[0]], f"{names[0]}, {check}", number)
+                        _draw(axes, curves[name], check, number)
+            line[0].set_ylabel(f"{data}\n{measure}", fontsize=7.5)
+        for axes, name in zip(grid[0], names, strict=True):
+            axes.set_title(name)
         figure.supxlabel("Features of an explanation", fontsize=9)
         common_legend(figure)
     return figure
 
 
-def _draw(axes, curve: pd.DataFrame, name: str, number: int) -> None:
-    colour = COLOURS[number % len(COLOURS)]
-    axes.plot(
-        curve["size"],
-        curve["value"],
-        color=colour,
-        marker=MARKERS[number % len(MARKERS)],
-        markersize=3,
-        linestyle=DASHES[number // len(COLOURS)],
-        linewidth=1.1,
-        label=name,
+def _draw_reference(axes: Axes, curve: pd.DataFrame, label: str, number: int) -> None:
+    look = {"color": "#888888", "linestyle": DASHES[number], "linewidth": 0.9}
+    axes.plot(curve["size"], curve["value"], label=label, **look)
+
+
+def _draw(axes: Axes, curve: pd.DataFrame, check: str, number: int) -> None:
+    look = {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": DASHES[number]}
+    axes.plot(curve["size"], curve["value"], markersize=3, linewidth=1.1, label=check, **look)
+    axes.fill_between(
+        curve["size"], curve["low"], curve["high"], color=COLOURS[number], alpha=0.2, lw=0
     )
-    axes.fill_between(curve["size"], curve["low"], curve["high"], color=colour, alpha=0.1, lw=0)
     axes.set_xticks(np.unique(curve["size"]))
