@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 from importlib import import_module
+from inspect import signature
 
 import ir_measures
 import numpy as np
@@ -12,11 +13,13 @@ import pandas as pd
 import pytest
 
 import everycell
+from everycell.cli.measure import bias, runs
 from everycell.metrics.fairness_report import fairness_report
 from everycell.public import NAMES
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.measures import evaluate_measures, parse_measure
 from everycell.retrieval.reproduction import compare_runs
+from everycell.retrieval.reproduction_measures import ranking_agreement
 from everycell.trec.qrels import write_qrels
 from everycell.trec.runs import write_run
 
@@ -41,6 +44,13 @@ def test_each_name_is_there_and_documented(name):
     assert found is getattr(import_module(module), own)
     assert name in dir(everycell)
     assert found.__doc__
+
+
+def test_the_persistence_of_rbo_has_one_default():
+    commands = bias.overlap, runs.compare
+    functions = everycell.rbo, everycell.crbo, compare_runs, ranking_agreement
+    defaults = {signature(one).parameters["p"].default for one in commands + functions}
+    assert defaults == {0.9}
 
 
 def test_no_name_hides_a_package_of_ours():

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from everycell import __version__
@@ -74,6 +74,25 @@ _SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands}
 }
 
 
+class Command(TyperCommand):
+    """A command that names all missing arguments and options at once."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As Typer does, which names the first missing one only."""
+        values, _, _ = self.make_parser(ctx).parse_args(args=[*args])
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            missing = [
+                parameter
+                for parameter in self.get_params(ctx)
+                if parameter.required and not values.get(parameter.name)
+            ]
+            if len(missing) < 2 or error.param not in missing:
+                raise
+            ctx.fail(f"Missing: {', '.join(param.get_error_hint() for param in missing)}.")
+
+
 class LazyCommands(Mapping[str, Any]):
     """Commands by name; the module of a command is imported when it is called."""
 
@@ -88,7 +107,7 @@ class LazyCommands(Mapping[str, Any]):
         module, function = command.split(":")
         run = getattr(import_module(f"{__name__}.{module}"), function)
         single = typer.Typer(add_completion=False)
-        kind = getattr(run, "command_class", None)
+        kind = getattr(run, "command_class", Command)
         heading = self._heading.get(name)
         single.command(name, cls=kind, rich_help_panel=heading)(errors_as_sentences(run))
         return get_command(single)

@@ -23,6 +23,7 @@ PerQuery = Annotated[bool, typer.Option("--per-query", help="One row per query, 
 Cutoffs = Annotated[
     list[int] | None, typer.Option("--k", help="Cut-off, by default 10; may be repeated.")
 ]
+Persistence = Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")]
 Level = Annotated[int, typer.Option(help="Lowest relevance that counts as relevant.")]
 Measures = Annotated[
     list[str] | None, typer.Option(help="As in ir_measures, such as AP or nDCG@3; may be repeated.")

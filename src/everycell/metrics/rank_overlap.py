@@ -1,17 +1,5 @@
 """Rank-biased overlap (RBO) of two rankings, with ties, and its counterfactual use (CRBO).
 
-RBO averages the agreement of two rankings over all depths, with weights that fall by the factor p
-from one depth to the next. Rankings end, so a variant says what holds beyond the end:
-
-==========  ======================================================================================
-variant     beyond the seen items
-==========  ======================================================================================
-truncated   nothing: the sum stops with the longer ranking, so identical rankings of n items have
-            1 - p^n
-min         no item in common is added: the smallest RBO that longer rankings could have
-ext         agreement goes on as in the seen part; identical rankings have 1
-==========  ======================================================================================
-
 Source: Webber, Moffat and Zobel, "A similarity measure for indefinite rankings" (TOIS 28(4), 2010);
 ties after Corsi and Urbano, "The treatment of ties in rank-biased overlap" (SIGIR 2024).
 """
@@ -36,7 +24,7 @@ Ties = Literal["a", "w", "b"]
 #: A ranking from the best item; tied items are grouped in a set.
 Ranking = Sequence[Hashable | AbstractSet[Hashable]]
 
-#: Persistence with which abolghasemi2026 compares ten documents.
+#: Default persistence of all functions and commands; that of abolghasemi2026.
 PERSISTENCE = 0.9
 
 
@@ -137,38 +125,32 @@ def rbo(
     variant: Variant = "ext",
     ties: Ties = "a",
 ) -> float:
-    r"""Rank-biased overlap of two rankings.
+    r"""Rank-biased overlap (RBO): how similar two rankings are, with more weight at the top.
 
-    .. math:: RBO = \frac{1 - p}{p} \sum_{d} A_d\, p^d, \quad A_d = \frac{X_d}{d}, \quad
-              X_d = |S_{:d} \cap L_{:d}|
+    The agreement A_d at depth d is the share of the first d items that the rankings have in common.
+    RBO is its mean over all depths, weighted by p^(d - 1):
 
-    with S the shorter ranking (s items) and L the longer one (l items). The sum ends at l
-    ("truncated"); continues with :math:`X_l` items in common ("min"); or continues with the
-    agreement seen so far ("ext"):
-
-    .. math:: RBO_{ext} = \frac{1 - p}{p} \left( \sum_{d=1}^{l} \frac{X_d}{d} p^d
-              + \sum_{d=s+1}^{l} \frac{X_s (d - s)}{s\, d} p^d \right)
-              + \left( \frac{X_l - X_s}{l} + \frac{X_s}{s} \right) p^l
+    .. math:: RBO = (1 - p) \sum_{d \geq 1} p^{d-1} A_d
 
     Parameters
     ----------
     first, second : sequence of items
         From the best; of any lengths of 1 or more. Tied items are grouped in a set. To compare at a
         depth, cut the rankings there.
-    p
-        Persistence, in (0, 1): the weight of depths beyond 10 is 14 % for 0.9.
-    variant
-        See the head of the module.
-    ties
+    p : float
+        Persistence, in (0, 1): the probability that a reader goes on to the next rank. The first
+        ten ranks have 86 % of the weight for 0.9, and 97 % for 0.8, the default of repro_eval.
+    variant : {"ext", "min", "truncated"}
+        What follows the last item. "ext" extrapolates the agreement seen so far; "min" adds no item
+        in common, which is the lowest RBO that longer rankings could have; "truncated" ends the
+        sum, so that identical rankings of n items have 1 - p^n.
+    ties : {"a", "b", "w"}
         What a tie means, under the names of Corsi and Urbano (without ties all three agree):
 
-        - "a": the order is unknown. :math:`X_d` sums over items the product of their shares in both
-          rankings, where each rank of n tied items adds 1 / n of each item: the average over all
-          orders of the ties.
-        - "b": as "a", divided by :math:`\sqrt{\sum c_S^2 \sum c_L^2}` rather than d, so that a
-          ranking with ties has an overlap of 1 with itself.
-        - "w": the items are equally good. All of them count from their first rank on, and
-          :math:`A_d = 2 X_d / (|S_{:d}| + |L_{:d}|)`, which is Webber et al., Eq. 28.
+        - "a": the order is unknown. The result is the mean over all orders of the tied items, so
+          that a ranking with ties has less than 1 with itself.
+        - "b": as "a", normalised so that a ranking with ties has 1 with itself.
+        - "w": the items are equally good. All of them count from their first rank on.
 
     Returns
     -------
@@ -185,14 +167,27 @@ def rbo(
 
     Notes
     -----
-    Source: Webber et al. (2010), Eqs. 4, 11, 28 and 32. Memory grows with items times depths; for
-    many queries without ties use `crbo`.
+    Source: Webber et al. (2010), Eqs. 4, 11, 28 and 32; ties: Corsi and Urbano (2024). With the
+    shorter ranking S of s items, the longer one L of l items, and :math:`X_d = |S_{:d} \cap
+    L_{:d}|` items in common,
+
+    .. math:: RBO_{ext} = \frac{1 - p}{p} \left( \sum_{d=1}^{l} \frac{X_d}{d} p^d
+              + \sum_{d=s+1}^{l} \frac{X_s (d - s)}{s\, d} p^d \right)
+              + \left( \frac{X_l - X_s}{l} + \frac{X_s}{s} \right) p^l
+
+    With ties, :math:`X_d` sums over items the product of their shares c in both rankings: under "a"
+    and "b" each rank of n tied items adds 1 / n of each of them. The agreement is :math:`X_d / d`
+    ("a"), :math:`X_d / \sqrt{\sum c_S^2 \sum c_L^2}` ("b"), or :math:`2 X_d / (|S_{:d}| +
+    |L_{:d}|)` ("w"). Memory grows with items times depths; for many queries without ties use
+    `crbo`.
 
     Examples
     --------
+    >>> round(rbo(["a", "b", "c"], ["a", "c", "d"]), 4)
+    0.685
     >>> [round(rbo("abc", "bad", 0.5, variant=v), 4) for v in ("truncated", "min", "ext")]
     [0.3333, 0.3863, 0.4167]
-    >>> round(rbo(["a", {"b", "c"}], ["a", "b", "c"], 0.9), 4)
+    >>> round(rbo(["a", {"b", "c"}], ["a", "b", "c"]), 4)
     0.9775
     """
     _check(p, variant)
@@ -242,20 +237,20 @@ def crbo(
         Runs on the collection and on its counterfactual, in which a document keeps its id:
         columns ``query``, ``document`` and ``rank`` (whole numbers from 1, one document each,
         no gaps). The caller breaks ties, for example as trec_eval does.
-    p
-        Persistence, in (0, 1).
-    depth
+    p : float
+        Persistence, in (0, 1), as for `rbo`.
+    depth : int
         Number of documents to compare, 1 or more; shorter lists are taken as they are.
-    variant
-        See the head of the module. The thesis does not say which it used. Of ten documents,
+    variant : {"ext", "min", "truncated"}
+        As for `rbo`. The thesis does not say which it used. Of ten documents,
         "truncated" is at most 0.651 and "min" at most 0.856 for p = 0.9, so that the values that
-        it prints (0.95 to 0.98) are "ext" if they compare ten.
+        it reports (0.95 to 0.98) are "ext" if they compare ten.
 
     Returns
     -------
     pandas.Series, shape (Q,)
         RBO of each query, in the order in which `original` has them; index ``query``. 1 ("ext")
-        if the swap leaves the ranking as it is: no bias. The thesis prints the mean.
+        if the swap leaves the ranking as it is: no bias. The thesis reports the mean.
 
     Raises
     ------

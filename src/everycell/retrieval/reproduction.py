@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from everycell.metrics.rank_overlap import Variant
+from everycell.metrics.rank_overlap import PERSISTENCE, Variant
 from everycell.retrieval.evaluation import Choice
 from everycell.retrieval.measures import evaluate_measures
 from everycell.retrieval.reproduction_measures import (
     DEPTH,
-    PERSISTENCE,
     Numbering,
     effect_agreement,
     ranking_agreement,
@@ -80,7 +79,7 @@ def compare_runs(
     >>> turned = run.assign(score=[1.0, 2, 1])
     >>> result = compare_runs(run, turned, qrels, ["MAP"], depths=[2])
     >>> result.order.round(3).to_dict("index")
-    {2: {'topics': 2, 'kendall_tau_union': -1.0, 'rbo': 0.9}}
+    {2: {'topics': 2, 'kendall_tau_union': -1.0, 'rbo': 0.95}}
     >>> result.scores.round(3).to_dict("index")
     {'MAP': {'topics': 2, 'original': 0.75, 'reproduced': 1.0, 'rmse': 0.354, 'p_paired': 0.5,
              'p_unpaired': 0.423}}

@@ -28,15 +28,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from everycell.metrics.rank_overlap import Variant, crbo
+from everycell.metrics.rank_overlap import PERSISTENCE, Variant, crbo
 from everycell.retrieval.significance import compare_paired_and_unpaired
 from everycell.trec.runs import trec_order
 
 Numbering = Literal["original", "ids"]
 
-#: Number of documents compared per topic, and persistence of RBO: repro_eval's defaults.
+#: Number of documents compared per topic, as in repro_eval.
 DEPTH = 1000
-PERSISTENCE = 0.8
 #: Decimals to which effects must agree; sums in another order differ in the last bits.
 _DIGITS = 12
 

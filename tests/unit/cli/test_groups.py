@@ -1,5 +1,7 @@
 """Groups of commands, headings of the help, and what a wrong name is told."""
 
+import re
+
 import pytest
 from command_line import call
 
@@ -56,3 +58,16 @@ def test_an_unknown_command_is_told_the_nearest_one(name, suggestion):
 def test_a_value_that_an_option_does_not_allow(arguments):
     code, out, err = call(*arguments)
     assert (code, out) == (2, "") and arguments[-2] in err and arguments[-1] in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        ([], ["'documents'", "'--words'", "'--out'"]),
+        (["texts.tsv"], ["'--words'", "'--out'"]),
+        (["texts.tsv", "--words", "w.csv"], ["'--out'"]),
+    ],
+)
+def test_all_missing_options_are_named_at_once(arguments, missing):
+    code, _, err = call("measure", "count-terms", *arguments)
+    assert code == 2 and [name for name in re.findall(r"'[^' ]+'", err)] == missing

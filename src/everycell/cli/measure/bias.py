@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from everycell.cli.measure.files import parse_numbers, read_run_file
-from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Run
+from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Persistence, Run
 from everycell.cli.printing import print_measures
 from everycell.cli.project import refuse_existing
 from everycell.engine.published_cells import CardError
@@ -172,7 +172,7 @@ def overlap(
     counterfactual: Annotated[
         Path, typer.Argument(help="Run on the gender-swapped collection, with the same ids.")
     ],
-    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.9,
+    p: Persistence = 0.9,
     depth: Annotated[int, typer.Option(help="Number of documents to compare.")] = 10,
     variant: Annotated[
         Literal["ext", "min", "truncated"], typer.Option(help="Variant of the overlap.")

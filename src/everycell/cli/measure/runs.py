@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from everycell.cli.measure.files import parse_numbers, read_run_file, read_user_file
-from everycell.cli.options import Format, Level, Measures, PerQuery, Qrels, Run, Seed
+from everycell.cli.options import Format, Level, Measures, PerQuery, Persistence, Qrels, Run, Seed
 from everycell.cli.printing import print_measures
 from everycell.cli.project import refuse_existing
 from everycell.engine.published_cells import CardError
@@ -24,7 +24,7 @@ def compare(
         list[int] | None,
         typer.Option("--k", help="Depth of the order, by default 1000; may be repeated."),
     ] = None,
-    p: Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")] = 0.8,
+    p: Persistence = 0.9,
     variant: Annotated[
         Literal["ext", "min", "truncated"], typer.Option(help="Variant of the overlap.")
     ] = "ext",
