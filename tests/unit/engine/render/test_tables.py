@@ -135,12 +135,44 @@ def test_shown_forms_have_the_names_of_a_reader_and_the_csv_has_ours(frame, tmp_
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
-@pytest.mark.parametrize(("rows", "columns", "parts"), [(3, 40, 1), (90, 3, 3), (45, 14, 2)])
-def test_wide_and_long_tables_fit_their_pages(tmp_path, rows, columns, parts):
-    keys = [(f"row {r}", f"column {c}") for r in range(rows) for c in range(columns)]
-    frame = pd.DataFrame(keys, columns=["row", "metric"]).assign(value=0.5)
-    tex = write(frame, tmp_path / "t", layout_rows=["row"], decimals={"all": 3})[".tex"]
-    assert tex.count(r"\begin{table}") == parts and tex.count("(continued)") == parts - 1
+@pytest.mark.parametrize(
+    ("rows", "groups", "columns", "upright", "turned"),
+    [
+        (3, 1, 6, 1, 0),
+        (3, 1, 12, 0, 1),
+        (3, 1, 40, 5, 0),
+        (90, 1, 3, 3, 0),
+        (45, 1, 8, 1, 0),
+        (4, 6, 3, 2, 0),
+        (4, 2, 12, 0, 2),
+    ],
+)
+def test_wide_and_long_tables_fit_their_pages_in_legible_type(
+    tmp_path, rows, groups, columns, upright, turned
+):
+    keys = [
+        (f"row {row}", f"group {group}", f"column {column}")
+        for row in range(rows)
+        for group in range(groups)
+        for column in range(columns)
+    ]
+    frame = pd.DataFrame(keys, columns=["row", "group", "metric"]).assign(value=0.5)
+    across = ["group", "metric"] if groups > 1 else ["metric"]
+    tex = write(
+        frame[["row", *across, "value"]],
+        tmp_path / "t",
+        layout_rows=["row"],
+        layout_columns=across,
+        decimals={"all": 3},
+    )[".tex"]
+    assert (tex.count(r"\begin{table}"), tex.count(r"\begin{sidewaystable}")) == (upright, turned)
+    assert tex.count("(continued)") == upright + turned - 1
+    # No group is cut.
+    assert groups == 1 or tex.count(rf"\multicolumn{{{columns}}}{{c}}") == groups
+    measured = tex.replace(
+        r"\resizebox", r"\typeout{scaled [\the\wd0] to \the\linewidth}\resizebox"
+    )
+    (tmp_path / "t.tex").write_text(measured)
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
         cwd=tmp_path,
@@ -149,6 +181,17 @@ def test_wide_and_long_tables_fit_their_pages(tmp_path, rows, columns, parts):
     )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout and "Float too large" not in done.stdout
+    scales = re.findall(r"scaled \[([0-9.]+)pt\] to ([0-9.]+)pt", done.stdout)
+    assert scales or groups * columns < 9
+    for natural, width in scales:
+        assert float(width) / float(natural) >= 0.6
+
+
+def test_a_long_text_is_broken_into_lines(tmp_path):
+    claim = "a claim of many words " * 8
+    frame = pd.DataFrame({"claim": [claim.strip()], "value": ["yes"]})
+    tex = write(frame, tmp_path / "t", layout_rows=["claim"], layout_columns=[])[".tex"]
+    assert r"\begin{tabular}{>{\raggedright\arraybackslash}p{180pt}r}" in tex
 
 
 MARKS = ["bcd", "", NASTY, "†*", "α"]

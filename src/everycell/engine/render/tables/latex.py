@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import pandas as pd
 
@@ -48,19 +51,25 @@ _TEX_KNOWN = re.compile(
 
 # The table can be read into a document that loads these packages, and also be compiled by itself:
 # LaTeX sets \@nodocument to \relax at \begin{document}.
-_TEX_HEAD = r"""% Use \input in a document with booktabs and graphicx, or compile it as it stands.
+_TEX_HEAD = r"""% To be compiled, or read by \input; needs array, booktabs, graphicx and rotating.
 \expandafter\ifx\csname @nodocument\endcsname\relax\else
 \documentclass{article}
 \usepackage[T1]{fontenc}
-\usepackage{textcomp,booktabs,graphicx}
+\usepackage{textcomp,array,booktabs,graphicx,rotating}
 \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \def\everycellalone{}
 \begin{document}
 \fi
 """
-#: Rows that fit on a page below their head and caption.
-ROWS_OF_A_PAGE = 40
-_PART = r"""\begin{{table}}[ht]
+#: Width and height of the text of a page, in points, and of a line; LaTeX's article at 10 pt.
+_LINE, _PAGE, _LINE_HEIGHT = 345, 550, 13
+#: Smallest type: 6 pt of 10.
+_SMALLEST = 0.6
+#: A text of more characters is broken into lines.
+_LONG = 36
+#: Letters that are much narrower or wider than a digit, which is 5 pt wide.
+_NARROW, _WIDE = set("iljtfrI.,:;'!|()[]/- "), set("mwMW%@—…" + "ABCDEFGHKLNOPQRSTUVXYZ")
+_PART = r"""\begin{{{float}}}[ht]
 \centering
 \caption{{{caption}}}
 {numbering}
@@ -72,7 +81,7 @@ _PART = r"""\begin{{table}}[ht]
 \bottomrule
 \end{{tabular}}}}
 \ifdim\wd0>\linewidth\resizebox{{\linewidth}}{{!}}{{\box0}}\else\box0\fi
-\end{{table}}
+\end{{{float}}}
 """
 #: Further parts keep the number of the first.
 _CONTINUED = r"\addtocounter{table}{-1}"
@@ -97,21 +106,113 @@ def latex_document(body: str) -> str:
 def latex_table(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
     """Return a laid out table, with raised `marks` after its values; `label` is for references.
 
-    A table that is wider than the text is scaled to its width. One that is longer than a page is
-    cut into parts, each with the head and, where it starts in a group of rows, the group's label.
+    A table that is wider than the text is scaled, but not below 6 pt: it is cut between groups of
+    columns, or turned. One that is longer than a page is cut between rows. Each part repeats the
+    row labels and the head.
     """
-    head = "\n".join(_head(laid.columns, [escape_tex(str(name)) for name in laid.index.names]))
+    labels = laid.index.to_frame().map(str)
+    widths = [
+        *(_width([name, *labels.iloc[:, depth]]) for depth, name in enumerate(laid.index.names)),
+        *_column_widths(laid + marks),
+    ]
+    depth = laid.index.nlevels
     body = ""
-    for start in range(0, max(len(laid), 1), ROWS_OF_A_PAGE):
-        part = slice(start, start + ROWS_OF_A_PAGE)
-        body += _PART.format(
-            columns="l" * laid.index.nlevels + "r" * laid.shape[1],
-            caption=escape_tex(title) + " (continued)" * (start > 0),
-            numbering=_CONTINUED if start else rf"\label{{{label}}}",
-            head=head,
-            rows="\n".join(_rows(laid.iloc[part], marks.iloc[part])),
-        )
+    for columns, turned in _column_parts(laid.columns, widths[:depth], widths[depth:]):
+        chosen = [*range(depth), *(depth + column for column in columns)]
+        height, width = (_LINE, _PAGE) if turned else (_PAGE, _LINE)
+        scale = min(1, width / sum(widths[column] for column in chosen))
+        # A title takes about three lines, which are not scaled.
+        space = (height - 50) / (_LINE_HEIGHT * scale) - 2 * laid.columns.nlevels
+        part = laid.iloc[:, columns]
+        texts = pd.concat([labels, part], axis=1)
+        for rows in _row_parts([_lines(row) for row in texts.to_numpy()], space):
+            body += _PART.format(
+                float="sidewaystable" if turned else "table",
+                columns="".join(
+                    rf">{{\raggedright\arraybackslash}}p{{{_LONG * 5}pt}}"
+                    if any(_is_long(text) for text in texts.iloc[:, column])
+                    else "lr"[column >= depth]
+                    for column in range(texts.shape[1])
+                ),
+                caption=escape_tex(title) + " (continued)" * bool(body),
+                numbering=_CONTINUED if body else rf"\label{{{label}}}",
+                head="\n".join(
+                    _head(part.columns, [escape_tex(str(name)) for name in laid.index.names])
+                ),
+                rows="\n".join(_rows(part.iloc[rows], marks.iloc[rows, columns])),
+            )
     return body
+
+
+def _column_parts(
+    columns: pd.Index, label_widths: Sequence[float], widths: Sequence[float]
+) -> Iterator[tuple[list[int], bool]]:
+    """Columns of each part of a table, and whether it is turned, so that 6 pt suffice."""
+    space, turned_space = (
+        width / _SMALLEST - sum(label_widths) for width in (0.97 * _LINE, 0.97 * _PAGE)
+    )
+    first = [column[0] if isinstance(column, tuple) else column for column in columns]
+    groups = [
+        [column for column, _ in group]
+        for _, group in groupby(enumerate(first), key=lambda pair: pair[1])
+    ]
+    widest = max(sum(widths[column] for column in group) for group in groups)
+    # A table without groups is turned rather than cut.
+    cut = widest <= space and (columns.nlevels > 1 or sum(widths) > turned_space)
+    turned = not cut and sum(widths) > space
+    if turned:
+        space = turned_space
+        groups = groups if widest <= space else [[column] for column in range(len(first))]
+    part: list[int] = []
+    for group in groups:
+        if part and sum(widths[column] for column in [*part, *group]) > space:
+            yield part, turned
+            part = []
+        part = [*part, *group]
+    yield part, turned
+
+
+def _row_parts(lines: Sequence[int], space: float) -> Iterator[slice]:
+    """Rows of each part of a table that is longer than a page."""
+    start, used = 0, 0
+    for row, number in enumerate(lines):
+        if row > start and used + number > space:
+            yield slice(start, row)
+            start, used = row, 0
+        used += number
+    yield slice(start, len(lines))
+
+
+def _is_long(text: object) -> bool:
+    return len(str(text)) > _LONG and max(map(len, str(text).split()), default=0) <= _LONG
+
+
+def _lines(texts: Sequence[object]) -> int:
+    return max(math.ceil(len(str(text)) / (0.9 * _LONG)) if _is_long(text) else 1 for text in texts)
+
+
+def _width(texts: Sequence[object]) -> float:
+    """Estimated width of a column in points at 10 pt, with the space around it."""
+    widths = (
+        _LONG * 5.0
+        if _is_long(text)
+        else sum(3.2 if sign in _NARROW else 7.2 if sign in _WIDE else 5.1 for sign in str(text))
+        for text in texts
+    )
+    return 12 + max(widths)
+
+
+def _column_widths(texts: pd.DataFrame) -> list[float]:
+    """Widths of columns with their heads; a label over several columns may widen them."""
+    widths = [_width(["", *texts.iloc[:, column]]) for column in range(texts.shape[1])]
+    for heads in reversed(head_rows(texts.columns)):
+        start = 0
+        for head in heads:
+            span = slice(start, start + head.span)
+            missing = max(0, _width([head.label]) - sum(widths[span])) / head.span
+            widths[span] = [width + missing for width in widths[span]]
+            start += head.span
+    return widths
 
 
 def _rows(laid: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
