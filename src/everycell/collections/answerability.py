@@ -1,10 +1,5 @@
 """CAsT-answerability: whether sentences and passages answer a question.
 
-CAsT-snippets has five mostly relevant passages for each of 371 turns, with snippets that answer
-them; five random passages that the assessors found not relevant count as having no answer
-(CAsT-unanswerable). A sentence answers if it holds a part of a snippet; a passage answers unless
-none of its three annotators found a snippet.
-
 Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
 lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
 """

@@ -1,8 +1,4 @@
-"""Released predictions for CAsT-answerability: of a language model, and of two classifiers.
-
-Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
-lajewska2025, section 5.7. The registry keys are in `everycell.collections.answerability`.
-"""
+"""Released predictions for CAsT-answerability: of a language model, and of two classifiers."""
 
 from __future__ import annotations
 

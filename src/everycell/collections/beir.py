@@ -49,17 +49,7 @@ class _Answers(_Lenient):
 
 @dataclass(frozen=True)
 class Converted:
-    """What a conversion wrote.
-
-    Attributes
-    ----------
-    questions, answered, passages, left_out : int
-        Numbers of questions, of questions with an answer, and of passages; and of questions that
-        were left out because none of their relevant passages is in the collection.
-    empty, missing_passages, missing_questions : int
-        Numbers of passages left out because they have no text, of relevant passages that are not
-        in the collection, and of judged questions that are not among the questions.
-    """
+    """Counts of a conversion."""
 
     questions: int
     answered: int

@@ -1,10 +1,5 @@
 """Passages and rewritten turns of TREC CAsT 2020 and 2022, as a collection to search.
 
-CAsT-answerability has, for each of 371 turns, five passages that the assessors of CAsT mostly found
-relevant and five that they did not. Together they are a small collection of real passages with
-graded judgements. It has no training part: `topic_folds` and `in_fold` make one that holds out
-whole conversations.
-
 Source: the files of Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR
 2024); `FILES` has their registry keys.
 """
@@ -56,23 +51,7 @@ COUNTS = CastCounts(rows=3710, passages=3523, documents=3518, judgements=3708, t
 
 @dataclass(frozen=True)
 class CastPassages:
-    """The collection; ids are text.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`, sorted by id. A passage with several ids is given once.
-    queries : pandas.DataFrame
-        Columns `query_id` ("81_4", "135_2-11"), `topic` (the conversation, "81"), `turn` ("4",
-        "2-11"), `text` (the turn, rewritten by hand to be understood alone), in the order of the
-        files. Two turns of a conversation may have the same text.
-    qrels : pandas.DataFrame
-        Columns `query_id`, `document_id`, `relevance` (0 to 4), each pair once.
-    merged : pandas.DataFrame
-        Columns `passage_id`, `document_id`: ids merged into a document, since they have its text.
-    counts : CastCounts
-        Sizes before and after merging.
-    """
+    """The collection; ids are text."""
 
     documents: pd.DataFrame
     queries: pd.DataFrame

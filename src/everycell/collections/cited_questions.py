@@ -1,9 +1,4 @@
-"""Questions with passages for the full tier of attribution bias, from files that the user names.
-
-Two forms are read: the user's own folder (`read_cited_questions`), such as Natural Questions over
-all of Wikipedia with runs of other tools, and the file of MS MARCO QA (`read_msmarco_qa`), where
-each question comes with ten passages and annotators marked those that they used.
-"""
+"""Questions with passages for the full tier of attribution bias, from files that the user names."""
 
 from __future__ import annotations
 

@@ -54,18 +54,7 @@ class NamedDocstring:
 
 @dataclass(frozen=True)
 class Walk:
-    """What a walk over packages found.
-
-    Attributes
-    ----------
-    docstrings : tuple of NamedDocstring
-        Sorted by package in the given order, then by name; an object with several names occurs once
-        for each.
-    modules : int
-        Modules that were imported.
-    skipped : dict
-        Name of a module that could not be imported -> the error's type and message.
-    """
+    """Result of a walk over packages."""
 
     docstrings: tuple[NamedDocstring, ...]
     modules: int
@@ -81,20 +70,7 @@ class SeeAlso:
 
 
 def walk(packages: Sequence[str]) -> Walk:
-    """Collect the docstrings of public modules' classes, functions, methods and properties.
-
-    An object counts under every public name that a module or class of its own package gives it.
-    Instances count where they can be called and have a docstring of their own (ufuncs, the
-    distributions of `scipy.stats`). Left out: names starting with "_", the modules `NOT_WALKED`
-    and their sub-modules, objects found outside their own package, module
-    docstrings, templates of docstrings ("%(name)s"), and the generated signatures of Fortran
-    wrappers. A member without a docstring takes that of the nearest base class in its package.
-
-    Notes
-    -----
-    All modules are imported before any is read, since some add names to others
-    (``sklearn.experimental``). They stay imported.
-    """
+    """Collect the docstrings of public modules' classes, functions, methods and properties."""
     modules: dict[str, ModuleType] = {}
     skipped: dict[str, str] = {}
     for package in packages:
@@ -214,13 +190,7 @@ def _text_attribute(thing: Any, name: str) -> str | None:
 
 
 def split_sections(docstring: str) -> list[tuple[str, str]]:
-    r"""Sections of a docstring in numpydoc's layout.
-
-    Examples
-    --------
-    >>> split_sections("Sum.\n\nSee Also\n--------\nmean : Average.\n\nNotes\n-----\nFast.")
-    [('', 'Sum.'), ('see also', 'mean : Average.'), ('notes', 'Fast.')]
-    """
+    """Sections of a docstring in numpydoc's layout."""
     parts = _HEADER.split(docstring)
     titles = ["", *(title.lower() for title in parts[1::2])]
     return [(title, text.strip("\n")) for title, text in zip(titles, parts[::2], strict=True)]
@@ -233,21 +203,7 @@ def prose(docstring: str) -> str:
 
 
 def see_also(docstring: str) -> list[SeeAlso]:
-    """Entries of all See Also sections of a docstring, in their order.
-
-    Examples
-    --------
-    >>> text = '''See Also
-    ... --------
-    ... mean, :func:`~numpy.median`
-    ... average : Weighted
-    ...     average.
-    ... The user guide says more.'''
-    >>> for entry in see_also(text):
-    ...     print(entry)
-    SeeAlso(names=('mean', 'numpy.median'), description='')
-    SeeAlso(names=('average',), description='Weighted average.')
-    """
+    """Entries of all See Also sections of a docstring, in their order."""
     entries = []
     for title, text in split_sections(docstring):
         if title != "see also":

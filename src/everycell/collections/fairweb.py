@@ -1,8 +1,4 @@
-"""Pilot lists of NTCIR-17 FairWeb-1: judged pages, their groups, targets, and three runs.
-
-A topic asks for researchers (P001), films (P002), accounts (P003) or videos (P004). Each kind of
-page has one or two attribute sets, whose groups are ordered (numbers of ratings) or not (regions).
-"""
+"""Pilot lists of NTCIR-17 FairWeb-1: judged pages, their groups, targets, and three runs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """GrepBiasIR: queries with a relevant and a non-relevant document in male and female wordings.
 
-Since the wordings of a document differ only in gender (most have a neutral one too), they are what
-counterfactual rewriting tries to produce: `one_wording` gives the collections that a measure of
-counterfactual rank overlap compares.
-
 Source: Krieg et al., "Grep-BiasIR: a dataset for investigating gender representation bias in
 information retrieval results" (CHIIR 2023); `QUERIES` and `DOCUMENTS` are the registry keys.
 """
@@ -83,25 +79,7 @@ COUNTS = GrepBiasCounts(queries=117, documents=702, items=234, worded_items=232)
 
 @dataclass(frozen=True)
 class GrepBias:
-    """The collection; ids are text.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `item_id` (the same for the three texts of a document: the id of the
-        first), `wording` ("male", "female", "neutral" or "both"), `title`, `body`, `text` (title,
-        blank, body), in the order of the files.
-    queries : pandas.DataFrame
-        Columns `query_id`, `category`, `stereotype` (the gender that the query is stereotypically
-        associated with, "male" or "female", or "none" where the annotators did not agree), `text`.
-        No query names a gender.
-    qrels : pandas.DataFrame
-        Columns `query_id`, `document_id`, `relevance`: 1 for three texts of each query, 0 for three
-        others, also written for it.
-    wordings : pandas.DataFrame
-        Columns `item_id`, `query_id`, `relevance`, `male`, `female`, `neutral` (document ids):
-        the items that have all three. The others have texts labelled "both", or lack a wording.
-    """
+    """The collection; ids are text."""
 
     documents: pd.DataFrame
     queries: pd.DataFrame

@@ -1,12 +1,4 @@
-"""Readers of the MS MARCO passages and of the two query sets of abolghasemi2026, chapter 4.
-
-The collection has 8.8 million passages, so it is read as a stream and never held. Its files are not
-in the registry: the data card (``docs/data-cards/msmarco.md``) says what to download. Both query
-sets are, with their texts; `QUERY_SETS` has the registry keys. QS1 is the set that the annotators
-of Rekabsaz and Schedl (SIGIR 2020) labelled as not gendered: 1,765 queries in the file, 1,756 in
-the paper. QS2 is the set of Rekabsaz, Kopeinik and Schedl (SIGIR 2021), 215 queries whose answers
-should not be biased. All of QS2 is in QS1.
-"""
+"""Readers of the MS MARCO passages and of the two query sets of abolghasemi2026, chapter 4."""
 
 from __future__ import annotations
 

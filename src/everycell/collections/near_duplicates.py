@@ -15,16 +15,7 @@ from scipy import sparse
 
 
 def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
-    """Sets of word shingles as rows of a matrix of zeros and ones.
-
-    Examples
-    --------
-    >>> shingles(["a b c d", "b c d", "a", ""]).toarray()
-    array([[1, 1, 0],
-           [0, 1, 0],
-           [0, 0, 1],
-           [0, 0, 0]], dtype=int32)
-    """
+    """Sets of word shingles as rows of a matrix of zeros and ones."""
     if length < 1:
         raise ValueError(f"length is {length}: a shingle has 1 word or more.")
     columns: dict[tuple[str, ...], int] = {}
@@ -44,14 +35,7 @@ def shingles(texts: Sequence[str], length: int = 3) -> sparse.csr_array:
 
 
 def similar_pairs(sets: sparse.csr_array, threshold: float) -> pd.DataFrame:
-    """All pairs of rows whose Jaccard similarity reaches a threshold.
-
-    Examples
-    --------
-    >>> similar_pairs(shingles(["a b c d", "a b c d e", "x y z"]), threshold=0.5)
-       left  right   jaccard
-    0     0      1  0.666667
-    """
+    """All pairs of rows whose Jaccard similarity reaches a threshold."""
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}: give a number above 0 and up to 1.")
     sizes = np.diff(sets.indptr)
@@ -100,13 +84,7 @@ def _intersections(
 
 
 def groups(pairs: pd.DataFrame, size: int) -> np.ndarray:
-    """Number the connected components of the pairs.
-
-    Examples
-    --------
-    >>> groups(pd.DataFrame({"left": [1, 2], "right": [2, 4]}), size=5)
-    array([0, 1, 1, 3, 1])
-    """
+    """Number the connected components of the pairs."""
     ones = np.ones(len(pairs), dtype=np.int8)
     graph = sparse.coo_array((ones, (pairs["left"], pairs["right"])), shape=(size, size))
     _, labels = sparse.csgraph.connected_components(graph, directed=False)

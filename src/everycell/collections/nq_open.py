@@ -1,9 +1,4 @@
-r"""Natural Questions with their gold passages, as a pool to search.
-
-Each of the 2,655 questions of "Lost in the Middle" has short answers and one passage of Wikipedia
-in which an annotator found them. The passages of all questions together are the pool: for each
-question, all but its own are distractors. `everycell.rag.answers.answer_holders` tells whether
-another passage holds an answer too.
+"""Natural Questions with their gold passages, as a pool to search.
 
 Source: Liu et al., "Lost in the Middle: how language models use long contexts" (TACL 2024), after
 Kwiatkowski et al., "Natural Questions" (TACL 2019); `KEY` is the registry key.
@@ -46,19 +41,7 @@ class _Row(_Strict):
 
 @dataclass(frozen=True)
 class NaturalQuestions:
-    """The collection; ids are text.
-
-    Attributes
-    ----------
-    questions : pandas.DataFrame
-        Columns `query_id` ("q0001": the line of the file), `text`, `answers` (list of str), in the
-        order of the file.
-    passages : pandas.DataFrame
-        Columns `document_id` ("d0001": the line where it first occurs; "d0001.2" is the third
-        passage of that line), `title`, `body`, `text` ("Title. body").
-    gold : pandas.DataFrame
-        Columns `query`, `document`: the one gold passage of each question.
-    """
+    """The collection; ids are text."""
 
     questions: pd.DataFrame
     passages: pd.DataFrame

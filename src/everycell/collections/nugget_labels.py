@@ -1,10 +1,5 @@
 """Nugget labels of GINGER's responses: what each supports, according to three judge models.
 
-For each topic of TREC RAG 2024 a judge model first made a list of nuggets (facts that a good answer
-has). Then it labelled, for each response, how important each nugget is and how far the response
-supports it. Each judge has its own nuggets, so their labels cannot be compared one by one; their
-scores of the same responses can.
-
 Source: lajewska2025, sections 6.4.1 and 6.6; released with Lajewska and Balog, "GINGER: grounded
 information nugget-based generation of responses" (SIGIR 2025).
 """
@@ -70,20 +65,7 @@ class LabelsError(Exception):
 
 @dataclass(frozen=True)
 class NuggetLabels:
-    """Labels of all responses; ids are text.
-
-    Attributes
-    ----------
-    responses : pandas.DataFrame
-        Columns `judge`, `run`, `topic` and `released` (the authors' own V_strict, in [0, 1]), one
-        row per judge and response, in the order of the file. A response without nuggets is
-        included.
-    nuggets : pandas.DataFrame
-        Columns `judge`, `run`, `topic`, `nugget` (place in the judge's list for the topic, from 1),
-        `text`, `importance` (one of `IMPORTANCE`, possibly with a capital, as the judge spelled it;
-        empty where the judge gave fewer labels than there are nuggets) and `support` (one of
-        `SUPPORT`), one row per label.
-    """
+    """Labels of all responses; ids are text."""
 
     responses: pd.DataFrame
     nuggets: pd.DataFrame

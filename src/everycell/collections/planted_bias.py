@@ -1,10 +1,5 @@
 r"""Made-up rankings with a known group bias, which measures of bias must find.
 
-Each system ranks its own documents in a certain way (`SYSTEMS`), with terms of the groups planted
-in a text of neutral words. Since counts and lengths are planned, the measures follow from the plan
-alone: `planted_truth` gives them in closed form, with :math:`w_r = 1 / \log_2(r + 1)`,
-:math:`m_{ir}` terms of group i in the document at rank r, and :math:`l_r` words in it.
-
 .. math:: p(G_i|k) = \frac{\sum_{r \le k} w_r m_{ir} / l_r}{\sum_x \sum_{r \le k} w_r m_{xr} / l_r},
           \quad RBDF(k) = \frac{\sum_{r \le k} w_r [\sum_i m_{ir} > 0]}{\sum_{r \le k} w_r},
           \quad TED(k) = RBDF(k) \sum_i |p(G_i|k) - 1/G|
@@ -69,22 +64,7 @@ _NEUTRAL = tuple(
 
 @dataclass(frozen=True)
 class PlantedBias:
-    """A collection with rankings whose bias is known.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `text` (lower-case words separated by one blank).
-    plan : pandas.DataFrame
-        The columns `PLAN` and one per group with its number of terms; one row per rank. `length` is
-        in words.
-    runs : dict of str to pandas.DataFrame
-        System or ranker -> columns `query`, `document`, `score`, best document first.
-    truth : pandas.DataFrame
-        What `planted_truth` derives from the plan.
-    words : mapping of str to sequence of str
-        Group -> its terms.
-    """
+    """A collection with rankings whose bias is known."""
 
     documents: pd.DataFrame
     plan: pd.DataFrame
@@ -128,15 +108,7 @@ def plant_rankers(
     seed: int = 0,
     effects: bool = True,
 ) -> PlantedBias:
-    """Make rankers that are less biased than a baseline, query by query.
-
-    Every document has terms of one group, and a share of them (drawn for each query) has two terms
-    instead of one in twice as many words: NFaiRR takes these alone as biased, and TExFAIR is not
-    changed by them. The groups of a list lean to the first one. With the planted effects a list
-    leans by as much as its share, so the two measures correlate, and `RANKERS` lower both. Without
-    them, for names that end in `CONTROL`, shares and leanings are drawn apart and all rankers draw
-    from the same.
-    """
+    """Make rankers that are less biased than a baseline, query by query."""
     groups = _checked_words(words)
     draw = np.random.default_rng(seed)
     biases = draw.uniform(0.2, 1, (queries, 2))

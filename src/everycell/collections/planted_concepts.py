@@ -1,10 +1,5 @@
 r"""Made-up documents and queries whose relevance follows from planted concepts.
 
-A document is about a few concepts. It writes each as one of the concept's terms behind a cue, a
-stop word that says how much the document is about the concept: its weight. It also has a name, a
-word that no encoder knows. A query is a document, or a few words. How well a document answers a
-query is planted, and the best of a list, after noise, are relevant:
-
 .. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
 
 with the concepts c and names n that query and document share, and W = `NAME_WEIGHT`. So the
@@ -50,25 +45,7 @@ SETTING = "planted"
 
 @dataclass(frozen=True)
 class PlantedConcepts:
-    """A collection, what was planted in it, and the best that rankers can do.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`.
-    benchmark : Benchmark
-        Queries and lists of `CHECKED`; the setting is `SETTING`. Each term is a query as well, of
-        the task `PROBES`, which has no lists: a ranker's score of it is the term's weight.
-    mentions : pandas.DataFrame
-        Columns `task`, `document_id`, `concept`, `term`, `cue`, `weight`: the concepts of each
-        document. The weight is the cue's, also where relevance takes all weights as equal.
-    terms : pandas.DataFrame
-        Columns `concept`, `term`.
-    scores : dict of str to pandas.DataFrame
-        Planted scores of the pairs of the test and validation lists, columns `query`, `document`,
-        `score`: "concepts" as above; "words" where query and document must share the term;
-        "no-names" without names.
-    """
+    """A collection, the planted concepts in it, and the scores that rankers can reach."""
 
     documents: pd.DataFrame
     benchmark: Benchmark
@@ -189,10 +166,7 @@ class _Part:
         )
 
     def tasks(self, checks: bool) -> Mapping[str, tuple[Sequence[str], np.ndarray, bool]]:
-        """Task -> texts of its queries, term of each concept in them, and whether names count.
-
-        Those that are trained as well, or those that are `checks` alone.
-        """
+        """Task -> texts of its queries, term of each concept in them, and whether names count."""
         if self.task == CONTROLS["mismatch"] and checks:
             return {UNNAMED_WORDS: (self.words, self.form, False)}
         if self.task != EFFECTS:

@@ -1,11 +1,5 @@
 """Made-up task-oriented dialogues in which satisfaction is planted, with noise and imbalance.
 
-A user looks for a restaurant, a hotel or a train, asks one thing about it, books and says thanks;
-the system asks, offers, answers and confirms. A turn of the system is right, and the user is
-satisfied, or it has one of the faults in `FAULTS`, and the user is not. After a fault the user
-repeats the request, up to `TRIES` times. The observed label is the planted one, flipped with a
-chosen probability.
-
 The label of a turn is that of abolghasemi2026, section 3.5.4: after the turn of the system and
 before the next turn of the user. Texts and faults are this project's.
 """
@@ -40,10 +34,7 @@ _TOWNS = ("Elmford", "Norwick", "Ashbury", "Port Leven", "Saltmere", "Hollin")
 
 @dataclass(frozen=True)
 class _Step:
-    """What the user wants at one point, and how the system serves it.
-
-    Fields are texts with slots in braces; `stated` names the slots that the user gives here.
-    """
+    """What the user wants at one point, and how the system serves it."""
 
     user: tuple[str, ...]
     right: tuple[str, ...]
@@ -251,18 +242,7 @@ _COMPLAINTS = (
 
 @dataclass(frozen=True)
 class PlantedDialogues:
-    """Samples whose satisfaction is known.
-
-    Attributes
-    ----------
-    samples : tuple of Sample
-        One per turn of the system, from the first to the last of each dialogue. `satisfied` is the
-        observed label, with noise.
-    truth : pandas.DataFrame
-        A row per sample, in the same order: `id`, `dialogue` (its samples share their beginning, so
-        a split must not separate them), `turn` (1 or more), `satisfied` (planted), `fault` (one of
-        `FAULTS`, or "").
-    """
+    """Samples whose satisfaction is known."""
 
     samples: tuple[Sample, ...]
     truth: pd.DataFrame

@@ -49,28 +49,7 @@ class OtherCollectionWarning(UserWarning):
 
 @dataclass(frozen=True)
 class PyDocs:
-    """Documents, links and descriptions.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        One row per document, sorted by `document_id` (its shortest dotted name). `package`,
-        `parent` (the name without its last part: module or class), `text` (prose, masked),
-        `words` (those of the text before masking), `names` (tuple of all names, shortest first).
-    links : pandas.DataFrame
-        `source_id`, `target_id`: the source's See Also list names the target. Sorted, without
-        self-links or repetitions.
-    descriptions : pandas.DataFrame
-        `source_id`, `target_id`, `description`: the text beside the name. Sorted.
-    alike : pandas.DataFrame
-        `left_id` < `right_id`, documents with docstrings whose similarity reaches `ALIKE`. Sorted.
-    counts : dict
-        The counts in the data card: name -> integer.
-    versions : dict
-        Distribution -> version.
-    skipped : dict
-        Module that could not be imported -> reason.
-    """
+    """Documents, links and descriptions."""
 
     documents: pd.DataFrame
     links: pd.DataFrame

@@ -1,8 +1,4 @@
-"""Queries, training pairs and candidate lists of the collection `pydocs`.
-
-Three tasks where a docstring is the query (cite, co-cite, coupling) and one with short queries for
-the same documents (known-item).
-"""
+"""Queries, training pairs and candidate lists of the collection `pydocs`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """Query by example from links between documents: tasks, split, candidate lists.
 
-A document is a query, and the documents linked with it are relevant: those that it cites, those
-that are cited together with it, or those that cite the same documents. The lists follow SciDocs
-(abolghasemi2026, section 2.4.1): up to 5 relevant and 25 other documents to rank for each query.
-
 All draws are from sorted pools, with a generator seeded by the seed, the task and the query:
 results do not depend on the process, and a query keeps its candidates when other queries are added
 or removed.
@@ -28,22 +24,7 @@ SETTINGS: Mapping[str, Sequence[tuple[str, int | None]]] = {
 
 
 def citation_tasks(links: pd.DataFrame) -> pd.DataFrame:
-    """Relevant pairs of the three tasks.
-
-    Examples
-    --------
-    >>> pairs = [("a", "b"), ("a", "c"), ("d", "c")]
-    >>> links = pd.DataFrame(pairs, columns=["source_id", "target_id"])
-    >>> print(citation_tasks(links).to_string(index=False))
-        task query_id document_id  relevance
-        cite        a           b          1
-        cite        a           c          1
-        cite        d           c          1
-     co-cite        b           c          1
-     co-cite        c           b          1
-    coupling        a           d          1
-    coupling        d           a          1
-    """
+    """Relevant pairs of the three tasks."""
     ids = np.unique(links[["source_id", "target_id"]].to_numpy(dtype=str))
     proper_links = links[links["source_id"] != links["target_id"]].drop_duplicates()
     source = np.searchsorted(ids, proper_links["source_id"].to_numpy(dtype=str))
@@ -137,22 +118,7 @@ def candidate_lists(
     max_positives: int = 5,
     negatives: int = 25,
 ) -> pd.DataFrame:
-    """Draw the documents that systems rank for each query.
-
-    Examples
-    --------
-    >>> documents = pd.DataFrame(
-    ...     [("p.a", "p", "p"), ("p.b", "p", "p"), ("p.c", "p", "p"), ("q.d", "q", "q")],
-    ...     columns=["document_id", "package", "parent"],
-    ... )
-    >>> queries = pd.DataFrame({"task": ["cite"], "query_id": ["p.a"], "split": ["test"]})
-    >>> positives = pd.DataFrame({"task": ["cite"], "query_id": ["p.a"], "document_id": ["p.b"]})
-    >>> lists = candidate_lists(
-    ...     queries, positives, positives, documents, setting="package", seed=0, negatives=1
-    ... )
-    >>> lists[["document_id", "relevance"]].to_numpy().tolist()
-    [['p.b', 1], ['p.c', 0]]
-    """
+    """Draw the documents that systems rank for each query."""
     if setting not in SETTINGS:
         raise ValueError(f"setting is '{setting}': give one of {', '.join(SETTINGS)}.")
     table = documents.sort_values("document_id", ignore_index=True)

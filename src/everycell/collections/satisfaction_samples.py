@@ -18,19 +18,9 @@ Turn = tuple[str, str]
 
 @dataclass(frozen=True)
 class Sample:
-    """A dialogue up to an utterance of the system, and whether its user is satisfied at that point.
+    """A dialogue up to an utterance of the system, with the satisfaction of its user at that point.
 
-    Attributes
-    ----------
-    id
-        Unique among the samples of a benchmark. A counterfactual has the id of its original with
-        the suffix "-cf".
-    benchmark
-        Such as "MultiWOZ".
-    turns
-        Speaker (`USER` or `SYSTEM`) and text of each utterance; the last one is the system's.
-    satisfied
-        Whether the user is satisfied with the last utterance.
+    A counterfactual has the id of its original with the suffix "-cf".
     """
 
     id: str

@@ -88,18 +88,7 @@ def split_samples(
 def counterfactuals(
     main: Sequence[Sample], generated: Sequence[Sample], *, confirmed: bool = True
 ) -> list[Sample]:
-    """Generated counterparts of samples, with ids derived from their originals.
-
-    Examples
-    --------
-    >>> request = ("USER", "A taxi?")
-    >>> main = [Sample("toy-1", "toy", (request, ("SYSTEM", "At 8.")), True)]
-    >>> generated = [Sample("x", "toy", (request, ("SYSTEM", "A train?")), False)]
-    >>> [sample.id for sample in counterfactuals(main, generated)]
-    ['toy-1-cf']
-    >>> counterfactuals(main, main)
-    []
-    """
+    """Generated counterparts of samples, with ids derived from their originals."""
     if len(main) != len(generated):
         raise CollectionError(
             f"There are {len(main)} samples and {len(generated)} counterfactuals; allowed is one "

@@ -1,10 +1,4 @@
-"""SciDocs, the collection of abolghasemi2026, chapter 2: reader of the published files.
-
-Four tasks of query by example over scientific papers, with the lists of candidates that were
-published (Cohan et al., ACL 2020). The files are not in the registry: the data card
-(``docs/data-cards/scidocs.md``) says what to download, and which facts about the format are known
-and which are assumed.
-"""
+"""SciDocs, the collection of abolghasemi2026, chapter 2: reader of the published files."""
 
 from __future__ import annotations
 
@@ -48,20 +42,7 @@ class SciDocsError(Exception):
 
 @dataclass(frozen=True)
 class SciDocs:
-    """SciDocs, as used to train and test systems.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`, in the order of the metadata file.
-    benchmark : Benchmark
-        Queries and candidate lists of the four tasks, setting `SETTING`.
-    left_out : pandas.DataFrame
-        Columns `task`, `split`, `query_id`, `document_id`, `relevance` and `reason`: lines of the
-        relevance files that are in no list. "no metadata": the query or the document is not in
-        the metadata file. "test query": a line of the validation file whose query is a test query
-        of the task.
-    """
+    """SciDocs, as used to train and test systems."""
 
     documents: pd.DataFrame
     benchmark: Benchmark

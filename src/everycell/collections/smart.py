@@ -1,10 +1,4 @@
-"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and judgements.
-
-They come in the formats of the SMART system and of TREC. Every file is checked line by line, and
-the counts of the whole collection are compared with the known ones (`COUNTS`). Links and issues of
-CACM are read by `everycell.collections.cacm`. Each collection has a data card
-(``docs/data-cards``).
-"""
+"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and judgements."""
 
 from __future__ import annotations
 
@@ -69,18 +63,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class AdHoc:
-    """Topics and judgements for a search of the whole collection.
-
-    Attributes
-    ----------
-    documents : pandas.DataFrame
-        Columns `document_id`, `text`, one row per document.
-    topics : pandas.DataFrame
-        Columns `task`, `query`, `text`: the topics that have judgements.
-    qrels : pandas.DataFrame
-        Columns `task`, `query`, `document`, `relevance` (integer, 1 or more), as
-        `everycell.retrieval` takes judgements. Unjudged documents are not relevant.
-    """
+    """Topics and judgements for a search of the whole collection."""
 
     documents: pd.DataFrame
     topics: pd.DataFrame

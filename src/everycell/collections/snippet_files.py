@@ -1,10 +1,5 @@
 """Released files of CAsT-snippets: snippets that people marked in passages, and time and pay.
 
-The preliminary study has 22 questions with five passages each. Five crowd workers of each of three
-groups and three experts marked snippets in the passages; three workers of each of two groups first
-picked sentences and then marked snippets in those. The data set itself has 371 questions with five
-passages each and three annotations of each passage.
-
 Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
 lajewska2025, sections 5.3 and 5.4. `FILES` has the registry keys.
 """

@@ -45,14 +45,7 @@ def span_fault(spans: Sequence[Span], length: int) -> str | None:
 
 
 def overlap(spans: Sequence[Span]) -> tuple[Span, Span] | None:
-    """Two spans of one annotation that share a character, or None.
-
-    Examples
-    --------
-    >>> overlap([(5, 9), (0, 5)])
-    >>> overlap([(4, 9), (0, 5)])
-    ((0, 5), (4, 9))
-    """
+    """Two spans of one annotation that share a character, or None."""
     ordered = sorted(spans)
     for before, after in zip(ordered, ordered[1:], strict=False):
         if after[0] < before[1]:

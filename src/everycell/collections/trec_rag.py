@@ -4,8 +4,6 @@ The corpus has 113,520,750 segments in about 60 files, one JSON object per line.
 such as ``msmarco_v2.1_doc_29_677149#3_1637632``, gives its place: file 29, byte 1,637,632. An
 unpacked file is therefore read only at these places; a gzipped one is read as a stream, of which
 only the lines needed are parsed.
-
-Source: https://trec-rag.github.io/annoucements/2024-corpus-finalization (form of ids and segments).
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """Dialogues with the satisfaction of their users: USS, its split, and CAUSE's counterfactuals.
 
-A *sample* is a dialogue up to an utterance of the system, and whether the user was satisfied at
-that point. USS rates every utterance of a user, which shows how satisfied they were with the
-system's utterance before it; the CAUSE files have samples with a label of 0 or 1.
-
 Sources: Sun et al., "Simulating User Satisfaction for the Evaluation of Task-oriented Dialogue
 Systems" (SIGIR 2021); the 8:1:1 split is from Deng et al. (WWW 2022), as Ye, Hu and Yilmaz (ASAP)
 released it; Abolghasemi et al., "CAUSE" (Findings of ACL 2024); abolghasemi2026, chapter 3. `FILES`
@@ -78,18 +74,7 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
 
 @dataclass(frozen=True)
 class RatedDialogue:
-    """A dialogue of USS with several people's ratings of each utterance of its user.
-
-    Attributes
-    ----------
-    turns
-        Speaker and text of each utterance.
-    ratings
-        For each utterance of the user its ratings (1 to 5), for each utterance of the system
-        nothing. The position of a rating does not identify a person: the raters were not released.
-    overall
-        Ratings of the whole dialogue, as many as for each utterance.
-    """
+    """A dialogue of USS with several people's ratings of each utterance of its user."""
 
     turns: tuple[Turn, ...]
     ratings: tuple[tuple[int, ...], ...]
@@ -97,13 +82,7 @@ class RatedDialogue:
 
 
 def most_frequent(ratings: Sequence[int]) -> int:
-    """Most frequent rating, the lowest of ties: the rule behind the thesis' split.
-
-    Examples
-    --------
-    >>> most_frequent([3, 2, 3]), most_frequent([2, 3, 3, 2])
-    (3, 2)
-    """
+    """Most frequent rating, the lowest of ties: the rule behind the thesis' split."""
     counts = Counter(ratings)
     if not counts:
         raise ValueError("There are no ratings; give one or more.")

@@ -1,8 +1,4 @@
-"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), under the published names.
-
-Each reader checks what the analyses rely on and returns one row per rated response. Factors are
-text, ratings are integers from 1 to 4; the level named "None" stays a level.
-"""
+"""Ratings of the user studies of lajewska2025 (chapters 4 and 7), under the published names."""
 
 from __future__ import annotations
 
@@ -39,17 +35,7 @@ DEMOGRAPHICS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Study:
-    """How a study's file maps to the published names.
-
-    Attributes
-    ----------
-    ratings
-        Published label -> column of the file, integers 1 to 4.
-    conditions
-        Label of a controlled factor -> the answers (`answers_ids`) where it is on.
-    answers
-        Answers in the study.
-    """
+    """How a study's file maps to the published names."""
 
     name: str
     ratings: Mapping[str, str]

@@ -1,8 +1,5 @@
 """Can a question be answered from given passages? From sentences to passages to rankings.
 
-A classifier scores sentences. The scores of a passage's sentences are aggregated into the passage's
-score, those of a ranking's passages into the ranking's, and a threshold turns it into a decision.
-
 Source: lajewska2025, sections 5.5 and 5.6.2.
 """
 
@@ -30,15 +27,7 @@ THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
 
 
 class McNemar(NamedTuple):
-    """McNemar's test of two systems on the same cases.
-
-    Attributes
-    ----------
-    only_first, only_second
-        Numbers of cases that only the first, or only the second, decides correctly.
-    p
-        Two-sided p-value, 0 to 1.
-    """
+    """McNemar's test of two systems on the same cases."""
 
     only_first: int
     only_second: int
@@ -46,20 +35,7 @@ class McNemar(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Decisions on the cases of one level, by one way of aggregation.
-
-    Attributes
-    ----------
-    level
-        "passage" or "ranking".
-    passages, rankings
-        How sentences were aggregated to passages, and passages to rankings; the second is empty for
-        passages.
-    turns
-        Question of each case, shape (n,).
-    truth, predicted
-        Whether each case has an answer, and whether the scores say so, shape (n,).
-    """
+    """Decisions on the cases of one level, by one way of aggregation."""
 
     level: Literal["passage", "ranking"]
     passages: How
@@ -70,14 +46,7 @@ class Level(NamedTuple):
 
 
 def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
-    """One score per group: a passage's from its sentences, a ranking's from its passages.
-
-    Examples
-    --------
-    >>> sentences = [[0.2, 0.6], [0.1]]
-    >>> aggregate(sentences, "max").tolist(), aggregate(sentences, "mean").tolist()
-    ([0.6, 0.1], [0.4, 0.1])
-    """
+    """One score per group: a passage's from its sentences, a ranking's from its passages."""
     if how not in THRESHOLDS:
         raise ValueError(f"how is {how!r}: give 'max' or 'mean'.")
     aggregated = np.zeros(len(groups))
@@ -101,11 +70,6 @@ def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
     According to the text (section 5.6.2) a score must exceed the threshold. The authors' code
     counts an equal score as an answer, and so does this function. No released score equals its
     threshold.
-
-    Examples
-    --------
-    >>> decide([0.2, 0.25, 1.0], 0.25).tolist()
-    [False, True, True]
     """
     values = np.asarray(scores, dtype=float)
     if not 0 <= threshold <= 1 or not ((values >= 0) & (values <= 1)).all():
@@ -195,13 +159,7 @@ def decide_levels(
 def lexical_probabilities(
     training: Sequence[tuple[str, str]], answers: npt.ArrayLike, pairs: Sequence[tuple[str, str]]
 ) -> FloatArray:
-    """A bag-of-words baseline: logistic regression over TF-IDF.
-
-    Notes
-    -----
-    Features are the words of the sentence, those that it shares with the question, and the cosine
-    of the two (scikit-learn's `TfidfVectorizer` and `LogisticRegression` with their defaults).
-    """
+    """A bag-of-words baseline: logistic regression over TF-IDF."""
     words = TfidfVectorizer().fit([text for pair in training for text in pair])
 
     def features(some: Sequence[tuple[str, str]]) -> sparse.csr_array:
@@ -216,18 +174,7 @@ def lexical_probabilities(
 def mcnemar_test(
     truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
 ) -> McNemar:
-    """Test whether two systems decide the same cases equally well (McNemar).
-
-    Notes
-    -----
-    statsmodels ``mcnemar``.
-
-    Examples
-    --------
-    >>> truth = [True] * 8
-    >>> mcnemar_test(truth, [True] * 7 + [False], [True] + [False] * 7)
-    McNemar(only_first=6, only_second=0, p=0.03125)
-    """
+    """Test whether two systems decide the same cases equally well (McNemar)."""
     arrays = [np.asarray(array) for array in (truth, first, second)]
     shapes = [array.shape for array in arrays]
     if len(set(shapes)) > 1 or len(shapes[0]) != 1 or not shapes[0][0]:

@@ -41,16 +41,7 @@ def read_template(path: Path = TEMPLATE) -> Template:
 
 
 def prompt(template: Template, sample: Sample) -> tuple[Message, ...]:
-    """Messages that ask for a counterfactual of a sample.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> prompt(Template("Make it $wanted: $dialogue"), sample)[0].content[:29]
-    'Make it dissatisfied: USER: A'
-    >>> [message.role for message in prompt(read_template(), sample)]
-    ['system', 'user', 'assistant', 'user', 'assistant', 'user']
-    """
+    """Messages that ask for a counterfactual of a sample."""
     names = {True: "satisfied", False: "dissatisfied"}
     return templates.fill(
         template,
@@ -137,30 +128,12 @@ _REFUSAL = re.compile(
 
 
 def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> tuple[str, str]:
-    r"""Extract the utterance from a model's answer, and say what is wrong with it.
+    """Extract the utterance from a model's answer, and say what is wrong with it.
 
     The first utterance of the system in the answer is taken: from "SYSTEM:" on, where that starts
     a line and the user does not speak before it (also as "assistant" or "counterfactual
     utterance"), else from the beginning without a first line that ends with a colon; up to the next
     speaker or empty line; without quotation marks around it. Anything in ``<think>`` is left out.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> def cleaned(text, finish="stop"):
-    ...     return clean_answer(Answer(text=text, finish=finish), sample)
-    >>> cleaned('Sure, here it is:\nSYSTEM: "There is no taxi."\n\nIt lets the user down.')
-    ('There is no taxi.', '')
-    >>> cleaned("SYSTEM: at 8!")
-    ('at 8!', 'unchanged')
-    >>> cleaned("")
-    ('', 'empty')
-    >>> cleaned("As an AI model I cannot be rude.")[1]
-    'refusal'
-    >>> cleaned("I am sorry, I cannot book a taxi.")[1]
-    ''
-    >>> cleaned("SYSTEM: No taxi. No taxi. No taxi.", "length")[1]
-    'over-long'
     """
     text = _utterance(_THOUGHT.sub("", unicodedata.normalize("NFC", answer.text)))
     words = re.findall(r"[^\W_]+(?:['’]\w+)?", text)

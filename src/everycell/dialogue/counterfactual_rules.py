@@ -81,13 +81,7 @@ _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)
 
 
 def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Values that the user gave in a dialogue; the last one if there are several.
-
-    Examples
-    --------
-    >>> stated([("USER", "A cheap room for 3 people"), ("USER", "Sorry, for four people.")])
-    {'price': 'cheap', 'people': 'four'}
-    """
+    """Values that the user gave in a dialogue; the last one if there are several."""
     utterances = [text for speaker, text in turns if speaker == USER]
     by_slot = {}
     for name, slot in _SLOTS.items():
@@ -98,24 +92,7 @@ def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
-    """Rewrite the last utterance by one of the project's rules, drawn from those that apply.
-
-    Satisfaction is flipped by "contradiction", "asked again" or "not answered", dissatisfaction by
-    "confirmed" if the user's last utterance is about booking, by "answered" if it is a question,
-    and otherwise by "met". The rules know seven kinds of values (`stated`) and no facts: an answer
-    to a question is made up, like a model's.
-
-    Examples
-    --------
-    >>> request = ("USER", "A table on Friday for 3 people?")
-    >>> booked = Sample("1", "toy", (request, ("SYSTEM", "It is booked for Friday.")), True)
-    >>> made = rewrite_by_rule(booked, seed=1)
-    >>> made.raw, made.text
-    ('not answered', 'That did not work, and I cannot say why. Please try again another day.')
-    >>> failed = Sample("2", "toy", (request, ("SYSTEM", "We have no taxis.")), False)
-    >>> rewrite_by_rule(failed, seed=3).text
-    'Your booking is made: Friday, 3 people. The reference is WGUFLL.'
-    """
+    """Rewrite the last utterance by one of the project's rules, drawn from those that apply."""
     draw = random.Random(f"{seed} {sample.id}")
     values = stated(sample.turns)
     rule, text = (_let_down if sample.satisfied else _serve)(sample, values, draw)

@@ -1,9 +1,5 @@
 """Counterfactual dialogues: the last utterance of the system rewritten to flip satisfaction.
 
-A language model writes it (`everycell.dialogue.counterfactual_prompts`), or rules do
-(`everycell.dialogue.counterfactual_rules`). Either way each dialogue gets a `Rewriting`, with a
-fault if the answer cannot be used: nothing is dropped silently.
-
 Source: abolghasemi2026, sections 3.4.1 and 3.6.1.
 """
 
@@ -36,19 +32,7 @@ FAULTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Rewriting:
-    """The rewritten last utterance of a dialogue.
-
-    Attributes
-    ----------
-    sample : Sample
-        The original.
-    text : str
-        The new utterance, as far as there is one; kept even if it has a fault.
-    fault : str
-        One of `FAULTS`, or "".
-    raw : str
-        The model's answer, or the name of the rule.
-    """
+    """The rewritten last utterance of a dialogue."""
 
     sample: Sample
     text: str

@@ -61,16 +61,7 @@ def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
 
 
 def parse_label(answer: str) -> bool | None:
-    """Whether an answer says that the user is satisfied.
-
-    Examples
-    --------
-    >>> [parse_label(text) for text in ("Satisfied.", "dissatisfied", "I cannot say", "")]
-    [True, False, None, None]
-    >>> parse_label("Satisfied or dissatisfied?")
-    >>> parse_label("The user isn't really satisfied."), parse_label("not dissatisfied")
-    (False, None)
-    """
+    """Whether an answer says that the user is satisfied."""
     labels: set[bool | None] = set()
     for match in _LABEL.finditer(answer):
         negated, satisfied = match["negated"] is not None, match["satisfied"] is not None

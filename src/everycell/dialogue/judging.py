@@ -4,9 +4,6 @@ They cannot replace people. `Judge` learns from utterances that people labelled,
 fold of the dialogues, and judges a dialogue only by models that have not seen it. Its quality has
 to be measured on human-labelled utterances, and against controls: its judgements of unchanged
 utterances. `is_refusal` is a rule that needs no training.
-
-Both use only the system's last utterance, so they can distinguish a refusal from an answer, but
-nothing more.
 """
 
 from __future__ import annotations
@@ -48,16 +45,7 @@ def is_refusal(utterance: str) -> bool:
 
 @dataclass(frozen=True)
 class Judge:
-    """Models that classify satisfaction by the words of the last utterance.
-
-    Attributes
-    ----------
-    models : tuple of sklearn.pipeline.Pipeline
-        Logistic regression on TF-IDF of words and pairs of words, a model per part of the dialogues
-        that was left out.
-    part : mapping of str to int
-        Dialogue -> index in `models` of the model that has not seen it.
-    """
+    """Models that classify satisfaction by the words of the last utterance."""
 
     models: tuple[Pipeline, ...]
     part: Mapping[str, int]
@@ -86,10 +74,7 @@ def train_judge(
     *,
     folds: int = FOLDS,
 ) -> Judge:
-    """Learn from labelled utterances, one model per part of the dialogues that is left out.
-
-    Both classes have the same weight, whatever their share.
-    """
+    """Learn from labelled utterances, one model per part of the dialogues that is left out."""
     if not len(utterances) == len(satisfied) == len(dialogues):
         raise ValueError(
             f"There are {len(utterances)} utterances, {len(satisfied)} labels and "
@@ -118,30 +103,14 @@ def train_judge(
 
 
 def unchanged(samples: Sequence[Sample]) -> list[Rewriting]:
-    """Unchanged samples as rewritings: every flip that a judge sees here is an error.
-
-    Examples
-    --------
-    >>> sample = Sample("1", "toy", (("USER", "A taxi?"), ("SYSTEM", "At 8.")), True)
-    >>> unchanged([sample])[0].text
-    'At 8.'
-    """
+    """Unchanged samples as rewritings: every flip that a judge sees here is an error."""
     return [Rewriting(sample, sample.turns[-1][1], "", "") for sample in samples]
 
 
 def exchanged(
     samples: Sequence[Sample], pool: Sequence[Sample], dialogue: Callable[[Sample], str], seed: int
 ) -> list[Rewriting]:
-    """Samples with a last utterance from another dialogue: flips here needed no rewriting.
-
-    Examples
-    --------
-    >>> turns = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
-    >>> other = Sample("2", "toy", (("USER", "A room?"), ("SYSTEM", "For whom?")), True)
-    >>> made = exchanged([Sample("1", "toy", turns, True)], [other], lambda s: s.turns[0][1], 1)
-    >>> made[0].text
-    'For whom?'
-    """
+    """Samples with a last utterance from another dialogue: flips here needed no rewriting."""
     results = []
     for sample in samples:
         candidates = [other for other in pool if dialogue(other) != dialogue(sample)]

@@ -44,21 +44,7 @@ def trimmed_context(
     count: Count = count_words,
     separator: str = " ",
 ) -> str:
-    """Earlier turns, as much of the last answer as fits, and the utterance.
-
-    Notes
-    -----
-    Source: lajewska2025, L725 and L743, which cut the answer. What to cut once no answer is left is
-    our choice: the thesis does not say.
-
-    Examples
-    --------
-    >>> turns = ["what is a heat pump", "is it loud"]
-    >>> trimmed_context(turns, "not very, about as a fridge", "and in winter?", length=12)
-    'what is a heat pump is it loud not and in winter?'
-    >>> trimmed_context(turns, "not very", "and in winter?", length=6)
-    'is it loud and in winter?'
-    """
+    """Earlier turns, as much of the last answer as fits, and the utterance."""
     if not utterance.strip():
         raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
     parts = [*history, utterance]
@@ -86,12 +72,7 @@ def trimmed_context(
 def full_context(
     utterances: Sequence[str], answers: Sequence[str], utterance: str, *, separator: str = " "
 ) -> str:
-    """All earlier utterances, with the answers to the last three, and the utterance; no limit.
-
-    Notes
-    -----
-    Source: lajewska2025, L721, the context of the track's organisers as the thesis describes it.
-    """
+    """All earlier utterances, with the answers to the last three, and the utterance; no limit."""
     if not utterance.strip():
         raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
     if len(utterances) != len(answers):

@@ -56,10 +56,6 @@ def read_predictions(path: Path) -> list[Prediction]:
 def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """Measures of each estimator on the samples, on their counterfactuals and on both.
 
-    Notes
-    -----
-    Source: abolghasemi2026, sections 3.5 and 3.6.
-
     Examples
     --------
     >>> made = {"1": (True, True), "2": (True, False), "1-cf": (False, True)}

@@ -39,13 +39,7 @@ def marked(
     *,
     overlapping: Literal["error", "union"] = "error",
 ) -> BoolArray:
-    """Characters that each person marked.
-
-    Examples
-    --------
-    >>> marked([[(0, 2)], [], [(1, 3), (4, 5)]], 5).astype(int).tolist()
-    [[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 1, 0, 1]]
-    """
+    """Characters that each person marked."""
     if not annotations or length < 0:
         raise SpanError(
             f"There are {len(annotations)} annotations of a text of {length} characters: give one "
@@ -69,13 +63,7 @@ def marked(
 
 
 def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """Restrict the spans of a text to a part of it, such as a sentence.
-
-    Examples
-    --------
-    >>> clip([(0, 4), (6, 9), (12, 15)], 2, 8)
-    [(0, 2), (4, 6)]
-    """
+    """Restrict the spans of a text to a part of it, such as a sentence."""
     if end <= start:
         raise SpanError(f"The part goes from {start} to {end}: give an end after its start.")
     return [
@@ -90,11 +78,6 @@ def align(part: str, context: str) -> tuple[IntArray, IntArray]:
 
     For two copies of a text that differ in quotes, dashes, blanks or non-ASCII letters, so that
     offsets in one do not fit the other.
-
-    Examples
-    --------
-    >>> [places.tolist() for places in align("its ok", "Now: it’s – ok.")]
-    [[0, 1, 2, 4, 5], [5, 6, 8, 12, 13]]
     """
     in_part, in_whole = (
         [position for position, letter in enumerate(text) if letter.isascii() and letter.isalnum()]
@@ -123,13 +106,7 @@ def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
 
 
 def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) -> float:
-    """Mean of `jaccard` over texts, each with the same weight.
-
-    Examples
-    --------
-    >>> mean_jaccard({"a": marked([[(0, 2)], [(0, 1)]], 4), "b": marked([[], []], 9)})
-    0.75
-    """
+    """Mean of `jaccard` over texts, each with the same weight."""
     people = {name: _people(text, f"text {name!r}") for name, text in texts.items()}
     if not people:
         raise SpanError("There are no texts: give one or more.")
@@ -151,15 +128,7 @@ def reference_similarity(
     *,
     majority: int | None = None,
 ) -> Overlap:
-    """Overlap of workers' marks with experts' marks in a text, in both directions.
-
-    Examples
-    --------
-    >>> workers = marked([[(0, 4)], [(0, 2)], [(6, 8)]], 8)
-    >>> expert = marked([[(0, 4)]], 8)
-    >>> [round(reference_similarity(workers, expert, how).f1, 3) for how in AGGREGATIONS]
-    [0.556, 0.667, 1.0]
-    """
+    """Overlap of workers' marks with experts' marks in a text, in both directions."""
     workers, experts = _people(workers, "workers"), _people(experts, "experts")
     if aggregation == "majority":
         needed = len(workers) // 2 + 1 if majority is None else majority

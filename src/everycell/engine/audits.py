@@ -8,9 +8,6 @@ distinguished by name:
   and a sentence, contradict each other. An erratum on a card names its audit.
 - a consistency (``check_PAPER_TOPIC``): the finding holds if a whole table agrees with another, or
   with itself. These checks guard our copy of the cells.
-
-Audits are in the folder of the chapter whose cards name them. This module has their building
-blocks. Numbers that occur only in running text are constants in an audit, with the line cited.
 """
 
 from __future__ import annotations

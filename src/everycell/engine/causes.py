@@ -1,7 +1,4 @@
-"""Possible causes of a difference between two results, from their receipts and `lineage.json`.
-
-Nothing is computed; `everycell.engine.differences` finds what differs.
-"""
+"""Possible causes of a difference between two results, from their receipts and `lineage.json`."""
 
 from __future__ import annotations
 

@@ -32,15 +32,7 @@ _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a tidy table by their key.
-
-    Attributes
-    ----------
-    keys
-        Key columns.
-    columns
-        Column -> key -> content, of the columns that describe a cell (`value`, `marker`, ...).
-    """
+    """Cells of a tidy table by their key."""
 
     keys: list[str]
     columns: Mapping[str, Mapping[Key, Any]]

@@ -1,8 +1,4 @@
-"""Conclusions of the papers as tests over a table of cells.
-
-A conclusion is data (`everycell.engine.cards.Conclusion`); this module says whether it holds on
-a table: the published one, a reproduced one or one of surrogate data.
-"""
+"""Conclusions of the papers as tests over a table of cells."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Differences between two results folders: which cells moved, and what explains it.
-
-Nothing is computed and no card is read: the files of both folders are compared, and explanations
-come from their receipts and `lineage.json`.
-"""
+"""Differences between two results folders: which cells moved, and what explains it."""
 
 from __future__ import annotations
 
@@ -34,27 +30,8 @@ SUFFIX = ".receipt.json"
 class Difference(Model):
     """How a result in the second folder differs from that in the first.
 
-    Attributes
-    ----------
-    name
-        Tier and artefact, such as "released/lajewska2025/table_4_8".
-    only_in
-        "first" or "second" where the other folder lacks the result, else None.
-    cells
-        Cells of its table by key, and of supplementary tables; rows of a figure's data.
-    verdicts, conclusions
-        Changed verdicts of published cells and outcomes of conclusions; empty if one folder has no
-        verdicts.
-    files
-        Files with other bytes, the tables among them.
-    causes
-        Possible causes, the most direct first; empty if nothing differs or nothing explains it.
-    unexplained
-        Files among the `input` causes that, according to both folders' `lineage.json`, were made
-        from the same settings: nothing explains why they differ.
-    unrecorded
-        Files among the `input` causes whose origin is missing or incomplete in a folder's
-        `lineage.json`, so that nothing can be said.
+    `unexplained` are input files that both folders made with the same settings; `unrecorded` are
+    those whose origin is missing from a folder's `lineage.json`.
     """
 
     name: str

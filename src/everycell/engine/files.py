@@ -100,9 +100,6 @@ def has_fingerprint(path: Path, digest: str) -> bool:
 def end_future_times(folders: Iterable[Path]) -> int:
     """Give files from the future times just before the present, in the same order; count them.
 
-    Snakemake fails a job whose output is older than an input, and removes the output: after a clock
-    was set back, that is every job. Files of another user are left as they are.
-
     Examples
     --------
     >>> import tempfile

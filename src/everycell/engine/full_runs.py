@@ -232,29 +232,14 @@ def runs_in_full(artefact: Artefact) -> bool:
 
 
 def setting(settings: Any, key: str) -> Any:
-    """Value of a key such as ``ginger.full.model`` of a configuration.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> setting(SimpleNamespace(ginger=SimpleNamespace(model="gpt")), "ginger.model")
-    'gpt'
-    """
+    """Value of a key such as ``ginger.full.model`` of a configuration."""
     for part in key.split("."):
         settings = settings[part] if isinstance(settings, Mapping) else getattr(settings, part)
     return settings
 
 
 def required_files(settings: Any, material: Material) -> list[str]:
-    """Patterns of the files that a folder of a material must hold.
-
-    Examples
-    --------
-    >>> squad = Material(title="SQuAD 2.0", kind="corpus", gb=0.1, licence="CC BY-SA 4.0",
-    ...     page="data.md", holds=["*.json", "{squad.qrels}"])
-    >>> required_files({"squad": {"qrels": "qrels.dev.tsv"}}, squad)
-    ['*.json', 'qrels.dev.tsv']
-    """
+    """Patterns of the files that a folder of a material must hold."""
     return [filled(settings, pattern) for pattern in material.holds]
 
 
@@ -284,10 +269,7 @@ def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[M
 
 
 def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
-    """Corpora that an artefact is made without, and data that nothing identifies, in words.
-
-    A download of which no fact is known is known by its hash.
-    """
+    """Corpora that an artefact is made without, and data that nothing identifies, in words."""
     notes = [
         f"without {material.title}, since `{material.settings[0]}` is not set"
         for material in corpora_without(settings, tier, artefact)

@@ -1,8 +1,4 @@
-"""Whether a corpus of the full tier is the one that its name says: counts and hashes of its files.
-
-``full.yaml`` states facts of the published files; a job of the workflow takes the same of what the
-user names; a verdict believes no corpus that differs.
-"""
+"""Whether a corpus of the full tier is the published one: counts and hashes of its files."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Lineage: the jobs behind the results, from fetched files through trained models to tables.
-
-A receipt names the files that its result was made from, but a ranker's run does not say how its
-model was trained. Snakemake keeps a record of each file that a job made; `lineage.json` beside the
-results holds the records behind the receipts, so that a copied folder still shows with which
-settings, and from which bytes, each of its numbers was made.
-"""
+"""Lineage: the jobs behind the results, from fetched files through trained models to tables."""
 
 from __future__ import annotations
 
@@ -39,20 +33,8 @@ LARGE = 1 << 24
 class JobRecord(BaseModel):
     """A job of the workflow.
 
-    Attributes
-    ----------
-    rule
-        Name of its rule.
-    outputs, inputs
-        Paths as the workflow names them, sorted.
-    parameters
-        The rule's parameters: name to value as Python writes it. Snakemake's records have no names,
-        so these are taken from the job's log; if that is gone, or is of another run, the values are
-        named "#1", "#2" and so on.
-    hashes
-        SHA-256 of each input that no job made: released and published files, recorded answers,
-        templates, files that a user names. For a folder, the hashes of its files. An input that was
-        changed or removed after the job, and whose hash is recorded nowhere, is left out.
+    `hashes` has the files that no job made. Snakemake's records have no names of parameters, so
+    these come from the job's log; if that is gone, they are "#1", "#2" and so on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -46,21 +46,7 @@ class Strict(BaseModel):
 
 
 class Form(Strict):
-    """One form of a file: the bytes as stored in a mirror or behind a URL.
-
-    Attributes
-    ----------
-    path : str
-        Path in the mirror folder or in the repository.
-    size : int
-        Size in bytes of the file as stored there.
-    sha256 : str
-        Hash of the file as stored there.
-    packed : {"gzip", "tar"} or None
-        How it is packed; a tar archive holds exactly one file.
-    content_sha256 : str or None
-        Hash of the unpacked content of a packed form; None if it is not known beforehand.
-    """
+    """One form of a file: the bytes as stored in a mirror or behind a URL."""
 
     path: RelativePath
     size: int = Field(gt=0)
@@ -83,15 +69,7 @@ class Form(Strict):
 
 
 class Origin(Form):
-    """The author's file, in a repository at a pinned commit or at a URL.
-
-    Attributes
-    ----------
-    repository : str or None
-        ``owner/name`` of a repository of the registry; `path` is the file's path there.
-    url : str or None
-        Another address of the file, such as an archive like Zenodo gives; `path` is its name.
-    """
+    """The author's file, in a repository at a pinned commit or at a URL."""
 
     repository: str | None = None
     url: Url | None = None
@@ -104,21 +82,7 @@ class Origin(Form):
 
 
 class WheelFile(Strict):
-    """A file inside an installed package; it is found by its name, and no code is imported.
-
-    Attributes
-    ----------
-    distribution : str
-        Name of the package, as pip knows it.
-    version : str
-        The only accepted version.
-    path : str
-        Path of the file in the package's list of files.
-    size : int
-        Bytes.
-    sha256 : str
-        Hash of the file.
-    """
+    """A file inside an installed package; it is found by its name, and no code is imported."""
 
     distribution: str
     version: str
@@ -196,13 +160,7 @@ class DataSet(Strict):
 
 
 def set_of(key: str) -> str:
-    """Return the set of a key: its first folder.
-
-    Examples
-    --------
-    >>> set_of("transparent-cis/pilot/qs3.csv")
-    'transparent-cis'
-    """
+    """Return the set of a key: its first folder."""
     return key.partition("/")[0]
 
 

@@ -75,10 +75,7 @@ class ResultJob(Job):
     def write_beside(
         self, table: pd.DataFrame, name: str, decimals: dict[str, int], artefact: str = ""
     ) -> None:
-        """Write a supplementary table of the artefact, under the title of its card.
-
-        `artefact` names a further one, beside which it stands.
-        """
+        """Write a supplementary table of the artefact, or of a further one, with its title."""
         from everycell.engine.render.tables.layout import NO_KEYS
         from everycell.engine.render.tables.table_files import write_table
 

@@ -32,16 +32,7 @@ SUFFIXES = (".csv", ".receipt.json", ".verdicts.json")
 
 @dataclass(frozen=True)
 class Result:
-    """State of an artefact in a tier.
-
-    Attributes
-    ----------
-    report
-        From `everycell.engine.verdicts.report`; if there is no trustworthy result on disk, the
-        report of an artefact that was not run.
-    faults
-        Why a result on disk is not trusted; empty if there is none, or it is fine.
-    """
+    """State of an artefact in a tier."""
 
     artefact: Artefact
     tier: Tier

@@ -67,12 +67,5 @@ def part_of(config: Mapping[str, Any], model: type[Block]) -> Block:
     """Validate the keys of a configuration that a model has, and ignore the others.
 
     A job that reads only its part does not depend on the settings of any other chapter.
-
-    Examples
-    --------
-    >>> class Study(Settings):
-    ...     seed: int = 1
-    >>> part_of({"seed": 2, "models": {"epochs": 3}}, Study).seed
-    2
     """
     return validated(model, {key: config[key] for key in model.model_fields if key in config})

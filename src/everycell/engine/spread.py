@@ -1,9 +1,4 @@
-"""Spread over seeds: how much training runs differ that differ only in their seed.
-
-A result trained with several seeds has a second table, ``table_4_8.seeds.csv``. For each cell it
-gives the mean of the training runs, their standard deviation, lowest and highest value, and number.
-From these follows how far the published value, of one more training run, may be from the mean.
-"""
+"""Spread over seeds: how much training runs differ that differ only in their seed."""
 
 from __future__ import annotations
 

@@ -14,17 +14,7 @@ from everycell.engine.tiers import Tier
 
 
 class Allowed(NamedTuple):
-    """Distance within which a cell is close.
-
-    Attributes
-    ----------
-    within
-        The distance; 0 if the values may differ only by rounding.
-    because
-        Its cause.
-    derived
-        Whether it was derived from a run, so that it is shown for a cell beyond it too.
-    """
+    """Distance within which a cell is close."""
 
     within: float = 0.0
     because: str = ""

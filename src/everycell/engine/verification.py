@@ -20,13 +20,10 @@ POINTS = ".points"
 
 
 def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
-    """Check a receipt against the files; a sentence for each that changed, none if all stand.
+    """Check a receipt against the files; one sentence for each fault, none if all are unchanged.
 
-    The receipt must be that of the result it stands beside, and list its table or figure in all
-    forms, as of each supplementary table. Outputs must be there, byte for byte.
-    An input that changed is named, since the result no longer follows from it, and so is a fetched
-    one that is not what the registry accepts; one that cannot be checked here (`absent_inputs`) is
-    passed over.
+    A result no longer follows from an input that changed. Inputs that cannot be checked on this
+    machine (`absent_inputs`) are skipped.
     """
     try:
         receipt = read_receipt(path)

@@ -275,9 +275,6 @@ def _multipliers(
     """Solve for a_i, l_i, b_j, given sums of W_ij (a_i + l_i v_j + b_j).
 
     The sums are those over each row, over each row times v, and over each column.
-
-    A constant or a multiple of v added to b is compensated by a and l, so b is determined only up
-    to these two, which are set to 0.
     """
     totals = elements.sum(axis=1)
     means = (elements @ columns) / totals

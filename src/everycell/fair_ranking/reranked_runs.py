@@ -1,9 +1,4 @@
-"""Whole runs re-ranked against bias, and the cost in utility: `everycell measure rerank`.
-
-A document has a neutrality between 0 and 1; from a threshold on it is protected. The methods are
-those of `everycell.fair_ranking.uncertainty` (pufr), `everycell.fair_ranking.fa_ir` (fair) and
-`everycell.fair_ranking.constrained` (assignment, milp).
-"""
+"""Whole runs re-ranked against bias, and the cost in utility: `everycell measure rerank`."""
 
 from __future__ import annotations
 
@@ -40,16 +35,7 @@ NEUTRALITIES = Schema(
 
 
 def read_neutralities(path: Path | str) -> dict[str, float]:
-    r"""Read the neutrality of documents.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "groups.csv"
-    >>> _ = path.write_text("document,neutrality\nd1,1\nd2,0.5\n")
-    >>> read_neutralities(path)
-    {'d1': 1.0, 'd2': 0.5}
-    """
+    """Read the neutrality of documents."""
     path = Path(path)
     table = read_table(path, ("document", "neutrality"), error=ValueError)
     NEUTRALITIES.check(table, lambda row: row_in_file(path, row))
@@ -72,13 +58,6 @@ def rerank_run(
 
     `alpha` is a number of standard deviations (pufr), the least share of protected documents
     (fair), or the least share of the best fairness (assignment and milp, for the first `depth`).
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
-    >>> spread = run.assign(score=0.1)
-    >>> rerank_run(run, {"a": 0.0, "b": 1.0}, "pufr", 1.0, deviations=spread)["document"].tolist()
-    ['b', 'a']
     """
     if method not in METHODS:
         raise ValueError(f"The method is {method!r}: give one of {', '.join(METHODS)}.")
@@ -126,14 +105,7 @@ def trade_off(
     *,
     cutoffs: Sequence[int] = (10,),
 ) -> pd.DataFrame:
-    """Fairness and utility of re-ranked runs.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.9]})
-    >>> trade_off({0.0: run}, {"a": 0.0, "b": 1.0}, cutoffs=[2]).to_dict("records")
-    [{'alpha': 0.0, 'nFaiRR@2': 0.5}]
-    """
+    """Fairness and utility of re-ranked runs."""
     rows = []
     for alpha, run in runs.items():
         ordered = trec_order(run)
@@ -154,14 +126,7 @@ def trade_off(
 
 
 def trade_off_plot(table: pd.DataFrame) -> Figure:
-    """Plot each measure over the strength.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"alpha": [0.0, 1.0], "nFaiRR@10": [0.5, 0.6]})
-    >>> trade_off_plot(table).axes[0].get_xlabel()
-    'alpha'
-    """
+    """Plot each measure over the strength."""
     with style():
         figure = Figure(figsize=(4.6, 3.0), layout="constrained")
         axes = figure.subplots()

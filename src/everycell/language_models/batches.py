@@ -35,12 +35,7 @@ class BatchModel(Protocol):
 def answer_in_batches(
     model: BatchModel, requests: Sequence[Request], size: int
 ) -> Iterator[list[tuple[Request, Answer]]]:
-    """Answer requests in batches, the longest prompts first.
-
-    Prompts of similar length are batched together, so that few tokens are padding, and batches that
-    do not fit into memory come first. A batch that does not fit is halved, and later ones keep the
-    smaller size.
-    """
+    """Answer requests in batches, the longest prompts first."""
     # Sorting is stable: first by kind, and within it by length.
     ordered = sorted(requests, key=lambda request: (_kind(request), -len(request.text)))
     for _, group in groupby(ordered, key=_kind):

@@ -47,10 +47,7 @@ class Budget:
             )
 
     def spend(self, name: str, request: Request) -> None:
-        """Count a request that is about to be sent, or refuse it: even a failed one may be charged.
-
-        Requests that were allowed together are refused where retries took what was meant for them.
-        """
+        """Count a request before it is sent, or refuse it: a failed one may be charged too."""
         expected = estimate([request], self.prices)
         with self._lock:
             above = self._above(expected)

@@ -1,8 +1,5 @@
 """Language models behind a server that speaks OpenAI's protocol (also vLLM, llama.cpp, Ollama).
 
-Requests go over `httpx2`, retries through `tenacity`. The key is read from the environment when a
-request is sent, and is in no file, log, record or error.
-
 Not by the `openai` package: it takes addresses and keys from environment variables of its own,
 follows redirects, reads a reply whole whatever its size, and bounds the wait for the next byte but
 not for the reply. It is in none of our locks either, since pyserini names it for what we leave out.

@@ -1,13 +1,4 @@
-"""Language models behind one interface: requests and answers.
-
-A `Request` is a prompt with decoding parameters, or a prompt with a text that is to be scored as
-its continuation. A `LanguageModel` turns it into an `Answer`. Three things implement that:
-
-- `everycell.language_models.local.LocalModel` runs a model on this machine,
-- `everycell.language_models.endpoint.Endpoint` asks a server that speaks OpenAI's protocol,
-- `everycell.language_models.recorded.Recorded` wraps either, keeps every answer in a file and never
-  asks twice.
-"""
+"""Language models behind one interface: requests and answers."""
 
 from __future__ import annotations
 
@@ -59,23 +50,7 @@ class Grounded(Message):
 
 
 class Identity(_Model):
-    """Identity of the model that answers, in records and receipts.
-
-    Attributes
-    ----------
-    name : str
-        Name of the model, as its source or its server knows it.
-    revision : str
-        Commit of a hub, ``sha256:...`` of a file, or the version (a date) that an endpoint's
-        maker gives; empty where there is none.
-    host : str
-        Host of an endpoint, for messages; empty for a local model.
-    url : str
-        Address of an endpoint: scheme, host, port and path; empty for a local model, and then not
-        written, so that its keys are those of records from before there was an address.
-    dtype : str
-        Number format of a local model, on which its answers depend.
-    """
+    """Identity of the model that answers, in records and receipts."""
 
     name: str = Field(min_length=1)
     revision: str = ""
@@ -87,15 +62,7 @@ class Identity(_Model):
 class Request(_Model):
     """A request to a language model.
 
-    Attributes
-    ----------
-    prompt : str or tuple of Message
-        A text as it is, or messages that the model's chat template puts together. One of them may
-        be `Grounded`.
-    decoding : Decoding, optional
-        How an answer is generated.
-    continuation : str, optional
-        Instead of `decoding`: a text whose tokens are scored as they follow the prompt.
+    It has either `decoding`, to generate an answer, or a `continuation` whose tokens are scored.
     """
 
     prompt: str | tuple[Grounded | Message, ...] = Field(min_length=1)
@@ -144,7 +111,7 @@ class Request(_Model):
 class Token(_Model):
     """A token of an answer, with the natural logarithm of its probability (at most 0).
 
-    None: it was not kept (`Answer.thinned`).
+    `logprob` is None if it was not recorded (`Answer.thinned`).
     """
 
     text: str
@@ -156,23 +123,11 @@ TokenCount = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class Answer(_Model):
-    """An answer of a language model.
+    """An answer of a language model; `text` is the continuation if the request was a scored one.
 
-    Attributes
-    ----------
-    text : str
-        The answer, which may be empty; for a scored request its continuation.
-    finish : str
-        Why it ended: "stop" (by itself, or at a stop text), "length" (cut at `max_tokens`),
-        "refusal", "scored", or the word of an endpoint for another reason.
-    prompt_tokens, answer_tokens : int, optional
-        Tokens read and written; None where an endpoint does not say.
-    tokens : tuple of Token, optional
-        Where asked for: the chosen tokens in order. Their texts joined begin with `text`; what
-        follows is the stop text that was cut off, or part of it. The probabilities are those of
-        the model before temperature and top-p.
-    served_by : str
-        What the endpoint says that it ran (model and fingerprint); empty for a local model.
+    `finish` is "stop", "length", "refusal", "scored" or an endpoint's own word. The texts of
+    `tokens` begin with `text`; the stop text may follow. Probabilities are those before temperature
+    and top-p.
     """
 
     text: str
@@ -184,14 +139,7 @@ class Answer(_Model):
 
     @property
     def logprob(self) -> float:
-        """Log-probability of all tokens together.
-
-        Examples
-        --------
-        >>> tokens = (Token(text="a", logprob=-0.5), Token(text="b", logprob=-1.0))
-        >>> Answer(text="ab", finish="scored", tokens=tokens).logprob
-        -1.5
-        """
+        """Log-probability of all tokens together."""
         # A sum of nothing would be certainty.
         if not self.tokens:
             raise NotOfferedError(
@@ -207,16 +155,7 @@ class Answer(_Model):
         return sum(values)
 
     def thinned(self, needed: Callable[[str], bool]) -> Answer:
-        """The answer with the probabilities of only some tokens, for a record to be passed on.
-
-        Examples
-        --------
-        >>> pieces = (("So", -0.5), (" [", -0.1), ("2", -0.2), ("]", -0.1))
-        >>> tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
-        >>> answer = Answer(text="So [2]", finish="stop", tokens=tokens)
-        >>> [(token.text, token.logprob) for token in answer.thinned(str.isdecimal).tokens]
-        [('So [', None), ('2', -0.2), (']', None)]
-        """
+        """The answer with the probabilities of only some tokens, for a record that is published."""
         if self.tokens is None:
             return self
         tokens: list[Token] = []
@@ -253,10 +192,7 @@ def prompt_hash(request: Request) -> str:
 def request_key(
     identity: Identity, prompt: str, decoding: Decoding | None, continuation: str | None
 ) -> str:
-    """Hash (sha256, hexadecimal) by which an answer is found again.
-
-    Any change of the model, the prompt, the decoding parameters or the scored text changes it.
-    """
+    """Hash (sha256, hexadecimal) by which an answer is found again."""
     return _sha256(
         {
             "model": identity.model_dump(mode="json"),

@@ -1,7 +1,5 @@
 """Language models on this machine: generating and scoring texts with transformers.
 
-Weights are read from safetensors; `everycell.language_models.gguf_files` makes them of a GGUF file.
-
 Asked one at a time, an answer depends on the request alone, not on the ones before it: a prompt is
 read in blocks of `BLOCK` tokens. That also lets the blocks that a prompt shares with the one before
 it (a system message, examples) be read once, with the same bits. Asked several at once, prompts are

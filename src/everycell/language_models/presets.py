@@ -16,23 +16,7 @@ _OVERHEAD_GB = 1.5
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the weights that a source names.
-
-    Attributes
-    ----------
-    parameters : int
-        Numbers in the weights.
-    cached : int
-        Numbers that are kept in memory for each token that was read: two for each layer, head of
-        keys and values, and dimension of a head.
-    context : int
-        Tokens that prompt and answer may have together.
-    licence : str
-    gated : bool
-        Whether the hub wants a login, or consent to the licence, before a download.
-    bits : int, optional
-        Of a number in files that are quantised; None: the files are in 16 bits.
-    """
+    """Known facts about the weights of a source."""
 
     parameters: int
     cached: int
@@ -65,27 +49,7 @@ FACTS: Mapping[str, Facts] = {
 
 @dataclass(frozen=True)
 class Requirements:
-    """What must be there before a language model can be asked.
-
-    Attributes
-    ----------
-    kind : {"local", "endpoint"}
-    source : str
-        Folder, file or hub name of a local model; address of an endpoint.
-    gpu_gb : float, optional
-        Gigabytes (10**9 bytes) of GPU memory, of all GPUs together; 0 for an endpoint, None where
-        nothing is known of the source.
-    disk_gb : float, optional
-        Gigabytes of its files; 0 for an endpoint, None where nothing is known of the source.
-    key : str, optional
-        Environment variable that must hold the key of an endpoint.
-    licence : str
-        Licence of the weights; empty where it is not known, and for an endpoint.
-    gated : bool
-        Whether the hub wants a login with consent before a download (``HF_TOKEN``).
-    context : int, optional
-        Tokens that prompt and answer may have together; None where it is not known.
-    """
+    """Requirements of a language model: memory, disk, key, licence."""
 
     kind: Literal["local", "endpoint"]
     source: str

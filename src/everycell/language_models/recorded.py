@@ -37,15 +37,7 @@ class MissingAnswerError(LanguageModelError):
 
 
 class Recorded:
-    """A language model that gets each request once: a `LanguageModel` that wraps another one.
-
-    Attributes
-    ----------
-    asked : int
-        Requests that the model itself was asked so far.
-    speed : Throughput
-        How fast it answered them.
-    """
+    """A `LanguageModel` that wraps another one and sends each request only once."""
 
     def __init__(
         self,

@@ -141,11 +141,6 @@ class Record:
     """A record that is open for adding: ``with Record(path) as record: ...``.
 
     One process at a time writes to a record; its threads may share it.
-
-    Attributes
-    ----------
-    entries : dict
-        Key -> entry, of all records.
     """
 
     def __init__(

@@ -105,17 +105,7 @@ class _Listing(_Reply):
 
 
 def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
-    """Take the answer to a request from the reply of a server.
-
-    Examples
-    --------
-    >>> from everycell.language_models.settings import Decoding
-    >>> request = Request(prompt="1 + 1 = ", decoding=Decoding())
-    >>> reply = b'{"choices": [{"text": "2", "finish_reason": "stop"}], "model": "toy"}'
-    >>> answer = parse_answer(reply, request, Identity(name="toy"))
-    >>> answer.text, answer.finish, answer.served_by
-    ('2', 'stop', 'toy')
-    """
+    """Take the answer to a request from the reply of a server."""
     kind = _ReplyOfText if isinstance(request.prompt, str) else _ReplyOfChat
     try:
         reply = kind.model_validate_json(_bounded(content))
@@ -144,15 +134,7 @@ def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer
 
 
 def parse_model_names(content: bytes) -> list[str]:
-    """Names of the models in a server's list; none where it is no list.
-
-    Examples
-    --------
-    >>> parse_model_names(b'{"data": [{"id": "llama"}, {"id": "zephyr"}]}')
-    ['llama', 'zephyr']
-    >>> parse_model_names(b"<html>")
-    []
-    """
+    """Names of the models in a server's list; none where it is no list."""
     try:
         return [listed.id for listed in _Listing.model_validate_json(_bounded(content)).data]
     except ValueError:

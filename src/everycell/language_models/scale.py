@@ -11,20 +11,7 @@ from everycell.language_models.settings import Prices
 
 @dataclass(frozen=True)
 class Load:
-    """What one step asks of each language model that it is given.
-
-    Attributes
-    ----------
-    step : str
-        In words.
-    requests : int
-    prompt_tokens : int
-        Of all requests together, as expected.
-    answer_tokens : int
-        Of all answers together, at most.
-    counted : str
-        How the number of requests comes about.
-    """
+    """Load of one step on each language model that it asks."""
 
     step: str
     requests: int
@@ -35,17 +22,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU, by what `bench/gpu.py` measured on it.
+    """A GPU, by what `bench/gpu.py` measured on it with a model of 8 billion parameters.
 
-    Attributes
-    ----------
-    name : str
-    reading : float
-        Tera-operations per second while a language model of 8 billion parameters reads prompts.
-    steps : mapping of int to float
-        Requests in a batch -> seconds in which that model writes a token of each answer.
-    encoding : float
-        Tera-operations per second of BERT-base, with tokenising.
+    `reading` and `encoding` are in tera-operations per second; `steps` maps the size of a batch to
+    the seconds in which one token of each answer is written.
     """
 
     name: str

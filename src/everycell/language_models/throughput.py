@@ -16,14 +16,6 @@ _TELL = 60.0
 class Throughput:
     """Answers and tokens in the time that a model was asked; the time to load it does not count.
 
-    Attributes
-    ----------
-    answers : int
-    prompt_tokens, answer_tokens : int
-        Of the answers of which they are known.
-    seconds : float
-        Wall time.
-
     Examples
     --------
     >>> speed = Throughput()
@@ -81,11 +73,7 @@ class Throughput:
 
 
 class Progress:
-    """Says in the log how fast answers come and how long the others will take.
-
-    It does after the first ones, then once a minute, and at the end. The first ones are as many as
-    are asked side by side: after one of them the others are nearly there, too.
-    """
+    """Says in the log how fast answers come and how long the others will take."""
 
     def __init__(self, name: str, total: int, together: int) -> None:
         self._name, self._total, self._first = name, total, together

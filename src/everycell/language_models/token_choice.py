@@ -79,13 +79,7 @@ class ChosenLogprobs(LogitsProcessor):
 
 
 class StopTexts(StoppingCriteria):
-    """Ends each row in which one of the texts stands.
-
-    Attributes
-    ----------
-    lengths : dict
-        Row -> tokens that it had when a text first stood there.
-    """
+    """Ends each row in which one of the texts stands."""
 
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, texts: tuple[str, ...], start: int

@@ -1,7 +1,4 @@
-"""ASAP on dialogues: what it reads of a dialogue, its loss and its probabilities.
-
-The model itself, a Hawkes process over turns, is in `everycell.learning.hawkes`.
-"""
+"""ASAP on dialogues: what it reads of a dialogue, its loss and its probabilities."""
 
 from __future__ import annotations
 
@@ -24,13 +21,7 @@ TURNS = 16
 
 
 def exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """Turns of a dialogue: what the user said and what the system answered.
-
-    Examples
-    --------
-    >>> exchanges([("SYSTEM", "Yes?"), ("USER", "Hi."), ("USER", "A room?"), ("SYSTEM", "Where?")])
-    [('', 'Yes?'), ('Hi. A room?', 'Where?')]
-    """
+    """Turns of a dialogue: what the user said and what the system answered."""
     turns: list[tuple[list[str], list[str]]] = []
     for speaker, text in dialogue:
         answers = speaker == SYSTEM

@@ -27,13 +27,7 @@ Batch: TypeAlias = Mapping[str, torch.Tensor]
 
 
 class TokenPair(NamedTuple):
-    """Two token sequences that the model reads as one, their special tokens included.
-
-    Attributes
-    ----------
-    first, second : sequence of int
-        Token ids; the first part has token type 0, the second 1.
-    """
+    """Two token sequences that the model reads as one, their special tokens included."""
 
     first: Ids
     second: Ids
@@ -50,11 +44,9 @@ def map_batches(
     what: str = "texts",
     log_seconds: float = 5.0,
 ) -> list[np.ndarray]:
-    """Answer of a model for each sequence.
+    """Answer of a model for each sequence, without gradients, the longest sequences first.
 
-    Batches go from the longest sequences to the shortest: what does not fit into memory shows at
-    once. Gradients are off. A batch that does not fit is halved, and so are those after it; the log
-    says so. The log also says every few seconds how far it is and how long it will take.
+    If a batch does not fit into memory, it is halved, and so are all later ones.
     """
     if batch_tokens is None:
         batch_tokens = _BATCH_TOKENS.get(torch.device(device).type, _BATCH_TOKENS["cpu"])

@@ -3,10 +3,6 @@
 Equation 2.4: s(q, d) = BERT([CLS] q [SEP] d [SEP])_[CLS] W. The model is transformers' sequence
 classification with one output, so between [CLS] and W stands BERT's pooler (a dense layer with
 tanh).
-
-Trained with a softmax over a relevant document and others of the same query. The multi-task variant
-(MTFT, rows k and l of Table 2.1) adds a triplet loss over the encoder's vectors of the three texts,
-each encoded alone: what the encoder learns from it is thought to help the joint reading.
 """
 
 from __future__ import annotations
@@ -39,10 +35,7 @@ def score_pairs(
     *,
     batch_tokens: int | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Scores of a cross-encoder for given pairs of query and document.
-
-    A text that stands in many pairs is tokenised once.
-    """
+    """Scores of a cross-encoder for given pairs of query and document."""
     _check(model, length)
     query_ids = _tokenised(tokenizer, queries, [query for query, _ in pairs], "query")
     document_ids = _tokenised(tokenizer, documents, [document for _, document in pairs], "document")
@@ -100,11 +93,6 @@ def softmax_loss(scores: torch.Tensor) -> torch.Tensor:
 
     Mean over the rows of -log(exp(s_0) / sum_j exp(s_j)), with the relevant document in column 0.
     With one negative this is log(1 + exp(s_1 - s_0)), the loss of a pair.
-
-    Examples
-    --------
-    >>> round(softmax_loss(torch.tensor([[0.0, 0.0]])).item(), 4)
-    0.6931
     """
     relevant = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
     return functional.cross_entropy(scores, relevant)
@@ -116,12 +104,6 @@ def triplet_loss(
     """Triplet margin loss with Euclidean distances.
 
     Mean over the rows and their negatives of max(0, |q - p| - |q - n| + margin).
-
-    Examples
-    --------
-    >>> query, near = torch.tensor([[0.0, 0.0]]), torch.tensor([[0.0, 1.0]])
-    >>> round(triplet_loss(query, near, torch.tensor([[[3.0, 0.0], [1.5, 0.0]]]), 1.0).item(), 4)
-    0.25
     """
     return functional.triplet_margin_loss(
         query[:, None], positive[:, None], negatives, margin=margin, p=2
@@ -135,11 +117,7 @@ def training_loss(
     triplet_weight: float = 0.0,
     margin: float = 1.0,
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
-    """What `everycell.learning.training.train` minimises for a cross-encoder.
-
-    The thesis' settings for MTFT are learning rate 3e-5, batches of 32, at most 30 epochs, patience
-    10 and dropout 0.05 (see `everycell.learning.dropout`).
-    """
+    """Loss of a cross-encoder for `everycell.learning.training.train`."""
     if triplet_weight < 0 or margin <= 0:
         raise ValueError(
             f"triplet_weight is {triplet_weight} and margin {margin}: the weight must be 0 or more "

@@ -1,8 +1,5 @@
 """T5 as a judge of pairs: which of two texts answers a query better (duoT5).
 
-Works for any T5 that was trained to answer ``true`` or ``false``, such as
-``castorini/duot5-base-msmarco``, which lajewska2025 uses for clusters of nuggets (chapter 6).
-
 Source: Pradeep, Nogueira and Lin, "The Expando-Mono-Duo Design Pattern" (2021), section 3.3: the
 prompt, and the sum of both orders as the score of a text (SYM-SUM).
 """

@@ -19,18 +19,7 @@ from everycell.learning.tilde import Ids, token_ids
 
 @dataclass(frozen=True)
 class Expansion:
-    """Expanded documents.
-
-    Attributes
-    ----------
-    sequences : list of list of int
-        Token ids of each document, ready for `everycell.learning.tildev2.encode`.
-    missing : numpy.ndarray of int64, shape (documents,)
-        New terms of each document, whether or not there was room; their mean is what the thesis
-        reports.
-    added : numpy.ndarray of int64, shape (documents,)
-        New terms for which there was room, at most `missing`.
-    """
+    """Expanded documents."""
 
     sequences: list[list[int]]
     missing: IntArray

@@ -1,11 +1,8 @@
-r"""ASAP: satisfaction over the turns of a dialogue as a Hawkes process.
+"""ASAP: satisfaction over the turns of a dialogue as a Hawkes process.
 
 abolghasemi2026 (section 3.5.3) only names the system, its Hawkes process, and its source: Ye, Hu
 and Yilmaz (2023), "Modeling User Satisfaction Dynamics in Dialogue via Hawkes Process", ACL. The
 formulas below are those of the authors' public code (smartyfh/ASAP, commit 53ae6f1), in our words.
-
-A turn t is what the user said and what the system answered; v_t is its vector. The events are the
-satisfaction of the user after each turn, of K = 2 types (0 satisfied, 1 dissatisfied).
 
 - Base estimator: h_1..h_t from v_1..v_t by a transformer in which a turn sees itself and those
   before it; p_t = softmax(MLP(h_t)), shape (K,).
@@ -21,8 +18,6 @@ satisfaction of the user after each turn, of K = 2 types (0 satisfied, 1 dissati
   in continuous time would have an integral of the intensity between events; here it has none.
 - Loss: -log P(label | T) at the last turn T, the only one whose label a sample has, plus the same
   of p_T for the base estimator (the code's option `train_base`).
-
-Parameters: E (K x size), both transformers, three MLPs of one hidden layer of size / 4.
 
 Choices of the code that do not follow from a Hawkes process are kept: the softmax over intensities
 (the types of a point process would have lambda_k over their sum), and a history that has the event
@@ -48,22 +43,7 @@ _TYPES = 2
 
 
 class AsapConfig(PreTrainedConfig):
-    """Sizes of an ASAP.
-
-    Attributes
-    ----------
-    vector : int
-        Length of the vector of an utterance.
-    size : int
-        Width of both transformers, a multiple of `heads` and of 4.
-    heads, layers, hawkes_layers : int
-        Of attention, and of the first and the second transformer; the code has 12, 2 and 2.
-    dropout : float
-        0 to below 1.
-    encoder : dict or None
-        Configuration of the BERT that makes the vectors and is trained along; None where the
-        vectors come from outside and stay as they are.
-    """
+    """Sizes of an ASAP."""
 
     model_type = "asap"
 

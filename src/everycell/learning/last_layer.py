@@ -3,9 +3,6 @@
 Below the last layer every position is needed, since the next layer attends to it. In the last layer
 a position is of use only if somebody reads it: [CLS] for classifiers, cross-encoders and TILDE, the
 terms of a query for TILDEv2. With two layers the last one is half of the work.
-
-The states are those of `transformers.BertModel` but for the rounding of sums. With dropout the
-random numbers are others, of the same distribution.
 """
 
 from __future__ import annotations

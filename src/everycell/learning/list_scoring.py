@@ -1,8 +1,4 @@
-"""Scores of ranked lists by models that read query and document together.
-
-What scores is a function of pairs, such as `everycell.learning.cross_encoder.score_pairs` with all
-its other arguments given.
-"""
+"""Scores of ranked lists by models that read query and document together."""
 
 from __future__ import annotations
 

@@ -73,11 +73,6 @@ def train_and_score(
 
     With validation lists (features, relevance), `None` has the scores after the first epoch with
     the lowest loss on them, of the first `stop_by` epochs if that is given.
-
-    Notes
-    -----
-    Loss: cross entropy between relevance, divided by its Euclidean norm, and the softmax of the
-    scores over the list (Cao et al., 2007, with the norm of the code that heuss2025 names).
     """
     _check(features, relevance, scored_features, epochs)
     if validation is not None:

@@ -17,8 +17,6 @@ def use_portable_arithmetic() -> None:
 
     Call it before anything is computed. It makes ListNet about half as fast.
 
-    Notes
-    -----
     Not all functions obey. ``sqrt``, ``log`` and others of whole tensors come from a library that
     still looks at the processor, so optimisers must be ``fused``: these take roots by themselves.
     A test compares a training with numbers that two other processors gave. The library of C

@@ -10,8 +10,6 @@ first        first token, as it is (both DistilBERTs)
 mean         mean of all tokens, of length 1 (SBERT)
 tct_colbert  "[CLS] [Q] query" filled up with [MASK] to 36 tokens; mean of all after the fourth
 ===========  =====================================================================================
-
-Source: the modules of `pyserini.encode` in pyserini 1.6.0.
 """
 
 from __future__ import annotations

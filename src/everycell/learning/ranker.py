@@ -1,13 +1,4 @@
-"""What a ranker is: what it trains with, what it reads, and how it encodes or scores.
-
-A ranker is a class in a module of `everycell.learning.rankers`, whose name is the ranker's with
-``_`` for ``-``; the module's `RANKER` is its one object. That is all: rules ask the object, and its
-name is known wherever a file of a ranker is named.
-
-Rules read what a ranker says of itself whenever they are parsed, so neither this module nor those
-of rankers import torch before they compute. And a job imports the module of its own ranker alone:
-its code is no other one's.
-"""
+"""The interface of rankers: their training data, their input, and how they encode or score."""
 
 from __future__ import annotations
 
@@ -50,13 +41,7 @@ class Start:
 
 
 class Ranker(ABC):
-    """A ranker, by the name of its models and runs.
-
-    Attributes
-    ----------
-    name : str
-        Lower-case letters, digits and ``-``; the name of its module with ``-`` for ``_``.
-    """
+    """A ranker, by the name of its models and runs."""
 
     name: ClassVar[str]
 
@@ -67,16 +52,7 @@ class Ranker(ABC):
 
 
 class TrainedRanker(Ranker):
-    """A ranker that is trained on the pairs of a collection, from a pre-trained encoder.
-
-    Attributes
-    ----------
-    negatives : int
-        Documents that are not relevant, drawn for each relevant one.
-    optimiser : {"adamw", "adam"}
-    training : mapping
-        `epochs`, `batch` and `learning_rate` where nobody chose others.
-    """
+    """A ranker that is trained on the pairs of a collection, from a pre-trained encoder."""
 
     negatives: ClassVar[int] = 1
     optimiser: ClassVar[str] = "adamw"

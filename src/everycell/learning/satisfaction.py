@@ -1,12 +1,4 @@
-"""Estimators of user satisfaction that read text: baselines, and a BERT that reads the last words.
-
-A dialogue is a sequence of (speaker, text), from the first utterance to the system's last answer;
-its label says whether the user is then dissatisfied. Dissatisfaction is the rare class, so what a
-training sees of it can be repeated (`up_sampled`), as in abolghasemi2026, section 3.5.3. The
-estimators give the probability of dissatisfaction.
-
-The other estimator of the thesis, ASAP, is in `everycell.learning.hawkes`.
-"""
+"""Estimators of user satisfaction from text: baselines, and a BERT that reads the last words."""
 
 from __future__ import annotations
 
@@ -42,13 +34,7 @@ _FEWEST = 2
 
 
 def up_sampled(dissatisfied: Sequence[bool], factor: int) -> IntArray:
-    """Rows of a training set in which those of dissatisfied users stand `factor` times.
-
-    Examples
-    --------
-    >>> up_sampled([False, True, False], 3).tolist()
-    [0, 1, 2, 1, 1]
-    """
+    """Rows of a training set in which those of dissatisfied users occur `factor` times."""
     if factor < 1:
         raise ValueError(f"The factor of up-sampling is {factor}: it must be 1 or more; change it.")
     rows = np.arange(len(dissatisfied), dtype=np.int64)
@@ -57,13 +43,7 @@ def up_sampled(dissatisfied: Sequence[bool], factor: int) -> IntArray:
 
 
 def macro_f1(dissatisfied: Sequence[bool], probabilities: npt.ArrayLike) -> float:
-    """Macro F1 of the decision "dissatisfied if more likely than not": what models are chosen by.
-
-    Examples
-    --------
-    >>> round(macro_f1([True, False, False, False], [0.9, 0.5, 0.1, 0.7]), 4)
-    0.7333
-    """
+    """Macro F1 of "dissatisfied if more likely than not", by which models are selected."""
     predictions = np.asarray(probabilities) > 0.5
     truth = np.asarray(dissatisfied, dtype=bool)
     return float(

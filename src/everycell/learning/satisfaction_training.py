@@ -1,9 +1,4 @@
-"""Training of the estimators of user satisfaction, from samples to something that answers.
-
-Both trainings repeat dissatisfied samples (`everycell.learning.satisfaction.up_sampled`), keep the
-state with the highest macro F1 on the validation samples, and can be killed and resumed
-(`everycell.learning.training`). Neither sees a test sample.
-"""
+"""Training of the estimators of user satisfaction, from samples to an estimator."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Is (a part of) the answer in this sentence? Classifiers of questions with sentences.
 
-Either all of a BERT is trained, as in the thesis, or an encoder stays as it is and a logistic
-regression over its vectors is trained: minutes less on a CPU.
-
 Source: lajewska2025, section 5.6.1, and the authors' code for the form of the input. Their model
 has two outputs and a softmax; one output with a sigmoid, as here, is the same family of functions.
 """
@@ -36,19 +33,7 @@ Pair = tuple[str, str]
 def classification_loss(
     tokenizer: PreTrainedTokenizerBase, length: int
 ) -> Callable[[BertForSequenceClassification, Mapping[str, Sequence[Any]]], torch.Tensor]:
-    """What `everycell.learning.training.train` minimises: binary cross-entropy.
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertTokenizer
-    >>> words = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "why", "so"])}
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4, "num_labels": 1}
-    >>> config = BertConfig(vocab_size=6, num_hidden_layers=1, **size)
-    >>> model = BertForSequenceClassification(config)
-    >>> rows = {"question": ["why"], "sentence": ["so"], "answers": [True]}
-    >>> classification_loss(BertTokenizer(vocab=words), 8)(model, rows).shape
-    torch.Size([])
-    """
+    """What `everycell.learning.training.train` minimises: binary cross-entropy."""
 
     def loss(
         model: BertForSequenceClassification, rows: Mapping[str, Sequence[Any]]

@@ -1,8 +1,4 @@
-"""T5 as a rewriter of queries: a context of earlier turns in, a query out.
-
-Works for any fine-tuned T5 with its tokenizer, such as those of lajewska2025, chapter 3 (T5-base
-trained on CANARD or QReCC). Weights are read from safetensors only.
-"""
+"""T5 as a rewriter of queries: a context of earlier turns in, a query out."""
 
 from __future__ import annotations
 

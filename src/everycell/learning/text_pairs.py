@@ -18,21 +18,11 @@ SPECIAL = 3
 
 @dataclass(frozen=True)
 class PairLength:
-    """How a query and a document that are too long together are cut.
+    """How a query and a document that are too long together are cut to `total` tokens.
 
-    Attributes
-    ----------
-    total : int
-        Most tokens of [CLS] q [SEP] d [SEP], 5 or more.
-    cut : {"query_first", "longest_first"}
-        What is cut when both texts are long. "query_first": the query has at most `query` tokens
-        whatever the document is, and the document fills up. All candidates are then compared with
-        the same text of the query; this is the default, since a ranking is such a comparison.
-        "longest_first": tokens of the longer text go first, as transformers does by default; no
-        room is left empty, but a query is cut more for a long document than for a short one.
-    query : int, optional
-        Most tokens of the query with "query_first", from 1 to `total` - 4; by default half of what
-        the special tokens leave, since query and document are alike in query by example.
+    "query_first" cuts queries to `query` tokens whatever the document, so that all candidates are
+    compared with the same text; "longest_first" cuts the longer text, as transformers does by
+    default.
     """
 
     total: int

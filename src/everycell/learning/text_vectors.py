@@ -32,15 +32,6 @@ def splade_weights(
 
     The largest of log(1 + ReLU(logit)) over the tokens of the text, [CLS] and [SEP] included,
     padding left out (Formal et al. 2021, SPLADE v2, equations 1 and 6).
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertTokenizer
-    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertForMaskedLM(BertConfig(vocab_size=6, num_hidden_layers=1, **size)).eval()
-    >>> splade_weights(model, BertTokenizer(vocab=vocabulary), ["a b", "a"], 8).shape
-    (2, 6)
     """
     check_length(model, length)
     decoder = model.cls.predictions.decoder
@@ -89,16 +80,6 @@ def dense_vectors(
     """A vector of length 1 for each text: the mean of its tokens' last hidden states.
 
     [CLS] and [SEP] count, padding does not (Reimers and Gurevych 2019, Sentence-BERT, section 3).
-
-    Examples
-    --------
-    >>> from transformers import BertConfig, BertTokenizer
-    >>> vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
-    >>> size = {"hidden_size": 4, "num_attention_heads": 1, "intermediate_size": 4}
-    >>> model = BertModel(BertConfig(vocab_size=6, num_hidden_layers=1, **size)).eval()
-    >>> vectors = dense_vectors(model, BertTokenizer(vocab=vocabulary), ["a b", "a"], 8)
-    >>> np.linalg.norm(vectors, axis=1).round(6)
-    array([1., 1.], dtype=float32)
     """
     check_length(model, length)
 

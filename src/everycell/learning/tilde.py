@@ -191,12 +191,6 @@ def likelihood_loss(
 
     The mean over the texts and the entries that are no stop ids (the authors add up over the texts
     of a batch; for Adam the factor hardly matters).
-
-    Examples
-    --------
-    >>> terms = torch.tensor([[1.0, 0.0, 1.0]])
-    >>> round(float(likelihood_loss(torch.zeros(1, 3), terms, np.array([1]))), 4)
-    0.6931
     """
     weight = torch.ones(logits.shape[1], device=logits.device)
     weight[torch.as_tensor(stop, device=logits.device)] = 0

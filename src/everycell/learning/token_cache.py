@@ -10,11 +10,7 @@ from everycell.learning.batching import Ids
 def each_text_once(
     tokenise: Callable[[Sequence[str]], Sequence[Ids]],
 ) -> Callable[[Sequence[str]], list[Ids]]:
-    """A tokeniser that remembers.
-
-    In query by example a document is a query, relevant to some queries and not to others, so a
-    training tokenises it many times: a tenth of a step of a tiny BERT.
-    """
+    """A tokeniser that remembers."""
     known: dict[str, Ids] = {}
 
     def remembered(texts: Sequence[str]) -> list[Ids]:

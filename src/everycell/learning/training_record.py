@@ -21,41 +21,10 @@ class TrainingError(Exception):
 class TrainingOptions(BaseModel):
     """How a model is trained.
 
-    Attributes
-    ----------
-    learning_rate : float
-        Highest rate, above 0.
-    seed : int
-        0 to 2**32 - 1: order of the rows, dropout.
-    epochs : int
-        Passes over the rows, 1 or more.
-    max_steps : int or None
-        Steps after which to stop, even within an epoch.
-    batch_size : int
-        Rows that go through the model at once.
-    accumulation : int
-        Batches whose gradients make one step; the last step of an epoch may have fewer rows.
-    schedule : {"linear", "constant"}
-        What the rate does after the warm-up: falls in a straight line, which would reach 0 one step
-        after the last one, or stays.
-    warmup_ratio : float
-        Share of the steps, 0 to 1, in which the rate rises from 0.
-    weight_decay : float
-        0 or more; on matrices only (as in transformers' Trainer: no bias, no layer norm).
-    optimiser : {"adamw", "adam"}
-        Decay apart from the gradient (AdamW), or added to it (Adam).
-    max_gradient_norm : float or None
-        Longer gradients are scaled down to it (transformers' default is 1); None: never.
-    bf16 : bool
-        Forward passes in bfloat16. Only on a GPU; on a CPU it is left out, and the log says so.
-    dropout : float or None
-        Rate of every dropout; None: what the model's configuration says.
-    validation_steps : int or None
-        Steps between two validations; None: after each epoch. After the last step in any case.
-    patience : int or None
-        Stop after so many validations in a row without a better value; None: never.
-    checkpoint_steps : int
-        Steps between two checkpoints; one is written at each validation, too. It changes no result.
+    `batch_size` rows go through the model at once, and `accumulation` batches make one step. The
+    weight decay applies to matrices only. `patience` counts validations without a better value.
+    None switches off a limit; for `dropout` it keeps the model's own rates, and for
+    `validation_steps` it means once per epoch. `checkpoint_steps` changes no result.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -88,27 +57,7 @@ class Validation(BaseModel):
 
 
 class TrainingRecord(BaseModel):
-    """What a training did; `training.json` of a finished folder, and the state of a checkpoint.
-
-    Attributes
-    ----------
-    inputs : dict
-        What decides the result: options, settings of the caller, version of torch, sha256 of
-        examples and weights.
-    steps : int
-        Steps done.
-    losses : list of float
-        Mean loss of the rows of each step.
-    validations : list of Validation
-        Empty if nothing was validated.
-    best_step : int or None
-        Step whose weights were kept: the first with the best value. None without validation: the
-        weights are those of the last step.
-    stopped_early : bool
-        Whether patience ended the training.
-    batch_size : int
-        Rows that went through the model at once in the end: less than the option if memory ran out.
-    """
+    """Record of a training: `training.json` of a finished folder, or the state of a checkpoint."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -15,10 +15,6 @@ SPECIAL = ("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]
 def write_untrained(words: Sequence[str], folder: Path, *, positions: int, seed: int) -> None:
     """Write a language model with random weights and its tokenizer to a folder.
 
-    Its two layers of 64 dimensions learn a made-up language in seconds on a CPU. The embeddings are
-    wider than BERT's (standard deviation .1 instead of .02) and those of positions half as wide as
-    those of words, so that a word is told from another from the first step on.
-
     Examples
     --------
     >>> import tempfile

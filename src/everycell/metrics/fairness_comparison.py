@@ -44,25 +44,6 @@ def compare_fairness(
 
     Paired t-tests over queries with a value in both runs, Holm-corrected over the whole table; d is
     Cohen's d of paired samples. Below two queries all but their number is NaN.
-
-    Examples
-    --------
-    >>> from everycell.metrics.fairness_report import fairness_report
-    >>> counts = pd.DataFrame(
-    ...     {"length": 5, "f": [1, 0, 0], "m": [0, 2, 0]}, index=["d1", "d2", "d3"]
-    ... )
-    >>> lists = {"biased": ["d1", "d2", "d1"], "neutral": ["d3", "d3", "d2"]}
-    >>> reports = {
-    ...     name: fairness_report(
-    ...         pd.DataFrame({"query": list("pqr"), "document": documents, "score": 1.0}),
-    ...         counts,
-    ...         [1],
-    ...     )
-    ...     for name, documents in lists.items()
-    ... }
-    >>> result = compare_fairness(reports, "biased", ["TExFAIR"])
-    >>> result[["run", "queries", "difference", "p", "p_holm"]].round(3).values.tolist()
-    [['neutral', 3, 0.667, 0.184, 0.184]]
     """
     if baseline not in reports:
         raise ValueError(f"The baseline {baseline!r} is not a run; there are {list(reports)}.")

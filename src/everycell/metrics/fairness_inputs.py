@@ -1,8 +1,4 @@
-"""Documents of a user's own collection, read from common kinds of file, and checked.
-
-`everycell measure count-terms` reads a collection with `read_documents`, and refuses with
-`check_texts` what would be counted without an error and yet wrongly.
-"""
+"""Documents of a user's own collection, read from common kinds of file, and checked."""
 
 from __future__ import annotations
 
@@ -32,16 +28,7 @@ _WITHOUT_BLANKS = re.compile(
 
 
 def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
-    r"""Read the ids and texts of a collection one by one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "passages.tsv"
-    >>> _ = path.write_text("d1\tShe runs" + chr(10) + "d2\tHe sleeps")
-    >>> list(read_documents(path))
-    [('d1', 'She runs'), ('d2', 'He sleeps')]
-    """
+    """Read the ids and texts of a collection one by one."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"The documents {path} do not exist: check the path.")

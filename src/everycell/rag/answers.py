@@ -5,13 +5,6 @@ counts (abolghasemi2026, section 5.3.3, after Gao et al. 2023). The text gives n
 authors' library searches for the characters of a gold answer, in lower case and without
 punctuation, in the whole answer: `Match` "substring". There articles are kept, a match may start
 inside a word, and the number of a citation can match as a right answer.
-
-Stricter ways normalise text as for SQuAD (Rajpurkar et al. 2016): lower case, without ASCII
-punctuation, the articles a, an, the, and superfluous blanks. A match then needs whole words, or the
-whole answer.
-
-Packages with the SQuAD score (torchmetrics, evaluate) need a deep-learning framework or a download,
-and none has the containing form, so it is implemented here.
 """
 
 from __future__ import annotations
@@ -37,26 +30,12 @@ MATCHES = ("substring", "words", "whole")
 # 10 MB.
 @lru_cache(maxsize=5_000)
 def normalise_answer(text: str) -> str:
-    """Normalise text as SQuAD does.
-
-    Examples
-    --------
-    >>> normalise_answer("The  U.S. Open, a tournament")
-    'us open tournament'
-    """
+    """Normalise text as SQuAD does."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def without_punctuation(text: str) -> str:
-    """Normalise text as the library of abolghasemi2026 does: articles are kept.
-
-    Everything is removed except blanks and letters, digits or underscores of any script.
-
-    Examples
-    --------
-    >>> without_punctuation("The  U.S. Open – a tournament")
-    'the us open a tournament'
-    """
+    """Normalise text as the library of abolghasemi2026 does: articles are kept."""
     return " ".join(_NEITHER_WORD_NOR_BLANK.sub("", text.lower()).split())
 
 
@@ -82,17 +61,7 @@ def _normaliser(match: Match) -> Callable[[str], str]:
 
 
 def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> bool:
-    """Whether an answer matches one of the gold answers, both normalised.
-
-    Examples
-    --------
-    >>> is_correct("It was won by Novak Djokovic.", ["Djokovic", "The Djoker"])
-    True
-    >>> is_correct("A party.", ["art"]), is_correct("A party.", ["art"], match="substring")
-    (False, True)
-    >>> is_correct("The Party!", ["party"], match="whole")
-    True
-    """
+    """Whether an answer matches one of the gold answers, both normalised."""
     normal = _normaliser(match)
     answers = [normal(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
@@ -111,11 +80,7 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
 def answer_holders(
     passages: Mapping[str, str], questions: Mapping[str, Sequence[str]]
 ) -> list[tuple[str, str]]:
-    """Find the passages of a pool that contain an answer to each question, by their words.
-
-    Containing the words does not mean answering the question: a short answer ("two") occurs in many
-    passages. Questions with only one relevant passage avoid the problem.
-    """
+    """Find the passages of a pool that contain an answer to each question, by their words."""
     texts = {name: f" {normalise_answer(text)} " for name, text in passages.items()}
     # Only texts with all words of an answer are searched: all pairs would take minutes.
     having = defaultdict[str, set[str]](set)

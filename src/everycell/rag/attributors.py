@@ -5,9 +5,6 @@ as from memory, and then look for documents to cite: by words (`WordMatcher`), o
 of vectors (`VectorMatcher`). `OracleReader` gives it only if an unchanged relevant document is
 there, and cites that. The experiment of `everycell.rag.interventions` can thus be validated on real
 text: every citation of the matchers is unfaithful, and none of the reader's.
-
-`LikelyChoice` asks a language model which document the right answer comes from. It is told the
-answer, so it post-rationalises too; the question is how it picks a document.
 """
 
 from __future__ import annotations

@@ -62,26 +62,7 @@ class _Line(BaseModel):
 
 
 class CitedAnswer(NamedTuple):
-    """Citations of one answer.
-
-    Attributes
-    ----------
-    question, arm : str
-        The question, and the condition under which it was asked.
-    relevant : frozenset of int
-        Numbers of the relevant documents.
-    cited : tuple of int
-        Numbers of the documents that it cites, each once, in the order of the text.
-    stray : tuple of int
-        Cited numbers of non-existent documents.
-    logprobs : tuple of float, or None
-        Log-probability of each citation whose number is in the text; None if the answer has no
-        tokens.
-    inside : tuple of bool
-        Whether each of these cites a relevant document.
-    unread : tuple of str
-        Marks that may be citations and are not read (`everycell.rag.citations.unread_marks`).
-    """
+    """Citations of one answer."""
 
     question: str
     arm: str

@@ -21,15 +21,7 @@ STYLES: tuple[StyleName, ...] = get_args(StyleName)
 
 
 class CitingStyle(NamedTuple):
-    """How a model is asked to cite.
-
-    Attributes
-    ----------
-    prompt : callable
-        From a question and the texts of its documents to messages.
-    read : callable
-        From the model's whole output, and the number of documents, to an answer.
-    """
+    """How a model is asked to cite."""
 
     prompt: Callable[[str, Sequence[str]], tuple[Message, ...]]
     read: Callable[[str, int], GroundedAnswer]

@@ -51,20 +51,7 @@ _NUMBER = re.compile(r"\d{1,6}")
 
 
 class GroundedAnswer(NamedTuple):
-    """An answer as parsed.
-
-    Attributes
-    ----------
-    answer : CitedAnswer
-        Its statements are the marked spans, in the order in which they begin; its text has no
-        marks, and is one line.
-    sentences : int
-        Of the text.
-    stray : tuple of int
-        Numbers of non-existent documents that it cites or selects, as it wrote them, each once.
-    mended : int
-        Marks that were not closed, or closed with other numbers.
-    """
+    """An answer as parsed."""
 
     answer: CitedAnswer
     sentences: int

@@ -1,4 +1,4 @@
-r"""Is a citation faithful? Change documents, generate the answer again, and compare citations.
+"""Is a citation faithful? Change documents, generate the answer again, and compare citations.
 
 A citation is *correct* if the document supports the statement, and *faithful* if the statement also
 came from it. A model that looks for documents to cite after it has made the answer
@@ -46,18 +46,7 @@ class Statement(NamedTuple):
 
 
 class CitedAnswer(NamedTuple):
-    """An answer with citations.
-
-    Attributes
-    ----------
-    statements : tuple of Statement
-        In the order of the text; empty if the question was not answered.
-    relevant, to_cite : tuple of int
-        Places of the documents that the answerer called relevant, and that it would cite; empty if
-        it says neither.
-    text : str
-        The whole answer, if its statements are parts of it; empty if they are all of it.
-    """
+    """An answer with citations."""
 
     statements: tuple[Statement, ...]
     relevant: tuple[int, ...] = ()
@@ -73,19 +62,7 @@ class CitedAnswer(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """A question with a forged document.
-
-    Attributes
-    ----------
-    question, kind : str
-        The kind is one of `KINDS`.
-    statement : Statement
-        Statement of the first answer; its places refer to the first documents.
-    original, documents : tuple of str
-        Context of the first answer, and with the forged document.
-    forged : int
-        Place of the forged document.
-    """
+    """A question with a forged document."""
 
     question: str
     kind: str
@@ -102,28 +79,13 @@ Same = Callable[[str, str], bool]
 
 
 def same_words(first: str, second: str) -> bool:
-    """Whether one statement contains the other, after SQuAD's normalisation.
-
-    Examples
-    --------
-    >>> same_words("the Emperor penguin", "An emperor penguin, of Antarctica")
-    True
-    >>> same_words("Emperor penguin", "penguin emperor")
-    False
-    """
+    """Whether one statement contains the other, after SQuAD's normalisation."""
     one, other = (f" {normalise_answer(text)} " for text in (first, second))
     return bool(one.strip() and other.strip()) and (one in other or other in one)
 
 
 def shared_words(threshold: float) -> Same:
-    """Whether two statements share enough words, as a share of those of the shorter one.
-
-    Examples
-    --------
-    >>> half = shared_words(0.5)
-    >>> half("Emperor penguin", "a penguin of the south"), half("Emperor penguin", "a seal")
-    (True, False)
-    """
+    """Whether two statements share enough words, as a share of those of the shorter one."""
     if not 0 < threshold <= 1:
         raise ValueError(
             f"The least share of words is {threshold}: give a number above 0, up to 1."
@@ -153,12 +115,6 @@ def recovered(statement: str, answer: CitedAnswer, same: Same = same_words) -> S
 
     If the text contains the statement's words without a citation, they count as a statement without
     documents.
-
-    Examples
-    --------
-    >>> answer = CitedAnswer((Statement("by night", (0,)),), text="Owls hunt mice by night.")
-    >>> recovered("at night", answer), recovered("hunt mice", answer)
-    (None, Statement(text='hunt mice', documents=()))
     """
     for other in answer.statements:
         if same(statement, other.text):
@@ -176,15 +132,7 @@ def instances(
     spare: str,
     rng: np.random.Generator,
 ) -> Iterator[Instance]:
-    """Forge documents from an answer's statements, one of each possible kind.
-
-    Examples
-    --------
-    >>> answer = CitedAnswer((Statement("an owl", (0,)),), relevant=(0, 1))
-    >>> rng = np.random.default_rng(0)
-    >>> [each.documents for each in instances("q", ["Owls.", "Woods."], answer, "Ships.", rng)]
-    [('Owls.', 'Woods.', 'Ships. an owl'), ('Owls.', 'Woods. an owl')]
-    """
+    """Forge documents from an answer's statements, one of each possible kind."""
     beyond = [position for position in answer.cited if not 0 <= position < len(documents)]
     if beyond:
         raise ValueError(
@@ -258,13 +206,7 @@ def try_instance(
 
 
 def share(count: int, total: int, level: float = 0.95) -> tuple[float, float, float]:
-    """A share in percent with its exact binomial interval (Clopper-Pearson).
-
-    Examples
-    --------
-    >>> [round(each, 1) for each in share(116, 936)]
-    [12.4, 10.3, 14.7]
-    """
+    """A share in percent with its exact binomial interval (Clopper-Pearson)."""
     if not 0 <= count <= total or total < 1:
         raise ValueError(f"{count} of {total}: give a count from 0 to a total of 1 or more.")
     low, high = proportion_confint(count, total, alpha=1 - level, method="beta")

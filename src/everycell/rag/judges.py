@@ -46,17 +46,7 @@ def _describe(row: pd.Series) -> str:
 
 
 def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
-    """Agreement of each pair of judges, from the level of responses to that of systems.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"judge": ["a"] * 4 + ["b"] * 4, "run": list("xyxy") * 2,
-    ...                        "topic": list("1122") * 2,
-    ...                        "value": [0.1, 0.2, 0.3, 0.5, 0.2, 0.4, 0.5, 0.8]})
-    >>> result = judge_agreement(scores).set_index("metric")["value"]
-    >>> round(float(result["mean difference"]), 3), round(float(result["tau, systems"]), 3)
-    (-0.2, 1.0)
-    """
+    """Agreement of each pair of judges, from the level of responses to that of systems."""
     wide = _by_judge(scores)
     systems = wide.groupby("run", sort=False).mean().corr("kendall")
     pearson, tau = wide.corr("pearson"), wide.corr("kendall")
@@ -84,18 +74,8 @@ def judge_agreement(scores: pd.DataFrame) -> pd.DataFrame:
 def rank_agreement(scores: pd.DataFrame, *, seed: int, resamples: int = 1000) -> pd.DataFrame:
     """Kendall's tau of the systems' order between judges, with an interval over topics.
 
-    Notes
-    -----
     A resample of topics is noisier than the topics themselves, so its orders agree less: the
     interval is shifted towards 0, and an agreement of 1 can be at its very end.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"judge": ["a"] * 4 + ["b"] * 4, "run": list("xyxy") * 2,
-    ...                        "topic": list("1122") * 2,
-    ...                        "value": [0.1, 0.2, 0.3, 0.5, 0.2, 0.4, 0.5, 0.8]})
-    >>> rank_agreement(scores, seed=0, resamples=20)[["value", "low"]].round(3).values.tolist()
-    [[1.0, 1.0]]
     """
     wide = _by_judge(scores)
     runs, topics = (wide.index.get_level_values(name).nunique() for name in ("run", "topic"))

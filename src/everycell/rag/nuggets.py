@@ -60,16 +60,7 @@ MEASURES: Mapping[str, NuggetMeasure] = {
 def nugget_scores(
     nuggets: pd.DataFrame, responses: pd.DataFrame, measure: str = "V_strict"
 ) -> pd.DataFrame:
-    """Score of each response, all at once.
-
-    Examples
-    --------
-    >>> response = pd.DataFrame({"judge": ["j", "j"], "run": ["r", "r"], "topic": ["1", "2"]})
-    >>> labels = response.iloc[[0, 0]].assign(
-    ...     importance=["vital", "vital"], support=["support", "not_support"])
-    >>> nugget_scores(labels, response)["value"].tolist()
-    [0.5, 0.0]
-    """
+    """Score of each response, all at once."""
     if measure not in MEASURES:
         raise ValueError(
             f"The measure {measure!r} is unknown; choose one of {', '.join(MEASURES)}."

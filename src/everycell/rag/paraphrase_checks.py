@@ -6,8 +6,6 @@ The checks (`fault`) use words normalised as in SQuAD, except for names:
 - at most `Limits.copied` of its five-word sequences are from the original,
 - it has between `Limits.shortest` and `Limits.longest` times the words of the original,
 - it adds no number and no name (a word with a capital letter inside a sentence).
-
-No check of words can detect two facts that are mixed up.
 """
 
 from __future__ import annotations
@@ -55,16 +53,7 @@ _ENDED = re.compile(r"[.!?:][\"'“”‘’«»()\s]*$")
 
 
 class Limits(NamedTuple):
-    """Limits on a paraphrase.
-
-    Attributes
-    ----------
-    copied : float
-        Largest share of its five-word sequences that occur in the original, 0 to 1. Names and dates
-        that must stay cause some; above one half, most of the text is copied.
-    shortest, longest : float
-        Number of words, as a multiple of the original's.
-    """
+    """Limits on a paraphrase."""
 
     copied: float = 0.5
     shortest: float = 0.5
@@ -75,15 +64,7 @@ LIMITS = Limits()
 
 
 def clean_answer(text: str, *, keep_all: bool = False) -> str:
-    r"""Extract the paraphrase from an answer, without its framing.
-
-    Examples
-    --------
-    >>> clean_answer('\nSure, here it is in other words:\n"Canals run through Delft."\nI hope so.')
-    'Canals run through Delft.'
-    >>> clean_answer("Sure, here it is:\nCanals run\n\nthrough Delft.", keep_all=True)
-    'Canals run through Delft.'
-    """
+    """Extract the paraphrase from an answer, without its framing."""
     body = _LEAD.sub("", text.strip().strip(_QUOTES))
     if keep_all:
         return " ".join(body.strip(_QUOTES).split())
@@ -92,13 +73,7 @@ def clean_answer(text: str, *, keep_all: bool = False) -> str:
 
 
 def copied_share(text: str, original: str) -> float:
-    """Share of a text's five-word sequences that occur in another text, both normalised.
-
-    Examples
-    --------
-    >>> copied_share("In 1920 the old town of Delft burned", "The old town of Delft burned down")
-    0.3333333333333333
-    """
+    """Share of a text's five-word sequences that occur in another text, both normalised."""
     words, original_words = (normalise_answer(part).split() for part in (text, original))
     size = min(SEQUENCE, len(words))
     if not size:
@@ -124,18 +99,7 @@ def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
 
 
 def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIMITS) -> str:
-    """Why a text is not a paraphrase of another one.
-
-    Examples
-    --------
-    >>> original = "The town of Delft has had many canals since the Middle Ages."
-    >>> fault("Canals have run through Delft since medieval days.", original, ["canals", "Leiden"])
-    ''
-    >>> fault("Waterways have run through Delft since medieval days.", original, ["canals"])
-    'answer lost'
-    >>> fault("The town of Delft has had many canals since long ago.", original, ["canals"])
-    'copy'
-    """
+    """Why a text is not a paraphrase of another one."""
     words = normalise_answer(text).split()
     if not words:
         return "empty"
@@ -159,12 +123,6 @@ def added_numbers_and_names(text: str, original: str) -> list[str]:
 
     A name is a word with a capital letter that does not begin a sentence, in any case in the other
     text. Small models mostly make up years and names.
-
-    Examples
-    --------
-    >>> original = "Delft's old town, from 1246."
-    >>> added_numbers_and_names("Since 1246 the Old town of Jan has been Delft's.", original)
-    ['Jan']
     """
     original_words = set(_WORD.findall(original.casefold()))
     additions = []

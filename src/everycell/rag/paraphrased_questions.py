@@ -1,12 +1,4 @@
-"""Find questions with usable paraphrases of all their documents, with few requests.
-
-A prompt with documents by a language model needs a paraphrase of each of them, and one unusable
-paraphrase rules out the question: if 3 of 5 are usable, one question in 165 keeps all of ten. A
-question's passages are therefore paraphrased one after the other, the relevant one first, and no
-further once one has failed. Passages of many questions are asked in parallel: of as many as have to
-be tried in any case, whatever the outcome (`paraphrase_questions`). After each stretch an `Outlook`
-says what to expect of the others, before most of the requests are sent.
-"""
+"""Find questions with usable paraphrases of all their documents, with few requests."""
 
 from __future__ import annotations
 
@@ -25,18 +17,7 @@ FEWEST = 30
 
 
 class Outlook(NamedTuple):
-    """Outcome of the questions tried so far, and the expectation for the others.
-
-    Attributes
-    ----------
-    tried, passed : tuple of int
-        Number of questions whose passage was paraphrased, and of those where it is usable; for the
-        relevant passage first, then for each other one in the order of the prompt.
-    candidates : int
-        Number of questions that may be tried, including those that were.
-    target : int
-        Number of questions needed.
-    """
+    """Outcome of the questions tried so far, and the expectation for the others."""
 
     tried: tuple[int, ...]
     passed: tuple[int, ...]
@@ -49,13 +30,6 @@ class Outlook(NamedTuple):
 
         For the others it uses the share so far, or the product of the shares of usable passages,
         whichever is larger: passages of one question may fail together.
-
-        Examples
-        --------
-        >>> Outlook((10, 6, 4), (6, 4, 4), candidates=110, target=50).expected
-        44.0
-        >>> round(Outlook((10, 6, 2), (6, 2, 0), candidates=110, target=50).expected, 2)
-        3.75
         """
         relevant = self.passed[0] / self.tried[0]
         later = sum(self.passed[1:]) / max(1, sum(self.tried[1:]))

@@ -3,12 +3,6 @@
 A study of attribution needs each document twice: as people wrote it, and as paraphrased by a
 language model (abolghasemi2026, section 5.4). A paraphrase must still hold the answer and must not
 be the document itself (`everycell.rag.paraphrase_checks`). There are two ways (`Unit`):
-
-- *sentence by sentence*, which small models can do too: a paraphrase of each sentence is requested
-  several times, the likeliest answer first, until one passes the checks. The sentences that pass
-  are joined, and the whole is checked again;
-- *the whole passage* with one prompt, as the thesis does (its Figure 5.6; the words here are this
-  project's), with the same attempts and checks.
 """
 
 from __future__ import annotations
@@ -46,18 +40,7 @@ class Passage(NamedTuple):
 
 
 class Paraphrase(NamedTuple):
-    """Result for a passage.
-
-    Attributes
-    ----------
-    id : str
-    text : str
-        Sentences that passed, in their order; may be empty.
-    attempt : int
-        Largest number of attempts for any sentence, from 1.
-    reason : str
-        One of `FAULTS`, or "" for a usable paraphrase.
-    """
+    """Result for a passage."""
 
     id: str
     text: str

@@ -45,13 +45,7 @@ class PlantedGenerator:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a finite number.")
 
     def probability(self, label: str, *, relevant: bool) -> float:
-        """Probability of citing a document.
-
-        Examples
-        --------
-        >>> round(PlantedGenerator(strength=2, base=-1).probability("Human", relevant=False), 9)
-        0.5
-        """
+        """Probability of citing a document."""
         if label not in EFFECTS:
             raise ValueError(
                 f"A document has the label {label!r}; allowed are {', '.join(map(repr, EFFECTS))}."
@@ -80,13 +74,6 @@ class PlantedGenerator:
         """An answer: of each document that it cites the first sentence, and its number.
 
         The probability of a number is that with which the document is cited; all else is certain.
-
-        Examples
-        --------
-        >>> generator = PlantedGenerator(strength=0.0, skill=99.0, base=-50.0)
-        >>> texts = ["Leiden is old.", "Delft is, too. And small."]
-        >>> generator.answer("q1", ["", ""], [2], texts).text
-        'Delft is, too [2].'
         """
         if len(texts) != len(labels):
             raise ValueError(
@@ -113,14 +100,7 @@ def _first_sentence(text: str) -> str:
 def expected_quality(
     generator: PlantedGenerator, k: int, *, relevant: str, nonrelevant: str
 ) -> Quality:
-    """Mean precision and recall of a planted generator over endlessly many queries.
-
-    Examples
-    --------
-    >>> even = PlantedGenerator(strength=0, skill=0, base=0)
-    >>> expected_quality(even, 2, relevant="", nonrelevant="")
-    Quality(precision=0.375, recall=0.5)
-    """
+    """Mean precision and recall of a planted generator over endlessly many queries."""
     if k < 1:
         raise ValueError(f"A query has {k} documents; give 1 or more.")
     p = generator.probability(relevant, relevant=True)

@@ -8,8 +8,6 @@ the answerer *reads* it or has it from *memory*:
   takes the bare statement for the claim, wherever it stands;
 - what is remembered is said whatever the documents are, and cites documents that have its words,
   each with a probability.
-
-So it is known how often citations follow the answer (`memory`), and what an experiment should find.
 """
 
 from __future__ import annotations
@@ -33,15 +31,7 @@ FILLING = 20
 
 @dataclass(frozen=True)
 class PlantedQuestion:
-    """A question with its documents.
-
-    Attributes
-    ----------
-    name : str
-    claims : tuple of (str, str)
-        Statement, and the sentence that makes it a claim and ends with the statement.
-    documents : tuple of str
-    """
+    """A question with its documents."""
 
     name: str
     claims: tuple[tuple[str, str], ...]
@@ -96,17 +86,7 @@ class PlantedReader:
         ]
 
     def answer(self, question: PlantedQuestion, documents: Sequence[str]) -> CitedAnswer:
-        """Answer from some documents.
-
-        Examples
-        --------
-        >>> question = planted_question("q1", seed=0)
-        >>> reader = PlantedReader(memory=0.0, steady=1.0)
-        >>> len(reader.answer(question, question.documents).statements)
-        4
-        >>> reader.answer(question, []).statements
-        ()
-        """
+        """Answer from some documents."""
         texts = [f" {normalise_answer(text)} " for text in documents]
         context = "\t".join(documents)
         chance = named_draws(f"{self.seed}\t{question.name}\t{context}")

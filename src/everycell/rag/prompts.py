@@ -50,15 +50,7 @@ MACHINE = "AI"
 
 
 class PromptTemplate(NamedTuple):
-    """A template of prompts.
-
-    Attributes
-    ----------
-    messages : string.Template
-        With the slots `SLOTS`.
-    document : string.Template or None
-        How a document is shown, with the slots `DOCUMENT_SLOTS`; None: as the module says.
-    """
+    """A template of prompts."""
 
     messages: Template
     document: Template | None

@@ -21,16 +21,7 @@ FAULTS = {
 
 
 class Question(NamedTuple):
-    """A question as prompts show it.
-
-    Attributes
-    ----------
-    id : str
-    documents : tuple of str
-        Ids of its documents, in the order of the prompt.
-    gold : int
-        Number of the relevant one, from 1.
-    """
+    """A question as prompts show it."""
 
     id: str
     documents: tuple[str, ...]

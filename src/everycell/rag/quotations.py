@@ -23,15 +23,7 @@ _WORD = re.compile(r"\w+")
 def without_quotations(
     answer: Answer, documents: Sequence[str], gold: Sequence[str]
 ) -> Answer | None:
-    """An answer in which `QUOTED` words or more that a document has in a row are left out.
-
-    Examples
-    --------
-    >>> document = "Rye is a grass that is grown as a grain in cold countries."
-    >>> said = Answer(text=f"[1] {document} So it is [2].", finish="stop")
-    >>> without_quotations(said, [document], ["grain", "oat"]).text
-    '[1]  … grain … . So it is [2].'
-    """
+    """An answer in which `QUOTED` words or more that a document has in a row are left out."""
     citations = find_citations(answer.text)
     quoted = _quotations(answer.text, documents, {citation.start for citation in citations})
     spans = [(start, end, _instead(answer.text[start:end], gold)) for start, end in quoted]

@@ -63,14 +63,7 @@ class Encoded:
     proposed: npt.NDArray[np.int32] | None = None
 
     def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
-        """Score query-document pairs.
-
-        Examples
-        --------
-        >>> result = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
-        >>> result.score(pd.DataFrame({"query": "q", "document": ["b", "a"]})).values.tolist()
-        [['q', 'b', 0.5], ['q', 'a', 1.0]]
-        """
+        """Score query-document pairs."""
         rows = [
             _rows(pairs[column], ids, column)
             for column, ids in (("query", self.query_ids), ("document", self.document_ids))
@@ -79,14 +72,7 @@ class Encoded:
         return pairs[["query", "document"]].reset_index(drop=True).assign(score=scores)
 
     def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
-        """Find the best documents of each query among all encoded ones.
-
-        Examples
-        --------
-        >>> result = Encoded("vectors", np.eye(3), np.array([[1.0, 0.5, 0.5]]), list("abc"), ["q"])
-        >>> result.search(["q"], 2).values.tolist()
-        [['q', 'a', 1.0], ['q', 'c', 0.5]]
-        """
+        """Find the best documents of each query among all encoded ones."""
         if k < 1:
             raise ValueError(f"k is {k}: give 1 or more.")
         rows = _rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
@@ -122,17 +108,7 @@ def _rows(names: pd.Series, ids: Sequence[str], what: str) -> IntArray:
 
 
 def write_encoded(encoded: Encoded, path: Path) -> None:
-    """Write to a NumPy archive; the same bytes for the same content.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "encoded.npz"
-    >>> counts = sparse.csr_array(np.array([[0.0, 2.0]]))
-    >>> write_encoded(Encoded("term_weights", counts, counts, ["d"], ["q"]), path)
-    >>> read_encoded(path).score(pd.DataFrame({"query": ["q"], "document": ["d"]}))["score"].item()
-    4.0
-    """
+    """Write to a NumPy archive; the same bytes for the same content."""
     arrays = {
         "kind": np.array(encoded.kind),
         "document_ids": np.array(list(encoded.document_ids), dtype=np.str_),

@@ -26,15 +26,7 @@ MEASURES = {
 
 
 class RankedSystem(NamedTuple):
-    """A system on a query set.
-
-    Attributes
-    ----------
-    query_set, name
-        Their names in figures.
-    counts, run
-        Files of the collection's group terms and of the system's run.
-    """
+    """A system on a query set."""
 
     query_set: str
     name: str

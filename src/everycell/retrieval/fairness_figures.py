@@ -23,20 +23,7 @@ _GROUP_COLOURS = tuple(COLOURS[index] for index in (0, 4, 2, 3, 1, 5))
 def documents_in_lists(
     documents: pd.DataFrame, values: pd.DataFrame, groups: Mapping[str, str]
 ) -> Figure:
-    """Ranked lists as coloured documents, side by side, with values of measures below each.
-
-    Notes
-    -----
-    Source: abolghasemi2026, Figure 4.1; the bars are ours.
-
-    Examples
-    --------
-    >>> documents = pd.DataFrame({"list": "left", "rank": [1, 2], "group": ["F", "M"]})
-    >>> values = pd.DataFrame({"list": ["left"], "measure": ["TExFAIR"], "value": [0.883]})
-    >>> figure = documents_in_lists(documents, values, {"F": "she", "M": "he"})
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['1', 'she', '2', 'he']
-    """
+    """Ranked lists as coloured documents, side by side, with values of measures below each."""
     check_numbers(documents, ["rank"])
     check_numbers(values, ["value"])
     check_known(documents, "group", tuple(groups))
@@ -94,19 +81,7 @@ def documents_in_lists(
 
 
 def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Figure:
-    """Mean fairness of each system over the cut-off, a row of panels for each query set.
-
-    Notes
-    -----
-    Source: abolghasemi2026, Figure 4.2.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"query_set": "QS1", "system": ["BM25", "BM25"], "measure": "NFaiRR",
-    ...                       "k": [2, 1], "value": [0.7, 0.8]})
-    >>> fairness_over_depth(frame).axes[0].lines[0].get_xdata().tolist()
-    [1, 2]
-    """
+    """Mean fairness of each system over the cut-off, a row of panels for each query set."""
     check_numbers(frame, ["k", "value"])
     check_single(frame, ["query_set", "system", "measure", "k"])
     sets, measures = frame["query_set"].unique(), frame["measure"].unique()
@@ -146,21 +121,7 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
 
 
 def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
-    """Two measures of each system, with the planted values.
-
-    Notes
-    -----
-    Not in abolghasemi2026: our own figure on the claim of its chapter 4 that documents may be
-    biased while their list is balanced.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"system": "alternating", "measure": ["NFaiRR", "TExFAIR"],
-    ...                       "value": [0.0, 0.89], "planted": [0.0, 0.89]})
-    >>> axis = document_against_list_fairness(frame).axes[0]
-    >>> [label.get_text() for label in axis.get_yticklabels()]
-    ['alternating']
-    """
+    """Two measures of each system, with the planted values."""
     check_numbers(frame, ["value", "planted"])
     check_single(frame, ["system", "measure"])
     measures = list(frame["measure"].unique())

@@ -18,10 +18,6 @@ set, and so on the hash seed of the process; its trained methods are left out as
 ranx runs uncompiled here (:func:`uncompiled_ranx`): numba would need a minute in a fresh
 environment, and about 10 s in each process after that, for what takes 0.5 s for two runs of 1,000
 queries with 30 documents.
-
-Ties: ranx sorts with a quicksort that is not stable, so where scores tie the ranks are arbitrary.
-Ranks are therefore made here, by :func:`~everycell.trec.runs.trec_order`, and ranx gets
-scores without ties; the fused run is ordered by the same rule.
 """
 
 from __future__ import annotations
@@ -67,21 +63,7 @@ def fuse(
     normalise: Normalisation | None = None,
     **parameters: float | Sequence[float],
 ) -> pd.DataFrame:
-    """Fuse runs into one.
-
-    Notes
-    -----
-    Source of rrf: Cormack, Clarke and Buettcher, SIGIR 2009; ranks count from 1.
-
-    Examples
-    --------
-    >>> runs = [
-    ...     pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 1]}),
-    ...     pd.DataFrame({"query": "q", "document": ["b", "d"], "score": [9.0, 9]}),
-    ... ]
-    >>> fuse(runs, "rrf", k=1).round(3).values.tolist()
-    [['q', 'b', 0.667], ['q', 'd', 0.5], ['q', 'a', 0.5], ['q', 'c', 0.25]]
-    """
+    """Fuse runs into one."""
     if isinstance(runs, pd.DataFrame) or len(runs) < 2:
         raise ValueError("There are fewer than two runs to fuse: give a list of two or more.")
     checked = _parameters(method, parameters, len(runs))
@@ -177,16 +159,8 @@ def _by_ranx(
 def uncompiled_ranx() -> Iterator[ModuleType]:
     """Import ranx, and keep numba from compiling it, as long as the context lasts.
 
-    Notes
-    -----
     A process that has already imported ranx has its compiled functions, which do not accept plain
     dictionaries.
-
-    Examples
-    --------
-    >>> with uncompiled_ranx() as ranx:
-    ...     type(ranx.Run({"q": {"a": 1.0}}).run)
-    <class 'dict'>
     """
     # numba's own helpers are made for compiling or not at their import: let them compile.
     import numba.typed
@@ -203,10 +177,6 @@ def uncompiled_ranx() -> Iterator[ModuleType]:
 
 def ranx_run(run: pd.DataFrame, name: str | None = None):
     """Convert a run to ranx's class.
-
-    Notes
-    -----
-    ranx takes ids of the object type only, which is not pandas' own type for text.
 
     Examples
     --------

@@ -34,13 +34,6 @@ def build_index(
     The index is written beside `folder` and takes its name only when it is complete; an older index
     of that name is then removed. It is one segment with term frequencies and no positions, written
     by one thread, since pyjnius mixes up the objects of several.
-
-    Examples
-    --------
-    >>> folder = Path(tempfile.mkdtemp()) / "index"
-    >>> result = build_index([("d1", ["embed", "##ding"]), ("d2", ["embed"]), ("d3", [])], folder)
-    >>> result.documents, result.empty_documents, result.tokens, result.distinct_terms
-    (3, 1, 3, 2)
     """
     folder = Path(folder)
     if folder.exists() and not (

@@ -1,7 +1,4 @@
-"""Interpolation of a user's two runs: tuned weights, oracle weights, and the gain of mere choice.
-
-The methods are those of `everycell.retrieval.interpolation` and `everycell.retrieval.oracle`.
-"""
+"""Interpolation of two runs: tuned and oracle weights, and the gain of choice alone."""
 
 from __future__ import annotations
 
@@ -72,22 +69,8 @@ def interpolate_runs(
 ) -> InterpolatedRuns:
     """Interpolate the scores of two runs, with weights from cross-validation and from an oracle.
 
-    Notes
-    -----
     The noise oracle mixes the better run (of each measure) with random numbers, and chooses the
     best weight of each topic like the oracle: its gain is due to the choice alone.
-
-    Examples
-    --------
-    >>> rows = [(f"q{q}", d, s) for q in range(4) for d, s in zip("abc", (3.0, 2.0, 1.0))]
-    >>> first = pd.DataFrame(rows, columns=["query", "document", "score"])
-    >>> second = first.assign(score=[1.0, 2.0, 3.0] * 4)
-    >>> qrels = first[["query", "document"]].assign(relevance=[1, 0, 0, 0, 0, 1] * 2)
-    >>> result = interpolate_runs(first, second, qrels, ["RR"], folds=2, noise_seeds=2)
-    >>> result.means.set_index("ranking")["value"].round(2).head(2).to_dict()
-    {'first': 0.67, 'second': 0.67}
-    >>> float(result.means.set_index("ranking").loc["oracle", "value"])
-    1.0
     """
     if missing_topics not in ("error", "drop"):
         raise ValueError(f"missing_topics is {missing_topics!r}: give 'error' or 'drop'.")

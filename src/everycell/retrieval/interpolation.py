@@ -32,19 +32,7 @@ _BLOCK = 1 << 20
 
 
 def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query") -> FloatArray:
-    """Scale scores to mean 0 and standard deviation 1.
-
-    Notes
-    -----
-    The deviation divides by the number of candidates. Scaling keeps the order of a topic's
-    candidates. The thesis does not say over which set it scales.
-
-    Examples
-    --------
-    >>> listed = np.array([[True, True], [True, True]])
-    >>> z_scores([[1.0, 3.0], [5.0, 5.0]], listed).tolist()
-    [[-1.0, 1.0], [0.0, 0.0]]
-    """
+    """Scale scores to mean 0 and standard deviation 1."""
     if over not in ("query", "run"):
         raise ValueError(f"over is {over!r}: give 'query' or 'run'.")
     values = np.asarray(scores, dtype=np.float64)
@@ -75,17 +63,7 @@ def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query
 def interpolate(
     first: npt.ArrayLike, second: npt.ArrayLike, alphas: Sequence[float] = ALPHAS
 ) -> FloatArray:
-    """Weighted sums of two systems' scores for every weight.
-
-    Notes
-    -----
-    Source: abolghasemi2026, equation 2.5.
-
-    Examples
-    --------
-    >>> interpolate([1.0, 0.0], [0.0, 2.0], [0, 0.25, 1]).tolist()
-    [[0.0, 2.0], [0.25, 1.5], [1.0, 0.0]]
-    """
+    """Weighted sums of two systems' scores for every weight."""
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != other.shape:
         raise ValueError(
@@ -109,31 +87,14 @@ def _weights(alphas: Sequence[float]) -> FloatArray:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values of each measure at each weight for each topic; made by :func:`sweep`.
-
-    Attributes
-    ----------
-    alphas : tuple of float, length a
-        Weights of the first system, ascending.
-    queries : pandas.Index, shape (n,)
-        Topics.
-    values : mapping of str to numpy.ndarray, shape (a, n)
-        Measure -> values from 0 to 1.
-    """
+    """Values of each measure at each weight for each topic; made by :func:`sweep`."""
 
     alphas: tuple[float, ...]
     queries: pd.Index
     values: Mapping[str, FloatArray]
 
     def of(self, measure: str) -> FloatArray:
-        """Values of one measure, shape (a, n).
-
-        Examples
-        --------
-        >>> Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])}).of("nDCG")
-        Traceback (most recent call last):
-        ValueError: The measure 'nDCG' was not computed: there are ['MAP']; name one of these.
-        """
+        """Values of one measure, shape (a, n)."""
         if measure not in self.values:
             raise ValueError(
                 f"The measure {measure!r} was not computed: there are {list(self.values)}; name "
@@ -142,14 +103,7 @@ class Sweep:
         return self.values[measure]
 
     def at(self, alpha: float) -> pd.DataFrame:
-        """Values of each topic at one weight.
-
-        Examples
-        --------
-        >>> result = Sweep((0.0, 1.0), pd.Index(["q"]), {"MAP": np.array([[0.5], [1.0]])})
-        >>> result.at(1.0).to_dict("index")
-        {'q': {'MAP': 1.0}}
-        """
+        """Values of each topic at one weight."""
         if alpha not in self.alphas:
             raise ValueError(
                 f"The weight {alpha!r} is not in the grid {list(self.alphas)}: name one of these."
@@ -161,28 +115,14 @@ class Sweep:
         )
 
     def means(self) -> pd.DataFrame:
-        """Mean over the topics at each weight: the curves of Figure 2.3.
-
-        Examples
-        --------
-        >>> values = np.array([[0.5, 0.0], [1.0, 0.5]])
-        >>> Sweep((0.0, 1.0), pd.Index(["q", "r"]), {"MAP": values}).means()["MAP"].tolist()
-        [0.25, 0.75]
-        """
+        """Mean over the topics at each weight: the curves of Figure 2.3."""
         return pd.DataFrame(
             {measure: values.mean(axis=1) for measure, values in self.values.items()},
             index=pd.Index(self.alphas, name="alpha"),
         )
 
     def tune(self, measure: str) -> float:
-        """Weight with the best mean of one measure, for use on other topics.
-
-        Examples
-        --------
-        >>> values = np.array([[0.5, 0.0], [1.0, 0.5], [0.5, 1.0]])
-        >>> Sweep((0.0, 0.5, 1.0), pd.Index(["q", "r"]), {"MAP": values}).tune("MAP")
-        0.5
-        """
+        """Weight with the best mean of one measure, for use on other topics."""
         return self.alphas[int(first_best(self.of(measure).mean(axis=1)))]
 
 
@@ -202,20 +142,9 @@ def sweep(
 ) -> Sweep:
     """Evaluate the weighted sum of two systems at every weight.
 
-    Notes
-    -----
     At the weights 0 and 1 the systems' own scores are used, so that the ends of the grid equal the
     single systems down to the last tie: two scores that differ as 32-bit floats may become equal by
     scaling if a third is millions of times larger.
-
-    Examples
-    --------
-    >>> from everycell.retrieval.judged_lists import judge
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
-    >>> lists = judge(qrels, qrels)
-    >>> result = sweep(lists, [[3.0, 1, 2]], [[1.0, 3, 2.5]], ["RR"], alphas=[0, 0.5, 1])
-    >>> result.means()["RR"].round(3).tolist()
-    [0.5, 1.0, 0.5]
     """
     own_first, own_second = (np.asarray(s, dtype=np.float64) for s in (first, second))
     weights = _weights(alphas)

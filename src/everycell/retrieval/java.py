@@ -28,13 +28,7 @@ class LuceneError(Exception):
 
 
 def start_java(heap_mb: int = 1024) -> int:
-    """Start the JVM of this process; the other functions start it with 1 GB if needed.
-
-    Examples
-    --------
-    >>> start_java() > 0
-    True
-    """
+    """Start the JVM of this process; the other functions start it with 1 GB if needed."""
     if heap_mb < 32:
         raise ValueError(f"heap_mb is {heap_mb}: give 32 or more megabytes.")
     config = _package("jnius_config", "pyjnius")
@@ -146,11 +140,6 @@ def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
 
     pyjnius asks Java for every method of a class and of those that it builds on, up to a second for
     one class: load only what is used.
-
-    Examples
-    --------
-    >>> java_classes({"java.lang": "Float"})["Float"](0.5).toString()
-    '0.5'
     """
     start_java()
     from jnius import JavaException, autoclass

@@ -24,9 +24,6 @@ from everycell.trec.runs import Outside, check_candidates, id_order, restrict_ru
 class JudgedLists:
     """Candidate lists of n topics with their relevance, as arrays; made by :func:`judge`.
 
-    Row i is topic i; its candidates are in descending order of document id, and shorter lists are
-    padded to the length c of the longest.
-
     Attributes
     ----------
     queries : pandas.Index, shape (n,)
@@ -54,14 +51,7 @@ class JudgedLists:
     relevance_level: int
 
     def topics(self, selection: slice | npt.ArrayLike) -> JudgedLists:
-        """Select some of the topics, by position (a slice, positions or a mask).
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": ["q", "r"], "document": "d", "relevance": 1})
-        >>> judge(frame, frame).topics(slice(1, 2)).queries.tolist()
-        ['r']
-        """
+        """Select some of the topics, by position (a slice, positions or a mask)."""
         rows = selection if isinstance(selection, slice) else np.asarray(selection)
         return replace(
             self,
@@ -92,15 +82,7 @@ class JudgedLists:
     def scores(
         self, run: pd.DataFrame, *, missing: float | None = None, outside: Outside = "error"
     ) -> FloatArray:
-        """Scores of the candidates in a run.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
-        >>> run = pd.DataFrame({"query": ["q"], "document": ["b"], "score": [7.0]})
-        >>> judge(frame, frame).scores(run, missing=0)
-        array([[7., 0.]])
-        """
+        """Scores of the candidates in a run."""
         known = run[run["query"].isin(self.queries)] if "query" in run.columns else run
         scores = np.zeros(self.listed.shape)
         scores[self.listed] = restrict_run(
@@ -109,14 +91,7 @@ class JudgedLists:
         return scores
 
     def run(self, scores: npt.ArrayLike) -> pd.DataFrame:
-        """Scores as a run: the inverse of :meth:`scores`.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [1, 0]})
-        >>> judge(frame, frame).run([[0.5, 0.25]]).values.tolist()
-        [['q', 'b', 0.5], ['q', 'a', 0.25]]
-        """
+        """Scores as a run: the inverse of :meth:`scores`."""
         values = np.asarray(scores, dtype=np.float64)
         if values.shape != self.listed.shape:
             raise ValueError(
@@ -134,15 +109,7 @@ def judge(
     missing_topics: Choice = "error",
     without_relevant: Choice = "error",
 ) -> JudgedLists:
-    """Arrange candidate lists and their judgements as arrays.
-
-    Examples
-    --------
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "x"], "relevance": [2, 0, 1]})
-    >>> lists = judge(qrels[:2], qrels)
-    >>> lists.documents.tolist(), lists.relevance.tolist(), lists.relevant.tolist()
-    ([['b', 'a']], [[0, 2]], [2])
-    """
+    """Arrange candidate lists and their judgements as arrays."""
     check_level(relevance_level)
     candidates, qrels = check_candidates(candidates), check_qrels(qrels)
     topics = topics_of(
@@ -175,10 +142,7 @@ def _rows(
     columns: Sequence[npt.NDArray],
     n_rows: int,
 ) -> tuple[list[npt.NDArray], BoolArray]:
-    """Columns of long data as (n_rows, longest) arrays, rows by ascending key; row -1 is ignored.
-
-    Padding is 0; the mask tells which places are filled.
-    """
+    """Columns of long data as (n_rows, longest) arrays and their mask, rows by ascending key."""
     order = np.lexsort((key, row))
     order = order[row[order] >= 0]
     row = row[order]
@@ -200,19 +164,9 @@ def ranking_measures(
 ) -> dict[str, FloatArray]:
     """Value of each measure for each topic, for many score arrays at once.
 
-    Notes
-    -----
     Candidates are in descending order of their ids, so a stable sort by descending score breaks
     ties as trec_eval does. Time grows with the size of `scores`; memory is about 40 bytes per
     score.
-
-    Examples
-    --------
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "relevance": [1, 0, 0]})
-    >>> lists = judge(qrels, qrels)
-    >>> scores = [[[3.0, 2, 1]], [[2.0, 2, 2]], [[1.0, 2, 3]]]
-    >>> ranking_measures(lists, scores, ["MAP"])["MAP"].round(3).tolist()
-    [[0.333], [0.333], [1.0]]
     """
     parsed = parse_measures(measures, lists.relevance_level)
     values = np.asarray(scores)

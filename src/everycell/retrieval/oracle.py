@@ -22,16 +22,8 @@ from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
     """Best weight of each topic, chosen by its value.
 
-    Notes
-    -----
     Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; the
     smallest weight fits its reading of alpha 0 as "no gain" and its many queries with alpha 0.
-
-    Examples
-    --------
-    >>> values = np.array([[0.5, 0.2], [0.5, 1.0]])
-    >>> oracle(Sweep((0.0, 1.0), pd.Index(["q", "r"]), {"MAP": values}), "MAP").values.tolist()
-    [[0.0, 0.5], [1.0, 1.0]]
     """
     values = swept.of(measure)
     return pd.DataFrame(
@@ -44,15 +36,7 @@ def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
 
 
 def oracle_summary(choices: pd.DataFrame) -> pd.Series:
-    """Summarise the choices of an oracle: the rows of Table 2.4.
-
-    Examples
-    --------
-    >>> chosen = pd.DataFrame({"alpha": [0.0, 0.0, 0.4, 1.0], "value": [0.5, 0.5, 1.0, 1.0]})
-    >>> oracle_summary(chosen).round(2).to_dict()
-    {'value': 0.75, 'alpha_mean': 0.35, 'n_alpha_0': 2.0, 'n_alpha_1': 1.0, 'alpha_iqr': 0.55,
-     'n': 4.0}
-    """
+    """Summarise the choices of an oracle: the rows of Table 2.4."""
     if choices.empty:
         raise ValueError("The oracle has chosen for no topic: give it one topic or more.")
     alpha = choices["alpha"]
@@ -79,19 +63,8 @@ def noise_oracle(
 ) -> pd.DataFrame:
     """Oracle of one system with random numbers for the other: the gain of choice alone.
 
-    Notes
-    -----
     Not in the thesis: our control for Table 2.4. The numbers are drawn in the order of the
     lists, so the same topics, candidates and seed give the same noise.
-
-    Examples
-    --------
-    >>> from everycell.retrieval.judged_lists import judge
-    >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
-    >>> lists = judge(qrels, qrels)
-    >>> control = noise_oracle(lists, [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))
-    >>> control["gain"].round(3).tolist()
-    [0.167, 0.083, 0.333]
     """
     chosen_seeds = list(seeds)
     if not chosen_seeds or len(set(chosen_seeds)) != len(chosen_seeds):

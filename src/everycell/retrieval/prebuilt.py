@@ -4,10 +4,6 @@ Nothing of pyserini's Python is imported to search: its wrappers bring torch and
 encoders of queries do not load with transformers 5. Java classes of its jar are called directly,
 as in :mod:`everycell.retrieval.lucene`; vectors are searched by faiss. Indexes by their published
 names are found by :mod:`everycell.retrieval.published_indexes`.
-
-Encoded queries are files of JSON lines in pyserini's form, so that published ones can be used:
-``{"id": ..., "contents": text, "vector": ...}``, the vector a mapping of term to weight, or a list
-of numbers.
 """
 
 from __future__ import annotations
@@ -44,14 +40,6 @@ def index_texts(
 
     Anserini's own analysis (Porter's stemmer, its stop words). The texts are first written as JSON
     lines beside the index, and later removed: both need room.
-
-    Examples
-    --------
-    >>> folder = Path(tempfile.mkdtemp()) / "index"
-    >>> index_texts([("d1", "Bees fly."), ("d2", "The river"), ("d3", "")], folder)
-    2
-    >>> search_words(folder, {"q": "bee"}, k1=0.9, b=0.4)["document"].tolist()
-    ['d1']
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -33,15 +33,7 @@ _ARCHIVE = ".tar.gz"
 
 
 def find_index(index: str, *, network: bool = True, downloads: Path | None = None) -> Path:
-    """Folder of an index, given by its folder or by pyserini's name.
-
-    Examples
-    --------
-    >>> find_index("msmarco")
-    Traceback (most recent call last):
-    everycell.retrieval.query_files.PrebuiltError: The index 'msmarco' is not a folder, and pyserini
-    publishes none of this name: give the folder of an index, or a name that pyserini publishes.
-    """
+    """Folder of an index, given by its folder or by pyserini's name."""
     if Path(index).is_dir():
         return Path(index)
     entry = published_index(index, downloads)

@@ -40,11 +40,6 @@ def deepimpact_query(text: str) -> dict[str, int]:
     ASCII letters and digits in lower case; a dot separates unless all that it separates is single
     letters, a hyphen unless any of it is; stop words are left out. Documents keep their stop words.
     pyserini counts repeated words in the same way.
-
-    Examples
-    --------
-    >>> deepimpact_query("Is Deen's blog.com on the X-axis, e.g. of a U.S. blog?")
-    {'deen': 1, 's': 1, 'blog': 2, 'com': 1, 'xaxis': 1, 'eg': 1, 'us': 1}
     """
     # Before the case is lowered, which makes a k of the Kelvin sign.
     words = re.sub(r"[^0-9A-Za-z.-]", " ", text).lower().split()
@@ -58,16 +53,7 @@ def deepimpact_query(text: str) -> dict[str, int]:
 def write_encoded_queries(
     path: Path | str, queries: Mapping[str, str], vectors: Iterable[Vector]
 ) -> None:
-    """Write encoded queries, one JSON object per line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "queries.jsonl"
-    >>> write_encoded_queries(path, {"q": "red bee"}, [{"red": 1, "bee": 2}])
-    >>> read_encoded_queries(path, {"7": "red bee"})
-    {'7': {'red': 1, 'bee': 2}}
-    """
+    """Write encoded queries, one JSON object per line."""
     lines = [
         json.dumps({"id": query, "contents": text, "vector": vector}) + "\n"
         for (query, text), vector in zip(queries.items(), vectors, strict=True)

@@ -37,14 +37,6 @@ def measure_rankers(
 
     Each has `EFFECTIVENESS` (where there are judgements) and `FAIRNESS` of each query, all in the
     same order; a query without judgements has only fairness, and an empty list has no value.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
-    >>> counts = pd.DataFrame({"f": [1, 0], "m": [0, 0], "length": [5, 5]}, index=["a", "b"])
-    >>> result = measure_rankers([("BM25", run)], counts, k=2)
-    >>> result["BM25"]["NFaiRR"].round(3).tolist()
-    [1.0]
     """
     values = {}
     for name, run in runs:
@@ -67,16 +59,7 @@ def measure_rankers(
 def restrict_to_common_queries(
     values: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], int]:
-    """Restrict the values to queries for which each ranker finds something; count the others.
-
-    Examples
-    --------
-    >>> values = {"BM25": pd.DataFrame({"NFaiRR": [0.5, 0.6]}, index=["q1", "q2"]),
-    ...           "ANCE": pd.DataFrame({"NFaiRR": [0.7]}, index=["q2"])}
-    >>> restricted, left_out = restrict_to_common_queries(values)
-    >>> restricted["BM25"]["NFaiRR"].tolist(), left_out
-    ([0.6], 1)
-    """
+    """Restrict the values to queries for which each ranker finds something; count the others."""
     indices = [frame.index for frame in values.values()]
     answered = functools.reduce(pd.Index.intersection, indices)
     everything = functools.reduce(pd.Index.union, indices)
@@ -91,18 +74,7 @@ def ranker_means(
     correlated: tuple[str, str] | None = None,
     level: float = 0.05,
 ) -> pd.DataFrame:
-    """Mean of each measure over the queries, with the marks of the tests.
-
-    Examples
-    --------
-    >>> queries = pd.Index(["q1", "q2", "q3"], name="query")
-    >>> bm25 = pd.DataFrame({"NFaiRR": [0.5, 0.6, 0.7], "TExFAIR": [0.4, 0.6, 0.8]}, index=queries)
-    >>> ance = bm25.assign(NFaiRR=[0.6, 0.69, 0.81])
-    >>> result = ranker_means({"BM25": bm25, "ANCE": ance}, baseline="BM25")
-    >>> result[["system", "metric", "value", "marker"]].round(2).values.tolist()
-    [['BM25', 'NFaiRR', 0.6, ''], ['BM25', 'TExFAIR', 0.6, ''],
-     ['ANCE', 'NFaiRR', 0.7, '‡'], ['ANCE', 'TExFAIR', 0.6, '']]
-    """
+    """Mean of each measure over the queries, with the marks of the tests."""
     first = next(iter(values.values()))
     for system, frame in values.items():
         # Compares index, columns and NaN at once.
@@ -174,16 +146,7 @@ def counterfactual_overlap(
     p: float = PERSISTENCE,
     depth: int = 10,
 ) -> pd.Series:
-    """CRBO of each query from two runs; 1 where the swap leaves the top ranks unchanged.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
-    >>> counterfactual_overlap(run, run).tolist()
-    [1.0]
-    >>> counterfactual_overlap(run, run.assign(score=[1.0, 2.0])).round(2).tolist()
-    [0.9]
-    """
+    """CRBO of each query from two runs; 1 where the swap leaves the top ranks unchanged."""
     before, after = (
         ordered.assign(rank=ordered.groupby("query", sort=False).cumcount() + 1)
         for ordered in (trec_order(original), trec_order(counterfactual))
@@ -199,15 +162,7 @@ def overlap_by_query(
     k: int,
     p: float = PERSISTENCE,
 ) -> pd.DataFrame:
-    """Overlap of each query's lists before and after a swap, beside the original's fairness.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
-    >>> counts = pd.DataFrame({"f": [1, 0], "m": [0, 1], "length": [5, 5]}, index=["a", "b"])
-    >>> overlap_by_query(run, run, counts, k=2).columns.tolist()
-    ['CRBO', 'TExFAIR', 'NFaiRR']
-    """
+    """Overlap of each query's lists before and after a swap, beside the original's fairness."""
     ranked = ranked_counts(original, counts, depth=k)
     fair = fairness_by_query(ranked, [k], background=counts).set_index("query")
     overlap = counterfactual_overlap(original, counterfactual, p=p, depth=k)

@@ -17,8 +17,6 @@ document with one. With BM25 and Jelinek-Mercer it is always below; with Dirichl
 where the document with the term is so long that its score was cut at 0. Source: ``BM25Similarity``,
 ``LMJelinekMercerSimilarity``, ``LMDirichletSimilarity`` and ``SmallFloat`` of Lucene 9.9.
 (Elasticsearch 7 has a further factor ``k1 + 1`` in BM25, which changes no order.)
-
-A search can expand queries with terms of their best documents: :class:`Rm3`.
 """
 
 from __future__ import annotations
@@ -29,23 +27,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BM25:
-    """BM25 as Lucene computes it (see the head of this module).
-
-    Attributes
-    ----------
-    k1 : float
-        Saturation of the term frequency: 0 or more, finite; larger values saturate more slowly.
-    b : float
-        Strength of length normalisation, from 0 (none) to 1.
-
-    Examples
-    --------
-    >>> BM25(k1=2.75, b=1)
-    BM25(k1=2.75, b=1)
-    >>> BM25(k1=0.9, b=1.4)
-    Traceback (most recent call last):
-    ValueError: b of BM25 is 1.4: give a number from 0 to 1.
-    """
+    """BM25 as Lucene computes it (see the head of this module)."""
 
     k1: float
     b: float
@@ -58,20 +40,7 @@ class BM25:
 
 @dataclass(frozen=True)
 class JelinekMercer:
-    """Query likelihood, smoothed by a fixed share of the collection's model.
-
-    Attributes
-    ----------
-    weight : float
-        Weight of the collection (lambda in Lucene and Elasticsearch, usually 0.1), above 0 and
-        below 1.
-
-    Examples
-    --------
-    >>> JelinekMercer(weight=0)
-    Traceback (most recent call last):
-    ValueError: weight of JelinekMercer is 0: give a number above 0 and below 1.
-    """
+    """Query likelihood, smoothed by a fixed share of the collection's model."""
 
     weight: float
 
@@ -83,19 +52,7 @@ class JelinekMercer:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Query likelihood with Dirichlet smoothing; Lucene cuts a term's score at 0.
-
-    Attributes
-    ----------
-    mu : float
-        Number of tokens of the collection's model added to each document: above 0, finite.
-
-    Examples
-    --------
-    >>> Dirichlet(mu=-1)
-    Traceback (most recent call last):
-    ValueError: mu of Dirichlet is -1: give a finite number above 0.
-    """
+    """Query likelihood with Dirichlet smoothing; Lucene cuts a term's score at 0."""
 
     mu: float
 
@@ -126,31 +83,9 @@ class Rm3:
        `original_weight`, and those of step 3 times ``1 - original_weight``. A term's score is
        multiplied by its weight; terms of weight 0 are left out.
 
-    Scores are thus on the scale of a query of one term. A query whose documents give no term, or
-    that finds no document, is run again with its own terms (and with ``original_weight=0`` finds
-    none).
-
     Source: ``Rm3Reranker`` and ``FeatureVector`` of the Anserini in pyserini 1.6, which computes
     steps 2 and 3 here. Anserini itself also returns documents, with score 0, whose only terms are
     of weight 0, and has the smaller id first in ties, where :meth:`Index.search` has the greater.
-
-    Attributes
-    ----------
-    documents : int
-        Largest number of documents from which terms are taken, 1 or more (``fb_docs`` of pyserini).
-    terms : int
-        Largest number of terms, per document and in total, 1 or more (``fb_terms``).
-    original_weight : float
-        Weight of the original query, from 0 to 1 (``original_query_weight``); with 1 the ranking is
-        that without feedback, with scores divided by the number of query terms.
-
-    Examples
-    --------
-    >>> Rm3()
-    Rm3(documents=10, terms=10, original_weight=0.5)
-    >>> Rm3(original_weight=1.5)
-    Traceback (most recent call last):
-    ValueError: original_weight of Rm3 is 1.5: give a number from 0 to 1.
     """
 
     documents: int = 10

@@ -31,15 +31,7 @@ class RelevantRanks(NamedTuple):
 
 
 def relevant_ranks(run: pd.DataFrame, qrels: pd.DataFrame, topics: pd.Index) -> RelevantRanks:
-    """Find the ranks of the documents of relevance above 0 in a run.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 2]})
-    >>> qrels = pd.DataFrame({"query": "q", "document": ["b", "a"], "relevance": [1, 0]})
-    >>> relevant_ranks(run, qrels, pd.Index(["q"])).rank.tolist()
-    [3]
-    """
+    """Find the ranks of the documents of relevance above 0 in a run."""
     codes, names = pd.factorize(run["query"])
     topic = topics.get_indexer(names)[codes]
     judged_topic = topics.get_indexer(qrels["query"])

@@ -43,29 +43,14 @@ _LEAST = float(np.finfo(np.float32).tiny)
 
 
 def top_documents(run: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """The first documents of each query.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1.0, 3, 1]})
-    >>> top_documents(run, 2)["document"].tolist()
-    ['b', 'c']
-    """
+    """The first documents of each query."""
     if depth < 1:
         raise ValueError(f"depth is {depth}: give 1 or more.")
     return trec_order(run).groupby("query", sort=False).head(depth).reset_index(drop=True)
 
 
 def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Put the re-scored documents of each query first, in their new order; the others follow.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [3.0, 2, 1]})
-    >>> scores = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [0.1, 0.7]})
-    >>> rerank(run, scores).values.tolist()
-    [['q', 'b', 3.0], ['q', 'a', 2.0], ['q', 'c', 1.0]]
-    """
+    """Put the re-scored documents of each query first, in their new order; the others follow."""
     first, second = trec_order(run), trec_order(scores)
     keys = ["query", "document"]
     places_of_second = second[keys].assign(place=np.arange(len(second)))
@@ -86,13 +71,7 @@ def rerank(run: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
-    """Every ordered pair of different documents of a query, for a pairwise re-ranker.
-
-    Examples
-    --------
-    >>> ordered_pairs(pd.DataFrame({"query": "q", "document": ["a", "b"]})).values.tolist()
-    [['q', 'a', 'b'], ['q', 'b', 'a']]
-    """
+    """Every ordered pair of different documents of a query, for a pairwise re-ranker."""
     LISTS.check(run)
     parts = [np.empty((0, 2), dtype=np.intp)]
     query, _ = pd.factorize(run["query"])
@@ -109,24 +88,7 @@ def ordered_pairs(run: pd.DataFrame) -> pd.DataFrame:
 def aggregate_preferences(
     preferences: pd.DataFrame, how: How = "sum", *, symmetric: bool = True
 ) -> pd.DataFrame:
-    """Turn the probabilities that a document is better than each other one into one score.
-
-    Notes
-    -----
-    With p(j, i) = 1 - p(i, j) the symmetric score is twice the other one. Where the probabilities
-    follow an order, in that p(i, k) >= p(j, k) for every third k and p(i, j) >= 1/2 >= p(j, i)
-    whenever i comes before j, all four choices give that order.
-
-    Examples
-    --------
-    >>> pairs = [("a", "b", 0.9), ("b", "a", 0.4), ("a", "c", 0.2)]
-    >>> pairs += [("c", "a", 0.7), ("b", "c", 0.5), ("c", "b", 0.5)]
-    >>> frame = pd.DataFrame(pairs, columns=["first", "second", "probability"]).assign(query="q")
-    >>> aggregate_preferences(frame).round(2).values.tolist()
-    [['q', 'c', 2.5], ['q', 'a', 2.0], ['q', 'b', 1.5]]
-    >>> aggregate_preferences(frame, symmetric=False).round(2).values.tolist()
-    [['q', 'c', 1.2], ['q', 'a', 1.1], ['q', 'b', 0.9]]
-    """
+    """Turn the probabilities that a document is better than each other one into one score."""
     if how not in ("sum", "log"):
         raise ValueError(f"how is {how!r}: give 'sum' or 'log'.")
     PREFERENCES.check(preferences)

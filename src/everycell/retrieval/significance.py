@@ -33,16 +33,8 @@ def paired_tests(
 ) -> pd.DataFrame:
     """Paired two-sided t-tests over topics, Bonferroni-corrected.
 
-    Notes
-    -----
     Two systems that do not differ get t = 0 and p = 1. With "others" a pair has the same corrected
     p from either side.
-
-    Examples
-    --------
-    >>> values = pd.DataFrame({"bm25": [0.2, 0.4, 0.3, 0.5], "tilde": [0.3, 0.6, 0.5, 0.6]})
-    >>> paired_tests(values)[["t", "p_corrected", "better"]].round(3).values.tolist()
-    [[-5.196, 0.014, 'tilde']]
     """
     if values.columns.has_duplicates or values.shape[1] < 2:
         raise ValueError(
@@ -89,14 +81,6 @@ def compare_paired_and_unpaired(
     Two systems answer the same topics, so the paired test is appropriate: topics differ more than
     systems do, and the unpaired test (Student's, equal variances) counts that difference as noise.
     Text and code of a paper may not agree on which of the two was run (lajewska2025, L798).
-
-    Examples
-    --------
-    >>> values = pd.DataFrame({"bm25": [0.2, 0.5, 0.8], "rm3": [0.3, 0.6, 0.85]})
-    >>> tests = compare_paired_and_unpaired(values, comparisons=2)
-    >>> tests.filter(regex="^(change|p_)").round(3).to_dict("records")
-    [{'change_percent': 16.667, 'p_paired': 0.038, 'p_unpaired': 0.741,
-      'p_paired_corrected': 0.075, 'p_unpaired_corrected': 1.0}]
     """
     number: Comparisons = "all_pairs" if comparisons is None else comparisons
     paired = paired_tests(values, pairs, comparisons=number)
@@ -115,17 +99,7 @@ def compare_paired_and_unpaired(
 def change_ranges(
     means: pd.DataFrame, comparisons: Mapping[str, Sequence[tuple[str, str]]]
 ) -> pd.DataFrame:
-    """Lowest and highest relative change over the pairs of each comparison.
-
-    This is how a text summarises a table: "from 12 % to 29 % more recall" over all pairs of rows
-    that differ in one component.
-
-    Examples
-    --------
-    >>> means = pd.DataFrame({"MAP": [0.25, 0.5, 1.0]}, index=["a", "b", "c"])
-    >>> change_ranges(means, {"to b or c": [("a", "b"), ("a", "c")]}).values.tolist()
-    [['to b or c', 'MAP', 'lowest', 100.0], ['to b or c', 'MAP', 'highest', 300.0]]
-    """
+    """Lowest and highest relative change over the pairs of each comparison."""
     parts = []
     for name, pairs in comparisons.items():
         if not pairs:
@@ -148,13 +122,7 @@ def change_ranges(
 
 
 def system_letters(systems: Sequence[str]) -> dict[str, str]:
-    """Letters of a table's rows: a, b, c, ... in order.
-
-    Examples
-    --------
-    >>> system_letters(["BM25", "TILDE"])
-    {'BM25': 'a', 'TILDE': 'b'}
-    """
+    """Letters of a table's rows: a, b, c, ... in order."""
     if len(systems) > len(string.ascii_lowercase):
         raise ValueError(
             f"There are {len(systems)} systems and 26 letters: split the table, or name the "
@@ -164,14 +132,7 @@ def system_letters(systems: Sequence[str]) -> dict[str, str]:
 
 
 def mark_beaten_systems(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict[str, str]:
-    """Letters of the systems that each system significantly beats.
-
-    Examples
-    --------
-    >>> values = pd.DataFrame({"bm25": [0.2, 0.4, 0.3, 0.5], "tilde": [0.3, 0.6, 0.5, 0.6]})
-    >>> mark_beaten_systems(paired_tests(values), system_letters(values.columns))
-    {'bm25': '', 'tilde': 'a'}
-    """
+    """Letters of the systems that each system significantly beats."""
     unknown = sorted({*tests["a"], *tests["b"]} - set(letters))
     if unknown:
         raise ValueError(

@@ -1,8 +1,4 @@
-"""What the stages of a retrieval experiment need to know about a collection.
-
-The stages (terms, index, search, training, encoding, re-ranking) are the same for all collections;
-a study that adds a collection says here how to treat it.
-"""
+"""What the stages of a retrieval experiment need to know about a collection."""
 
 from __future__ import annotations
 
@@ -13,21 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Lexical:
-    """Parameters of the rankers of terms.
-
-    Attributes
-    ----------
-    bm25 : mapping
-        `k1` and `b`.
-    jelinek_mercer : float
-        Weight of the collection in the language model, 0 to 1.
-    dirichlet : float
-        Prior of the other language model, in tokens.
-    hits : int
-        Length of a list, where all documents are searched.
-    tuning : mapping of str to sequence of float
-        Grid of `k1` and `b` for a BM25 that is tuned on validation queries.
-    """
+    """Parameters of the rankers of terms."""
 
     bm25: Mapping[str, float]
     jelinek_mercer: float

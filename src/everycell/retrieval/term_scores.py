@@ -8,9 +8,6 @@ function                       systems                    score of a pair
 :func:`vector_scores`          dense encoders             dot product
 =============================  =========================  ========================================
 
-A pair is a row of the queries and a row of the documents: two lists of row numbers, in any order
-and with repetitions, or one query row and a list of document rows.
-
 All three add in float64, in one thread, each pair by itself and in the order in which its terms
 are stored. A score thus depends only on its pair, and no intermediate arrays are needed (vectors:
 one block of pairs). The first two are loops that numba compiles at their first use, in about a
@@ -36,19 +33,7 @@ def likelihood_scores(
     query_rows: npt.ArrayLike,
     document_rows: npt.ArrayLike,
 ) -> FloatArray:
-    """Log-likelihood of queries given documents (TILDE).
-
-    Notes
-    -----
-    Source: abolghasemi2026, equation 2.1: the sum over the query's tokens, repeated ones included.
-
-    Examples
-    --------
-    >>> log_p = np.log10([[0.1, 0.01, 1.0], [0.001, 0.1, 0.1]])
-    >>> queries = sparse.csr_array([[2, 1, 0], [0, 0, 0]])
-    >>> likelihood_scores(log_p, queries, [0, 0, 1], [0, 1, 1]).tolist()
-    [-4.0, -7.0, 0.0]
-    """
+    """Log-likelihood of queries given documents (TILDE)."""
     values, decoded = log_probabilities, None
     if values.dtype == np.float16:
         # numba knows no float16: its 65,536 values are looked up by their bits.
@@ -69,20 +54,7 @@ def term_weight_scores(
     query_rows: npt.ArrayLike,
     document_rows: npt.ArrayLike,
 ) -> FloatArray:
-    """Sum of the weights of the terms that a query and a document share (TILDEv2, SPLADE).
-
-    Notes
-    -----
-    Source: abolghasemi2026, equation 2.2. An entry stored twice in a row counts twice, as usual in
-    scipy.
-
-    Examples
-    --------
-    >>> documents = sparse.csr_array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]])
-    >>> queries = sparse.csr_array([[1, 0, 2]])
-    >>> term_weight_scores(documents, queries, 0, [0, 1]).tolist()
-    [4.5, 0.0]
-    """
+    """Sum of the weights of the terms that a query and a document share (TILDEv2, SPLADE)."""
     documents = documents.tocsr()
     _check_columns(documents.shape[1], queries.shape[1])
     pairs = _pairs(query_rows, document_rows, (queries.shape[0], documents.shape[0]))
@@ -108,14 +80,7 @@ def vector_scores(
     *,
     block_size: int = 1024,
 ) -> FloatArray:
-    """Dot products of dense vectors: cosines if the vectors have length 1.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1.0, 0.0], [0.6, 0.8]])
-    >>> vector_scores(vectors, vectors, 1, [0, 1]).round(6).tolist()
-    [0.6, 1.0]
-    """
+    """Dot products of dense vectors: cosines if the vectors have length 1."""
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}: give 1 or more.")
     _check_columns(documents.shape[1], queries.shape[1])

@@ -17,17 +17,7 @@ def search_grid(
     lists: Mapping[str, pd.DataFrame],
     measure: str = "nDCG",
 ) -> tuple[dict[str, float], pd.DataFrame]:
-    """Try every combination of parameters, and choose the best one.
-
-    Examples
-    --------
-    >>> lists = pd.DataFrame({"query": "q", "document": ["d", "e"], "relevance": [1, 0]})
-    >>> def rank(weight):
-    ...     return lists[["query", "document"]].assign(score=[weight, 1.0])
-    >>> best, table = search_grid(rank, {"weight": [0.5, 2.0, 3.0]}, {"cite": lists}, "RR")
-    >>> best, table["RR"].tolist()
-    ({'weight': 2.0}, [0.5, 1.0, 1.0])
-    """
+    """Try every combination of parameters, and choose the best one."""
     points = [dict(zip(grid, point, strict=True)) for point in product(*grid.values())]
     if not (grid and points and lists):
         raise ValueError(

@@ -65,17 +65,7 @@ OWN: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A published file, and its content.
-
-    Attributes
-    ----------
-    location : tuple of (str, str)
-        Its place in the dictionary of downloads.
-    files : mapping of str to str or None
-        File to make -> its name in a tar or zip archive; None: the whole file.
-    growth : float
-        Approximate ratio of the unpacked size to the packed one.
-    """
+    """A published file, and its content."""
 
     location: tuple[str, str]
     files: Mapping[str, str | None]

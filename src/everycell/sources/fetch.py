@@ -1,8 +1,5 @@
 """Bring a released file into the local cache and check it: cache, then mirror, then network.
 
-A file that comes inside an installed package is copied from there; a mirror is asked only where the
-package is not installed.
-
 A file is written beside its final place, hashed, and only then renamed, under a lock for each set.
 So a file under a key is always complete, even after a crash, and two processes can fetch at once.
 """
@@ -70,14 +67,7 @@ def fetch(
     registry: Registry | None = None,
     timeout: float = 30.0,
 ) -> Path:
-    """Return the path of a released file in the cache, fetched and checked if need be.
-
-    Examples
-    --------
-    >>> fetch("sakai2023/table_1.csv", Path("cache"))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    everycell.engine.registry_entries.UnknownKeyError: The data registry has no file ...
-    """
+    """Return the path of a released file in the cache, fetched and checked if need be."""
     registry = registry or load_registry()
     entry = registry.entry(key)
     if entry.state == "unavailable":

@@ -22,13 +22,7 @@ class FetchSettings(Settings):
     network: NetworkUse = True
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
-        """Mirror to use: the environment's, else the configured one, else none.
-
-        Examples
-        --------
-        >>> FetchSettings(mirror="/a").mirror_folder({"EVERYCELL_MIRROR": "/b"}).as_posix()
-        '/b'
-        """
+        """Mirror to use: the environment's, else the configured one, else none."""
         environment = os.environ if environment is None else environment
         folder = environment.get("EVERYCELL_MIRROR") or self.mirror
         return Path(plain_path(folder)) if folder else None

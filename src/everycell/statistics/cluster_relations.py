@@ -27,16 +27,6 @@ def clustered_correlation(
     """Pearson's correlation of two columns, with an interval that resamples whole clusters.
 
     Resamples in which a column is constant are left out; p takes rows as independent.
-
-    Examples
-    --------
-    Six rows in two clusters of opposite means: the interval is wide, since two clusters are few.
-
-    >>> data = pd.DataFrame(
-    ...     {"x": [1, 2, 3, 7, 8, 9], "y": [3, 2, 1, 9, 8, 7], "of": list("aaabbb")})
-    >>> result = clustered_correlation(data, "x", "y", "of")
-    >>> [round(result[name], 2) for name in ("n", "r", "low", "high")]
-    [6, 0.86, -1.0, 0.86]
     """
     row = pearson(data[[x, y]], [(x, y)], confidence=confidence).iloc[0]
     values = data[[x, y]].to_numpy(dtype=float)
@@ -77,28 +67,14 @@ def clustered_correlation(
 
 
 def centre_within_groups(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
-    """Subtract from each number the mean of its group; only differences within groups are left.
-
-    Examples
-    --------
-    >>> data = pd.DataFrame({"x": [1.0, 3.0, 7.0], "of": list("aab")})
-    >>> centre_within_groups(data, ["x"], "of")["x"].tolist()
-    [-1.0, 1.0, 0.0]
-    """
+    """Subtract from each number the mean of its group; only differences within groups are left."""
     names = list(columns)
     means = data.groupby(group, sort=False)[names].transform("mean")
     return data.assign(**{name: data[name] - means[name] for name in names})
 
 
 def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:
-    """Share of a column's sum of squares that each of several nested levels accounts for.
-
-    Examples
-    --------
-    >>> data = pd.DataFrame({"x": [1, 1, 3, 3], "of": list("aabb")})
-    >>> nested_spread(data, "x", ["of"])
-    {'of': 1.0, 'rest': 0.0}
-    """
+    """Share of a column's sum of squares that each of several nested levels accounts for."""
     above = pd.Series(float(data[value].mean()), index=data.index)
     total = float(((data[value] - above) ** 2).sum())
     if total == 0:

@@ -33,13 +33,6 @@ def discrimination(
     """Measure how well scores separate a class from the rest, for each of m rows of weights.
 
     NaN where one of the two classes has no weight; average precision needs only the class itself.
-
-    Examples
-    --------
-    >>> discrimination([False, False, True, True], [0.1, 0.4, 0.35, 0.8])
-    Discrimination(auroc=array([0.75]), average_precision=array([0.83333333]))
-    >>> discrimination([False, True], [0.5, 0.5])
-    Discrimination(auroc=array([0.5]), average_precision=array([0.5]))
     """
     labels, values = np.asarray(truth, dtype=bool), np.asarray(scores, dtype=float)
     drawn = np.ones((1, len(labels))) if weights is None else np.asarray(weights, dtype=float)

@@ -24,16 +24,6 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
 
     NaN where all values are the same. Groups of unequal size count with their mean size, corrected
     for its spread.
-
-    Notes
-    -----
-    Source: Shrout and Fleiss, Psychological Bulletin 86 (1979), ICC(1,1).
-
-    Examples
-    --------
-    >>> workers = pd.Series(["a", "a", "b", "b"])
-    >>> intraclass_correlation(pd.Series([1, 2, 3, 4]), workers)
-    0.7777777777777778
     """
     grouped = values.astype(float).groupby(groups.to_numpy())
     sizes = grouped.size()
@@ -51,15 +41,7 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
 
 
 def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster: str) -> pd.Series:
-    """One-way ANOVA of a factor over the means of clusters, such as workers.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"worker": list("aabbccdd"), "mode": list("ttttvvvv"),
-    ...                       "rating": [1, 2, 1, 3, 3, 4, 4, 4]})
-    >>> cluster_means_anova(frame, "rating", "mode", "worker")[["F", "df", "n"]].round(6).tolist()
-    [32.0, 1.0, 4.0]
-    """
+    """One-way ANOVA of a factor over the means of clusters, such as workers."""
     check_factors(data, [factor])
     check_response(data, response, [factor])
     levels = data.groupby(cluster)[factor].nunique()
@@ -76,21 +58,6 @@ def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: 
     """p-value of a factor in a mixed model with a random intercept for each cluster (Wald test).
 
     NaN where the model cannot be fitted, since the ratings of a cluster are all the same.
-
-    Notes
-    -----
-    Fitted by REML through statsmodels. With clusters of equal size and a factor that is constant
-    within them, the statistic is df times the F of :func:`cluster_means_anova` where the values of
-    a cluster are more alike than by chance.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> worker = np.repeat(np.arange(40), 5)
-    >>> frame = pd.DataFrame({"worker": worker, "mode": np.where(worker < 20, "t", "v")})
-    >>> frame["rating"] = rng.normal(size=40)[worker] + rng.normal(size=200)
-    >>> round(random_intercept_p(frame, "rating", "mode", "worker"), 3)
-    0.828
     """
     check_factors(data, [factor])
     values = check_response(data, response, [factor])

@@ -3,9 +3,6 @@
 A rater's opinion is a normal variable (the planted shift, plus optional worker and query effects,
 plus noise of standard deviation 1), cut at three thresholds into the ratings 1 to 4. When nothing
 is planted, the thresholds give the four ratings the shares that they have in the real study.
-
-A simulation shows what a design and its tests can find, and nothing about the ratings that people
-gave.
 """
 
 from __future__ import annotations
@@ -101,17 +98,6 @@ def simulate_ratings(
 
     `planted` has the distance between a factor's extreme levels, in standard deviations of a
     rater's noise; all ratings of a worker, or of a query, share an effect of the given deviation.
-
-    Examples
-    --------
-    >>> design = pd.DataFrame({"worker": range(90), "query": 0, "kind": np.arange(90) % 2})
-    >>> study = UserStudy("toy", design, {"kind": {0: -0.5, 1: 0.5}}, {"one-way": ("kind",)},
-    ...                   (0.25, 0.25, 0.25, 0.25))
-    >>> ratings = simulate_ratings(
-    ...     study, {"kind": 0.5}, n_studies=2, rng=np.random.default_rng(1)
-    ... )
-    >>> ratings.shape, int(ratings.min()), int(ratings.max())
-    ((90, 2), 1, 4)
     """
     _check_spread(worker_sd, query_sd)
     if n_studies < 1:
@@ -164,24 +150,6 @@ def rejection_rates(
 
     A term without degrees of freedom has NaN throughout. The expected power and effect are NaN
     with worker or query effects, and for terms that the design cannot tell apart.
-
-    Notes
-    -----
-    A simulated study in which all ratings are equal has no F and counts as not rejected.
-    The expected power is an approximation: ratings on four points are not normal, and their
-    variance changes a little with the planted shift.
-
-    Examples
-    --------
-    >>> design = pd.DataFrame({"worker": range(400), "query": 0, "kind": np.arange(400) % 2})
-    >>> study = UserStudy("toy", design, {"kind": {0: -0.5, 1: 0.5}}, {"one-way": ("kind",)},
-    ...                   (0.25, 0.25, 0.25, 0.25))
-    >>> rates = rejection_rates(study, [0.0, 0.5], n_studies=500, rng=np.random.default_rng(7))
-    >>> planted = rates.set_index("planted_effect")
-    >>> bool(planted.loc[0.0, "low"] < 0.05 < planted.loc[0.0, "high"])
-    True
-    >>> bool(planted.loc[0.5, "rejection_rate"] > 0.95)
-    True
     """
     factor = next(iter(study.contrasts)) if factor is None else factor
     analysis = next(iter(study.analyses)) if analysis is None else analysis

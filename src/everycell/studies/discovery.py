@@ -12,15 +12,7 @@ from everycell.engine.audits import Audit, audits_in
 
 @cache
 def audits_of(paper: str, chapter: str) -> Mapping[str, Audit]:
-    """Audits of a chapter by name; none where the chapter has no module ``audits``.
-
-    Examples
-    --------
-    >>> list(audits_of("sakai2023", "1"))[:1]
-    ['audit_sakai2023_table_1_gains']
-    >>> audits_of("sakai2023", "2")
-    {}
-    """
+    """Audits of a chapter by name; none where the chapter has no module ``audits``."""
     if not (Path(__file__).parent / paper / f"ch{chapter}" / "audits.py").is_file():
         return {}
     return audits_in(import_module(f"everycell.studies.{paper}.ch{chapter}.audits"))

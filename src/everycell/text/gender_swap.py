@@ -1,4 +1,4 @@
-r"""Counterfactual data substitution: gendered words of a text are replaced by their counterparts.
+"""Counterfactual data substitution: gendered words of a text are replaced by their counterparts.
 
 Words are replaced according to a list of pairs (``gender_pairs.yaml``, or the caller's own), given
 names by a name of the other gender. Capitals are kept ("She", "SHE"), and so is everything around a
@@ -20,12 +20,6 @@ preposition, conjunction, pronoun, auxiliary, or one of some adverbs and verbs: 
 if it follows a form of let, make or give. So the "run" in "see her run" is mistaken for a noun,
 which gives "see his run", and "told him stories" becomes "told his stories" when swapped twice;
 "made her dinner" becomes "made him dinner", whoever's it was.
-
-Measured on GrepBiasIR, whose texts have a male and a female wording: where both have the same
-number of words and one says "her", the rule gives the word of the male wording in 41 of 44 places
-(36 without the forms of make and give, which were added after seeing these texts); two of the other
-three are errors of that collection. Whole texts become their counterpart in 396 of 464 cases; most
-others use "girl" for "guy".
 
 Source: abolghasemi2026, section 4.5 (iii), after Maudslay et al., "It's all in the name" (EMNLP
 2019). The thesis used part-of-speech tags for "her", but names neither the tagger nor the pairs.
@@ -79,16 +73,7 @@ _PAIRS = Path(__file__).with_name("gender_pairs.yaml")
 
 @dataclass(frozen=True)
 class GenderPairs:
-    """Words and names with their counterparts.
-
-    Attributes
-    ----------
-    words : mapping of str to str
-        Lower case; each counterpart's counterpart is the word itself. Matched in any case.
-    names : mapping of str to str
-        Given names with a capital, likewise; matched as written and in capitals, since many are
-        words too.
-    """
+    """Words and names with their counterparts."""
 
     words: Mapping[str, str]
     names: Mapping[str, str]
@@ -97,13 +82,7 @@ class GenderPairs:
 def make_pairs(
     words: Iterable[tuple[str, str]], names: Iterable[tuple[str, str]] = ()
 ) -> GenderPairs:
-    """Make a two-way list of pairs.
-
-    Examples
-    --------
-    >>> make_pairs([("he", "she")], [("John", "Mary")]).names["Mary"]
-    'John'
-    """
+    """Make a two-way list of pairs."""
     known: set[str] = set()
 
     def both_ways(pairs: Iterable[tuple[str, str]], kind: str) -> Mapping[str, str]:
@@ -134,13 +113,7 @@ def make_pairs(
 
 @cache
 def default_pairs() -> GenderPairs:
-    """Return the project's own pairs, ``gender_pairs.yaml``; its head states their source.
-
-    Examples
-    --------
-    >>> default_pairs().words["daughter"]
-    'son'
-    """
+    """Return the project's own pairs, ``gender_pairs.yaml``; its head states their source."""
     lists = yaml.safe_load(_PAIRS.read_text(encoding="utf-8"))
     return make_pairs(map(tuple, lists["nouns"]), map(tuple, lists["names"]))
 
@@ -161,15 +134,7 @@ def _stands_alone(text: str, pronoun: re.Match[str]) -> bool:
 
 
 def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
-    """Replace every gendered word of a text by its counterpart.
-
-    Examples
-    --------
-    >>> swap_gender("She told HIM that Mary's brother lost his keys; he'd help her find hers.")
-    "He told HER that James's sister lost her keys; she'd help him find his."
-    >>> swap_gender("Her husband saw her at the men's room.")
-    "His wife saw him at the women's room."
-    """
+    """Replace every gendered word of a text by its counterpart."""
     known = pairs or default_pairs()
 
     def replace(match: re.Match[str]) -> str:
@@ -192,13 +157,7 @@ def swap_gender(text: str, pairs: GenderPairs | None = None) -> str:
 def without_counterpart(
     words: Mapping[str, Collection[str]], pairs: GenderPairs | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Group terms that a swap leaves unchanged.
-
-    Examples
-    --------
-    >>> without_counterpart({"f": ["her", "mum", "mary"], "m": ["man", "bloke"]})
-    {'f': ('mum',), 'm': ('bloke',)}
-    """
+    """Group terms that a swap leaves unchanged."""
     known = pairs or default_pairs()
     paired = {*known.words, *_PRONOUNS, *(name.lower() for name in known.names)}
     return {
@@ -212,13 +171,7 @@ def swap_coverage(
     words: Mapping[str, Collection[str]],
     pairs: GenderPairs | None = None,
 ) -> pd.DataFrame:
-    """Count the group terms of texts, and how many of them a swap replaces.
-
-    Examples
-    --------
-    >>> swap_coverage(["Mum and mary saw Mary"], {"f": ["mum", "mary"]}).values.tolist()
-    [['f', 'mary', 2, 1], ['f', 'mum', 1, 0]]
-    """
+    """Count the group terms of texts, and how many of them a swap replaces."""
     known = pairs or default_pairs()
     group_of = {term.lower(): group for group, terms in words.items() for term in terms}
     occurrences: Counter[str] = Counter()

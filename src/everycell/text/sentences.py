@@ -23,22 +23,7 @@ _NON_WORD = ")\";}]*:@'({["
 
 
 def sentence_spans(text: str, *, quotes: Quotes = "ascii") -> list[tuple[int, int]]:
-    """Start and end of each sentence of an English text.
-
-    Notes
-    -----
-    The sentences of CAsT-unanswerable, which the authors released with their labels, come out for
-    1,849 of 1,855 passages (1,785 with curly quotes); the others have lone punctuation marks, which
-    this splitter does not take for sentences, or no-break spaces.
-
-    Examples
-    --------
-    >>> text = "Dr. Ode said “no.” He left."
-    >>> [text[start:end] for start, end in sentence_spans(text)]
-    ['Dr. Ode said “no.” He left.']
-    >>> [text[start:end] for start, end in sentence_spans(text, quotes="curly")]
-    ['Dr. Ode said “no.”', 'He left.']
-    """
+    """Start and end of each sentence of an English text."""
     if quotes not in ("ascii", "curly"):
         raise ValueError(f"quotes is {quotes!r}: give 'ascii' or 'curly'.")
     return list(_splitter(quotes).span_tokenize(text))

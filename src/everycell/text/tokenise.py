@@ -124,21 +124,9 @@ class TokeniseError(ValueError):
 def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
     """Return one of the five tokenisations of Table 2.2.
 
-    Notes
-    -----
     The thesis names tokenizers and filters, but neither their order nor stop words: here lower case
     comes before Porter, which knows no capitals, and no stop word is dropped. As with BERT's own
     tokenizer, "[SEP]" and the like in a text are the special pieces.
-
-    Examples
-    --------
-    >>> texts = ["The U.S.A., Porter's 3.5 retrieval-systems, possibly", ""]
-    >>> tokeniser("SA")(texts)
-    [['the', 'u.s.a', "porter's", '3.5', 'retrieval', 'systems', 'possibly'], []]
-    >>> tokeniser("STM1")(texts)
-    [['the', 'u.s.a.,', "porter'", '3.5', 'retrieval-systems,', 'possibl'], []]
-    >>> tokeniser("STM2")(texts)
-    [['the', 'u.s.a', "porter'", '3.5', 'retriev', 'system', 'possibl'], []]
     """
     if name not in get_args(Name):
         raise TokeniseError(
@@ -168,18 +156,9 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
 def standard_tokens(text: str) -> list[str]:
     """Words of a text as Lucene's StandardTokenizer finds them (UAX #29), in their own case.
 
-    Notes
-    -----
     Source: rules WB1 to WB999 of Unicode Standard Annex #29 as Lucene's grammar
     (StandardTokenizerImpl) reads them: emoji are words, and so are runs of the scripts that UAX #29
     leaves to dictionaries.
-
-    Examples
-    --------
-    >>> standard_tokens("O'Neil's __init__ f(x) = 1,000.5; e.g. p<.05 a.1")
-    ["O'Neil's", '__init__', 'f', 'x', '1,000.5', 'e.g', 'p', '05', 'a', '1']
-    >>> standard_tokens("日本語 ひら カタカナ")
-    ['日', '本', '語', 'ひ', 'ら', 'カタカナ']
     """
     if text.isascii():
         tokens = _ASCII_TOKEN.findall(text)
@@ -194,24 +173,12 @@ def standard_tokens(text: str) -> list[str]:
 
 
 def whitespace_tokens(text: str) -> list[str]:
-    r"""Pieces of a text between white space, as Lucene's WhitespaceTokenizer cuts it.
-
-    Examples
-    --------
-    >>> whitespace_tokens("  well-known,\tcase\u00a0study. ")
-    ['well-known,', 'case\xa0study.']
-    """
+    """Pieces of a text between white space, as Lucene's WhitespaceTokenizer cuts it."""
     return _cut(_WHITESPACE_TOKEN.findall(text))
 
 
 def lower(text: str) -> str:
-    """Lower case, code point by code point, as Lucene's LowerCaseFilter does.
-
-    Examples
-    --------
-    >>> lower("ΣΟΦΟΣ İz") == "σοφοσ iz"
-    True
-    """
+    """Lower case, code point by code point, as Lucene's LowerCaseFilter does."""
     if text.isascii():
         return text.lower()
     return text.replace("İ", "i").replace("Σ", "σ").lower()
@@ -221,18 +188,11 @@ def lower(text: str) -> str:
 def porter_stem(word: str) -> str:
     """Stem of a word by Porter's algorithm in the author's later version, as Lucene has it.
 
-    Notes
-    -----
     Source: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the three
     departures of his own programs, which Lucene's PorterStemFilter took over and Snowball's
     "porter" did not: words of one or two letters stay, and in step 2 -bli becomes -ble (paper:
     -abli becomes -able) and -logi becomes -log. Not followed: Lucene takes the two y of -yyed and
     -yying for a double consonant.
-
-    Examples
-    --------
-    >>> [porter_stem(word) for word in ("relational", "hopping", "possibly", "ontology", "is")]
-    ['relat', 'hop', 'possibl', 'ontolog', 'is']
     """
     if len(word) <= 2:
         return word

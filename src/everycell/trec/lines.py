@@ -206,10 +206,7 @@ def _one_blank_between_fields(data: bytes) -> bytes:
 def checked_lines(
     frame: pd.DataFrame, kind: Kind, where: Callable[[int], str], *, whole_ids: bool = False
 ) -> pd.DataFrame:
-    """Return the kind's columns of a frame after checking them; `where` names a row.
-
-    `whole_ids` says that no id is empty or has white space, so that ids are not checked again.
-    """
+    """Return the kind's columns of a frame after checking them; `where` names a row."""
     check_columns(f"The {kind.name} frame", frame.columns, kind.columns)
     if frame.empty:
         raise ValueError(f"The {kind.name} frame has no rows: give it one or more.")

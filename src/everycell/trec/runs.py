@@ -38,31 +38,14 @@ Outside = Literal["error", "drop"]
 def read_run(
     path: Path | str, *, queries: Iterable[str] | None = None, ranks: Ranks = "ignore"
 ) -> pd.DataFrame:
-    """Read a run in TREC format.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "bm25.run"
-    >>> _ = path.write_text("q1 Q0 d1 1 12.5 bm25" + chr(10) + "q1 Q0 d2 2 7 bm25")
-    >>> read_run(path).values.tolist()
-    [['q1', 'd1', 12.5], ['q1', 'd2', 7.0]]
-    """
+    """Read a run in TREC format."""
     if ranks not in ("ignore", "error"):
         raise ValueError(f"ranks is {ranks!r}: give 'ignore' or 'error'.")
     return read_lines(path, RUN, ranks=ranks == "error", queries=queries)
 
 
 def check_run(run: pd.DataFrame) -> pd.DataFrame:
-    """Check a run that was made in memory as :func:`read_run` checks a file.
-
-    Examples
-    --------
-    >>> check_run(pd.DataFrame({"query": ["q"], "document": ["my doc"], "score": [1.0]}))
-    Traceback (most recent call last):
-    ValueError: Row 0 of the run has the document id 'my doc': an id has one character or more
-    and no white space; replace it.
-    """
+    """Check a run that was made in memory as :func:`read_run` checks a file."""
     return checked_lines(run, RUN, lambda row: f"Row {row} of the run")
 
 
@@ -80,24 +63,7 @@ def check_candidates(candidates: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_run(run: pd.DataFrame, path: Path | str, *, tag: str) -> None:
-    """Write a run in TREC format, in trec_eval's order, with ranks from 1.
-
-    Notes
-    -----
-    Scores are written with enough digits to give the same float64 back, so a run that is read again
-    has the same ties.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "bm25.run"
-    >>> run = pd.DataFrame({"query": "q1", "document": ["a", "b", "c"], "score": [1, 2, 1.0]})
-    >>> write_run(run, path, tag="bm25")
-    >>> print(path.read_text())
-    q1 Q0 b 1 2 bm25
-    q1 Q0 c 2 1 bm25
-    q1 Q0 a 3 1 bm25
-    """
+    """Write a run in TREC format, in trec_eval's order, with ranks from 1."""
     if not tag or re.search(_CUTS_AN_ID, tag):
         raise ValueError(
             f"The tag of the run for {path} is {tag!r}: give one character or more and no white "
@@ -115,15 +81,7 @@ def restrict_run(
     missing: float | None = None,
     outside: Outside = "error",
 ) -> pd.DataFrame:
-    """Make a run score exactly the candidates, no more and no fewer.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": ["q"], "document": ["a"], "score": [3.0]})
-    >>> candidates = pd.DataFrame({"query": ["q", "q"], "document": ["b", "a"]})
-    >>> restrict_run(run, candidates, missing=0).values.tolist()
-    [['q', 'b', 0.0], ['q', 'a', 3.0]]
-    """
+    """Make a run score exactly the candidates, no more and no fewer."""
     if outside not in ("error", "drop"):
         raise ValueError(f"outside is {outside!r}: give 'error' or 'drop'.")
     if missing is not None and not np.isfinite(np.float32(missing)):
@@ -152,13 +110,7 @@ def restrict_run(
 
 
 def id_order(ids: pd.Series | pd.Index) -> IntArray:
-    """Place of each id in the descending order of ids, by the bytes of their UTF-8.
-
-    Examples
-    --------
-    >>> id_order(pd.Index(["d9", "d10", "é", "d9"])).tolist()
-    [1, 2, 0, 1]
-    """
+    """Place of each id in the descending order of ids, by the bytes of their UTF-8."""
     codes, names = pd.factorize(ids)
     order = pc.sort_indices(pa.array(names, pa.string()), sort_keys=[("", "descending")])
     position = np.empty(len(names), dtype=np.int64)
@@ -167,14 +119,7 @@ def id_order(ids: pd.Series | pd.Index) -> IntArray:
 
 
 def trec_order(run: pd.DataFrame) -> pd.DataFrame:
-    """Order a run's rows as trec_eval ranks them.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": [1.0, 1, 2]})
-    >>> trec_order(run)["document"].tolist()
-    ['c', 'b', 'a']
-    """
+    """Order a run's rows as trec_eval ranks them."""
     return order_run(check_run(run))
 
 

@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
 
 class CrossEncoderRanker(TrainedRanker, PairRanker):
-    """`everycell.learning.cross_encoder`.
-
-    Attributes
-    ----------
-    triplet_weight : float
-        Weight of the triplet loss in training.
-    """
+    """`everycell.learning.cross_encoder`."""
 
     name = "cross-encoder"
     triplet_weight: ClassVar[float] = 0.0

@@ -1,10 +1,5 @@
 """AutoNuggetizer: a language model lists the facts of a good answer, and checks responses for them.
 
-Three steps, each a prompt in this project's words: facts are collected passage by passage
-(`create_nuggets`), labelled vital or okay (`label_importance`), and a response is compared with
-them in batches (`assign_nuggets`). `everycell.rag.nuggets` computes the six scores from these
-labels.
-
 Source: Pradeep et al., "Initial nugget evaluation results for the TREC 2024 RAG track with the
 AutoNuggetizer framework" (arXiv 2411.09607); lajewska2025, section 6.4.1: 30 facts at most, batches
 of 10, temperature 0.
@@ -99,11 +94,7 @@ def create_nuggets(
     limit: int = MOST,
     template: Template | None = None,
 ) -> list[tuple[str, ...]]:
-    """Facts that a good answer has, collected from batches of passages.
-
-    The first batches of all questions are asked at once, then the second ones with the facts found
-    so far.
-    """
+    """Facts that a good answer has, collected from batches of passages."""
     template = template or read_prompt("create")
     facts: list[tuple[str, ...]] = [()] * len(topics)
     rounds = max((-(-len(passages) // batch) for _, passages in topics), default=0)

@@ -23,21 +23,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def stems(text: str) -> list[str]:
-    """Stems of the words of an English text, in lower case (Snowball's English stemmer).
-
-    Examples
-    --------
-    >>> stems("Owls hunted mice.")
-    ['owl', 'hunt', 'mice']
-    """
+    """Stems of the words of an English text, in lower case (Snowball's English stemmer)."""
     return Stemmer.Stemmer("english").stemWords(_WORD.findall(text.lower()))
 
 
 def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> IntArray:
     """Latent semantic analysis: half as many topics as nuggets, each nugget in its strongest one.
 
-    Notes
-    -----
     The released code uses lemmas; here stems are used, since lemmas need a dictionary that no
     installed package includes.
     """
@@ -58,8 +50,6 @@ def lsa_clusters(texts: Sequence[str], *, seed: int, features: int = 1000) -> In
 def density_clusters(vectors: npt.ArrayLike, *, seed: int) -> IntArray:
     """The clustering of BERTopic: UMAP to two dimensions, then HDBSCAN.
 
-    Notes
-    -----
     BERTopic 0.17.4 itself gives the same partition for the same vectors (tried on 4 to 40
     vectors); what it adds, words that describe a cluster, is not used.
     """

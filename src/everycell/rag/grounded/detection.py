@@ -1,9 +1,5 @@
 """Nuggets of passages: spans that answer a question, always in the passage's own words.
 
-A language model copies the passage with tags around its nuggets. It may change the text, so each
-marked text is looked up in the passage: only text that occurs there is a nugget (`marked_spans`).
-Human marks become nuggets where enough people agree (`agreed_spans`).
-
 Source: lajewska2025, section 6.2 (L1668) and its prompt (L2758), whose tags these are.
 """
 
@@ -36,15 +32,7 @@ SLOTS: templates.Slots = {
 
 
 class Detected(NamedTuple):
-    """Nuggets of a passage.
-
-    Attributes
-    ----------
-    spans : tuple of (start, end)
-        In the order of the passage, without overlap.
-    strays : tuple of str
-        Marked texts that do not occur in the passage.
-    """
+    """Nuggets of a passage."""
 
     spans: tuple[Span, ...]
     strays: tuple[str, ...]
@@ -67,11 +55,6 @@ def marked_spans(passage: str, answer: str) -> Detected:
 
     Marks are looked up in the order of the answer, each after the previous one if possible, else
     anywhere. Of overlapping marks the first counts. A tag without its partner marks nothing.
-
-    Examples
-    --------
-    >>> marked_spans("Owls eat mice. They hunt.", "<IN>Owls eat  mice.</IN> <IN>Owls sleep</IN>")
-    Detected(spans=((0, 14),), strays=('Owls sleep',))
     """
     spans: list[Span] = []
     strays = []
@@ -94,15 +77,7 @@ def marked_spans(passage: str, answer: str) -> Detected:
 def agreed_spans(
     people: npt.ArrayLike, text: str, *, minimum: int, shortest: int = 1
 ) -> tuple[Span, ...]:
-    """Parts of a text that enough people marked, in whole words.
-
-    Examples
-    --------
-    >>> from everycell.dialogue.spans import marked
-    >>> text = "Owls eat small mice at night."
-    >>> agreed_spans(marked([[(0, 19)], [(5, 25)]], len(text)), text, minimum=2)
-    ((5, 19),)
-    """
+    """Parts of a text that enough people marked, in whole words."""
     marks = np.asarray(people, dtype=bool)
     if marks.ndim != 2 or marks.shape[1] != len(text):
         raise ValueError(

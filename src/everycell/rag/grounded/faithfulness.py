@@ -1,10 +1,5 @@
 """Faithfulness and answer relevance of responses, as RAGAs defines them, by a language model.
 
-*Faithfulness*: a response is broken into statements, and its score is the share of those that
-follow from its passages. *Answer relevance*: the model writes questions that the response answers;
-its score is the mean cosine of these and the actual question. The prompts are this
-project's.
-
 The `ragas` package is not used: it has its own framework for language models, to which our records,
 budgets and protection of keys would not apply.
 
@@ -66,15 +61,7 @@ def read_prompt(name: str, path: Path | None = None) -> Template:
 
 
 def faithfulness(responses: Sequence[Grounding], ask: Ask) -> list[float]:
-    """Share of the statements of each response that follow from its passages.
-
-    Examples
-    --------
-    >>> own = Grounding("Owls?", "They eat mice and sing.", ("Owls eat mice.",))
-    >>> replies = iter([["- Owls eat mice.", ], ["1: yes"]])
-    >>> faithfulness([own], lambda prompts: next(replies))
-    [1.0]
-    """
+    """Share of the statements of each response that follow from its passages."""
     spoken = [response for response in responses if response.response.strip()]
     template = read_prompt("statements")
     answers = ask(

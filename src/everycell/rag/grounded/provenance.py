@@ -24,19 +24,7 @@ def provenance(
     passages: pd.DataFrame,
     questions: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Responses with the spans that their sentences come from.
-
-    Examples
-    --------
-    >>> from everycell.rag.grounded.responses import Sentence
-    >>> nuggets = pd.DataFrame([("1", "p", 1, 0, 9, "Owls eat.")],
-    ...     columns=["topic", "passage_id", "nugget", "start", "end", "text"])
-    >>> passages = pd.DataFrame({"topic": ["1"], "passage_id": ["p"], "text": ["Owls eat. So."]})
-    >>> (found,) = provenance([Response("1", (Sentence("They eat.", (1,)),))], nuggets, passages,
-    ...     {"1": "Owls?"})
-    >>> found["sentences"], found["spans"][0]["passage"]
-    ([{'text': 'They eat.', 'nuggets': [1]}], 'p')
-    """
+    """Responses with the spans that their sentences come from."""
     texts = {(row.topic, row.passage_id): row.text for row in passages.itertuples(index=False)}
     of_topic = {topic: rows for topic, rows in nuggets.groupby("topic", sort=False)}
     entries = []

@@ -1,9 +1,5 @@
 """Responses with provenance for each sentence: summaries of the top clusters of nuggets.
 
-A response has a sentence for each of the first clusters, in the order of their ranking, and asks
-about the next cluster. A model may then turn the sentences into one paragraph, which is traced back
-by its words (`traced`).
-
 Source: lajewska2025, section 6.2; the words of the prompts are this project's.
 """
 
@@ -77,30 +73,14 @@ PROMPTS: Mapping[str, tuple[Path, templates.Slots, str]] = {
 
 
 class Sentence(NamedTuple):
-    """A sentence of a response.
-
-    Attributes
-    ----------
-    text : str
-    nuggets : tuple of int
-        Numbers of the topic's nuggets that it was made from; empty if no nugget matches it.
-    """
+    """A sentence of a response."""
 
     text: str
     nuggets: tuple[int, ...]
 
 
 class Response(NamedTuple):
-    """A response to a question.
-
-    Attributes
-    ----------
-    topic : str
-    sentences : tuple of Sentence
-        Empty if there was nothing to say.
-    follow_up : str
-        A follow-up question on what was left out; may be empty.
-    """
+    """A response to a question."""
 
     topic: str
     sentences: tuple[Sentence, ...]
@@ -119,13 +99,7 @@ def read_prompt(name: str, path: Path | None = None) -> Template:
 
 
 def prompt(template: Template, **values: str | int | Sequence[str]) -> tuple[Message, ...]:
-    """Fill a prompt; a list becomes numbered lines.
-
-    Examples
-    --------
-    >>> prompt(read_prompt("follow_up"), question="Owls?", nuggets=["eat mice"])[-1].content[-11:]
-    '1. eat mice'
-    """
+    """Fill a prompt; a list becomes numbered lines."""
     filled = {
         name: str(value)
         if isinstance(value, (str, int))

@@ -38,15 +38,7 @@ def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
 
 
 def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
-    """How much more one group agrees than another one, in the measures that both tasks have.
-
-    Examples
-    --------
-    >>> agreement = pd.DataFrame({"row": ["a", "b"], "task": "Passage", "metric": "J",
-    ...     "value": [0.5, 0.25]})
-    >>> gaps(agreement, "a", "b").values.tolist()
-    [['Passage', 'J', 0.25]]
-    """
+    """How much more one group agrees than another one, in the measures that both tasks have."""
     values = agreement.pivot_table(index=["task", "metric"], columns="row", values="value")
     shared = values[[group, other]].dropna()
     differences = (shared[group] - shared[other]).rename("value").reset_index()

@@ -36,12 +36,6 @@ def answerability_study() -> UserStudy:
     times; factors ``factual_correctness`` (1 in EC1, EC2) and ``source`` (1 in EC1, EC3). Source:
     lajewska2025, sections 4.2 and 4.3, Tables 4.5 and 4.7. Shares: those of the factual
     correctness ratings.
-
-    Examples
-    --------
-    >>> design = answerability_study().design
-    >>> len(design), design["worker"].nunique(), set(design.groupby(["query", "condition"]).size())
-    (960, 96, {24})
     """
     design = _rotated(conditions=4, hits=12, workers_per_hit=8)
     design["factual_correctness"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
@@ -64,12 +58,6 @@ def viewpoints_study() -> UserStudy:
     9 HITs x 3 workers, each query under each condition 9 times; factors ``diversity`` (1 in EC1,
     EC2) and ``balance`` (1 in EC1 only), so the cell "balanced, not diverse" is empty. Source:
     lajewska2025, sections 4.2 and 4.3, Tables 4.6 and 4.7. Shares: those of the diversity ratings.
-
-    Examples
-    --------
-    >>> design = viewpoints_study().design
-    >>> len(design), sorted(design.groupby(["diversity", "balance"]).size().to_dict().items())
-    (270, [((0, 0), 90), ((1, 0), 90), ((1, 1), 90)])
     """
     design = _rotated(conditions=3, hits=9, workers_per_hit=3)
     design["diversity"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
@@ -94,12 +82,6 @@ def transparency_study() -> UserStudy:
     released data (V visual, T textual; the level ``"None"`` stands for "no explanation"), and
     ``explanation``, which says only whether there is one. Source: lajewska2025, section 7.3, Table
     7.3. Shares: those of the usefulness ratings.
-
-    Examples
-    --------
-    >>> design = transparency_study().design
-    >>> len(design), design["worker"].nunique(), design["explanation_quality"].nunique()
-    (1600, 160, 3)
     """
     worker, query = np.meshgrid(np.arange(160), np.arange(QUERIES), indexing="ij")
     number = 1 + worker.ravel() // 16

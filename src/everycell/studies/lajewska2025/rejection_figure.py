@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_rejection_figure(job: ResultJob, rates: pd.DataFrame, *, alpha: float, panel: str | None):
-    """Write the figure `power` beside a table, from the output of `rejection_rates`.
-
-    `panel` names the column whose values get a panel each.
-    """
+    """Write the figure `power` beside a table, from the output of `rejection_rates`."""
     labelled = rates.assign(term=rates["term"].str.replace("_", " ").str.replace(":", " x "))
     job.write_figure(
         rates,

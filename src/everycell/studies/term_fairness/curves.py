@@ -16,15 +16,7 @@ KEYS = ["row", "series", "metric", "x_name", "x"]
 
 
 def curve_points(curves: pd.DataFrame) -> pd.DataFrame:
-    """Points of the mean curves, as cells: columns `KEYS` and `value`.
-
-    Examples
-    --------
-    >>> curves = pd.DataFrame({"query_set": ["QS1"], "system": ["BM25"], "measure": ["NFaiRR"],
-    ...     "k": [10], "value": [0.8]})
-    >>> curve_points(curves).values.tolist()
-    [['QS1', 'BM25', 'NFaiRR', 'k', 10, 0.8]]
-    """
+    """Points of the mean curves, as cells: columns `KEYS` and `value`."""
     points = curves.rename(columns={"query_set": "row", "system": "series", "measure": "metric"})
     return points.assign(x_name="k", x=points["k"])[[*KEYS, "value"]]
 
@@ -35,15 +27,7 @@ def printed_points(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def sensitivity_points(changes: pd.DataFrame) -> pd.DataFrame:
-    """Which measure changes most in each query set, as cells: columns `KEYS` and `value`.
-
-    Examples
-    --------
-    >>> changes = pd.DataFrame({"query_set": "QS1", "system": "BM25",
-    ...     "measure": ["NFaiRR", "TExFAIR"], "value": [0.1, 0.2]})
-    >>> sensitivity_points(changes)[["x", "value"]].values.tolist()
-    [['NFaiRR', 'lower'], ['TExFAIR', 'highest']]
-    """
+    """Which measure changes most in each query set, as cells: columns `KEYS` and `value`."""
     measures = most_sensitive(changes).rename(columns={"query_set": "row", "measure": "x"})
     measures = measures.assign(series="all rankers", metric="sensitivity to k", x_name="measure")
     return measures[[*KEYS, "value"]]

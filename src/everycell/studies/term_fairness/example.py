@@ -20,16 +20,7 @@ LENGTH = 10
 
 
 def example_measures(published: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
-    """Measures of each printed list at its end.
-
-    Examples
-    --------
-    >>> printed = pd.DataFrame({"row": ["Left", "Left", "Right", "Right"], "x": list("1212"),
-    ...     "value": list("FMMM")})
-    >>> example_measures(printed, [0]).round(2).values.tolist()
-    [['Left', 'NFaiRR, τ = 0', 0.0], ['Right', 'NFaiRR, τ = 0', 0.0],
-     ['Left', 'TExFAIR', 0.77], ['Right', 'TExFAIR', 0.0]]
-    """
+    """Measures of each printed list at its end."""
     lists = published.assign(rank=published["x"].astype(int)).pivot(
         index="row", columns="rank", values="value"
     )
@@ -43,13 +34,7 @@ def example_measures(published: pd.DataFrame, taus: Sequence[float]) -> pd.DataF
 
 
 def measure_name(tau: float) -> str:
-    """Name of NFaiRR with a threshold.
-
-    Examples
-    --------
-    >>> measure_name(1)
-    'NFaiRR, τ = 1'
-    """
+    """Name of NFaiRR with a threshold."""
     return f"NFaiRR, τ = {tau}"
 
 

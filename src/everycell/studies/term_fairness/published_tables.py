@@ -1,7 +1,4 @@
-"""Whether the published tables of group fairness are possible, and agree with each other.
-
-Each function says what it finds; it needs no run.
-"""
+"""Whether the published tables of group fairness are possible, and agree with each other."""
 
 from __future__ import annotations
 

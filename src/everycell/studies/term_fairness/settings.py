@@ -39,10 +39,7 @@ class PassageIndexes(Settings):
 
 
 class QueryEncoders(Settings):
-    """Query encoder of each index.
-
-    A model's folder, its name on the hub, or a file of encoded queries (.jsonl).
-    """
+    """Query encoder of each index."""
 
     unicoil: str = Field(
         "castorini/unicoil-msmarco-passage", min_length=1, description="For uniCOIL."

@@ -46,19 +46,7 @@ def curves(
 
 
 def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
-    """Marks of the figure: the points of each curve, and the levels of both oracles.
-
-    Examples
-    --------
-    >>> cell = {"combination": "TILDE", "task": "cite", "metric": "MAP"}
-    >>> points = pd.DataFrame([
-    ...     cell | {"alpha": alpha, "value": value, "oracle": 0.9, "noise": 0.7}
-    ...     for alpha, value in ((0.0, 0.6), (1.0, 0.5))])
-    >>> curve_marks(points)[["series", "x", "value"]].values.tolist()
-    [['curve', '0.0', 0.6], ['curve', '1.0', 0.5],
-     ['oracle', 'per query best of {0,0.1,...,1}', 0.9],
-     ['noise oracle', 'per query best of {0,0.1,...,1}', 0.7]]
-    """
+    """Marks of the figure: the points of each curve, and the levels of both oracles."""
     curve = points.assign(series="curve", x=points["alpha"].map("{:.1f}".format))
     levels = curve.drop_duplicates(CELL).assign(x=BEST_OF_EACH, alpha=None)
     return pd.concat(

@@ -30,20 +30,7 @@ _CURVE_PANEL = ["first", "second", "metric"]
 
 
 def interpolation_curves(frame: pd.DataFrame) -> Figure:
-    r"""Quality of two systems' weighted sum over the weight, beside its oracle and our control.
-
-    Source: abolghasemi2026, Figure 2.3; the level of the noise oracle is a control of ours.
-
-    Examples
-    --------
-    >>> marks = [("curve", 0, 0.3), ("curve", 0.5, 0.5), ("curve", 1, 0.4),
-    ...          ("oracle", None, 0.7), ("noise oracle", None, 0.6)]
-    >>> frame = pd.DataFrame(marks, columns=["series", "alpha", "value"]).assign(
-    ...     first="BM25", second="TILDE", task="cite", metric="MAP")
-    >>> figure = interpolation_curves(frame)
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    ['0\nTILDE\nonly', '0.5', '1\nBM25\nonly']
-    """
+    """Quality of two systems' weighted sum over the weight, beside its oracle and our control."""
     check_numbers(frame, ["value"])
     check_known(frame, "series", ("curve", *_ORACLES))
     points = frame[frame["series"] == "curve"]
@@ -120,13 +107,6 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
 
     Not in abolghasemi2026: a figure of ours, on the claim of its chapter 2 that weights of terms
     in their context help long queries less than short ones.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"system": ["BM25", "BM25"], "queries": ["short", "long"],
-    ...     "measure": "MAP", "value": [0.5, 0.3], "low": [0.45, 0.25], "high": [0.55, 0.35]})
-    >>> [label.get_text() for label in short_against_long(frame).axes[0].get_yticklabels()]
-    ['BM25']
     """
     check_intervals(frame)
     check_single(frame, ["measure", "system", "queries"])
@@ -170,14 +150,6 @@ def oracle_gains(frame: pd.DataFrame) -> Figure:
 
     Not in abolghasemi2026: a control of ours for its Table 2.4. What the noise oracle gains comes
     from choosing a weight for each query with its relevance judgements, not from the system.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"series": ["tuned", "oracle", "noise oracle"],
-    ...     "value": [0.02, 0.06, 0.05], "low": [0.01, 0.05, 0.04], "high": [0.03, 0.07, 0.06]})
-    >>> figure = oracle_gains(frame.assign(combination="BM25 + TILDE", task="cite", metric="MAP"))
-    >>> figure.axes[0].get_ylabel()
-    'gain in MAP'
     """
     check_intervals(frame)
     looks = {"tuned": "one weight, tuned on other queries"}

@@ -33,17 +33,7 @@ def pairing(
     alphas: Sequence[float] = ALPHAS,
     over: Scaling = "query",
 ) -> Pairing:
-    """Interpolate two systems on the topics of one task, validation and test apart.
-
-    Examples
-    --------
-    >>> from everycell.retrieval.judged_lists import judge
-    >>> frame = pd.DataFrame({"query": ["q", "q", "r", "r"], "document": list("abab")})
-    >>> lists = judge(frame, frame.assign(relevance=[1, 0, 1, 0]))
-    >>> both = pairing(lists, [[1.0, 2]] * 2, [[2.0, 1]] * 2, [False, True], ["RR"])
-    >>> both.test.queries.tolist(), both.validation.tune("RR")
-    (['r'], 0.6)
-    """
+    """Interpolate two systems on the topics of one task, validation and test apart."""
     test_topics = np.asarray(in_test)
     if test_topics.all() or not test_topics.any():
         raise ValueError(
@@ -98,14 +88,7 @@ def interpolation_table(
 def name_combinations(
     first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
 ) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
-    """The first system with each other one, and which systems those are.
-
-    Examples
-    --------
-    >>> combinations, details = name_combinations("A", {"B": {}}, {"A": "plain", "B": "tiny"})
-    >>> combinations, details["A+B"]
-    ({'A+B': {}}, 'plain + tiny')
-    """
+    """The first system with each other one, and which systems those are."""
     combinations = {f"{first}+{other}": by_task for other, by_task in pairings.items()}
     further = {f"{first}+{other}": f"{details[first]} + {details[other]}" for other in pairings}
     return combinations, {**details, **further}

@@ -39,16 +39,7 @@ def noise_levels(
     over: Scaling = "query",
     seeds: Iterable[int] = range(20),
 ) -> pd.DataFrame:
-    """Noise oracle of one system: mean and spread over the seeds.
-
-    Examples
-    --------
-    >>> from everycell.retrieval.judged_lists import judge
-    >>> qrels = pd.DataFrame({"query": "q", "document": list("abcd"), "relevance": [1, 0, 0, 1]})
-    >>> levels = noise_levels(judge(qrels, qrels), [[1.0, 4, 3, 2]], ["MAP"], seeds=range(3))
-    >>> levels.round(3).to_dict("list")
-    {'noise_value': [0.611], 'noise_sd': [0.127], 'noise_gain': [0.194]}
-    """
+    """Noise oracle of one system: mean and spread over the seeds."""
     by_seed = noise_oracle(lists, first, measures, alphas=alphas, over=over, seeds=seeds)
     by_measure = by_seed.groupby("measure", sort=False)
     return pd.DataFrame(
@@ -134,14 +125,7 @@ def add_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
 
 
 def round_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with numbers of queries as whole numbers, so that they are written as such.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"row": ["n_queries_optimal_alpha_0", "alpha_average"], "value": 7.0})
-    >>> round_counts(table)["value"].tolist()
-    [7, 7.0]
-    """
+    """The table with numbers of queries as whole numbers, so that they are written as such."""
     counts = table["row"].str.startswith("n_")
     values = table["value"]
     return table.assign(value=values.astype(object).mask(counts, values.astype(int)))

@@ -98,10 +98,7 @@ class SciDocs(Settings):
 
 
 class Encoders(Settings):
-    """Models in safetensors with their tokenizers: folders, or names on the hub.
-
-    A name may end with "@" and a revision.
-    """
+    """Models in safetensors with their tokenizers: folders, or names on the hub."""
 
     bert: PlainPath | None = Field(None, description="BERT-base, uncased.")
     scibert: PlainPath | None = Field(

@@ -32,14 +32,7 @@ WITH = " + counterfactuals"
 
 
 def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """Add what estimators say of each sample to how likely dissatisfaction is by them.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"satisfied": [True, True, False], "probability": [0.2, None, None]})
-    >>> add_labels(frame)["predicted"].tolist()
-    [True, False, True]
-    """
+    """Add what estimators say of each sample to how likely dissatisfaction is by them."""
     known = answers["probability"].notna()
     return answers.assign(
         predicted=(answers["probability"] <= 0.5).where(known, ~answers["satisfied"])

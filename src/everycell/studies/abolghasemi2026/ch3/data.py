@@ -50,13 +50,7 @@ def collect_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]
 
 
 def rating_counts(ratings: Iterable[int]) -> dict[str, int]:
-    """Rows of Table 3.1: each rating, then the two classes.
-
-    Examples
-    --------
-    >>> list(rating_counts([3, 2, 3, 5]).values())
-    [0, 1, 2, 0, 1, 1, 3]
-    """
+    """Rows of Table 3.1: each rating, then the two classes."""
     counts = Counter(ratings)
     rows = {f"rating {rating}": counts[rating] for rating in RATINGS}
     rows["Dissatisfaction"] = sum(counts[rating] for rating in RATINGS if rating < SATISFIED_FROM)

@@ -1,9 +1,5 @@
 """Estimators of user satisfaction that chapter 3 trains.
 
-An estimator is a class: its name in the tables, the small encoder that it starts from, how it is
-trained, and with that how it answers. A new one is its class and its line in `ESTIMATORS`; where it
-has sizes of its own, they stand under its key in the block `user_satisfaction` of config.yaml.
-
 The rules read this module too, so what brings torch is imported where a training begins.
 """
 
@@ -204,13 +200,7 @@ def baseline_names() -> tuple[str, ...]:
 
 
 def thesis_names() -> tuple[str, ...]:
-    """Names of the estimators that the thesis has and that are trained here.
-
-    Examples
-    --------
-    >>> thesis_names()
-    ('BERT', 'ASAP')
-    """
+    """Names of the estimators that the thesis has and that are trained here."""
     return tuple(kind.name for kind in ESTIMATORS.values() if kind.in_thesis)
 
 

@@ -17,10 +17,7 @@ FIGURES = {
 
 
 def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure:
-    """Lines of all estimators but the baselines, a panel for each measure and benchmark.
-
-    With all of them there would be more lines than colours.
-    """
+    """Lines of all estimators but the baselines, a panel for each measure and benchmark."""
     points = points[~points["model"].str.startswith(baseline_names())]
     panels = points["metric"].map(titles)
     if points["benchmark"].nunique() > 1:

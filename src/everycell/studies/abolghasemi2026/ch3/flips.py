@@ -38,10 +38,7 @@ def flip_shares(counts: Counts) -> pd.DataFrame:
 
 
 def flip_intervals(counts: Counts) -> pd.DataFrame:
-    """Flipped samples, 95 % intervals of their shares (Wilson), and of the labels' difference.
-
-    The difference is that of Satisfaction less Dissatisfaction, two independent shares (Newcombe).
-    """
+    """Flipped samples, 95 % intervals of their shares (Wilson), and of the labels' difference."""
     rows = []
     for (row, dataset), (flipped, n) in counts.items():
         low, high = proportion_confint(flipped, n, method="wilson")

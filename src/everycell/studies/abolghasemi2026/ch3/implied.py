@@ -1,11 +1,4 @@
-"""Implications of the published rows of Table 3.6: counts, changes, growing test sets.
-
-Each row of the table fits one confusion matrix of the sizes in Table 3.5
-(`everycell.dialogue.satisfaction.fitting_confusions`). From the matrices follow what the text says
-without giving numbers: recall of dissatisfaction, changes from one test set to the other with
-intervals, and the lines of Figures 3.4 and 3.5, as means over all orders in which counterfactuals
-could be added.
-"""
+"""Implications of the published rows of Table 3.6: counts, changes, growing test sets."""
 
 from __future__ import annotations
 

@@ -39,10 +39,7 @@ class Setup:
 
 
 def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
-    """Setups of Table 3.6 by name, and two more: fields of `Setup`.
-
-    The control is one of the thesis' setups, but for the apologies in what it learns from.
-    """
+    """Setups of Table 3.6 by name, and two more: fields of `Setup`."""
     plain = {"counterfactuals": False, "without_apologies": False}
     setups = {
         PLAIN if factor == 1 else f"up-sampling x{factor}": plain | {"factor": factor}

@@ -13,8 +13,6 @@ It has one row per answer, of all generators, in the columns `ANSWERS`:
 - relevant_citations, other_citations: all citations of documents of the prompt, and
   relevant_probability, other_probability: sums of their probabilities, NaN where a generator gives
   none.
-
-Source: abolghasemi2026, sections 5.3 and 5.4.
 """
 
 from __future__ import annotations
@@ -177,17 +175,10 @@ def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def cite_always_first(answers: pd.DataFrame) -> pd.DataFrame:
-    """What a generator would come to that cites the first document, whatever is asked.
+    """Expected measures of a generator that cites the first document, whatever the question.
 
-    Where rankings are good, that alone has a high precision and recall, and a model that cites by
-    position cannot be told from one that reads.
-
-    Examples
-    --------
-    >>> columns = {"generator": "toy", "gold": [1, 2]}
-    >>> result = cite_always_first(pd.DataFrame(columns))
-    >>> result[["generator", PRECISION]].values.tolist()
-    [['always [1] (toy)', 1.0], ['always [1] (toy)', 0.0]]
+    Where rankings are good, precision and recall of this alone are high, so a model that cites by
+    position looks like one that reads.
     """
     right = answers["gold"] == 1
     return answers.assign(

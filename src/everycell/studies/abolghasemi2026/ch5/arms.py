@@ -16,8 +16,6 @@ depths       people's documents, named so, the relevant one at a random    Figur
              place of 2 to 10
 retrievers   people's documents, named so, found by learned retrievers     Table 5.9
 ===========  ============================================================  =====================
-
-Source: abolghasemi2026, sections 5.3 to 5.5, appendices 5.C to 5.E.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Tables 5.1 to 5.15 and Figures 5.5 and 5.9 by their names, from the frame of answers.
-
-Keys of a table are its columns as published; the tier decides which generators it shows.
-
-Source: abolghasemi2026, chapter 5.
-"""
+"""Tables 5.1 to 5.15 and Figures 5.5 and 5.9 by their names, from the frame of answers."""
 
 from __future__ import annotations
 

@@ -46,18 +46,7 @@ def sensitivities(
     seed: int,
     pairs: Sequence[tuple[Arm, Arm]] = INFORMED_AGAINST_VANILLA,
 ) -> pd.DataFrame:
-    """Attribution sensitivity (CAS) with its interval, in points (Eq. 5.1).
-
-    Examples
-    --------
-    Of two questions, the first is answered well only where no author is named:
-
-    >>> rows = [(query, *arm, good, good, 1) for arm in PLAIN_ARMS for query, good in
-    ...         (("q1", float(arm.mode_relevant == "Vanilla")), ("q2", 1.0))]
-    >>> columns = ["query_id", *Arm._fields, PRECISION, RECALL, "cited"]
-    >>> sensitivities(pd.DataFrame(rows, columns=columns), seed=1)["value"].tolist()
-    [50.0, 50.0, 50.0, 50.0]
-    """
+    """Attribution sensitivity (CAS) with its interval, in points (Eq. 5.1)."""
     rows = []
     arms = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
     for labelled, plain in pairs:
@@ -98,15 +87,7 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def compare_labels(
     answers: pd.DataFrame, measure: Literal["CAS", "CAB"], *, study: Study, seed: int
 ) -> pd.DataFrame:
-    """Sensitivity or bias of every generator: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
-
-    Examples
-    --------
-    >>> from everycell.studies.abolghasemi2026.ch5.controls import example_answers
-    >>> answers = example_answers()
-    >>> compare_labels(answers, "CAB", study="plain", seed=1)["value"].tolist()[:2]
-    [100.0, 100.0]
-    """
+    """Sensitivity or bias of every generator: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9."""
     frame = answers[ROWS_OF[study](answers)]
     single = frame["relevant_author"] == frame["nonrelevant_author"]
     frame = frame[~single if study == "plain" else single]

@@ -52,14 +52,7 @@ class PlantedControl(PlantedGenerator):
         ]
 
     def expected_measures(self, k: int, *, relevant: str, nonrelevant: str) -> dict[str, float]:
-        """Expected table values.
-
-        Examples
-        --------
-        >>> even = PlantedControl(strength=0, skill=0, base=0)
-        >>> list(even.expected_measures(3, relevant="", nonrelevant="").values())[1:]
-        [50.0, 1.5, 0.5, 0.5]
-        """
+        """Expected table values."""
         p = self.probability(relevant, relevant=True)
         q = self.probability(nonrelevant, relevant=False)
         expected = expected_quality(self, k, relevant=relevant, nonrelevant=nonrelevant)
@@ -86,21 +79,13 @@ class PlantedControl(PlantedGenerator):
 def make_controls(
     preferences: Sequence[float], odds: Mapping[str, float], seed: int
 ) -> dict[str, PlantedControl]:
-    """Controls with these preferences, by their names in the tables.
-
-    Examples
-    --------
-    >>> list(make_controls([0, 4], {"skill": 3.0, "base": -2.0}, seed=1))
-    ['planted 0', 'planted 4']
-    """
+    """Controls with these preferences, by their names in the tables."""
     controls = [PlantedControl(preference, seed=seed, **odds) for preference in preferences]
     return {control.name: control for control in controls}
 
 
 def example_answers() -> pd.DataFrame:
     """Answers to two questions by a control that cites what is said to be by people, and only that.
-
-    To try out what takes a frame of answers.
 
     Examples
     --------

@@ -5,8 +5,6 @@ A *result* has the key columns of its published table, then `metric`, `value`, t
 `marker`, a dagger where p < 0.05. Where a value rests on citations alone, `citations` is their
 number. Two values are words: `NO_CITATION` where no citation counts towards a value (0/0), and
 `NOT_RUN` where a generator gives no probabilities.
-
-Source: abolghasemi2026, Tables 5.1 to 5.15, section 5.5 (tests).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Whom prompts name as authors, and the columns of tables that tell of it.
-
-Source: abolghasemi2026, section 5.3.1.
-"""
+"""Whom prompts name as authors, and the columns of tables that tell of it."""
 
 from __future__ import annotations
 

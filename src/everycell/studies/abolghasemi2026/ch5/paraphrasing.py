@@ -1,7 +1,4 @@
-"""How the chapter has passages paraphrased: which questions are tried, what is kept of answers.
-
-Source: abolghasemi2026, section 5.4 (documents by a language model).
-"""
+"""How the chapter has passages paraphrased: which questions are tried, what is kept of answers."""
 
 from __future__ import annotations
 

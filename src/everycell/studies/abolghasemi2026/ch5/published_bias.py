@@ -2,12 +2,6 @@
 
 A mean of differences is the difference of means, so bias tables (CAB) follow from tables of
 quality, whether published or from a run. Sensitivity (CAS) does not.
-
-Frames are tidy, one row per value: `SETTING`, a mode (`rag_mode`, or `mode_relevant` and
-`mode_nonrelevant` for the mixed mode), `metric` ("attribution precision", "attribution recall")
-and `value` in percent.
-
-Source: abolghasemi2026, section 5.3 (Eqs. 5.1 to 5.5) and Tables 5.1 to 5.15.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Outcomes of the chapter's tests that published means determine without the answers.
 
-Frames are those of `everycell.studies.abolghasemi2026.ch5.published_bias`.
-
 Source: abolghasemi2026, section 5.5 (paired t-tests, p < 0.05) and Tables 5.1 to 5.15.
 """
 
@@ -105,16 +103,7 @@ def _query_count(share: float, n: int) -> int:
 
 
 def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Tests behind a bias table, as far as the means of its quality table determine them.
-
-    Examples
-    --------
-    >>> columns = [*SETTING, "rag_mode", "metric", "value"]
-    >>> rows = [("NQ", "toy", "Human", "LLM", mode, RECALL, value)
-    ...         for mode, value in (("Informed", 65.0), ("CF-informed", 50.0))]
-    >>> bias_significance(pd.DataFrame(rows, columns=columns), 500)["significant"].tolist()
-    ['yes']
-    """
+    """Tests behind a bias table, as far as the means of its quality table determine them."""
     pairs = with_opposite_labels(quality[quality["metric"].isin([PRECISION, RECALL])])
     pairs = pairs.assign(metric=pairs["metric"].str.replace("attribution", "CAB delta"))
     return _tested(pairs.rename(columns={"human": "first", "machine": "second"}), n)
@@ -123,19 +112,7 @@ def bias_significance(quality: pd.DataFrame, n: int) -> pd.DataFrame:
 def sensitivity_significance(
     quality: pd.DataFrame, sensitivity: pd.DataFrame, n: int
 ) -> pd.DataFrame:
-    """Tests of Informed against Vanilla, as far as published means determine them.
-
-    Examples
-    --------
-    >>> rows = [("NQ", "toy", "Human", "LLM", mode, RECALL, value)
-    ...         for mode, value in (("Vanilla", 68.8), ("Informed", 72.2))]
-    >>> quality = pd.DataFrame(rows, columns=[*SETTING, "rag_mode", "metric", "value"])
-    >>> cas = pd.DataFrame([("NQ", "toy", "Human", "LLM", "CAS delta recall", 9.0)],
-    ...                    columns=[*SETTING, "metric", "value"])
-    >>> result = sensitivity_significance(quality, cas, 500)
-    >>> result[["significant", "p"]].round(3).values.tolist()
-    [['yes', 0.011]]
-    """
+    """Tests of Informed against Vanilla, as far as published means determine them."""
     keys = [*SETTING, "metric"]
     pairs = sensitivity[[*keys, "value"]].astype({"value": float})
     pairs = pairs.rename(columns={"value": "absolute"})

@@ -5,8 +5,6 @@ is looked for. Its authors' library ignores such a citation (it looks up the num
 alone), reads nothing but ``[1]``, and finds the letters of a right answer anywhere
 (`everycell.rag.answers`). `Reading` follows it but for the forms of citations, since language
 models write more of them than one; `READINGS` has what is shown beside each other.
-
-Source: the library ``attrieval`` of abolghasemi2026, file ``evaluation.py``, January 2025.
 """
 
 from __future__ import annotations

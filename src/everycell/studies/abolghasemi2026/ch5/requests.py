@@ -1,7 +1,4 @@
-"""Which questions are drawn for an arm, and what a language model is sent of each.
-
-Source: abolghasemi2026, sections 5.3 and 5.4.
-"""
+"""Which questions are drawn for an arm, and what a language model is sent of each."""
 
 from __future__ import annotations
 
@@ -116,21 +113,7 @@ def make_request(
     words: Mapping[str, str] = LABELS,
     machine: str = MACHINE,
 ) -> Request:
-    """What a language model is asked.
-
-    Examples
-    --------
-    >>> from everycell.studies.abolghasemi2026.ch5.arms import PLAIN_ARMS, study_settings
-    >>> from everycell.rag.prompts import AUTHORS_TEMPLATE, PLAIN_TEMPLATE, read_template
-    >>> both = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
-    >>> setting = study_settings(2, [])[0]
-    >>> request = Presentation(setting, PLAIN_ARMS[1], Question("q1", ("d7", "d3"), gold=2))
-    >>> said = {("d7", "Human"): "Rye is a grass.", ("d3", "LLM"): "Delft is old."}
-    >>> result = make_request(request, question="How old is Delft?", templates=both,
-    ...     text=lambda document, author: said[document, author], decoding=Decoding())
-    >>> result.prompt[-1].content.splitlines()[-4:-2]
-    ['[1] (author: Human) Rye is a grass.', '[2] (author: LLM) Delft is old.']
-    """
+    """What a language model is asked."""
     setting, arm, instance = presentation
     if setting.labels == "extended" and not names:
         raise ValueError(f"The setting {setting.name!r} has extended labels; give people's names.")

@@ -1,8 +1,6 @@
 """Quality, confidence and counts of citations from the frame of answers, arm by arm.
 
 Results are as `everycell.studies.abolghasemi2026.ch5.marks` says.
-
-Source: abolghasemi2026, Tables 5.1, 5.4, 5.6 and 5.10 to 5.15, Figure 5.5.
 """
 
 from __future__ import annotations
@@ -84,15 +82,7 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
-    """Cells of Figure 5.5: the mean number of all cited documents.
-
-    Examples
-    --------
-    >>> row = ("NQ", "toy", "LLM", "Human", "Vanilla", TOTAL, "1.5")
-    >>> counts = pd.DataFrame([row], columns=[*SETTING, "rag_mode", "metric", "value"])
-    >>> figure_cells(counts).iloc[0].tolist()
-    ['NQ', 'toy rel=LLM nonrel=Human', 'avg total cited documents', 'RAG mode', 'Vanilla', '1.5']
-    """
+    """Cells of Figure 5.5: the mean number of all cited documents."""
     totals = counts[counts["metric"] == TOTAL]
     authors = totals["relevant_author"] + " nonrel=" + totals["nonrelevant_author"]
     return pd.DataFrame(
@@ -110,10 +100,7 @@ def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
 def _by_arm(
     answers: pd.DataFrame, arms: Sequence[Arm]
 ) -> Iterator[tuple[tuple[str, ...], pd.DataFrame, list[pd.DataFrame]]]:
-    """Answers of each generator in the study's first setting, arm by arm in the order of these.
-
-    Each with its key (`_ARM_KEYS`) and the answers under other arms of the same documents.
-    """
+    """Answers of each generator in the study's first setting, arm by arm in the order of these."""
     main = answers[ROWS_OF["plain"](answers)]
     for names, rows in main.groupby(["dataset", "generator"], sort=False):
         by_arm = {

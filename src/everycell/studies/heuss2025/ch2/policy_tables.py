@@ -90,16 +90,7 @@ def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
 def mark_cells(
     cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: float
 ) -> pd.DataFrame:
-    """Cells with an asterisk where a test of them is below a level.
-
-    Examples
-    --------
-    >>> key = {"row": ["PL"], "dataset": ["TREC20"], "optimizing_fairness": ["Yes"], "epochs": [30]}
-    >>> cells = pd.DataFrame(key | {"metric": ["EE-L"], "value": [6.2]})
-    >>> tests = cells.assign(statistic="p paired", value=0.01)
-    >>> mark_cells(cells, tests, "p paired", 0.05)["marker"].tolist()
-    ['*']
-    """
+    """Cells with an asterisk where a test of them is below a level."""
     key = [*_KEY, "epochs", "metric"]
     low = tests[(tests["statistic"] == statistic) & (tests["value"] < alpha)][key]
     result = cells.merge(low.assign(marker="*"), on=key, how="left", validate="one_to_one")

@@ -163,15 +163,7 @@ def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str,
 def measure_policies(
     lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Measures of all policies of all lists.
-
-    Examples
-    --------
-    >>> items = best_items(np.arange(12.0), [1] + [0] * 11, np.arange(12.0), items=60)
-    >>> result = measure_policies([items], Setup(ranks=10), np.random.default_rng(1))
-    >>> result.shape
-    (6, 8)
-    """
+    """Measures of all policies of all lists."""
     return pd.DataFrame(
         [
             {"query": query, "row": row} | measures(policy, items, setup.outlier_ranks)

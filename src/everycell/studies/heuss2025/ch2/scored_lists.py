@@ -26,10 +26,7 @@ VALIDATION = 0.2
 def lists_to_rank(
     train: pd.DataFrame, test: pd.DataFrame, dataset: str, draw: int
 ) -> list[pd.DataFrame]:
-    """Lists of a data set that policies are made for; section 2.5 of the thesis.
-
-    `draw` is the seed of what lists of TREC19 are filled up with.
-    """
+    """Lists of a data set that policies are made for; section 2.5 of the thesis."""
     lists = split_lists(select_test_lists(test, dataset))
     if dataset in FILLED_UP:
         lists = fill_up(lists, train, FILLED_UP[dataset], draw)

@@ -41,14 +41,7 @@ def simulated_list(
 def outliers_by_iteration(
     items: int, *, lists: int, ranks: int, iterations: int, seed: int
 ) -> dict[str, FloatArray]:
-    """P(u) of each list after each iteration of FELIX, shape (lists, iterations), by distribution.
-
-    Examples
-    --------
-    >>> result = outliers_by_iteration(12, lists=3, ranks=10, iterations=2, seed=0)
-    >>> result["power-law"].shape
-    (3, 2)
-    """
+    """P(u) of each list after each iteration of FELIX, by distribution: (lists, iterations)."""
     probabilities: dict[str, FloatArray] = {
         name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS
     }

@@ -21,18 +21,7 @@ _OFFSETS = (-1.5, -0.5, 0.5, 1.5)
 
 
 def outlier_reductions(points: pd.DataFrame) -> Figure:
-    """Relative change of P(u) over the number of items, and over that of iterations.
-
-    Source: heuss2025, Figure 2.2; the intervals are ours.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"panel": ["candidates", "candidates", "iterations"],
-    ...     "distribution": "normal", "x": [10, 20, 2], "value": [0, -30, -40],
-    ...     "low": [0, -40, -50], "high": [0, -20, -30]})
-    >>> [axes.get_xlabel() for axes in outlier_reductions(frame).axes]
-    ['Items', 'Iterations']
-    """
+    """Relative change of P(u) over the number of items, and over that of iterations."""
     check_intervals(points)
     check_known(points, "panel", tuple(_PANELS))
     check_single(points, ["panel", "distribution", "x"])

@@ -25,10 +25,7 @@ ALL_SETS = 200
 
 
 def _corner(exposures: FloatArray, weights: FloatArray) -> FloatArray:
-    """A corner of all matrices with fair exposures: what a simplex solver returns.
-
-    Exposures of a cut list are in proportion to merits.
-    """
+    """A corner of all matrices with fair exposures: what a simplex solver returns."""
     return omit(exposures / exposures.max(), weights, np.zeros(len(exposures)))
 
 

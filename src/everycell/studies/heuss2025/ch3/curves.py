@@ -55,8 +55,6 @@ class Curves:
 def interval(values: FloatArray) -> tuple[float, float, float]:
     """Value of the first sample, and the ends of the middle 95 % of the others.
 
-    NaN where a sample has no value.
-
     Examples
     --------
     >>> interval(np.array([5.0, *range(101)]))

@@ -54,15 +54,7 @@ def crossing_figure(points: pd.DataFrame) -> Figure:
 
 
 def trade_off_figure(points: pd.DataFrame) -> Figure:
-    """Utility against fairness, a curve for each method (Figures 3.3, 3.4 and 3.5).
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"panel": "MiniLM", "method": ["PUFR", "FA*IR"], "alpha": 1.0,
-    ...     "utility": "nDCG@10", "fairness": "nFaiRR@10", "value": 0.5, "fair": [0.9, 0.8]})
-    >>> trade_off_figure(points).axes[0].get_xlabel()
-    'nFaiRR@10'
-    """
+    """Utility against fairness, a curve for each method (Figures 3.3, 3.4 and 3.5)."""
     check_single(points, ["panel", "method", "alpha"])
     panels = rows_by(points, "panel")
     methods = list(rows_by(points, "method"))
@@ -123,15 +115,7 @@ def control_figure(points: pd.DataFrame) -> Figure:
 
 
 def density_figure(points: pd.DataFrame) -> Figure:
-    """Score distributions of the first documents of lists, before and after (Figure 3.7).
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"list": "certain", "query": "q", "when": ["before", "after"],
-    ...     "document": "D1", "protected": True, "mean": [1.0, 2.0], "deviation": 0.5})
-    >>> len(density_figure(points).axes)
-    2
-    """
+    """Score distributions of the first documents of lists, before and after (Figure 3.7)."""
     check_single(points, ["list", "when", "document"])
     lists = rows_by(points, "list")
     with style():

@@ -111,8 +111,6 @@ def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generato
 def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
     """Entry by entry, the product of the vectors of query and document, times their length.
 
-    The sum of a row is the number of entries times the similarity of the two.
-
     Examples
     --------
     >>> encoded = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])

@@ -19,14 +19,7 @@ _SHORT = {name: FEATURES[name] for name in ("req", "university", "grades", "skil
 def select_attributions(
     attributions: pd.DataFrame, queries: list[str] | None, explainers: list[str] | None = None
 ) -> pd.DataFrame:
-    """Rows of some queries and explainers, features by their short names in the figures' order.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"query": "biased", "feature": ["experience", "req"], "value": [1, 2]})
-    >>> select_attributions(frame, None)[["feature", "value"]].values.tolist()
-    [['req', 2], ['exp', 1]]
-    """
+    """Rows of some queries and explainers, features by their short names in the figures' order."""
     rows = attributions
     for column, names in (("query", queries), ("explainer", explainers)):
         if names is not None:
@@ -45,16 +38,7 @@ def draw_bars(
     marked: pd.DataFrame | None = None,
     columns: int = 3,
 ) -> Figure:
-    """Horizontal bars of attributions by feature, as in the thesis.
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"query": "biased", "explainer": ["Greedy", "RankingSHAP"],
-    ...     "feature": "uni", "value": [1.0, 0.51]})
-    >>> figure = draw_bars(points, "explainer", ["query"])
-    >>> [axes.get_title() for axes in figure.axes]
-    ['biased']
-    """
+    """Horizontal bars of attributions by feature, as in the thesis."""
     check_numbers(points, ["value"])
     check_single(points, [*panel, series, "feature"])
     names = points["rank"].map("Candidate {}".format) if series == "candidate" else points[series]

@@ -60,11 +60,6 @@ def remove_base(worth: FloatArray) -> FloatArray:
 
     Each Shapley value is larger by a share of what the empty coalition is worth: a fifth of it for
     five features.
-
-    Examples
-    --------
-    >>> remove_base(np.array([0.5, 1.0])).tolist()
-    [0.0, 1.0]
     """
     changed = worth.copy()
     changed[0] = 0

@@ -19,11 +19,6 @@ def planted_weights() -> np.ndarray:
     """Weight of each feature, shape (FEATURES,): what an explanation should find.
 
     Those that matter are not the first ones, so that no order of columns looks right by itself.
-
-    Examples
-    --------
-    >>> int((planted_weights() > 0).sum()), int(planted_weights().argmax())
-    (6, 17)
     """
     weights = np.zeros(FEATURES)
     weights[FEATURES - 3 :: -3] = [*WEIGHTS, *[0] * (len(weights[FEATURES - 3 :: -3]) - 6)]
@@ -35,12 +30,6 @@ def planted_features(lists: int, rng: np.random.Generator) -> pd.DataFrame:
 
     Features are uniform from 0 to 1. A label from 0 to 4 says in which part of all documents the
     weighted sum of features lies, with noise.
-
-    Examples
-    --------
-    >>> result = planted_features(3, np.random.default_rng(0))
-    >>> result.shape, sorted(result["relevance"].unique().tolist())
-    ((60, 22), [0.0, 1.0, 2.0, 3.0, 4.0])
     """
     vectors = rng.random((lists * DOCUMENTS, FEATURES))
     gains = vectors @ planted_weights() + _NOISE * rng.normal(size=len(vectors))

@@ -23,16 +23,7 @@ def retrieval_features(
     queries: Mapping[str, str],
     documents: Mapping[str, str],
 ) -> pd.DataFrame:
-    """Make feature vectors of candidates.
-
-    Examples
-    --------
-    >>> candidates = pd.DataFrame({"query_id": ["q"], "document_id": ["d"], "relevance": [1]})
-    >>> run = pd.DataFrame({"query": ["q"], "document": ["d"], "score": [2.5]})
-    >>> result = retrieval_features(candidates, {"BM25": run}, {"q": "a b"}, {"d": "b c c"})
-    >>> result[["relevance", "BM25", "document length", "covered query terms"]].values.tolist()
-    [[1.0, 2.5, 3.0, 0.5]]
-    """
+    """Make feature vectors of candidates."""
     keys = pd.MultiIndex.from_frame(candidates[["query_id", "document_id"]])
     table = pd.DataFrame(
         {

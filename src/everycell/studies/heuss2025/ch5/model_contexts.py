@@ -26,15 +26,7 @@ def contexts(
     count: int,
     seed: int,
 ) -> list[Context]:
-    """Questions with the texts of their first documents.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": ["a", "b", "b"], "document": ["x", "x", "y"], "score": 1.0})
-    >>> contexts({"a": "Who?", "b": "Where?"}, {"x": "Owls.", "y": "In Holland."}, run,
-    ...     depth=1, count=9, seed=0)
-    [('Who?', ('Owls.',)), ('Where?', ('Owls.',))]
-    """
+    """Questions with the texts of their first documents."""
     ordered = run.sort_values(["score", "document"], ascending=[False, True], kind="stable")
     by_question: dict[str, tuple[str, ...]] = {}
     lists = ordered.groupby("query")["document"].agg(list).to_dict()

@@ -31,13 +31,7 @@ class Tried(NamedTuple):
 
 
 def planted_questions(count: int, *, seed: int) -> list[PlantedQuestion]:
-    """Questions by their numbers.
-
-    Examples
-    --------
-    >>> [each.name for each in planted_questions(2, seed=0)]
-    ['q1', 'q2']
-    """
+    """Questions by their numbers."""
     return [planted_question(f"q{number}", seed=seed) for number in range(1, count + 1)]
 
 

@@ -20,15 +20,7 @@ _SHARES = ("random document", "relevant, not cited", "cited for something else")
 
 
 def reported_numbers(answers: Sequence[CitedAnswer], outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The numbers of section 5.5, reproduced.
-
-    Examples
-    --------
-    >>> answers = [CitedAnswer((), to_cite=(0,)), CitedAnswer((), to_cite=(1, 2))]
-    >>> nothing = pd.DataFrame(columns=["kind", "metric", "count", "of", "value"])
-    >>> reported_numbers(answers, nothing)["value"].tolist()
-    [2.0, 2.0, 0.0, 100.0, 0.0]
-    """
+    """The numbers of section 5.5, reproduced."""
     numbers: dict[str, float] = {
         "questions of NaturalQuestions": len(answers),
         "answers that cite nothing": sum(not answer.cited for answer in answers),
@@ -97,15 +89,7 @@ def answer_numbers(answers: Sequence[GroundedAnswer]) -> pd.DataFrame:
 def relevant_citations(
     answers: Sequence[CitedAnswer], relevant: Sequence[frozenset[int]]
 ) -> pd.DataFrame:
-    """How often a relevant document is cited, beside who always cites the same place.
-
-    Examples
-    --------
-    >>> from everycell.rag.interventions import Statement
-    >>> answers = [CitedAnswer((Statement("Ann", (place,)),)) for place in (0, 1)]
-    >>> relevant_citations(answers, [frozenset({0}), frozenset({0})])["value"].tolist()
-    [50.0, 100.0, 50.0]
-    """
+    """How often a relevant document is cited, beside who always cites the same place."""
     right = sum(
         bool(answer.cited & positions) for answer, positions in zip(answers, relevant, strict=True)
     )

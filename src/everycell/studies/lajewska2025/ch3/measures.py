@@ -54,14 +54,7 @@ def shown_metrics(number: str, metrics: Sequence[str]) -> dict[str, str]:
 
 
 def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Cells of a table: the mean over turns of each system and metric.
-
-    Examples
-    --------
-    >>> values = {"T5_C": pd.DataFrame({"R@500": [0.0, 1.0]})}
-    >>> mean_cells("3", "2021", values).values.tolist()
-    [['T5_C', '2021', 'R@500', 0.5]]
-    """
+    """Cells of a table: the mean over turns of each system and metric."""
     return pd.DataFrame(
         row_keys(number, system, year) | {"metric": name, "value": by_turn[metric].mean()}
         for system, by_turn in values.items()
@@ -72,16 +65,7 @@ def mean_cells(number: str, year: str, values: Mapping[str, pd.DataFrame]) -> pd
 def compare_pairs(
     values: Mapping[str, pd.DataFrame], pairs: Sequence[Pair], metrics: Sequence[str]
 ) -> pd.DataFrame:
-    """Pairs of systems in some metrics, with paired and unpaired t-tests over turns.
-
-    Examples
-    --------
-    >>> values = {name: pd.DataFrame({"MAP": turns}) for name, turns in
-    ...     {"x": [0.2, 0.4, 0.6], "y": [0.3, 0.6, 0.7]}.items()}
-    >>> result = compare_pairs(values, [("system", "x", "y")], ["MAP"])
-    >>> result[["comparison", "change_percent", "p_paired"]].round(3).values.tolist()
-    [['system', 33.333, 0.057]]
-    """
+    """Pairs of systems in some metrics, with paired and unpaired t-tests over turns."""
     parts = []
     for metric in metrics:
         one = pd.DataFrame({system: by_turn[metric] for system, by_turn in values.items()})
@@ -102,15 +86,7 @@ def melt_tests(tests: pd.DataFrame) -> pd.DataFrame:
 def published_changes(
     ranges: pd.DataFrame, published: Sequence[tuple[str, str, str]]
 ) -> pd.DataFrame:
-    """Of all ranges of changes, those that the text gives.
-
-    Examples
-    --------
-    >>> ranges = pd.DataFrame({"comparison": "rewriter", "measure": "recall",
-    ...     "end": ["lowest", "highest"], "value": [-7.0, -3.0]})
-    >>> published_changes(ranges, [("rewriter", "recall change", "lowest")]).values.tolist()
-    [['rewriter', 'recall change', 'lowest', -7.0]]
-    """
+    """Of all ranges of changes, those that the text gives."""
     keys = ["comparison", "metric", "end"]
     changes = ranges.assign(metric=ranges["measure"] + " change").drop(columns="measure")
     return pd.DataFrame(published, columns=keys).merge(changes, on=keys, validate="1:1")
@@ -121,13 +97,6 @@ def documents_of_passages(run: pd.DataFrame) -> pd.DataFrame:
 
     CAsT 2021 is judged by document, and its systems name passages: the document's id, a hyphen and
     the passage's number. An id without a number is a document's.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "106_1", "document": ["KILT_12-2", "KILT_12-10", "KILT_7"],
-    ...     "score": [1.0, 3.0, 2.0]})
-    >>> documents_of_passages(run).values.tolist()
-    [['106_1', 'KILT_12', 3.0], ['106_1', 'KILT_7', 2.0]]
     """
     return _best(run, PASSAGE, "")
 

@@ -69,11 +69,7 @@ class PassageRerankers:
     def pairwise(
         self, run: pd.DataFrame, rewriter: str, options: Mapping[str, Any]
     ) -> pd.DataFrame:
-        """The run with its first passages in the order of the pair-wise re-ranker.
-
-        `options` say how preferences become scores, see
-        :func:`~everycell.retrieval.reranking.aggregate_preferences`.
-        """
+        """The run with its first passages in the order of the pair-wise re-ranker."""
         pairs, values = self._compared(run, rewriter)
         pairs["probability"] = self.duo.predict_proba(values)[:, 1]
         return rerank(run, aggregate_preferences(pairs, **options))

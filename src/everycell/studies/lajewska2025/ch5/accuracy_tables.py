@@ -34,10 +34,7 @@ WORDS = "TF-IDF of words, regression"
 
 
 class AccuracyTables(NamedTuple):
-    """Tables of classifiers that were trained here.
-
-    `by_training` has the published rows of each training, and is None where there are none.
-    """
+    """Tables of classifiers that were trained here."""
 
     by_training: pd.DataFrame | None
     classifiers: pd.DataFrame

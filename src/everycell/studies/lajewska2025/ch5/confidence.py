@@ -26,16 +26,7 @@ DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "
 
 
 def read_released(path: Path) -> pd.DataFrame:
-    r"""Agreement and mean confidence of each passage, as the authors counted them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "released.csv"
-    >>> _ = path.write_text("QueryPassage,Jaccard,Confidence\n\"('8_1', 'p2')\",0.5,4\n")
-    >>> read_released(path).values.tolist()
-    [['8_1', 'p2', 0.5, 4.0]]
-    """
+    """Agreement and mean confidence of each passage, as the authors counted them."""
     raw = read_table(path, ["QueryPassage", "Jaccard", "Confidence"], error=AnnotationError)
     rows = []
     for number, (name, *values) in enumerate(

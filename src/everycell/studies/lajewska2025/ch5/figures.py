@@ -10,19 +10,7 @@ from everycell.engine.render.marks import check_intervals, check_numbers
 
 
 def confidence_and_agreement(plotted: pd.DataFrame) -> Figure:
-    """Agreement on passages by the confidence of their annotators, and of each worker's passages.
-
-    Not in lajewska2025: a figure of ours, for the relation that its section 5.4.3 names.
-
-    Examples
-    --------
-    >>> marks = pd.DataFrame({"part": ["passages", "passages", "workers"], "level": [3, 4, 3.5],
-    ...     "n": [9, 30, 39], "value": [0.2, 0.4, 0.3], "low": [0.1, 0.3, 0.3],
-    ...     "high": [0.3, 0.5, 0.3]})
-    >>> left, right = confidence_and_agreement(marks).axes
-    >>> left.get_xlabel()
-    'mean confidence of the three annotators'
-    """
+    """Agreement on passages by their annotators' confidence, and by worker."""
     check_numbers(plotted, ["level", "n"])
     check_intervals(plotted)
     parts = dict(iter(plotted.groupby("part")))

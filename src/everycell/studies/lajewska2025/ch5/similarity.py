@@ -35,19 +35,7 @@ READINGS: dict[Reading, str] = {
 def sentence_pairs(
     sentences: pd.DataFrame, passages: pd.DataFrame, reading: Reading
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """What workers and experts marked in each sentence; without those that Punkt does not find.
-
-    Examples
-    --------
-    >>> rows = {"turn_id": ["8_1"], "passage_id": ["p1"]}
-    >>> sentence = pd.DataFrame(rows | {"text_id": ["p1--1"], "text": ["Ann left."],
-    ...     "spans": [((0, 3),)]})
-    >>> passage = pd.DataFrame(rows | {"text_id": ["p1"], "text": ["It rains. Ann left."],
-    ...     "spans": [((10, 13),)]})
-    >>> ((workers, experts),) = sentence_pairs(sentence, passage, "ascii")
-    >>> workers.shape, bool((workers == experts).all())
-    ((1, 9), True)
-    """
+    """What workers and experts marked in each sentence; without those that Punkt does not find."""
     of_passage = {name: rows for name, rows in passages.groupby(["turn_id", "text_id"])}
     for (turn, name), rows in sentences.groupby(["turn_id", "text_id"], sort=False):
         experts = of_passage[turn, rows["passage_id"].iloc[0]]
@@ -74,16 +62,7 @@ def sentence_pairs(
 def similarity(
     pairs: Iterable[tuple[BoolArray, BoolArray]], row: str, task_variant: str, reading: Reading
 ) -> pd.DataFrame:
-    """Means over texts of precision, recall and F1 for each aggregation, a row per number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> same = np.array([[True, False]] * 2)
-    >>> result = similarity([(same, same)], "MTurk master", "Paragraph-based", "ascii")
-    >>> result.loc[result["part"] == "f1", "value"].tolist()
-    [1.0, 1.0, 1.0]
-    """
+    """Means over texts of precision, recall and F1 for each aggregation, a row per number."""
     pairs = list(pairs)
     rows = [("", "texts", len(pairs))]
     for how in AGGREGATIONS:

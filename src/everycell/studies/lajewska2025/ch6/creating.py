@@ -31,15 +31,7 @@ IN_COMMON_DECIMALS = {
 def create_topic_nuggets(
     passages: pd.DataFrame, ask: Ask, prompts: Mapping[str, Template]
 ) -> pd.DataFrame:
-    """Facts from the passages of each topic, with their importance.
-
-    Examples
-    --------
-    >>> passages = pd.DataFrame({"topic": ["1"], "question": ["Owls?"], "text": ["They eat mice."]})
-    >>> replies = iter([["- Owls eat mice"], ["1: vital"]])
-    >>> create_topic_nuggets(passages, lambda prompts: next(replies), {}).values.tolist()
-    [['1', 1, 'Owls eat mice', 'vital']]
-    """
+    """Facts from the passages of each topic, with their importance."""
     topics = [
         (str(topic), rows["question"].iloc[0], rows["text"].tolist())
         for topic, rows in passages.groupby("topic", sort=False)
@@ -92,15 +84,7 @@ def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared_facts(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
-    """How far created facts are those that a judge of the thesis made for the same topics.
-
-    Examples
-    --------
-    >>> created = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sail"]})
-    >>> released = pd.DataFrame({"topic": ["1", "2"], "text": ["owls eat mice", "ships sink"]})
-    >>> shared_facts(created, released)["found"], shared_facts(created, released)["found by chance"]
-    (1.0, 0.0)
-    """
+    """How far created facts are those that a judge of the thesis made for the same topics."""
     mine, theirs = (
         {str(topic): list(texts) for topic, texts in frame.groupby("topic", sort=False)["text"]}
         for frame in (created, released)

@@ -31,18 +31,7 @@ def detect_spans(
     template: Template,
     ask: Callable[[Sequence[tuple[Message, ...]]], Sequence[str]],
 ) -> DetectedSpans:
-    """Ask for the nuggets of all passages; of one without text nobody is asked.
-
-    Examples
-    --------
-    >>> from everycell.language_models.templates import read_template
-    >>> from everycell.rag.grounded.detection import SLOTS, TEMPLATE
-    >>> rows = pd.DataFrame([{"input": "relevant", "topic": "1", "question": "Who?",
-    ...     "passage_id": "p", "text": "An owl."}])
-    >>> template = read_template(TEMPLATE, SLOTS, last="passage")
-    >>> detect_spans(rows, template, lambda prompts: ["An <IN>owl</IN> or <IN>fox</IN>."])
-    DetectedSpans(spans={('relevant', '1', 'p'): ((3, 6),)}, marked=2, strays=1, unmarked=0)
-    """
+    """Ask for the nuggets of all passages; of one without text nobody is asked."""
     rows = list(passages.itertuples(index=False))
     with_text = [row for row in rows if row.text.strip()]
     answers = ask([detection_prompt(template, row.question, row.text) for row in with_text])

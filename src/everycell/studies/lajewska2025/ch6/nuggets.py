@@ -29,10 +29,7 @@ TEST_DECIMALS = {
 def name_scores(
     labels: NuggetLabels, nuggets: pd.DataFrame, measure: str = "V_strict"
 ) -> pd.DataFrame:
-    """Score of each response by each judge, with judges and systems named and ordered as printed.
-
-    `nuggets` are those of `labels`, perhaps with other labels of importance.
-    """
+    """Score of each response by each judge, with the published names of judges and systems."""
     unknown = set(labels.responses["run"]) - set(NAMES)
     if unknown:
         raise ValueError(

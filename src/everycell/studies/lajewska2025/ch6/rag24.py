@@ -103,10 +103,7 @@ def _of_all(responses: Sequence[Response], topics: Mapping[str, str]) -> list[Re
 def _within(
     writer: Writer, own: Sequence[Facets], questions: Mapping[str, str], limit: int | None
 ) -> list[Response]:
-    """Sentences on the clusters in their order, while a response has room for them.
-
-    Clusters are summarised in rounds, so that none is asked for that has no room in sight.
-    """
+    """Sentences on the clusters in their order, while a response has room for them."""
     sentences: dict[str, list[Sentence]] = {topic_facets.topic: [] for topic_facets in own}
     open_ = list(own)
     done = 0
@@ -146,14 +143,7 @@ def _cut(sentences: Sequence[Sentence], limit: int | None) -> tuple[Sentence, ..
 
 
 def to_judge(responses: pd.DataFrame, questions: Mapping[str, str]) -> pd.DataFrame:
-    """Whole responses with columns `run`, `topic`, `question` and `text`, as the released ones.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"system": "a", "topic": "1", "sentence": [1, 2], "text": ["A.", "B."]})
-    >>> to_judge(rows, {"1": "why?"}).to_dict("records")
-    [{'run': 'a', 'topic': '1', 'text': 'A. B.', 'question': 'why?'}]
-    """
+    """Whole responses with columns `run`, `topic`, `question` and `text`, as the released ones."""
     ordered = responses.sort_values("sentence", kind="stable")
     texts = ordered.groupby(["system", "topic"], sort=False, as_index=False)["text"].agg(" ".join)
     texts = texts.rename(columns={"system": "run"})

@@ -144,8 +144,6 @@ def nearest_sentences(
 ) -> Response:
     """The one-step baseline of who writes nothing: the sentences nearest to the question.
 
-    They come from no nugget.
-
     Examples
     --------
     >>> nearest_sentences("1", ["Ships.", "Owls eat.", "Owls eat."], [0.1, 0.9, 0.9], limit=2).text

@@ -24,11 +24,6 @@ def f_of_votes(first: int, second: int) -> float:
 
     `scipy.stats.f_oneway` gives the same, and takes a second to import, which each page would wait
     for. Here the two groups have one sum of squares.
-
-    Examples
-    --------
-    >>> f_of_votes(30, 10)
-    26.0
     """
     if not first or not second:
         return math.inf

@@ -46,14 +46,7 @@ def _memberships(text: str, width: int, where: str) -> list[float]:
 def read_targets(
     targets: pd.DataFrame, divergences: Mapping[str, Divergence]
 ) -> dict[str, AttributeSet]:
-    """Attribute sets from a tidy table of targets.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"attribute_set": "GENDER", "group": [1, 2], "value": [0.5, 0.5]})
-    >>> read_targets(table, {"GENDER": "JSD"})
-    {'GENDER': AttributeSet(target=(0.5, 0.5), divergence='JSD')}
-    """
+    """Attribute sets from a tidy table of targets."""
     sets = {}
     for name, divergence in divergences.items():
         shares = targets.loc[targets["attribute_set"] == name].sort_values("group")["value"]
@@ -71,19 +64,7 @@ def annotated_entities(
     gains: Mapping[str, float],
     attribute_sets: Mapping[str, AttributeSet],
 ) -> pd.DataFrame:
-    """Entities of annotated conversations, one row per entity.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame(
-    ...     [["level", "L1"], ["wc", "560"], ["ratings", "0;0;1/2;1/2"]],
-    ...     columns=["metric", "value"])
-    >>> cells = cells.assign(system="Google", turn="S2", order="4", entity="Interstellar")
-    >>> sets = {"RATINGS": AttributeSet((0.25,) * 4, "RNOD")}
-    >>> result = annotated_entities(cells, {"L0": 0, "L1": 0.5}, sets).iloc[0]
-    >>> result["gain"], result["RATINGS"]
-    (np.float64(0.5), [0.0, 0.0, 0.5, 0.5])
-    """
+    """Entities of annotated conversations, one row per entity."""
     keys = ["system", "turn", "order", "entity"]
     metrics = ["level", "wc", *(name.lower() for name in attribute_sets)]
     wide = (
@@ -123,15 +104,7 @@ def annotated_entities(
 
 
 def relevance_cells(entities: pd.DataFrame, budget: int = READING_BUDGET) -> pd.DataFrame:
-    """Discounted gain of each relevant entity, and relevance R of each conversation.
-
-    Examples
-    --------
-    >>> films = pd.DataFrame({"system": "A", "entity": ["Tenet", "Looper"],
-    ...                       "word_count": [1, 626], "gain": [1.0, 0.0]})
-    >>> relevance_cells(films, budget=1249)["value"].tolist()
-    [1.0, 1.0, 1.0, 0.0016]
-    """
+    """Discounted gain of each relevant entity, and relevance R of each conversation."""
     cells: list[tuple[str, str, str, float]] = []
     for system, part in entities.groupby("system", sort=False):
         relevant = part[part["gain"] > 0]
@@ -153,16 +126,7 @@ def fairness_cells(
     attribute_sets: Mapping[str, AttributeSet],
     method: Method = "independent",
 ) -> pd.DataFrame:
-    """Similarity of each turn to the targets, and group fairness GF of each conversation.
-
-    Examples
-    --------
-    >>> films = pd.DataFrame({"system": "A", "turn": ["S1", "S1"], "gain": [1.0, 0.5],
-    ...                       "GENDER": [[1, 0], [0, 1]]})
-    >>> fairness_cells(films, {"GENDER": AttributeSet((0.5, 0.5), "JSD")}).values.tolist()
-    [['A', 'S1', 'GENDER group 1', 0.5], ['A', 'S1', 'GENDER group 2', 0.5],
-     ['A', 'S1', 'GENDER (JSD)', 1.0], ['A', 'GF', 'GENDER (JSD)', 1.0]]
-    """
+    """Similarity of each turn to the targets, and group fairness GF of each conversation."""
     cells: list[tuple[str, str, str, float]] = []
     for system, part in entities.groupby("system", sort=False):
         for name, groups in attribute_sets.items():
