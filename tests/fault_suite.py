@@ -1,4 +1,4 @@
-"""The fault suite: tests that do damage on purpose, and the table that a run of them writes.
+"""The fault suite: tests that inject faults, and the table that a run of them writes.
 
 A test belongs to it by `@pytest.mark.fault(KIND)`. It counts as one fault, or as many as it records
 under "times". `make test-faults` runs them and puts the table into docs/reliability.md.
@@ -15,76 +15,76 @@ import pytest
 #: Kind of fault -> what is done, and what must be true afterwards.
 FAULTS = {
     "killed_run": (
-        "SIGKILL of Snakemake or of all its jobs at moments that a seed draws",
-        "after an unlock the run goes on and ends with the bytes of an undisturbed one",
+        "SIGKILL of Snakemake or of all its jobs at random moments",
+        "after an unlock the run resumes and ends with the same bytes as an undisturbed run",
     ),
     "interrupted_run": (
-        "Ctrl-C, or a kill as soon as the first file of a result is there",
-        "no command treats unfinished files as results; a rerun makes the same bytes",
+        "Ctrl-C, or a kill as soon as the first file of a result exists",
+        "no command treats unfinished files as results; a rerun gives the same bytes",
     ),
     "orphan": (
-        "the Snakemake of a running job killed",
-        "the job ends by itself and writes nothing",
+        "Snakemake killed while a job runs",
+        "the job ends on its own and writes nothing",
     ),
     "edited_input": (
         "an input edited, replaced or removed while a job reads it",
         "the job fails and names the input; no receipt is written",
     ),
     "killed_training": (
-        "a training killed at a step, or between the files of a checkpoint",
+        "training killed at a step, or between the files of a checkpoint",
         "it resumes from the last complete checkpoint and reaches the same weights",
     ),
     "damaged_checkpoint": (
-        "a checkpoint truncated, edited or of another training",
-        "it is left out or refused by name, and never read as weights",
+        "a checkpoint truncated, edited, or from another training job",
+        "it is skipped or rejected by name, and never loaded",
     ),
     "full_disk": (
-        "no space left, a folder that cannot be written",
-        "one sentence; nothing half-written under a final name; the next run succeeds",
+        "a full disk, a folder without write permission",
+        "one error message; no partial file under a final name; the next run succeeds",
     ),
     "mirror": (
-        "a mirror with a changed byte, unreadable, incomplete or not there",
-        "the file and both hashes are named; nothing goes into the cache",
+        "a mirror that is changed by a byte, unreadable, incomplete or missing",
+        "the error names the file and both hashes; nothing enters the cache",
     ),
     "cache": (
-        "a cached file changed, read-only, a folder in its place, two processes at once",
-        "the change is found before a job reads it; one of the processes fetches",
+        "a cached file changed, read-only or replaced by a folder; two processes at once",
+        "the change is detected before a job reads the file; one of the processes downloads",
     ),
     "download": (
-        "a server with wrong, endless, cut, slow or no answers",
-        "tried again where that helps, else named; nothing is kept",
+        "a server whose responses are wrong, endless, truncated, slow or missing",
+        "retried where that helps, otherwise reported; nothing is kept",
     ),
     "archive": (
-        "archives that lead outside, hold links or devices, or are damaged",
-        "nothing is written outside the cache; the archive is named",
+        "archives that write outside their folder, contain links or devices, or are damaged",
+        "nothing is written outside the cache; the error names the archive",
     ),
     "bomb": (
-        "Parquet files of some kilobytes that unpack to gigabytes",
-        "refused by what they say of themselves, or read row by row in bounded memory",
+        "Parquet files of a few kilobytes that unpack to gigabytes",
+        "rejected from their metadata, or read row by row in bounded memory",
     ),
     "endpoint": (
-        "a language model's server that fails, hangs, breaks off or answers nonsense",
-        "tried again where that helps, else named; no answer is asked for, or paid, twice",
+        "a language model server that fails, hangs, disconnects or returns nonsense",
+        "retried where that helps, otherwise reported; no answer is requested, or paid for, twice",
     ),
     "receipt": (
         "receipts and results edited, moved, copied, deleted or linked",
         "`verify` names the file; no command counts a result whose table or verdicts changed",
     ),
     "users_file": (
-        "damaged files of users: wrong types, encodings, columns, values, bombs",
-        "one sentence that names the file and the row; no traceback",
+        "damaged user files: wrong types, encodings, columns or values, bombs",
+        "the error names the file and the row; no traceback",
     ),
     "configuration": (
-        "settings and cards with wrong keys, values or syntax",
-        "the run does not start; the key and what is allowed are named",
+        "settings and records with wrong keys, values or syntax",
+        "the run does not start; the error names the key and the allowed values",
     ),
     "clock": (
         "a clock that jumps by a day between two runs",
-        "results made since hold; a rerun ends and then has nothing to do",
+        "later results stay valid; a rerun completes, and a further run has nothing to do",
     ),
     "cluster": (
         "on Slurm: a job cancelled, a node drained, the controller restarted, memory exceeded",
-        "the run ends with the bytes of a local one, or names the job",
+        "the run gives the same bytes as a local one, or names the failed job",
     ),
 }
 
@@ -95,49 +95,51 @@ def table(outcomes: Iterable[tuple[str, int, bool]]) -> str:
     Parameters
     ----------
     outcomes
-        Kind, how many faults, and whether what must hold did, of each test.
+        Kind of fault, number of faults and success of each test.
 
     Examples
     --------
     >>> print(table([("orphan", 2, True), ("orphan", 1, False)]))
-    | What was done | Times | Survived | What must hold |
+    | Fault | Injected | Passed | Condition |
     | --- | ---: | ---: | --- |
-    | the Snakemake of a running job killed | 3 | 2 | the job ends by itself and writes nothing |
+    | Snakemake killed while a job runs | 3 | 2 | the job ends on its own and writes nothing |
     """
-    done, survived = Counter[str](), Counter[str]()
+    injected, survived = Counter[str](), Counter[str]()
     for kind, times, passed in outcomes:
-        done[kind] += times
+        injected[kind] += times
         survived[kind] += times * passed
-    lines = ["| What was done | Times | Survived | What must hold |", "| --- | ---: | ---: | --- |"]
+    lines = ["| Fault | Injected | Passed | Condition |", "| --- | ---: | ---: | --- |"]
     lines += [
-        f"| {what} | {done[kind]} | {survived[kind]} | {holds} |"
+        f"| {what} | {injected[kind]} | {survived[kind]} | {holds} |"
         for kind, (what, holds) in FAULTS.items()
-        if done[kind]
+        if injected[kind]
     ]
     return "\n".join(lines)
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
-    """Note the kind of fault of each test for its report."""
+    """Record each test's kind of fault in its report."""
     for item in items:
         marker = item.get_closest_marker("fault")
         if marker is None:
             continue
         (kind,) = marker.args
         if kind not in FAULTS:
-            raise pytest.UsageError(f"{item.nodeid}: {kind!r} is no kind of fault; add it.")
+            raise pytest.UsageError(f"{item.nodeid}: {kind!r} is not a kind of fault; add it.")
         item.user_properties.append(("fault", kind))
 
 
 def outcomes(reporter: pytest.TerminalReporter) -> list[tuple[str, int, bool]]:
     """Kind, number of faults and success of each test that ran."""
-    found = []
+    counts = []
     for outcome in ("passed", "failed", "error"):
         for report in reporter.getreports(outcome):
-            noted = dict(report.user_properties)
-            if "fault" in noted and (report.when == "call" or outcome == "error"):
-                found.append((noted["fault"], int(noted.get("times", 1)), outcome == "passed"))
-    return found
+            properties = dict(report.user_properties)
+            if "fault" in properties and (report.when == "call" or outcome == "error"):
+                counts.append(
+                    (properties["fault"], int(properties.get("times", 1)), outcome == "passed")
+                )
+    return counts
 
 
 BEGIN, END = "<!-- begin: written by make test-faults -->", "<!-- end -->"
