@@ -118,9 +118,9 @@ def latex_table(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str)
     depth = laid.index.nlevels
     body = ""
     for columns, turned in _column_parts(laid.columns, widths[:depth], widths[depth:]):
-        chosen = [*range(depth), *(depth + column for column in columns)]
+        positions = [*range(depth), *(depth + column for column in columns)]
         height, width = (_LINE, _PAGE) if turned else (_PAGE, _LINE)
-        scale = min(1, width / sum(widths[column] for column in chosen))
+        scale = min(1, width / sum(widths[column] for column in positions))
         # A title takes about three lines, which are not scaled.
         space = (height - 50) / (_LINE_HEIGHT * scale) - 2 * laid.columns.nlevels
         part = laid.iloc[:, columns]
