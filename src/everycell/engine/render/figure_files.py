@@ -52,7 +52,7 @@ STYLE: dict[str, object] = {
     # Without a salt the ids of an SVG are random.
     "svg.hashsalt": "everycell",
 }
-_METADATA: Mapping[str, dict[str, None]] = {
+METADATA: Mapping[str, dict[str, None]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
@@ -81,7 +81,7 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi)."""
     files = []
     with style():
-        for kind, metadata in _METADATA.items():
+        for kind, metadata in METADATA.items():
             buffer = io.BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata)
             if kind == "svg":

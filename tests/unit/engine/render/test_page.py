@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,12 +16,14 @@ from page import toys
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.published_cells import CardError
+from everycell.engine.registry import load_registry
+from everycell.engine.render.page.deviations import deviation as deviation_of
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
 from everycell.engine.render.page.tables import companion_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
-from everycell.engine.reports import OTHERWISE, PLACES, Report
+from everycell.engine.reports import OTHERWISE, PLACES, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[4] / "published"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -67,7 +70,7 @@ def test_the_badge_counts_numbers_from_data(index):
     text = index.with_name("badge.svg").read_text()
     cells = pd.read_csv(index.with_name("cells.csv"))
     counted = cells.query("counts == 'yes' and kind == 'number' and origin == 'data'")
-    assert f"{(counted.verdict == 'equal').sum()} of {len(counted)} equal" in text
+    assert f"{(counted.verdict == 'equal').sum()} of {len(counted)} numbers reproduced" in text
     ElementTree.fromstring(text)
 
 
@@ -95,7 +98,11 @@ def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page
             "https://doi.org/10.1000/toys_1",
             "https://toys.example/thesis",
             "https://code.example/toys",
-        } | ({"https://arxiv.org/abs/2601.00001"} if path == page.resolve() else set())
+        } | (
+            {"https://arxiv.org/abs/2601.00001", load_registry().url(toys.RELEASED)}
+            if path == page.resolve()
+            else set()
+        )
         inside = {*outline.values("href"), *outline.values("src")} - outside
         assert not [link for link in inside if "//" in link]
         for link in inside - {"data:,"}:
@@ -114,6 +121,32 @@ def test_same_results_same_bytes(index, page, tmp_path):
     for path in (index, page, *data):
         other = again.parent / path.relative_to(index.parent)
         assert other.read_bytes() == path.read_bytes()
+
+
+def test_the_deviation_plot_has_a_point_for_each_compared_number(index, page):
+    figure = re.search(r'<figure class="deviations">.*?</figure>', page.read_text(), re.DOTALL)[0]
+    points = re.findall(r'id="deviations-(\w+)">(.*?)</g>\s*</g>', figure, re.DOTALL)
+    drawn = Counter({verdict: marks.count("<use") for verdict, marks in points})
+    cells = pd.read_csv(index.with_name("cells.csv"), dtype=str).query("counts == 'yes'")
+    assert drawn == Counter(cells.loc[cells["difference"].notna(), "verdict"]) and len(drawn) > 1
+    assert f"of {drawn.total()} reproduced numbers lie" in figure and "aria-label=" in figure
+
+
+@pytest.mark.parametrize(
+    ("published", "reproduced", "tolerance", "deviation"),
+    [
+        ("0.45", 0.452, None, 0.2),
+        ("1e-2", 0.03, None, 2),
+        ("0.45", 0.47, 0.04, 0.5),
+        # A tolerance below the last digit does not count.
+        ("0.45", 0.44, 0.001, -1),
+        ("0.45", "bm25", None, None),
+    ],
+)
+def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tolerance, deviation):
+    cell = JudgedCell(key={"row": "a"}, printed=published, rebuilt=reproduced, verdict="close",
+                      why=None, tolerance=tolerance)  # fmt: skip
+    assert deviation_of(cell) == deviation
 
 
 def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
@@ -286,13 +319,13 @@ def test_what_does_not_stand_comes_first(index, page):
     top = index.read_text().split('<h2 id="chapters-title"')[0]
     assert "Differences and contradicted claims" in top
     shown = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
-    assert "b / x / MAP: published 0.250, reproduced 0.210 ✗" in shown
-    assert "c / y / size: published 8, reproduced 9 ↮" in shown
-    assert "! 1 cell different, explained (1 in print)" in shown
+    assert "b / x / MAP: published 0.250, reproduced 0.210" in shown
+    assert "c / y / size: published 8, reproduced 9" in shown
+    assert "! 1 value different, explained (1 in print)" in shown
     assert "error in print" in shown and "b / y / MAP: published 0.4, reproduced 0.100" in shown
     assert "figure_9.csv: changed since it was made." in shown
     # Its claims count where it was reproduced.
-    assert "surrogate data “made-up runs”" not in shown
+    assert "surrogate data (made-up runs)" not in shown
     assert "Receipt does not verify" in page.read_text()
 
 
@@ -307,7 +340,9 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
               for one in released.report.conclusions]  # fmt: skip
     full = toys.report(released.artefact, "full", "rebuilt", cells=cells, conclusions=claims)
     (results / "full/toy2026").mkdir(parents=True)
-    (results / "full/toy2026/table_1.receipt.json").write_text('{"execution": {"seconds": 1}}')
+    (results / "full/toy2026/table_1.receipt.json").write_text(
+        '{"inputs": [], "execution": {"seconds": 1}}'
+    )
     found = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
              else toy for toy in found]  # fmt: skip
     model = build_model(load_papers(tmp_path / "published"), found, results)
@@ -317,7 +352,7 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     [group] = model["falls"]["cells"]["differs"][0]["groups"]
     assert group["cells"][0]["rebuilt"] == "0.220"
     # Undecided where it was released, and failing in full.
-    assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0}
+    assert model["conclusions"] == {"holds": 0, "fails": 1, "undecided": 0, "varies": 0}
     assert [claim["tier"] for claim in model["falls"]["claims"]["rebuilt"]] == ["full"]
 
 
@@ -329,7 +364,7 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
                         tmp_path / "results2")  # fmt: skip
     one = model["papers"][0]["chapters"][0]["artefacts"][0]
     assert one["state"] == "stand_in" and one["tables"] == []
-    assert one["counts"] == {"not_run": len(toys.CELLS)} and one["outcomes"] == []
+    assert one["counts"] == {"stand_in": len(toys.CELLS)} and one["outcomes"] == []
     assert [claim["stand_in"] for claim in model["falls"]["claims"]["stand_in"]] == ["made-up runs"]
 
 
@@ -375,7 +410,7 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
         found[-1] = toys.Toy(artefact, tier, toys.report(artefact, tier, "rebuilt", cells=cells))
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
-        receipt.write_text('{"execution": {"seconds": 1}}')
+        receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
     index = write_page(tmp_path / "index.html", found, papers)
     # What is read first is small, and so is each page of a chapter.
     assert index.stat().st_size < 1_400_000

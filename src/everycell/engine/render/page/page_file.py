@@ -15,6 +15,7 @@ from everycell.engine.artefacts import Paper, load_papers
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.page.cells_file import data_files
+from everycell.engine.render.page.deviations import deviation_plot
 from everycell.engine.render.page.difference_tables import difference_files
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.vocabulary import Found
@@ -57,6 +58,7 @@ def pages_of(
                 "meaning": model["meaning"],
                 "paper": paper,
                 "chapter": chapter,
+                "deviations": deviation_plot(chapter),
                 "before": before,
                 "after": after,
             },
