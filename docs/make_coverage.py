@@ -21,7 +21,7 @@ from everycell.engine.counting import (
     as_query,
     claim_lines,
     count_chapters,
-    describe_verdicts,
+    headline,
     headlines,
     total,
 )
@@ -99,9 +99,9 @@ def _cell(
 def summary(chapters: Mapping[tuple[str, str], Counts]) -> str:
     """A list for all papers: numbers from data first, then the other kinds, then claims."""
     whole = total(chapters.values())
-    lines = [f"- {whole.published:,} published cells"]
+    lines = [f"- {whole.published:,} published values"]
     lines += [
-        f"- {verdicts.total():,} {name}: {describe_verdicts(verdicts)}"
+        f"{'    ' * name.startswith('of them')}- {headline(name, verdicts)}"
         for name, verdicts in headlines(whole).items()
     ]
     lines[1] = f"- **{lines[1][2:]}**"

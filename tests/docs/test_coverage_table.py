@@ -17,7 +17,7 @@ from everycell.engine.counting import (
     UNTESTABLE,
     claim_lines,
     count_chapters,
-    describe_verdicts,
+    headline,
     headlines,
     total,
 )
@@ -102,18 +102,15 @@ def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expecte
     check_filters(whole, pages, tmp_path)
     text = " ".join(re.sub("<[^>]*>", "", unescape(pages["index.html"].decode())).split())
     verdicts, fails = whole.verdicts(), whole.outcomes("data", "published inputs")["fails"]
-    shown = [
-        f"{one.total():,} {name}: {describe_verdicts(one)}"
-        for name, one in headlines(whole).items()
-    ]
+    shown = [headline(name, one) for name, one in headlines(whole).items()]
     shown += [f"Claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
     shown += [f"Claims not run: {whole.claims[NOT_RUN]}"]
     shown += [f"Claims not testable here: {whole.untestable}"]
-    shown += [f"{whole.published:,} published cells", f"({fails} on reproduced values, "]
-    shown += [f"✗ {verdicts['differs']} cells different, cause unknown"]
+    shown += [f"{whole.published:,} published values", f"({fails} on reproduced values, "]
+    shown += [f"✗ {verdicts['differs']} values different, cause unknown"]
     assert [line for line in shown if line not in text] == []
     [explained] = re.findall(
-        r"! (\d+) cells? different, explained(?: \([^)]*\))?(?:, and (\d+) by)?", text
+        r"! (\d+) values? different, explained(?: \([^)]*\))?(?:, and (\d+) by)?", text
     )
     assert sum(int(number or 0) for number in explained) == verdicts["explained"]
 

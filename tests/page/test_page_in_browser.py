@@ -9,6 +9,7 @@ import pytest
 from page import toys
 from playwright.sync_api import expect, sync_playwright
 
+from everycell.engine.registry import load_registry
 from everycell.engine.render.page.page_file import write_page
 from everycell.engine.render.page.vocabulary import VERDICTS
 
@@ -250,8 +251,12 @@ def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
     expect(panel).to_be_hidden()
     cell.click()
     text = " ".join(panel.inner_text().split())
-    for part in ("b / x / MAP", "published 0.250", "reproduced 0.21", "different", "released"):
+    for part in ("b / x / MAP", "published 0.250", "reproduced 0.21", "different", "released",
+                 "difference -0.04", "tolerance none but rounding", "computed from data",
+                 "in the paper § 1 from p. 3", "published/table_1.csv"):  # fmt: skip
         assert part in text
+    released = panel.get_by_role("link", name="input_data.csv").get_attribute("href")
+    assert released == load_registry().url(toys.RELEASED)
     assert panel.get_by_role("link", name="hashes").get_attribute("href").endswith(".receipt.json")
     link = panel.locator("a", has_text=cell.get_attribute("id"))
     assert link.get_attribute("href") == f"{page.url}#{cell.get_attribute('id')}"
@@ -260,6 +265,15 @@ def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
     cell.focus()
     page.keyboard.press("Enter")
     expect(panel).to_be_visible()
+    page.locator("td.v.stand_in").first.click()
+    text = " ".join(panel.inner_text().split())
+    assert "published 0.301 on surrogate data 0.31234 verdict not compared" in text
+
+
+def test_the_link_of_a_cell_opens_its_panel_there(browser, url):
+    with watched(browser, f"{url}#toy2026-table_1-released-1") as page:
+        expect(page.locator("#toy2026-table_1-released-1")).to_be_in_viewport(ratio=1)
+        assert "published 0.301" in " ".join(page.locator("#cell").inner_text().split())
 
 
 def test_a_header_sorts_up_down_and_back_and_rows_keep_their_keys(page):

@@ -12,6 +12,7 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.cards import Card
+from everycell.engine.lineage import NAME, write_jobs
 from everycell.engine.render.figure_files import save_figure
 from everycell.engine.render.panels import bar_panels
 from everycell.engine.reports import PLACES, Report
@@ -76,6 +77,10 @@ untested:
   - {source: L20, claim: Ducks prefer run a., reason: There are no ducks here.}
   - {source: L9, claim: Geese prefer run b., reason: There are no geese here.}
 """
+#: The job behind the table, which reads a file that the registry of the engine has.
+RELEASED = "transparent-cis/input_data.csv"
+LINEAGE = {"rule": "runs", "outputs": ["work/toy2026/table_1.parquet"],
+           "inputs": [f"resources/{RELEASED}"], "parameters": {}, "hashes": {}}  # fmt: skip
 #: run, set, metric, printed, rebuilt, verdict, why
 CELLS = [
     ("a", "x", "MAP", "0.301", 0.30142, "equal", None),
@@ -190,8 +195,10 @@ def found(folder: Path, results: Path) -> list[Toy]:
     home = results / "released" / "toy2026"
     home.mkdir(parents=True)
     for name in ("table_1", "figure_1"):
-        receipt = {"execution": {"seconds": 1.25}}
+        inputs = [{"path": f"work/toy2026/{name}.parquet"}, {"path": f"published/{name}.csv"}]
+        receipt = {"inputs": inputs, "execution": {"seconds": 1.25}}
         (home / f"{name}.receipt.json").write_text(json.dumps(receipt))
+    write_jobs(results / NAME, [LINEAGE])
     (home / "table_1.by_length.csv").write_text(
         "length,run,metric,value,marker\nshort,a,MAP,0.123456,b&\nlong,a,MAP,0.2,\nall,a,MAP,12553.0,\n"
     )
@@ -200,7 +207,9 @@ def found(folder: Path, results: Path) -> list[Toy]:
     (standing / "table_1.csv").write_text(
         "run,set,metric,value\nz,x,MAP,0.1\nb,x,MAP,0.28351\na,x,MAP,0.31234\n"
     )
-    (standing / "table_1.receipt.json").write_text(json.dumps({"execution": {"seconds": 0.5}}))
+    (standing / "table_1.receipt.json").write_text(
+        json.dumps({"inputs": [], "execution": {"seconds": 0.5}})
+    )
     frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
     save_figure(bar_panels(frame, group="run"), home / "figure_1")
     return [

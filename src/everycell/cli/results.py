@@ -194,6 +194,6 @@ def page() -> None:
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
-    path = write_page(project.RESULTS / "index.html", results, papers)
     write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
+    path = write_page(project.RESULTS / "index.html", results, papers)
     typer.echo(f"Page: {path}")

@@ -19,6 +19,7 @@ from everycell.engine.counting import (
     claim_lines,
     count_chapters,
     describe_verdicts,
+    headline,
     headlines,
     total,
 )
@@ -50,7 +51,7 @@ def print_summary(
     overall = total(by_paper.values())
     typer.echo(f"All: {_line(overall)}")
     for name, verdicts in headlines(overall).items():
-        typer.echo(f"{verdicts.total():,} {name}: {describe_verdicts(verdicts)}.")
+        typer.echo(f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}.")
     for name, outcomes in claim_lines(overall).items():
         typer.echo(f"Claims tested on {name}: {outcomes}.")
     typer.echo(f"Claims not run: {overall.claims[NOT_RUN]}.")

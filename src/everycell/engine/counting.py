@@ -26,6 +26,8 @@ from everycell.engine.reports import (
 )
 from everycell.engine.tiers import TIERS, Tier
 
+#: Verdicts on values that were not compared.
+UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
 #: What a claim was tested on.
 BASES = ("data", "published inputs", "other cells", "surrogate data")
 #: Outcomes of a test; those that depend on the machine's training are not compared.
@@ -170,7 +172,10 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.card.tiers.values())
     verdict = "quoted" if quoted and entry is None else "not_run"
-    return [one.judged(verdict) for one in described(artefact, None)]
+    classes = [one.judged(verdict) for one in described(artefact, None)]
+    if entry and entry.report.state == "stand_in":
+        return [one._replace(origin="surrogate data") for one in classes]
+    return classes
 
 
 def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
@@ -265,33 +270,31 @@ class CellFilter(TypedDict, total=False):
     flag: str
 
 
-#: Headline lines: name -> rows of ``cells.csv`` that count.
+#: Headline lines: name -> rows of ``cells.csv`` that count. A line "of them" is part of the line
+#: above it; the others add up to all published values.
 HEADLINES: dict[str, CellFilter] = {
-    "numbers from data": {"kind": "number", "origin": "data"},
-    "of these, effectiveness measures": {
-        "kind": "number",
-        "origin": "data",
-        "flag": "effectiveness",
-    },
-    "of these, saturated p-values (published as 0.0 or 1.0)": {
+    "numbers computed from data": {"kind": "number", "origin": "data"},
+    "of them effectiveness measures": {"kind": "number", "origin": "data", "flag": "effectiveness"},
+    "of them saturated p-values (published as 0.0 or 1.0)": {
         "kind": "number",
         "origin": "data",
         "flag": "saturated",
     },
-    "numbers from published inputs": {"kind": "number", "origin": "published inputs"},
-    "categories from data": {"kind": "category", "origin": "data"},
-    "categories from published inputs": {"kind": "category", "origin": "published inputs"},
-    "identifiers from data": {"kind": "identifier", "origin": "data"},
-    "numbers and categories from other cells": {"origin": "other cells"},
-    "cells that are inputs or from other work": {"origin": "quoted"},
-    "cells without a run": {"origin": "none"},
+    "numbers computed from published inputs": {"kind": "number", "origin": "published inputs"},
+    "categories computed from data": {"kind": "category", "origin": "data"},
+    "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
+    "identifiers computed from data": {"kind": "identifier", "origin": "data"},
+    "values derived from other published values": {"origin": "other cells"},
+    "settings and values of other work, quoted and not compared": {"origin": "quoted"},
+    "values in tables run on surrogate data, not compared": {"origin": "surrogate data"},
+    "values not run": {"origin": "none"},
 }
 
 
 #: The same for claims and ``claims.csv``.
 CLAIM_LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "reproduced values": {"basis": ("data", "published inputs")},
-    "other published cells": {"basis": ("other cells",)},
+    "published values alone": {"basis": ("other cells",)},
     "surrogate data": {"basis": ("surrogate data",)},
 }
 
@@ -300,6 +303,13 @@ def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
     """Headline lines with their verdicts; lines without a cell are left out."""
     lines = {name: counts.verdicts(**where) for name, where in HEADLINES.items()}
     return {name: verdicts for name, verdicts in lines.items() if verdicts.total()}
+
+
+def headline(name: str, verdicts: Mapping[Verdict, int]) -> str:
+    """A headline line in words; the name of a line without comparisons says all."""
+    line = f"{sum(verdicts.values()):,} {name}"
+    compared = any(number for verdict, number in verdicts.items() if verdict not in UNCOMPARED)
+    return f"{line}: {describe_verdicts(verdicts)}" if compared else line
 
 
 def claim_lines(counts: Counts) -> dict[str, str]:

@@ -27,7 +27,7 @@ Verdict = Literal[
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 CellKind = Literal["number", "category", "identifier", "check"]
-CellOrigin = Literal["data", "published inputs", "other cells", "quoted", "none"]
+CellOrigin = Literal["data", "published inputs", "other cells", "quoted", "surrogate data", "none"]
 CellFlag = Literal["effectiveness", "saturated"]
 #: Verdict, as a reader sees it.
 VERDICT_NAMES: dict[Verdict, str] = {

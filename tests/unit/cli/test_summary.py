@@ -5,7 +5,7 @@ from unit.toy_papers import CARD, CELLS, write_paper
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.cards import Derived
-from everycell.engine.counting import Counts, count_chapters, describe_verdicts, headlines
+from everycell.engine.counting import Counts, count_chapters, headline, headlines
 from everycell.engine.results import Result
 from everycell.engine.verdicts import NO_AUDITS, report
 
@@ -60,14 +60,16 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
     total = Counts()
     for _ in range(2):
         total += count_chapters(papers, found)["toy", "1"]
-    assert {name: describe_verdicts(verdicts) for name, verdicts in headlines(total).items()} == {
-        "numbers from data": "6 equal, 2 different"
-    }
+    assert [headline(*line) for line in headlines(total).items()] == [
+        "8 numbers computed from data: 6 equal, 2 different"
+    ]
     assert headlines(Counts()) == {}
     # Cells without a run have their line too, so that the lines add up to all published cells.
-    assert headlines(count_chapters(papers, [])["toy", "1"]) == {
-        "cells without a run": {"not_run": 4}
-    }
+    for entries, where in ([], ""), (toy(tmp_path / "2", "embedded")[1], " in tables run on"):
+        [(name, verdicts)] = headlines(count_chapters(papers, entries)["toy", "1"]).items()
+        assert verdicts == {"not_run": 4} and headline(name, verdicts).startswith(
+            f"4 values{where}"
+        )
 
 
 def test_kinds_and_origins_are_declared_and_a_check_is_no_cell(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.engine.counting import describe_verdicts
+from everycell.engine.render.page.failures import common_cause
 from everycell.engine.render.tables.latex import escape_tex, latex_document, latex_table
 from everycell.engine.render.tables.markdown import escape_markdown, table_as_markdown
 from everycell.engine.reports import VERDICT_NAMES
@@ -59,9 +60,8 @@ def _tables(
 
 def _row(cell: Mapping[str, Any], tolerances: Any, notes: dict[str, int]) -> dict[str, str]:
     judged = cell["judged"]
-    why = judged.why or ""
-    # The spread of each cell stands in the table of seeds; here its cause is told once.
-    cause = next((one.because for one in tolerances if why.endswith(one.because)), why)
+    # The spread of each cell stands in the table of seeds; here its cause is given once.
+    cause = common_cause(judged.why, tolerances)
     numbers = (judged.difference, judged.tolerance)
     difference, tolerance = ("" if number is None else f"{number:.4g}" for number in numbers)
     note = f" ({notes.setdefault(cause, len(notes) + 1)})" if cause else ""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from everycell.engine.cards import RUNNABLE
+from everycell.engine.cards import RUNNABLE, Tolerance
 from everycell.engine.reports import PLACES
+
+
+def common_cause(why: str | None, tolerances: Iterable[Tolerance]) -> str:
+    """Cause that cells of a table share; the spread of each cell is with the cell."""
+    why = why or ""
+    return next((one.because for one in tolerances if why.endswith(one.because)), why)
 
 
 def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -32,7 +38,8 @@ def failures_of(artefacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 explained.add(cell["why"])
                 name = "copy" if cell["source"] == "copy" else cell["verdict"]
                 by_reason = reasons.setdefault(name, {})
-                by_reason.setdefault((cell["source"], cell["why"]), []).append(cell)
+                why = common_cause(cell["why"], one["card"].tolerances)
+                by_reason.setdefault((cell["source"], why), []).append(cell)
             for name, by_reason in reasons.items():
                 groups = [
                     {"place": source, "finding": why, "cells": group}

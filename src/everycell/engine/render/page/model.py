@@ -16,14 +16,17 @@ from everycell.engine.counting import (
     Counts,
     claim_lines,
     count_chapters,
-    describe_verdicts,
+    headline,
     headlines,
     total,
 )
+from everycell.engine.lineage import JobRecord, read_lineage
 from everycell.engine.publications import Origin, read_publication
 from everycell.engine.published_cells import CardError
+from everycell.engine.registry import load_registry
 from everycell.engine.render.page.evidence import bibtex, links_of
 from everycell.engine.render.page.failures import failures_of
+from everycell.engine.render.page.input_files import input_files
 from everycell.engine.render.page.tables import (
     companion_table,
     printed_table,
@@ -32,6 +35,7 @@ from everycell.engine.render.page.tables import (
 )
 from everycell.engine.render.page.vocabulary import (
     FORMS,
+    GROUPS,
     OUTCOMES,
     VERDICTS,
     Found,
@@ -60,6 +64,7 @@ def build_model(
     for entry in results:
         entries.setdefault(entry.artefact.id, []).append(entry)
     counted = count_chapters(papers, [one for of_one in entries.values() for one in of_one])
+    jobs = read_lineage(folder)
     sections: list[dict[str, Any]] = []
     for paper in papers.values():
         artefacts = []
@@ -67,7 +72,7 @@ def build_model(
         for artefact in paper.artefacts.values():
             if artefact.id not in entries:
                 raise CardError(f"{artefact.id}: no report was given; collect it in each tier.")
-            artefacts.append(_artefact(artefact, entries[artefact.id], folder))
+            artefacts.append(_artefact(artefact, entries[artefact.id], folder, jobs))
         sections.append(
             {
                 "key": paper.key,
@@ -106,6 +111,7 @@ def build_model(
         "falls": failures_of(everything),
         "meaning": {
             "verdicts": VERDICTS,
+            "groups": GROUPS,
             "states": STATES,
             "outcomes": OUTCOMES,
             "outcome_names": OUTCOME_NAMES,
@@ -113,7 +119,7 @@ def build_model(
             "tiers": TIERS,
             "folded": _FOLDED,
         },
-        "describe_verdicts": describe_verdicts,
+        "headline": headline,
         **_summary(everything, total(counted.values())),
     }
 
@@ -157,24 +163,29 @@ def _in_order_of_text(claim: Untested) -> list[int]:
 
 
 def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
-    verdicts = counts.verdicts()
-    outcomes = counts.outcomes("data", "published inputs")
+    groups = Counter(counts.verdicts())
+    groups["stand_in"] = counts.verdicts(origin="surrogate data").total()
+    groups["not_run"] -= groups["stand_in"]
     return {
         "total": counts.artefacts,
         "states": Counter(one["state"] for one in artefacts),
         "hollow": counts.hollow,
-        "cells": {verdict: verdicts[verdict] for verdict in VERDICTS},
+        "cells": {group: groups[group] for group in GROUPS},
+        "claimed": counts.claimed,
         "headlines": headlines(counts),
         "claim_lines": claim_lines(counts),
         "not_run": counts.claims[NOT_RUN],
         "untestable": counts.untestable,
-        "conclusions": {name: outcomes[name] for name in OUTCOMES if name in outcomes},
+        "conclusions": counts.outcomes("data", "published inputs"),
+        "surrogate_conclusions": counts.outcomes("surrogate data"),
     }
 
 
-def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dict[str, Any]:
+def _artefact(
+    artefact: Artefact, entries: Sequence[Found], folder: Path, jobs: Sequence[JobRecord]
+) -> dict[str, Any]:
     entries = sorted(entries, key=lambda entry: TIERS.index(entry.tier))
-    tiers = [_tier(entry, folder) for entry in entries]
+    tiers = [_tier(entry, folder, jobs) for entry in entries]
     rebuilt = [tier for tier in tiers if tier["state"] == "rebuilt"]
     states = {tier["state"] for tier in tiers}
     state = next(state for state in STATES if state in states)
@@ -183,7 +194,7 @@ def _artefact(artefact: Artefact, entries: Sequence[Found], folder: Path) -> dic
     if rebuilt:
         counts = rebuilt[-1]["report"].verdicts
     else:
-        counts = {"quoted" if state == "quoted" else "not_run": len(artefact.cells)}
+        counts = {state if state in ("quoted", "stand_in") else "not_run": len(artefact.cells)}
     verdicts = sorted({verdict for verdict, count in counts.items() if count})
     for tier in tiers:
         own = tier["report"].verdicts if tier["state"] == "rebuilt" else {}
@@ -263,7 +274,7 @@ def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> 
     )
 
 
-def _tier(entry: Found, folder: Path) -> dict[str, Any]:
+def _tier(entry: Found, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, Any]:
     artefact, tier, report = entry.artefact, entry.tier, entry.report
     declared = artefact.card.tiers[tier]
     home = f"{tier}/{artefact.paper}"
@@ -291,6 +302,7 @@ def _tier(entry: Found, folder: Path) -> dict[str, Any]:
         "hollow": without_rebuilt_cell(artefact.card, report),
         "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
         "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
+        "inputs": input_files(receipt, jobs, load_registry()) if receipt else {},
         "seconds": receipt["execution"]["seconds"] if receipt else None,
         "downloads": _downloads(home, artefact.name, files),
         "table": f"{home}/{artefact.name}.csv",

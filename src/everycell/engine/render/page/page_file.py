@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import PackageLoader
 
 from everycell.engine.artefacts import Paper, load_papers
+from everycell.engine.counting import HEADLINES
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.page.cells_file import data_files
@@ -108,8 +109,8 @@ def _filled(template: str, scripts: Sequence[str], model: Mapping[str, Any]) -> 
 
 def _badge(model: Mapping[str, Any]) -> bytes:
     """A picture for a README: how many numbers computed from data equal the published ones."""
-    verdicts = model["headlines"].get("numbers from data", Counter())
-    label, message = "published values", f"{verdicts['equal']} of {verdicts.total()} equal"
+    verdicts = model["headlines"].get(next(iter(HEADLINES)), Counter())
+    label, message = "everycell", f"{verdicts['equal']} of {verdicts.total()} numbers reproduced"
     left, right = (12 + 7 * len(text) for text in (label, message))
     badge = html_environment("everycell.engine.render.page").get_template("badge.svg.j2")
     return badge.render(label=label, message=message, left=left, right=right).encode()

@@ -42,9 +42,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 "judged": cell,
                 "kind": cell.kind,
                 "source": cell.source,
-                "said": f"{cell.verdict_in_words}: {cell.distance_in_words}"
-                if both and cell.distance_in_words
-                else cell.verdict_in_words,
+                "said": cell.verdict_in_words,
                 "why": cell.why,
                 "distance": cell.distance_in_words if both else None,
                 "markers": _markers(cell.markers),
@@ -107,7 +105,8 @@ def stand_in_table(artefact: Artefact, path: Path) -> dict[str, Any] | None:
                 "not compared: other data",
                 "markers": f"marker on surrogate data: {marker}" if marker else None,
                 "apart": False,
-                "number": None,
+                "judged": None,
+                "number": len(cells) + 1,
             }
         )
     frame = table[keys].assign(value=pd.Series(cells, dtype=object))

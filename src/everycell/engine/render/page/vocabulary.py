@@ -14,23 +14,36 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
     "close": (
         "≈",
         "within tolerance",
-        "one unit of the last digit away, or within a tolerance with a cause",
+        "one unit of the last digit away, or within a tolerance whose cause is stated",
     ),
     "differs": ("✗", "different", "the reproduced value is different; the cause is unknown"),
     "explained": (
         "!",
         "explained",
-        "different, and an erratum says why: an error in print, a transcription error of ours, or "
-        "how the number was computed",
+        "different, and an erratum gives the cause: an error in print, a transcription error of "
+        "ours, or the way in which the number was computed",
     ),
     "consistent": (
         "↔",
         "consistent",
-        "follows from other published cells; nothing was computed from data",
+        "follows from other published values; nothing was computed from data",
     ),
-    "inconsistent": ("↮", "inconsistent", "does not follow from the published cells it rests on"),
-    "quoted": ("q", "quoted", "an input, or taken from elsewhere: not compared"),
-    "not_run": ("–", "not run", "not reproduced here; each artefact says what a run needs"),
+    "inconsistent": (
+        "↮",
+        "inconsistent",
+        "contradicts the published values from which it should follow",
+    ),
+    "quoted": ("q", "quoted", "a setting, or a value of other work: not compared"),
+    "not_run": ("–", "not run", "not computed here; each table and figure lists what a run needs"),
+}
+#: Mark, name and meaning of what became of published values: their verdicts, and surrogate data.
+GROUPS = {verdict: words for verdict, words in VERDICTS.items() if verdict != "not_run"} | {
+    "stand_in": (
+        "s",
+        "surrogate data only",
+        "the method was run on other data than the paper's, so the values are not compared",
+    ),
+    "not_run": VERDICTS["not_run"],
 }
 OUTCOMES = {"holds": "✓", "fails": "✗", "undecided": "?", "not_testable": "–"}
 #: Ending of a file -> its form, as a reader may want to have it.

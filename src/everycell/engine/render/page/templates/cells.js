@@ -42,14 +42,27 @@
     const row = cell.parentElement;
     const keys = keysOf(rows)[rows.indexOf(row)].map((key) => key.textContent);
     const name = [...keys, columnsOf(table)[[...row.querySelectorAll("td")].indexOf(cell)]].filter(Boolean);
-    const { source, tier, receipt, command } = table.dataset;
+    const { source, tier, receipt, command, on } = table.dataset;
+    const { p, r, v, d, t, o = r && "data", w } = cell.dataset;
     const link = new URL(`#${cell.id}`, location.href).href;
+    const [verdict] = [...cell.classList].slice(1);
+    const allowed = { close: "one unit of the last digit", differs: "none but rounding", explained: "none but rounding" };
+    const files = document.getElementById(`${table.dataset.id}-inputs`)?.cloneNode(true);
+    if (files) {
+      files.removeAttribute("id");
+      files.open = files.querySelectorAll("a").length < 6;
+    }
     const terms = [
-      ["published", cell.dataset.p ?? cell.firstChild.textContent],
-      ["reproduced", cell.dataset.r],
-      ["verdict", cell.dataset.v ?? cell.classList[1].replace("_", " ")],
+      ["published", p ?? (on ? "no such value" : cell.firstChild.textContent)],
+      [on ? "on surrogate data" : "reproduced", r],
+      ["verdict", on ? "not compared" : v ?? verdict.replace("_", " ")],
+      ["difference", d],
+      ["tolerance", t ?? (d && allowed[verdict])],
+      ["reason", w],
+      ["computed from", on ?? { "other cells": "other published values" }[o] ?? o],
       ["in the paper", source],
       ["tier", tier],
+      ["made from", files],
       ["receipt", receipt && element("a", { href: `../${receipt}` }, "hashes of inputs, code and settings")],
       ["command", command && [element("code", {}, command), " ", copier(command)]],
       ["link", [element("a", { href: link }, `#${cell.id}`), " ", copier(link)]],
@@ -70,6 +83,15 @@
     if (event.key === "Enter" && cell) describe(cell);
     if (event.key === "Escape") panel.hidden = true;
   });
+
+  // The permalink of a cell opens its panel; its id is given below, after the browser looked for it.
+  const follow = () => {
+    const cell = document.getElementById(location.hash.slice(1));
+    if (!cell?.matches("td.v")) return;
+    cell.scrollIntoView({ block: "center", inline: "center" });
+    cell.focus({ preventScroll: true });
+    describe(cell);
+  };
 
   // A header sorts its column by published values: up, down, and as published.
   const sortable = (table) => {
@@ -128,4 +150,6 @@
       next.focus();
     });
   }
+  addEventListener("hashchange", follow);
+  follow();
 })();

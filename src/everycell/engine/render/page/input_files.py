@@ -1,0 +1,38 @@
+"""Files behind a result, from its receipt and the jobs before it, with their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from everycell.engine.lineage import MADE, JobRecord, upstream
+from everycell.engine.registry import Registry
+from everycell.engine.registry_entries import set_of
+
+
+def input_files(
+    receipt: Mapping[str, Any], jobs: Sequence[JobRecord], registry: Registry
+) -> dict[str, list[tuple[str, str | None]]]:
+    """Data set, or where a file is -> name and address of each file that no job made.
+
+    Examples
+    --------
+    >>> from everycell.engine.registry import load_registry
+    >>> receipt = {"inputs": [{"path": "resources/transparent-cis/input_data.csv"}]}
+    >>> [(group, files)] = input_files(receipt, [], load_registry()).items()
+    >>> group, files[0][0], files[0][1].startswith("https://")
+    ('transparent-cis (licence: none stated)', 'input_data.csv', True)
+    """
+    paths = {source["path"] for source in receipt["inputs"]}
+    paths |= {path for job in upstream(jobs, paths) for path in job.inputs}
+    groups: dict[str, list[tuple[str, str | None]]] = {}
+    for path in sorted(paths):
+        if path.startswith(MADE):
+            continue
+        if key := registry.key_in(path):
+            group = f"{set_of(key)} (licence: {registry.data_set(key).licence})"
+            file = key.partition("/")[2], registry.url(key)
+        else:
+            group, file = "in this project", (path, None)
+        groups.setdefault(group, []).append(file)
+    return groups
