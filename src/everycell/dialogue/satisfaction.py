@@ -214,36 +214,7 @@ def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
 def dissatisfaction_steps(
     satisfied: int, dissatisfied: int, available: int, *, step: int = 5
 ) -> list[Step]:
-    """Number of dissatisfied samples to add for each share, from the current share on (L821).
-
-    Parameters
-    ----------
-    satisfied, dissatisfied
-        Numbers of samples in the test set; at least one in total.
-    available
-        Dissatisfied samples that can be added.
-    step
-        Percentage points from one share to the next, 1 to 50. Shares are its multiples.
-
-    Returns
-    -------
-    list of Step
-        The unchanged test set, then each reachable share with the smallest number of samples that
-        gives at least that share.
-
-    Raises
-    ------
-    ValueError
-        Negative counts, no samples, or a step that is not from 1 to 50.
-
-    Examples
-    --------
-    Main of MultiWOZ with the 524 dissatisfied counterfactuals:
-
-    >>> steps = dissatisfaction_steps(811, 40, 524)
-    >>> [(round(step.percent, 1), step.added) for step in steps][:3], steps[-1]
-    ([(4.7, 0), (5, 3), (10, 51)], Step(percent=40, added=501))
-    """
+    """Number of dissatisfied samples to add for each share, from the current share on (L821)."""
     total = satisfied + dissatisfied
     if min(satisfied, dissatisfied, available) < 0 or not total:
         raise ValueError(

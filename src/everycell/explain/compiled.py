@@ -190,14 +190,6 @@ def put_ranks(scores, last_is_first, outputs):
     Among equal scores the document that comes first is higher, or the one that comes last. No
     score is NaN. For up to some 200 documents, counting is faster than sorting: a processor
     compares several rankings with one instruction.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> result = np.empty((1, 3), dtype=np.int64)
-    >>> put_ranks(np.array([[0.5, 0.9, 0.5]]), False, result)
-    >>> result.tolist()
-    [[2, 1, 3]]
     """
     rankings, documents = scores.shape
     side_by_side = np.empty((documents, _RANKINGS))

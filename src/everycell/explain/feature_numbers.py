@@ -21,20 +21,6 @@ _RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
 def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) -> int | None:
     """Number of a model's first column in a file; None where both 0 and 1 fit it.
 
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (n, m)
-        Features of the file by their numbers from 0; 0 where a feature is left out.
-    columns
-        Number of columns of the model.
-    infos
-        Range of each column in training, as LightGBM writes it.
-
-    Raises
-    ------
-    ValueError
-        Neither fits.
-
     Examples
     --------
     >>> first_number(np.array([[0, 1.0], [0, 2.0]]), 1)

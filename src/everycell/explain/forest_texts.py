@@ -17,17 +17,7 @@ _OF_LEAVES, _MAY_LACK_LEAVES = ("leaf_value",), ("leaf_weight", "leaf_count")
 
 
 class ForestText(NamedTuple):
-    """A model that is safe for LightGBM's parser.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the features.
-    text : str
-        The parts that determine the scores and nothing else; features are named Column_0 and so on.
-    infos : tuple of str
-        Of each feature the range in training, such as "[0:1]", or "none" for a constant one.
-    """
+    """A model that is safe for LightGBM's parser."""
 
     names: list[str]
     text: str
@@ -36,22 +26,6 @@ class ForestText(NamedTuple):
 
 def sanitised_forest(text: str) -> ForestText:
     """Check a text as written by `Booster.save_model`, and rewrite it.
-
-    Parameters
-    ----------
-    text : str
-        A model with one score per document.
-
-    Returns
-    -------
-    ForestText
-
-    Raises
-    ------
-    ValueError
-        A missing or broken header, several scores, linear trees, splits by category, arrays of
-        wrong lengths, an invalid feature, child or number, or a node that is not the child of
-        exactly one node.
 
     Examples
     --------

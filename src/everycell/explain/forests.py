@@ -64,27 +64,7 @@ class Forest(NamedTuple):
     def masked_scores(
         self, documents: FloatArray, background: FloatArray, coalitions: BoolArray
     ) -> FloatArray:
-        """Scores of documents that keep some features and take the others from a background sample.
-
-        Parameters
-        ----------
-        documents : numpy.ndarray of float, shape (n, f)
-            Feature vectors.
-        background : numpy.ndarray of float, shape (b, f)
-            Samples.
-        coalitions : numpy.ndarray of bool, shape (c, f)
-            Features that keep their values.
-
-        Returns
-        -------
-        numpy.ndarray of float, shape (b, c, n)
-            As from the model's `predict`, up to rounding.
-
-        Raises
-        ------
-        ValueError
-            For a number of features that is not the model's.
-        """
+        """Scores of documents with some of their features, the others from a background sample."""
         matrix = self._checked("documents", documents)
         samples = self._checked("background", background)
         masks = self._checked("coalitions", coalitions)

@@ -17,26 +17,8 @@ class RankGame:
     The documents are n games at once. Among equal scores the document that comes first ranks
     higher.
 
-    Parameters
-    ----------
-    model : callable
-        From feature vectors, shape (m, f), to m scores.
-    documents : numpy.ndarray of float, shape (n, f)
-        Feature vectors of the list.
-    background : numpy.ndarray of float, shape (b, f)
-        Samples that replace features outside a coalition.
-
-    Notes
-    -----
     Source: heuss2025, section 4.6, after Pliatsika et al. (ShaRP, with the rank as the quantity of
     interest). Ranks are counted by numba, which a light installation does not have.
-
-    Examples
-    --------
-    >>> documents = np.array([[3.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
-    >>> game = RankGame(lambda x: x[:, 0], documents, np.array([[1.5, 0.0]]))
-    >>> game(np.array([[True, True], [False, True]])).tolist()
-    [[-1.0, -2.0, -3.0], [-2.0, -2.0, -3.0]]
     """
 
     model: Model

@@ -159,13 +159,7 @@ def negative_rank(document: int) -> ValueFunction:
 
 
 def exposures(documents: slice | list[int] = slice(None)) -> ValueFunction:
-    """Exposure of each of some documents, all if none are named; k values per ranking.
-
-    Examples
-    --------
-    >>> exposures([1])(np.array([[1, 3, 2]])).tolist()
-    [[0.5]]
-    """
+    """Exposure of each of some documents, all if none are named; k values per ranking."""
     return lambda ranks: exposure(ranks[:, documents])
 
 

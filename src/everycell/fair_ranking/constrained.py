@@ -28,27 +28,14 @@ class ConstrainedRanking(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """Upper bound on the loss of this ranking, as a share of the best utility.
-
-        Examples
-        --------
-        >>> ConstrainedRanking(np.arange(2), 0.99, 1.0).loss
-        0.010000000000000009
-        """
+        """Upper bound on the loss of this ranking, as a share of the best utility."""
         return (self.bound - self.utility) / self.bound if self.bound > 0 else 0.0
 
 
 def gains(scores: npt.ArrayLike) -> FloatArray:
     """Scores of one list scaled to (0, 1], with 0.00001 for the lowest, so that none is worthless.
 
-    Notes
-    -----
     Source: the released code of heuss2025.
-
-    Examples
-    --------
-    >>> gains([3.0, 2.0, 1.0]).round(2).tolist()
-    [1.0, 0.5, 0.0]
     """
     values = np.asarray(scores, dtype=float)
     shifted = values - values.min() + 1e-5

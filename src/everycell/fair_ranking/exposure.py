@@ -35,13 +35,7 @@ class Block(NamedTuple):
 
 
 def logarithmic_rank_weights(ranks: int) -> FloatArray:
-    """Weights 1 / log2(1 + rank) of ranks from 1.
-
-    Examples
-    --------
-    >>> logarithmic_rank_weights(3).round(3).tolist()
-    [1.0, 0.631, 0.5]
-    """
+    """Weights 1 / log2(1 + rank) of ranks from 1."""
     return 1 / np.log2(np.arange(2, ranks + 2))
 
 
@@ -114,25 +108,6 @@ def exposure_blocks(exposures: npt.ArrayLike, rank_weights: npt.ArrayLike) -> li
 
     Where the m largest exposures sum to the first m weights, no other item can be among the first
     m ranks: any matrix of probabilities splits into blocks there.
-
-    Parameters
-    ----------
-    exposures : array_like of float, shape (n,)
-        Exposures of some policy.
-    rank_weights : array_like of float, shape (k,)
-        As for :func:`fair_exposure`.
-
-    Raises
-    ------
-    ValueError
-        For exposures that no policy can have: those that do not sum to the weights, or m items with
-        more exposure than m ranks.
-
-    Examples
-    --------
-    >>> blocks = exposure_blocks([1.0, 0.5, 0.5], [1.0, 0.6, 0.4])
-    >>> [(block.items.tolist(), block.ranks.start, block.ranks.stop) for block in blocks]
-    [([0], 0, 1), ([1, 2], 1, 3)]
     """
     exposures, weights = np.asarray(exposures, dtype=float), checked_rank_weights(rank_weights)
     n, k = len(exposures), len(weights)

@@ -23,43 +23,9 @@ def moved_scores(
 ) -> FloatArray:
     """Move scores by some deviations, group by group, keeping the order within each group (PUFR).
 
-    Parameters
-    ----------
-    means : array_like of float, shape (n,)
-        Mean score of each document of one list; more is better.
-    deviations : array_like of float, shape (n,)
-        Standard deviation of each score, 0 or more.
-    groups : sequence, length n
-        Group of each document.
-    alphas : mapping
-        For each group of the list, the number of deviations by which its scores may move: above 0
-        they rise, below 0 they fall.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-        A score that rises stops at the lowest one reached by a better document of its group; a
-        score that falls stops at the highest one reached by a worse document of its group.
-
-    Raises
-    ------
-    ValueError
-        Lists of different lengths, a mean or deviation that is missing, a deviation below 0, a
-        group without alpha.
-
-    Notes
-    -----
     Source: heuss2025, Algorithm 3 and equations 3.1 to 3.4, which have two groups and one alpha,
     ``{True: alpha, False: -alpha}`` here; section 3.3.2 mentions more groups, each with its own
     alpha.
-
-    Examples
-    --------
-    The last document is neutral and so uncertain that it passes one and stops at another:
-
-    >>> neutral = [True, False, True]
-    >>> moved_scores([3.0, 2.0, 1.5], [0.1, 0.2, 9.0], neutral, {True: 1, False: -1}).tolist()
-    [3.1, 1.8, 3.1]
     """
     centres, spreads, labels = checked_scores(means, deviations, groups)
     moved = centres.copy()
@@ -198,11 +164,6 @@ def checked_scores(
     groups: Sequence[Hashable] | npt.NDArray[np.generic],
 ) -> tuple[FloatArray, FloatArray, list[Hashable]]:
     """Check the means, deviations and groups of one list: same length and no gaps.
-
-    Raises
-    ------
-    ValueError
-        As `moved_scores`.
 
     Examples
     --------

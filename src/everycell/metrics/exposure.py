@@ -82,22 +82,6 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Fl
 def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
     """Weights of ranks: the given ones, one for each rank, or those of the scheme "log".
 
-    Parameters
-    ----------
-    weights : array, shape (depth,), or None
-        0 or more, the first above 0.
-    depth
-        R.
-
-    Returns
-    -------
-    numpy.ndarray, shape (depth,)
-
-    Raises
-    ------
-    ValueError
-        A wrong number of weights, a negative or infinite weight, a first weight of 0.
-
     Examples
     --------
     >>> checked_weights([1], 2)
@@ -122,15 +106,6 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
 def total_of(array: FloatArray) -> FloatArray:
     """Sum over the last axis, which is short: many times faster than `numpy.sum` there.
 
-    Parameters
-    ----------
-    array : array, shape (..., G)
-        One group or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-
     Examples
     --------
     >>> total_of(np.array([[1.0, 2.0, 3.0]])).tolist()
@@ -141,17 +116,6 @@ def total_of(array: FloatArray) -> FloatArray:
 
 def shares_of(array: FloatArray, otherwise: float) -> FloatArray:
     """Each group's share of the sum over the groups.
-
-    Parameters
-    ----------
-    array : array, shape (..., G)
-        0 or more.
-    otherwise
-        Value of every group where the sum is 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., G)
 
     Examples
     --------
@@ -169,16 +133,6 @@ def shares_of(array: FloatArray, otherwise: float) -> FloatArray:
 def distance_of(shares: FloatArray, target: FloatArray) -> FloatArray:
     """Sum over the groups of the absolute differences to a target.
 
-    Parameters
-    ----------
-    shares : array, shape (..., G)
-    target : array, shape (G,)
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        NaN where a share is.
-
     Examples
     --------
     >>> distance_of(np.array([[0.75, 0.25]]), np.array([0.5, 0.5])).tolist()
@@ -192,33 +146,7 @@ def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> 
 
     .. math:: a_d^{G_i} = \frac{M^{G_i}(d)}{\sum_x M^{G_x}(d)}
 
-    Parameters
-    ----------
-    counts : array, shape (..., G)
-        Group terms of each group in a document; 0 or more.
-    without_terms
-        A document without group terms belongs to all groups equally ("equal", as in the thesis) or
-        to none ("none": it is then ignored in AWRF).
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., G)
-        In [0, 1]; sums to 1 over the groups, or to 0 for documents that belong to none. Only the
-        proportions matter: one "she" weighs as much as ten.
-
-    Raises
-    ------
-    ValueError
-        An unknown choice, a count below 0.
-
-    Notes
-    -----
     Source: abolghasemi2026, Eq. 4.14.
-
-    Examples
-    --------
-    >>> alignments([[3, 1], [0, 0]]).tolist(), alignments([0, 0], "none").tolist()
-    ([[0.75, 0.25], [0.5, 0.5]], [0.0, 0.0])
     """
     if without_terms not in ("equal", "none"):
         raise ValueError(f"without_terms is {without_terms!r}; choose 'equal' or 'none'.")

@@ -33,38 +33,7 @@ Background = Literal["all", "run"]
 def most_neutral(
     path: Path | str, number: int, *, tau: float = TAU, target: npt.ArrayLike | None = None
 ) -> pd.DataFrame:
-    """Find the most neutral documents of a counts file of any size, in constant memory.
-
-    Parameters
-    ----------
-    path
-        What `count_terms` wrote.
-    number
-        Number of documents to find, 1 or more.
-    tau, target
-        As for `neutrality`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows of the file as `read_counts` gives them, at most `number`. As the background of
-        `fairness_by_query` they give NFaiRR at cut-offs down to `number` the same ideal as the
-        whole file. Reading stops once this many wholly neutral documents are found.
-
-    Raises
-    ------
-    ValueError
-        Counts that `check_counts` refuses, in the rows that were read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
-    >>> frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [3, 2], "m": [0, 2]})
-    >>> frame.to_parquet(path)
-    >>> most_neutral(path, 1).index.tolist()
-    ['d2']
-    """
+    """Find the most neutral documents of a counts file of any size, in constant memory."""
     best: list[pd.DataFrame] = []
     check_parquet_size(path)
     for batch in pyarrow.dataset.dataset(path, format="parquet").to_batches():

@@ -128,27 +128,7 @@ def relevance(
 def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> FloatArray:
     """Gains in which only the first relevant mention of an entity counts.
 
-    Parameters
-    ----------
-    entities : sequence of n names
-        In the order of the conversation.
-    gains : array, shape (n,)
-        In [0, 1].
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        The gains, with 0 for each further relevant mention. A mention that is not relevant (a wrong
-        link, say) does not affect a later one that is.
-
-    Notes
-    -----
     Source: sakai2023, section 5, last observation.
-
-    Examples
-    --------
-    >>> without_duplicates(["Looper", "Tenet", "Looper", "Looper"], [0, 1, 1, 0.5]).tolist()
-    [0.0, 1.0, 1.0, 0.0]
     """
     g = checked_gains(gains)
     mentions = pd.Series(list(entities), dtype=object)

@@ -33,30 +33,11 @@ Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
 
 def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
-    r"""Lower case, then cut at blanks: the tokens of the NFaiRR authors' code.
+    """Lower case, then cut at blanks: the tokens of the NFaiRR authors' code.
 
-    Parameters
-    ----------
-    texts : sequence of n str
-
-    Returns
-    -------
-    list of n lists of str
-        Punctuation stays attached to its word, so "she," is not "she"; tabs and line ends do not
-        separate tokens, since the authors' passages have none. Several blanks in a row count as
-        one, so no token is empty. Text in a script without blanks is one token; give another
-        tokeniser for it.
-
-    Notes
-    -----
     Source: CPJKU/FairnessRetrievalResults, measurement (which expects passages that are tokenised
     already). That code keeps empty tokens, which match no term but would add to the length; NFaiRR
     does not use the length.
-
-    Examples
-    --------
-    >>> blank_tokens(["She  said: HE", "", "她是"])
-    [['she', 'said:', 'he'], [], ['她是']]
     """
     cut = (text.lower().split(" ") for text in texts)
     # Looking for an empty token is much cheaper than copying the list without it.
@@ -245,13 +226,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
 
 @contextmanager
 def parquet_errors(path: Path | str) -> Iterator[None]:
-    """Turn pyarrow's errors about a file that is not Parquet, or is damaged, into a sentence.
-
-    Raises
-    ------
-    ValueError
-        In place of pyarrow's errors, which name no file.
-    """
+    """Turn pyarrow's errors about a file that is not Parquet, or is damaged, into a sentence."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -262,32 +237,7 @@ def parquet_errors(path: Path | str) -> Iterator[None]:
 
 
 def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Check counts that were made in memory as `read_counts` checks a file.
-
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        Indexed by document id; columns ``length`` and one or more groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same frame.
-
-    Raises
-    ------
-    ValueError
-        No ``length`` or no group, a document twice, a cell that is not a number, is negative or is
-        empty, or a document with more group terms than tokens.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"length": [1], "f": [1], "m": [1]}, index=["d1"])
-    >>> check_counts(frame)
-    Traceback (most recent call last):
-    ValueError: Document 'd1' has 2 group terms and the length 1; a document is at least as long
-    as its group terms are many, so count it again.
-    """
+    """Check counts that were made in memory as `read_counts` checks a file."""
     columns = dict.fromkeys((LENGTH, *counts.columns))
     check_columns("The frame of counts", counts.columns, columns)
     groups = [column for column in columns if column != LENGTH]
@@ -332,21 +282,6 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
 def documents_with_terms(path: Path | str) -> tuple[int, int]:
     """Count the documents of a counts file, and those with a term of any group.
-
-    Parameters
-    ----------
-    path
-        What `count_terms` wrote.
-
-    Returns
-    -------
-    (int, int)
-        Documents, and documents with at least one group term.
-
-    Raises
-    ------
-    ValueError
-        A file that is not Parquet, is damaged, or has no group.
 
     Examples
     --------

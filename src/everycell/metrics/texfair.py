@@ -178,31 +178,7 @@ def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:
 
     .. math:: \max(TED) = 2 (1 - \min_i \hat{p}_{G_i})
 
-    Parameters
-    ----------
-    target : array, shape (G,), or None
-        Target share of each group, summing to 1;  None for equal shares.
-    groups
-        G, two or more.
-
-    Returns
-    -------
-    float
-        In [1, 2]: 1 for two groups with equal shares.
-
-    Raises
-    ------
-    ValueError
-        One group only, a target that is not a distribution.
-
-    Notes
-    -----
     Source: abolghasemi2026, Eq. 4.13, which states the value for two equal groups.
-
-    Examples
-    --------
-    >>> largest_divergence(None, 2), largest_divergence([0.25, 0.75], 2)
-    (1.0, 1.5)
     """
     return float(2 * (1 - checked_target(target, groups).min()))
 

@@ -56,6 +56,9 @@ NAMES: dict[str, tuple[str, str]] = {
 PACKAGES = ("explain", "fair_ranking", "metrics", "statistics")
 #: Modules of these packages that serve studies and commands.
 INTERNAL = {
+    "everycell.explain.compiled",
+    "everycell.explain.feature_numbers",
+    "everycell.explain.forest_texts",
     "everycell.fair_ranking.matchings",
     "everycell.fair_ranking.reranked_runs",
     "everycell.metrics.fairness_comparison",
@@ -63,7 +66,9 @@ INTERNAL = {
     "everycell.metrics.ranked_lists",
     "everycell.statistics.anova_frames",
     "everycell.statistics.cluster_relations",
+    "everycell.statistics.designs",
     "everycell.statistics.discrimination",
+    "everycell.statistics.fast_anova",
     "everycell.statistics.paired_summaries",
     "everycell.statistics.repeated_ratings",
     "everycell.statistics.simulation",

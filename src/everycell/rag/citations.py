@@ -280,27 +280,7 @@ def documents(citations: Sequence[Citation], k: int, *, first: int = 1) -> Cited
 
 
 def without_citations(text: str, *, k: int | None = None) -> str:
-    """Remove bracketed citations from a text, with the blank before each.
-
-    Parameters
-    ----------
-    text : str
-        An answer to compare with another text, or a document for a prompt.
-    k : int, optional
-        Documents that the answer was given. Brackets with another number that may be a year
-        (`YEARS`) are then kept, since it may be the answer. `documents` still counts it as stray.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> without_citations("Novak Djokovic [8][2], who [note] beat Andy Murray [1-3].")
-    'Novak Djokovic, who [note] beat Andy Murray.'
-    >>> without_citations("It was founded in [1246] [2].", k=10)
-    'It was founded in [1246].'
-    """
+    """Remove bracketed citations from a text, with the blank before each."""
 
     def replace(match: re.Match[str]) -> str:
         cited = _in_list(match[1], 0)
@@ -319,11 +299,6 @@ def without_citations(text: str, *, k: int | None = None) -> str:
 def may_cite(token: str) -> bool:
     """Whether a token may be part of a citation's number, so that its probability is kept.
 
-    Parameters
-    ----------
-    token : str
-        Text of a token.
-
     Examples
     --------
     >>> may_cite(" [1"), may_cite("]")
@@ -333,49 +308,12 @@ def may_cite(token: str) -> bool:
 
 
 def written_citations(citations: Sequence[Citation], text: str) -> list[Citation]:
-    """Citations whose number is written in the text: all but those inside a range.
-
-    Examples
-    --------
-    >>> said = "[1-3]"
-    >>> [found.number for found in written_citations(find_citations(said), said)]
-    [1, 3]
-    """
+    """Citations whose number is written in the text: all but those inside a range."""
     return [citation for citation in citations if text[citation.start].isnumeric()]
 
 
 def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[float]:
-    """Log-probability of each written citation: the sum over the tokens with its digits.
-
-    Parameters
-    ----------
-    answer : Answer
-        With the log-probabilities of its tokens.
-    citations
-        What `find_citations` gives for its text.
-
-    Returns
-    -------
-    list of float
-        One for each citation whose digits are in the text, in their order: numbers inside a range
-        have none and are left out. A number of two tokens gets the sum of both. A token that holds
-        more than digits counts in full, since its parts have no separate probability.
-
-    Raises
-    ------
-    NotOfferedError
-        The model gave no log-probabilities, or those of a citation were not kept, so results that
-        need them are not run.
-
-    Examples
-    --------
-    >>> from everycell.language_models.generation import Token
-    >>> pieces = (("Delft [", -0.1), ("1", -0.2), ("0", -0.3), ("]", -0.1))
-    >>> tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
-    >>> answer = Answer(text="Delft [10]", finish="stop", tokens=tokens)
-    >>> citation_logprobs(answer, find_citations(answer.text))
-    [-0.5]
-    """
+    """Log-probability of each written citation: the sum over the tokens with its digits."""
     if answer.tokens is None:
         raise NotOfferedError(
             "An answer has no log-probabilities, so its confidence is not run: ask with "

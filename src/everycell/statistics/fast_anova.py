@@ -31,25 +31,7 @@ from everycell.statistics.effect_size import eta_squared, omega_squared, partial
 
 @dataclass(frozen=True)
 class AnovaResults:
-    """ANOVA of many responses on one design.
-
-    Attributes
-    ----------
-    terms : tuple of str
-        The t terms.
-    df : numpy.ndarray, shape (t,)
-        Degrees of freedom of each term (nominal ones in the minimum-norm solution).
-    df_resid : int
-        Residual degrees of freedom, 1 or more.
-    n : int
-        Rows of the design.
-    sum_sq, f, p : numpy.ndarray, shape (t, m)
-        Sum of squares, F value and p-value of each term (row) and response (column). NaN where
-        the term has no degree of freedom, the response does not vary, or neither term nor residual
-        is more than rounding error (0/0: another term determines the response).
-    sum_sq_resid, sum_sq_total : numpy.ndarray, shape (m,)
-        Residual sum of squares, and sum of squares about the mean.
-    """
+    """ANOVA of many responses on one design."""
 
     terms: tuple[str, ...]
     df: FloatArray
@@ -87,50 +69,11 @@ class FastAnova:
     vectors, and its sum of squares for a response is the sum of the squared products with them. All
     terms of all responses then cost a few matrix products.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame, n rows
-        Only the factors are read.
-    factors, typ, interactions
-        As in :func:`anova`.
-    solution : {"minimum_norm", "supported"}
-        What type II does when cells are empty: statsmodels' answer, or the comparison of nested
-        models with the degrees of freedom that the design supports (see :func:`supported_anova`).
-        Without empty cells both are the same.
-
-    Attributes
-    ----------
-    terms : tuple of str
-        Main effects first, then pairs, and so on.
-    df : numpy.ndarray, shape (t,)
-        Degrees of freedom of each term.
-    n, rank, df_resid : int
-        Rows, rank of the design matrix, residual degrees of freedom.
-    full_rank : bool
-        Whether every term has its nominal degrees of freedom.
-
-    Raises
-    ------
-    ValueError
-        For bad factors as in :func:`anova`; for an unknown solution; for type III on a design
-        that lacks rank, where no answer is independent of the coding (that of statsmodels even
-        changes when a constant is added to the response).
-
-    Notes
-    -----
     The tests compare all types with statsmodels to 1e-9 on designs of full rank, and type II also
     on rank-deficient designs like those of the viewpoints study, except for the terms that are 0/0
     there (see the docstring of :mod:`everycell.statistics.anova`). For type I, statsmodels uses an
     unpivoted QR decomposition, in which an empty cell leaves a column of rounding noise; here such
     a term has 0 degrees of freedom and NaN.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"kind": list("aabbcc")})
-    >>> fast = FastAnova(frame, ["kind"])
-    >>> responses = np.array([[1, 2, 3, 4, 2, 4], [1, 1, 2, 2, 3, 4]]).T
-    >>> fast.fit(responses).f.round(3).tolist()
-    [[2.167, 19.0]]
     """
 
     def __init__(
@@ -192,24 +135,7 @@ class FastAnova:
         self._sums = np.repeat(np.eye(len(terms)), widths, axis=1)
 
     def fit(self, responses: npt.ArrayLike) -> AnovaResults:
-        """ANOVA of each column.
-
-        Parameters
-        ----------
-        responses : array, shape (n,) or (n, m)
-            Finite numbers; row i belongs to row i of the data.
-
-        Returns
-        -------
-        AnovaResults
-            A constant response gives NaN, so that one simulated study in which everybody answers
-            alike does not stop the others.
-
-        Raises
-        ------
-        ValueError
-            If the number of rows is not n, or a value is not finite.
-        """
+        """ANOVA of each column."""
         y = np.asarray(responses, dtype=float)
         y = y[:, None] if y.ndim == 1 else y
         if y.ndim != 2 or y.shape[0] != self.n:
