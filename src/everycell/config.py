@@ -171,5 +171,8 @@ def json_schema() -> str:
 
 
 if __name__ == "__main__":
+    from everycell.engine.record_schemas import write_schemas
+
     SCHEMA.parent.mkdir(parents=True, exist_ok=True)
     SCHEMA.write_text(json_schema(), encoding="utf-8")
+    write_schemas(SCHEMA.parent)

@@ -30,6 +30,7 @@ HEADINGS = {
     "Checks": {
         "verify": "checks:verify",
         "diff": "checks:diff",
+        "check": "records:check",
         "check-verdicts": "checks:check_verdicts",
         "doctor": "machine:doctor",
     },
@@ -61,8 +62,8 @@ GROUPS = {
         },
     ),
     "paper": (
-        "Add a paper of your own, and check its records.",
-        {"new": "paper:new", "add-data": "paper:add_data", "check": "paper:check"},
+        "Add a paper of your own.",
+        {"new": "paper:new", "add-data": "paper:add_data"},
     ),
 }
 #: A misspelled name, or one without its group, that is close to a key stands for the value.

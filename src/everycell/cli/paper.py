@@ -1,4 +1,4 @@
-"""A paper of one's own: `everycell paper new`, `add-data` and `check`."""
+"""A paper of one's own: `everycell paper new` and `add-data`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from typing import Annotated
 import typer
 
 from everycell.cli import project
-from everycell.cli.printing import echo, with_noun
 from everycell.config import read_config
-from everycell.engine.artefacts import load_paper
-from everycell.engine.card_checks import check_cards
 from everycell.engine.published_cells import CardError
 from everycell.engine.tiers import TIERS
 
 #: Line of the Snakefile above which chapters are listed.
-LAST = 'include: "workflow/rules/data.smk"\n'
+LAST = "include: FINISH\n"
 #: Description of a new paper's data, until its made-up files are replaced.
 MADE_UP = "made-up files to begin with"
 
@@ -92,8 +89,8 @@ def new(
     typer.echo(f"published/{key}/registry.yaml")
     if not _add_line(Path("Snakefile"), line, yes=yes):
         typer.echo(
-            "\nAdd this line to the Snakefile, above that of data.smk, or let `everycell paper new "
-            f"{key} --yes` add it:\n\n{line}"
+            "\nAdd this line to the Snakefile, above `include: FINISH`, or let "
+            f"`everycell paper new {key} --yes` add it:\n\n{line}"
         )
     typer.echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
     typer.echo("docs/your-own-paper.md for how to put your own files and numbers in.")
@@ -180,22 +177,3 @@ def add_data(
         )
     if not source.startswith(("http://", "https://")):
         typer.echo(f"Others need the file too: give them {cache / key} as a mirror.")
-
-
-def check(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Paper, such as smith2026.")],
-) -> None:
-    """Check a paper's records against its published values."""
-    folder = project.PUBLISHED / key
-    if not (folder / "paper.yaml").is_file():
-        raise CardError(f"There is no {folder / 'paper.yaml'}; `everycell list` names the papers.")
-    paper = load_paper(folder)
-    faults = check_cards({key: paper})
-    if key in project.rules_left_out(project.ROOT):
-        faults.append(project.left_out_sentence(key))
-    for fault in faults:
-        echo(fault)
-    if faults:
-        raise typer.Exit(1)
-    number = with_noun(len(paper.artefacts), "artefact")
-    echo(f"{key}: records and published values of {number} agree.")

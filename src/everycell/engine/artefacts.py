@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
 import pandas as pd
-import yaml
-from pydantic import ValidationError
 
 from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Untested
 from everycell.engine.published_cells import (
@@ -31,8 +29,8 @@ from everycell.engine.published_cells import (
 )
 from everycell.engine.tiers import Tier
 from everycell.engine.untrusted import text_of
-from everycell.engine.validation import describe_fault
-from everycell.engine.yaml import load_yaml, yaml_fault
+from everycell.engine.yaml import line_of
+from everycell.engine.yaml_files import read_model
 
 ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 _Content = TypeVar("_Content", bound=CardFileModel)
@@ -191,14 +189,7 @@ class Paper(CardFileModel):
 
 def read_card_file(path: Path, model: type[_Content]) -> _Content:
     """Read a YAML file of ``published/`` as its model."""
-    try:
-        return model.model_validate(load_yaml(text_of(path)))
-    except UnicodeDecodeError:
-        raise CardError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
-    except yaml.YAMLError as error:
-        raise CardError(f"{path}: is not YAML, {yaml_fault(error)}; correct that line.") from None
-    except ValidationError as error:
-        raise CardError(f"{path}: {describe_fault(model, error)}") from None
+    return read_model(path, model, CardError)
 
 
 def load_papers(folder: Path) -> dict[str, Paper]:
@@ -225,20 +216,22 @@ def load_paper(folder: Path) -> Paper:
     for chapter_file in sorted(folder.glob("ch*.yaml"), key=lambda path: _chapter_order(path)):
         chapter = read_card_file(chapter_file, ChapterFile)
         if chapter_file.name != f"ch{chapter.chapter}.yaml":
+            line = line_of(text_of(chapter_file), ["chapter"])
             raise CardError(
-                f"{chapter_file}: says it is chapter {chapter.chapter!r}; rename the file to "
-                f"ch{chapter.chapter}.yaml or correct `chapter`."
+                f"{chapter_file}, line {line}: says it is chapter {chapter.chapter!r}; rename the "
+                f"file to ch{chapter.chapter}.yaml or correct `chapter`."
             )
         chapters[chapter.chapter] = chapter.title
         untested[chapter.chapter] = chapter.untested
         for name, card in chapter.artefacts.items():
+            fault = ""
             if not ARTEFACT_ID.fullmatch(name):
-                raise CardError(
-                    f"{chapter_file}: {name!r} is not an artefact id; write table_4_8, "
-                    "figure_A_1 or text_4_4_4."
-                )
-            if name in artefacts:
-                raise CardError(f"{chapter_file}: a second card for {name}; keep one.")
+                fault = f"{name!r} is not an artefact id; write table_4_8, figure_A_1 or text_4_4_4"
+            elif name in artefacts:
+                fault = f"a second record for {name}, as in {artefacts[name].card_path}; keep one"
+            if fault:
+                line = line_of(text_of(chapter_file), ["artefacts", name])
+                raise CardError(f"{chapter_file}, line {line}: {fault}.")
             artefacts[name] = Artefact(
                 paper=folder.name, chapter=chapter.chapter, name=name, card=card, folder=folder
             )

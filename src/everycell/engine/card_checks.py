@@ -1,98 +1,150 @@
-"""Checks that cards and published cells fit each other."""
+"""Checks that records and published cells fit each other: a sentence with file and line each."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pandas as pd
 
-from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
-from everycell.engine.cards import RUNNABLE, PaperFile, table_beside
-from everycell.engine.publications import read_publication
-from everycell.engine.published_cells import CardError, decimals_shown, is_number, key_columns
+from everycell.engine.artefacts import (
+    ARTEFACT_ID,
+    Artefact,
+    Paper,
+    all_artefacts,
+    load_paper,
+    load_papers,
+    read_card_file,
+)
+from everycell.engine.cards import RUNNABLE, PaperFile
+from everycell.engine.claim_checks import (
+    Fault,
+    check_claims,
+    check_silence,
+    check_tables_beside,
+    selector_fault,
+)
+from everycell.engine.full_runs import load_full_tier
+from everycell.engine.published_cells import (
+    CardError,
+    Selector,
+    cell_lines,
+    decimals_shown,
+    is_number,
+    read_cells,
+)
+from everycell.engine.record_schemas import model_of
+from everycell.engine.registry import read_part
+from everycell.engine.registry_entries import RegistryError
 from everycell.engine.spread import SEEDS
 from everycell.engine.tolerances import is_rounded
+from everycell.engine.untrusted import text_of
+from everycell.engine.yaml import line_of
+from everycell.engine.yaml_files import read_model
 
 #: Kinds of card that an id may have, by its first word.
 _KINDS = {"table": ("table",), "figure": ("figure", "drawing"), "text": ("text",)}
 
 
-def check_cards(papers: Mapping[str, Paper]) -> list[str]:
-    """Check cards against cells; return one sentence per fault.
-
-    The faults are: ids that name a kind or (in a thesis) a chapter other than the card's; drawings
-    that some tier rebuilds; selectors that name no cell; comparisons with a missing cell; numbers
-    that cannot be parsed in a metric with declared decimals; declared metrics without cells, and
-    cells without declared decimals; more digits published than declared; labels that are not key
-    columns or that distinguish two cells; layouts that miss a key column; tolerances from seeds
-    where there are none; and cells files without a card, or cards that refer to cells without a
-    file.
-    """
+def check_paper(folder: Path) -> list[str]:
+    """Check all files of a paper, its registry included; return one sentence per fault."""
     faults: list[str] = []
-    for artefact in all_artefacts(papers):
-        faults.extend(_check_name(artefact, papers[artefact.paper]))
-        faults.extend(_check_tables_beside(artefact, papers[artefact.paper]))
+    for path in sorted(folder.glob("*.yaml")):
+        model = model_of(path)
         try:
-            faults.extend(_check_artefact(artefact))
-        except CardError as error:
-            faults.append(str(error))
-    for paper in papers.values():
-        home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
-        if home is None:
-            faults.append(f"{paper.key}: has no artefact; add a chapter file with cards.")
-            continue
-        facts = read_card_file(home / "paper.yaml", PaperFile).facts
+            if path.name == "registry.yaml":
+                read_part(path)
+            elif model is not None:
+                read_model(path, model, CardError)
+        except (CardError, RegistryError) as error:
+            faults += str(error).splitlines()
+    try:
+        return faults + check_cards({folder.name: load_paper(folder)})
+    except CardError as error:
+        faults += str(error).splitlines()
+    # Without a record of them, the published cells are checked by themselves.
+    for path in sorted(folder.glob("*.csv")):
         try:
-            read_publication(home)
+            if ARTEFACT_ID.fullmatch(path.stem):
+                read_cells(path)
         except CardError as error:
-            faults.append(str(error))
-        for path in sorted(home.glob("*.csv")):
-            if path.stem not in paper.artefacts and path.name not in facts:
-                faults.append(f"{path}: cells without a card; add {path.stem} to a chapter file.")
-        for name in facts:
-            if not (home / name).exists():
-                faults.append(f"{home / 'paper.yaml'}: `facts` names {name}, which does not exist.")
+            faults += str(error).splitlines()
+    return list(dict.fromkeys(faults))
+
+
+def check_papers(published: Path) -> list[str]:
+    """Check all papers of a folder, and what they declare of their full tiers."""
+    folders = sorted(path.parent for path in published.glob("*/paper.yaml"))
+    faults = [fault for folder in folders for fault in check_paper(folder)]
+    if not faults:
+        try:
+            load_full_tier(published, load_papers(published))
+        except CardError as error:
+            faults += str(error).splitlines()
     return faults
 
 
-def _check_name(artefact: Artefact, paper: Paper) -> Iterator[str]:
+def check_cards(papers: Mapping[str, Paper]) -> list[str]:
+    """Check records against published cells; return one sentence per fault."""
+    faults: list[str] = []
+    for artefact in all_artefacts(papers):
+        paper = papers[artefact.paper]
+        checks = (_check_name(artefact, paper), check_tables_beside(artefact, paper))
+        found = [fault for check in checks for fault in check]
+        try:
+            found += _check_artefact(artefact)
+        except CardError as error:
+            faults += str(error).splitlines()
+        for keys, sentence in found:
+            if isinstance(keys, int):
+                line = cell_lines(artefact.cells_path)[keys]
+                faults.append(f"{artefact.cells_path}, line {line}: {sentence}")
+            else:
+                line = line_of(text_of(artefact.card_path), ["artefacts", artefact.name, *keys])
+                faults.append(f"{artefact.card_path}, line {line} ({artefact.name}): {sentence}")
+    for paper in papers.values():
+        home = next(iter(paper.artefacts.values())).folder if paper.artefacts else None
+        if home is None:
+            faults.append(f"{paper.key}: has no artefact; add a chapter file with records.")
+            continue
+        facts = read_card_file(home / "paper.yaml", PaperFile).facts
+        for path in sorted(home.glob("*.csv")):
+            if path.stem not in paper.artefacts and path.name not in facts:
+                faults.append(f"{path}: has no record; add {path.stem} to a chapter file.")
+        for number, name in enumerate(facts):
+            if not (home / name).exists():
+                line = line_of(text_of(home / "paper.yaml"), ["facts", number])
+                faults.append(
+                    f"{home / 'paper.yaml'}, line {line}: `facts` names {name}, which does not "
+                    "exist."
+                )
+    return faults
+
+
+def _check_name(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
     prefix, chapter = artefact.name.split("_")[:2]
     if artefact.card.kind not in _KINDS[prefix]:
         yield (
-            f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}; an id with "
-            f"{prefix!r} is of kind {' or '.join(_KINDS[prefix])}."
+            ("kind",),
+            f"{artefact.name} is of kind {artefact.card.kind!r}; an id with {prefix!r} is of kind "
+            f"{' or '.join(_KINDS[prefix])}.",
         )
     for tier, declared in artefact.card.tiers.items():
         if (declared.state == "drawing") != (artefact.card.kind == "drawing"):
             yield (
-                f"{artefact.card_path}: {artefact.name} is of kind {artefact.card.kind!r}, but its "
-                f"state in tier {tier} is {declared.state!r}; a drawing, and nothing else, has the "
-                "state drawing."
+                ("tiers", tier, "state"),
+                f"{artefact.name} is of kind {artefact.card.kind!r}, but its state in tier {tier} "
+                f"is {declared.state!r}; a drawing, and nothing else, has the state drawing.",
             )
     # Tables of a paper are numbered consecutively; only a thesis puts the chapter into the number.
     if paper.kind == "thesis" and chapter != artefact.chapter:
         yield (
-            f"{artefact.card_path}: {artefact.name} belongs to chapter {chapter}; move its card "
-            f"to ch{chapter}.yaml."
+            (),
+            f"{artefact.name} belongs to chapter {chapter}; move its record to ch{chapter}.yaml.",
         )
 
 
-def _check_tables_beside(artefact: Artefact, paper: Paper) -> Iterator[str]:
-    rules = [rule for tier in artefact.card.tiers.values() for rule in tier.speaks_if]
-    for entry in (*artefact.card.conclusions, *rules):
-        for name in sorted({part.beside for part in entry.holds_if if part.beside is not None}):
-            owner, suffix = table_beside(name)
-            card = paper.artefacts[owner].card if owner in paper.artefacts else None
-            card = card if owner else artefact.card
-            if card is None or (suffix and suffix not in card.beside):
-                yield (
-                    f"{artefact.id}: a predicate reads the table {name!r} beside, which no card "
-                    f"of {paper.key} has; name it in `beside`."
-                )
-
-
-def _check_artefact(artefact: Artefact) -> Iterator[str]:
+def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
     card, cells = artefact.card, artefact.cells
     if cells.empty:
         runs = any(tier.state in RUNNABLE for tier in card.tiers.values())
@@ -100,7 +152,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
             "labels": card.labels,
             # Results for a passage or a figure without numbers are shown with it.
             "decimals": None if runs else card.decimals,
-            "lacks": [tier.lacks for tier in card.tiers.values() if tier.lacks],
+            "tiers": [tier.lacks for tier in card.tiers.values() if tier.lacks],
             "precision": card.precision,
             "tolerances": card.tolerances,
             "quoted": card.quoted,
@@ -113,127 +165,149 @@ def _check_artefact(artefact: Artefact) -> Iterator[str]:
         for field, content in used.items():
             if content:
                 yield (
-                    f"{artefact.id}: `{field}` points at cells, but there is no "
-                    f"{artefact.cells_path.name}; add the published cells or drop the field."
+                    (field,),
+                    f"`{field}` selects cells, but there is no {artefact.cells_path.name}; add "
+                    "the published cells or drop the field.",
                 )
-        yield from _check_silence(artefact)
+        yield from check_silence(artefact)
         return
     if card.readings in artefact.key_columns:
         yield (
-            f"{artefact.id}: `readings` names {card.readings!r}, a published key column; name "
-            "a column that only the reproduced table has."
+            ("readings",),
+            f"`readings` names {card.readings!r}, a published key column; name a column that only "
+            "the reproduced table has.",
         )
-    yield from _check_decimals(artefact)
-    yield from _check_tolerances(artefact)
-    for field in (card.precision, card.tolerances, card.quoted, card.derived, card.not_run):
-        for entry in field:
-            artefact.select(entry.cells)
-    for erratum in card.errata:
-        explained = pd.Series(False, index=cells.index)
-        for selector in erratum.cells:
-            explained |= artefact.select(selector)
-        for value in erratum.gives:
-            if (artefact.select(value.cells) & ~explained).any():
-                yield (
-                    f"{artefact.id}: erratum {erratum.id} gives a value for {value.cells}, which "
-                    "its `cells` do not name; name them there too."
-                )
+    unselected = [*_check_selectors(artefact)]
+    yield from unselected
+    # The precision of a cell is known if its selectors are.
+    if not any(keys[0] == "precision" for keys, _ in unselected):
+        yield from _check_decimals(artefact)
+        yield from _check_tolerances(artefact)
     strange = [column for column in card.labels if column not in artefact.key_columns]
     if strange:
         yield (
-            f"{artefact.id}: `labels` names the column {strange[0]!r}; the key columns are "
-            f"{artefact.key_columns}."
+            ("labels",),
+            f"`labels` names the column {strange[0]!r}; the key columns are "
+            f"{artefact.key_columns}.",
         )
-    for tier in card.tiers.values():
-        for column, names in tier.lacks.items():
-            artefact.select({column: names})
-        for column, names in tier.may_lack.items():
-            # Tables of a chapter share a tier, and one of them may have fewer of its models.
-            present = sorted(set(names) & set(cells.get(column, ())))
-            artefact.select({column: present or names})
-    yield from _check_silence(artefact)
-    yield from _check_conclusions(artefact)
+    yield from check_silence(artefact)
+    yield from check_claims(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]
         if sorted(laid) != sorted(artefact.key_columns):
             yield (
-                f"{artefact.id}: `layout` names {laid}; it must name each key column once: "
-                f"{artefact.key_columns}."
+                ("layout",),
+                f"`layout` names {laid}; it must name each key column once: "
+                f"{artefact.key_columns}.",
             )
 
 
-def _check_tolerances(artefact: Artefact) -> Iterator[str]:
+def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Selectors without a cell, and errata that give values for other cells than theirs."""
+    card = artefact.card
+    selectors: list[tuple[tuple[str | int, ...], Selector]] = [
+        ((field, number, "cells"), entry.cells)
+        for field in (
+            "precision",
+            "tolerances",
+            "quoted",
+            "derived",
+            "published_inputs",
+            "not_run",
+        )
+        for number, entry in enumerate(getattr(card, field))
+    ]
+    for kind, named in card.kinds.items():
+        selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(named)]
+    for tier, declared in card.tiers.items():
+        for column, names in declared.lacks.items():
+            selectors.append((("tiers", tier, "lacks", column), {column: names}))
+        for column, names in declared.may_lack.items():
+            # Tables of a chapter share a tier, and one of them may have fewer of its models.
+            present = sorted(set(names) & set(artefact.cells.get(column, ())))
+            selectors.append((("tiers", tier, "may_lack", column), {column: present or names}))
+    for number, erratum in enumerate(card.errata):
+        explained = pd.Series(False, index=artefact.cells.index)
+        for part, selector in enumerate(erratum.cells):
+            selectors.append((("errata", number, "cells", part), selector))
+            if not selector_fault(artefact, selector):
+                explained |= artefact.select(selector)
+        for part, value in enumerate(erratum.gives):
+            keys = ("errata", number, "gives", part, "cells")
+            selectors.append((keys, value.cells))
+            if not selector_fault(artefact, value.cells) and (
+                (artefact.select(value.cells) & ~explained).any()
+            ):
+                yield (
+                    keys,
+                    f"erratum {erratum.id} gives a value for {value.cells}, which its `cells` do "
+                    "not name; name them there too.",
+                )
+    for keys, selector in selectors:
+        if fault := selector_fault(artefact, selector):
+            yield keys, fault
+
+
+def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
     """Check the tiers and cells of tolerances that are derived from seeds."""
     card = artefact.card
-    for tolerance in card.tolerances:
+    for number, tolerance in enumerate(card.tolerances):
+        keys = ("tolerances", number, "from_spread")
         if not tolerance.from_spread:
             continue
         for tier in tolerance.from_spread:
             if tier not in card.tiers or card.tiers[tier].state != "rebuilt":
                 yield (
-                    f"{artefact.id}: `from_spread` of a tolerance names the tier {tier}, which "
-                    "rebuilds nothing of it; name a reproduced tier that trains with several seeds."
+                    keys,
+                    f"`from_spread` of a tolerance names the tier {tier}, which rebuilds nothing "
+                    "of it; name a reproduced tier that trains with several seeds.",
                 )
         if SEEDS not in card.beside:
             yield (
-                f"{artefact.id}: a tolerance follows `from_spread`, but no table {SEEDS!r} is "
-                "beside; name it in `beside`, and have the rule make it."
+                keys,
+                f"a tolerance follows `from_spread`, but `beside` has no table {SEEDS!r}; name it "
+                "there, and have the rule make it.",
             )
-        mask = artefact.select(tolerance.cells)
-        for row in mask.to_numpy().nonzero()[0]:
+        if selector_fault(artefact, tolerance.cells):
+            continue
+        for row in artefact.select(tolerance.cells).to_numpy().nonzero()[0]:
             if not is_rounded(artefact.precisions[row]):
                 yield (
-                    f"{artefact.cells_path}, line {row + 2}: is a count, a label, a rank or a "
-                    "text, for which no tolerance follows `from_spread`; leave it out of `cells`."
+                    int(row),
+                    "is a count, a label, a rank or a text, for which no tolerance follows "
+                    "`from_spread`; leave it out of `cells`.",
                 )
 
 
-def _check_silence(artefact: Artefact) -> Iterator[str]:
-    known = [conclusion.id for conclusion in artefact.card.conclusions]
-    for name, tier in artefact.card.tiers.items():
-        silent = tier.not_testable
-        if silent and not known:
-            yield f"{artefact.id}: `not_testable` of tier {name} covers no claim; drop it."
-        names_by_field = {
-            "speaks_if": [name for rule in tier.speaks_if for name in rule.conclusions],
-            "not_testable": (silent.conclusions or []) if silent else [],
-        }
-        for field, names in names_by_field.items():
-            for name in sorted(set(names).difference(known)):
-                yield f"{artefact.id}: `{field}` names {name!r}; its conclusions are {known}."
-        for entry in artefact.card.conclusions if tier.state == "stand_in" else ():
-            on_other_data = any("stand_in" in part.tested_on for part in entry.holds_if)
-            if not on_other_data and tier.can_test(entry.id):
-                yield (
-                    f"{artefact.id}: no predicate of {entry.id} is tested on surrogate data; "
-                    "name it in `not_testable` of the tier, with the reason."
-                )
-
-
-def _check_decimals(artefact: Artefact) -> Iterator[str]:
+def _check_decimals(artefact: Artefact) -> Iterator[Fault]:
     declared, cells = artefact.card.decimals, artefact.cells
     metrics = sorted(set(cells["metric"])) if "metric" in cells else []
     for metric in declared:
         if metric != "all" and "metric" not in cells:
             yield (
-                f"{artefact.id}: `decimals` names {metric!r}, but {artefact.cells_path} has no "
-                "column `metric`; declare `all`, or name the column of measures `metric`."
+                ("decimals", metric),
+                f"`decimals` names {metric!r}, but {artefact.cells_path} has no column `metric`; "
+                "declare `all`, or name the column of measures `metric`.",
             )
         elif metric != "all" and metric not in metrics:
-            yield f"{artefact.id}: `decimals` names the metric {metric!r}; found are {metrics}."
+            yield (
+                ("decimals", metric),
+                f"`decimals` names the metric {metric!r}; found are {metrics}.",
+            )
     rebuilt = any(tier.state == "rebuilt" for tier in artefact.card.tiers.values())
     if rebuilt and "all" not in declared:
         for metric in metrics or ["all"]:
             if metric not in declared and not (declared and metric == "all"):
                 yield (
-                    f"{artefact.id}: `decimals` says nothing of the metric {metric!r}; "
-                    "declare its digits, or text."
+                    ("decimals",),
+                    f"`decimals` says nothing of the metric {metric!r}; declare its digits, or "
+                    "text.",
                 )
     rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
-    for line, (row, (digits, _)) in enumerate(rows, start=2):
+    for number, (row, (digits, _)) in enumerate(rows):
         if digits == "text":
             continue
-        value, where = row["value"], f"{artefact.cells_path}, line {line}"
+        value = row["value"]
         # A dash in place of a number.
         if row.get("marker") == "not_reported":
             continue
@@ -241,50 +315,8 @@ def _check_decimals(artefact: Artefact) -> Iterator[str]:
             # If nothing is declared, other cells of the metric must be numbers.
             if row.get("metric", "all") in declared or "all" in declared:
                 yield (
-                    f"{where}: {value!r} is not a number, but `decimals` declares {digits} digits."
+                    number,
+                    f"{value!r} is not a number, but `decimals` declares {digits} digits.",
                 )
         elif decimals_shown(value) > digits:
-            yield f"{where}: {value!r} shows more digits than the {digits} declared."
-
-
-def _check_conclusions(artefact: Artefact) -> Iterator[str]:
-    labels, cells = artefact.card.labels, artefact.unlabelled(artefact.cells)
-    names = key_columns(cells)
-    published = set(cells[names].itertuples(index=False, name=None))
-    for conclusion in artefact.card.conclusions:
-        where = f"{artefact.id}: conclusion {conclusion.id}"
-        if conclusion.test and not any(part.tests_significance for part in conclusion.holds_if):
-            yield (
-                f"{where} names a `test`, but no predicate reads a p-value, an interval or a "
-                "marker; add one, or drop `test`."
-            )
-        for predicate in conclusion.holds_if:
-            # The contents of supplementary tables and of surrogate data are not known before a run.
-            if predicate.beside is not None or predicate.tested_on == ["stand_in"]:
-                continue
-            labels_used = set(labels) & {
-                column for part in (predicate.cells, *predicate.moves) for column in part
-            }
-            if labels_used:
-                yield (
-                    f"{where} names the label {sorted(labels_used)[0]!r}, which only describes "
-                    f"other columns; name cells by {names}."
-                )
-                continue
-            selected = cells[artefact.select(predicate.cells)][names].to_dict("records")
-            for override in predicate.moves:
-                unknown = [column for column in override if column not in names]
-                # Applied to each selected cell, an override must lead to a published cell.
-                lost = [
-                    key for key in selected if tuple((key | override).values()) not in published
-                ]
-                if unknown:
-                    yield f"{where} names the column {unknown[0]!r}; the cells have {names}."
-                elif lost:
-                    yield f"{where} compares with a cell that does not exist, {lost[0] | override}."
-    twice = Counter(
-        entry.id for part in (artefact.card.conclusions, artefact.card.errata) for entry in part
-    )
-    for name, count in twice.items():
-        if count > 1:
-            yield f"{artefact.id}: the id {name!r} occurs {count} times; give each its own."
+            yield number, f"{value!r} shows more digits than the {digits} declared."

@@ -6,10 +6,13 @@ its *key*, which a reproduced table repeats.
 
 from __future__ import annotations
 
+import csv
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -61,50 +64,79 @@ def key_columns(cells: pd.DataFrame) -> list[str]:
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    r"""Read a cells file as text; "None" and "-" are kept."""
+    """Read a cells file as text; "None" and "-" are kept. An error has one line per fault."""
+    header, rows, faults = _read_rows(path)
+    faults = faults or [*_faults(header, rows)]
+    if faults:
+        raise CardError("\n".join(f"{path}{fault}" for fault in faults))
+    return pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
+
+
+def cell_lines(path: Path) -> list[int]:
+    """Line of each cell in its file, in the order of `read_cells`."""
+    return [line for line, _ in _read_rows(path)[1]]
+
+
+def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list[str]]:
+    """Header, rows with the lines that they begin in, and what is not CSV."""
+    check_regular(path, CardError)
     try:
-        check_regular(path, CardError)
-        cells = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except pd.errors.ParserError as error:
-        match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if match is None:
-            raise CardError(f"{path}: cannot be read as CSV; restore the file.") from None
-        raise CardError(
-            f"{path}, line {match[2]}: has {match[3]} fields where {match[1]} are expected; write "
-            "a decimal point and no comma, or put a text that has a comma in double quotes."
-        ) from None
-    except (pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, [])
+            rows, faults, line = [], [], reader.line_num + 1
+            for row in reader:
+                if len(row) > len(header):
+                    faults.append(
+                        f", line {line}: has {len(row)} fields where {len(header)} are expected; "
+                        "write a decimal point and no comma, or put a text that has a comma in "
+                        "double quotes."
+                    )
+                # Blank lines are skipped.
+                rows += [(line, row + [""] * (len(header) - len(row)))] * bool(row)
+                line = reader.line_num + 1
+    except (csv.Error, UnicodeDecodeError) as error:
         raise CardError(f"{path}: cannot be read as CSV ({error}); restore the file.") from None
-    if not isinstance(cells.index, pd.RangeIndex):
-        raise CardError(f"{path}: its rows have more fields than its header; name each column.")
-    if "value" not in cells:
-        raise CardError(
-            f"{path}: has no column `value`; the columns are {in_quotes(list(cells.columns), 300)}."
-        )
-    if cells.empty:
-        raise CardError(f"{path}: holds no cells; delete the file or fill it.")
-    blank = cells["value"].str.strip() == ""
-    if blank.any():
-        raise CardError(
-            f"{path}, line {int(blank.idxmax()) + 2}: has no value; write it, or drop the row."
-        )
-    after = set(cells.columns[list(cells.columns).index("value") :]) - set(DESCRIPTION)
-    if after:
-        raise CardError(
-            f"{path}: the column {in_quotes(sorted(after)[0])} comes after `value`, where only "
-            f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
-        )
-    keys = key_columns(cells)
+    return header, rows, faults
+
+
+def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[str]:
+    """What is wrong with a table of cells, each fault as the end of a sentence about the file."""
+    keys = [column for column in header if column not in DESCRIPTION]
+    if "value" not in header:
+        near = get_close_matches("value", header, n=1)
+        hint = f"; rename {in_quotes(near[0])}" if near else ""
+        yield (f", line 1: has no column `value`; the columns are {in_quotes(header, 300)}{hint}.")
+        return
+    for column, number in Counter(header).items():
+        if number > 1:
+            yield f", line 1: has {number} columns {in_quotes(column)}; give each its own name."
+            return
+    for column in header[header.index("value") :]:
+        if column not in DESCRIPTION:
+            yield (
+                f", line 1: the column {in_quotes(column)} comes after `value`, where only "
+                f"{', '.join(DESCRIPTION[1:])} may; move a column that names cells before `value`."
+            )
+            return
     if not keys:
-        raise CardError(f"{path}: has no key columns before `value`; name each cell by one.")
-    twice = cells.duplicated(keys)
-    if twice.any():
-        line = int(twice.idxmax()) + 2
-        raise CardError(
-            f"{path}, line {line}: a second cell for "
-            f"{in_quotes(cells.loc[line - 2, keys].to_dict(), 300)}; each cell occurs once."
-        )
-    return cells
+        yield ", line 1: has no key columns before `value`; name each cell by one."
+        return
+    if not rows:
+        yield ": holds no cells; delete the file or fill it."
+    lines: dict[tuple[str, ...], int] = {}
+    for line, row in rows:
+        cell = dict(zip(header, row, strict=True))
+        key = tuple(cell[column] for column in keys)
+        if not cell["value"].strip():
+            yield f", line {line}: has no value; write it, or drop the row."
+        if key in lines:
+            yield (
+                f", line {line}: a second cell for "
+                f"{in_quotes(dict(zip(keys, key, strict=True)), 300)}, which line {lines[key]} "
+                "has; each cell occurs once."
+            )
+        lines.setdefault(key, line)
 
 
 def select(

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-import yaml
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from everycell.engine.registry_entries import (
     DataSet,
@@ -30,9 +29,8 @@ from everycell.engine.registry_entries import (
     key_of,
     set_of,
 )
-from everycell.engine.untrusted import has_secret, text_of
-from everycell.engine.validation import describe_fault
-from everycell.engine.yaml import load_yaml, yaml_fault
+from everycell.engine.untrusted import has_secret
+from everycell.engine.yaml_files import read_model
 
 #: The parts of the registry, as messages name them.
 _PLACES = "registry.yaml of everycell.engine and published/*/registry.yaml of the project folder"
@@ -136,19 +134,7 @@ def _merged(paths: tuple[Path, ...]) -> Registry:
 
 def read_part(path: Path) -> Registry:
     """Read and validate one file of the registry, which must be consistent by itself."""
-    try:
-        content = load_yaml(text_of(path))
-        registry = Registry.model_validate({} if content is None else content)
-    except OSError as error:
-        raise RegistryError(f"{path}: cannot be read ({error.strerror}); restore it.") from None
-    except UnicodeDecodeError:
-        raise RegistryError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
-    except yaml.YAMLError as error:
-        raise RegistryError(
-            f"{path}: is not YAML, {yaml_fault(error)}; correct that line."
-        ) from None
-    except ValidationError as error:
-        raise RegistryError(f"{path}: {describe_fault(Registry, error)}") from None
+    registry = read_model(path, Registry, RegistryError)
     hosts = {key: entry.origin.url for key, entry in registry.files.items() if entry.origin}
     hosts |= {name: repository.host for name, repository in registry.repositories.items()}
     for key, url in hosts.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -86,3 +88,37 @@ def yaml_fault(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     return f"line {mark.line + 1}: {problem}" if mark else problem
+
+
+@lru_cache(maxsize=1)
+def _nodes(text: str) -> yaml.Node | None:
+    return yaml.compose(text, Loader=_Parser)
+
+
+def line_of(text: str, keys: Iterable[str | int]) -> int:
+    r"""Line of a value in a YAML text, by the keys that lead to it, or of its last known parent.
+
+    Examples
+    --------
+    >>> line_of("a:\n  b:\n  - 1\n  - 2\n", ["a", "b", 1])
+    4
+    >>> line_of("a:\n  b: 1\n", ["a", "c"])
+    1
+    """
+    node = _nodes(text)
+    line = node.start_mark.line if node else 0
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {str(name.value): (name, value) for name, value in node.value}
+            if str(key) not in pairs:
+                break
+            name, node = pairs[str(key)]
+            line = name.start_mark.line
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+            if key >= len(node.value):
+                break
+            node = node.value[key]
+            line = node.start_mark.line
+        else:
+            break
+    return line + 1

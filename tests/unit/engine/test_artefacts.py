@@ -1,5 +1,6 @@
 """Loading cards: messages of files that cannot be read, ids, inputs, and the real papers."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -84,8 +85,23 @@ def test_a_card_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_path,
     with pytest.raises(CardError) as caught:
         load_papers(tmp_path)
     message = str(caught.value)
-    assert message.startswith(f"{path}: ") and sentence in message
+    assert message.startswith(str(path)) and sentence in message
     assert "\n" not in message
+
+
+def test_each_fault_of_a_record_has_its_line(tmp_path):
+    path = write_paper(tmp_path) / "toy" / "ch1.yaml"
+    text = path.read_text().replace("source:", "sorce:").replace("{AP: 2,", "{AP: [2],")
+    path.write_text(text)
+    with pytest.raises(CardError) as caught:
+        load_papers(tmp_path)
+    lines = text.splitlines()
+    number = {word: lines.index(line) + 1 for line in lines for word in line.split()[:1]}
+    assert dict(re.findall(r", line (\d+): `([^`]+)`", str(caught.value))) == {
+        str(number["table_1:"]): "artefacts.table_1.source",
+        str(number["sorce:"]): "artefacts.table_1.sorce",
+        str(number["decimals:"]): "artefacts.table_1.decimals.AP",
+    }
 
 
 @pytest.mark.parametrize(
@@ -117,7 +133,7 @@ def test_a_predicate_that_says_nothing(tmp_path, predicate, sentence):
 def test_one_name_in_two_chapters(tmp_path):
     write_paper(tmp_path)
     write_paper(tmp_path, chapter="2")
-    with pytest.raises(CardError, match=r"ch2.yaml: a second card for table_1; keep one."):
+    with pytest.raises(CardError, match=r"ch2.yaml, line 4: a second record for table_1"):
         load_papers(tmp_path)
 
 

@@ -12,7 +12,9 @@ from everycell.engine.published_cells import CardError
 
 
 def check(*arguments, **options) -> list[str]:
-    return check_cards(load_papers(write_paper(*arguments, **options)))
+    """Faults with the record's id in place of its file and line."""
+    faults = check_cards(load_papers(write_paper(*arguments, **options)))
+    return [re.sub(r".*/(\w+)/ch\w+.yaml, line \d+ \((\w+)\)", r"\1/\2", fault) for fault in faults]
 
 
 def test_a_sound_paper_has_no_faults(tmp_path):
@@ -195,11 +197,14 @@ BROKEN_CELLS = {
     "duplicate": (CELLS + "a,AP,0.31\n", "line 6: a second cell for {'row': 'a', 'metric': 'AP'}"),
     "no value": (CELLS.replace("value", "result"), "has no column `value`"),
     "header only": ("row,metric,value\n", "holds no cells; delete the file or fill it."),
-    "empty": ("", "cannot be read as CSV"),
+    "empty": ("", "line 1: has no column `value`"),
     "row too short": (CELLS + "c,AP\n", "line 6: has no value"),
     "row too long": (CELLS + "c,AP,0.1,,5\n", "line 6: has 5 fields where 3 are expected; write"),
     "decimal comma": (CELLS + "c,AP,0,1\n", "line 6: has 4 fields where 3 are expected; write"),
-    "all rows too long": ("row,value\na,AP,0.1\n", "its rows have more fields than its header"),
+    "all rows too long": ("row,value\na,AP,0.1\n", "line 2: has 3 fields where 2 are expected"),
+    "quotation mark": (CELLS + 'c,"AP,0.1\n', "cannot be read as CSV"),
+    "duplicate after a blank line": (CELLS + "\na,AP,0.31\n", "line 7: a second cell for"),
+    "column twice": ("row,row,value\na,b,0.3\n", "line 1: has 2 columns 'row'"),
     "no key": ("value\n0.1\n", "has no key columns before `value`"),
     "key after value": ("row,metric,value,year\na,AP,0.3,1\n", "the column 'year' comes after"),
 }
@@ -217,7 +222,7 @@ def test_a_card_that_points_at_no_cells(tmp_path):
     card += "evidence: It cannot be.}]\n"
     faults = check(tmp_path, card, cells=None)
     assert faults == [
-        f"toy/table_1: `{field}` points at cells, but there is no table_1.csv; add the published "
+        f"toy/table_1: `{field}` selects cells, but there is no table_1.csv; add the published "
         "cells or drop the field."
         for field in ("errata",)
     ]
@@ -235,13 +240,13 @@ def test_cells_without_a_card(tmp_path):
     (write_paper(tmp_path) / "toy" / "table_2.csv").write_text(CELLS)
     [fault] = check_cards(load_papers(tmp_path))
     path = tmp_path / "toy" / "table_2.csv"
-    assert fault == f"{path}: cells without a card; add table_2 to a chapter file."
+    assert fault == f"{path}: has no record; add table_2 to a chapter file."
 
 
 def test_facts_need_no_card_but_must_be_there(tmp_path):
     about = PAPER.replace("}", ", facts: [targets.csv]}")
     [fault] = check(tmp_path, about=about)
-    assert fault.endswith("paper.yaml: `facts` names targets.csv, which does not exist.")
+    assert fault.endswith("paper.yaml, line 1: `facts` names targets.csv, which does not exist.")
     (tmp_path / "toy" / "targets.csv").write_text("group,value\na,1\n")
     assert check_cards(load_papers(tmp_path)) == []
 
@@ -268,7 +273,7 @@ def test_drawings_and_nothing_else_have_the_state_drawing(tmp_path, kind, state)
 def test_a_card_of_another_chapter_of_a_thesis(tmp_path):
     about = PAPER.replace("kind: paper", "kind: thesis")
     [fault] = check(tmp_path, about=about, name="table_4_1", chapter="5")
-    assert fault.endswith("table_4_1 belongs to chapter 4; move its card to ch4.yaml.")
+    assert fault.endswith("table_4_1 belongs to chapter 4; move its record to ch4.yaml.")
     assert check(tmp_path / "right", about=about, name="table_4_1", chapter="4") == []
 
 
@@ -277,7 +282,7 @@ def test_a_paper_without_artefacts(tmp_path):
     home.mkdir()
     (home / "paper.yaml").write_text(PAPER)
     assert check_cards(load_papers(tmp_path)) == [
-        "toy: has no artefact; add a chapter file with cards."
+        "toy: has no artefact; add a chapter file with records."
     ]
 
 
@@ -298,7 +303,7 @@ def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
 @pytest.mark.parametrize("name", ["tests", "table_1.tests", "table_9.tests"])
 def test_a_table_beside_must_be_named_on_its_card(tmp_path, name):
     reading = CARD + BETTER.replace("cells:", f"beside: {name}, cells:", 1)
-    assert "which no card of toy has" in "".join(check(tmp_path, reading, LABELLED))
+    assert "which no record of toy has" in "".join(check(tmp_path, reading, LABELLED))
     if "9" not in name:
         named = reading + "    beside: {tests: Tests of the differences}\n"
         assert check(tmp_path / "named", named, LABELLED) == []

@@ -236,7 +236,7 @@ def test_a_reading_is_no_key_of_the_print(tmp_path):
         "tolerances:", "readings: metric\n    tolerances:"
     )
     (fault,) = faults(tmp_path, card)
-    assert "toy/table_1: `readings` names 'metric'" in fault
+    assert "(table_1): `readings` names 'metric'" in fault
 
 
 # Cards
@@ -265,7 +265,7 @@ def test_where_it_cannot_be(tmp_path, cells, tier, said):
 def test_the_table_of_seeds_must_be_named(tmp_path):
     card = CARD.format(cells="{metric: AP}", tier="full").replace("seeds: Spr", "other: Spr")
     (fault,) = faults(tmp_path, card)
-    assert "no table 'seeds' is beside" in fault
+    assert "`beside` has no table 'seeds'" in fault
 
 
 @pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])

@@ -1,0 +1,60 @@
+"""`everycell check`: records and published values, before any run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everycell.cli import project
+from everycell.cli.printing import echo, with_noun
+from everycell.engine.artefacts import all_artefacts, load_paper
+from everycell.engine.card_checks import check_paper, check_papers
+from everycell.engine.published_cells import CardError
+from everycell.engine.record_schemas import write_schemas
+
+
+def check(
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY]...", help="Papers; all by default.")
+    ] = None,
+    schemas: Annotated[
+        Path | None,
+        typer.Option(help="Also write the JSON schemas of the records to this folder."),
+    ] = None,
+) -> None:
+    """Check records and published values; name file and line of each fault.
+
+    The exit code is 2 if there are faults. Editors complete a record whose first line names one of
+    the schemas.
+    """
+    if schemas is not None:
+        write_schemas(schemas)
+        echo(f"{schemas}: schemas written.")
+    folders = [project.PUBLISHED / key for key in keys or ()]
+    for folder in folders:
+        if not (folder / "paper.yaml").is_file():
+            raise CardError(
+                f"{folder / 'paper.yaml'} does not exist; `everycell list` names the papers."
+            )
+    if not any(project.PUBLISHED.glob("*/paper.yaml")):
+        raise CardError(
+            f"{project.PUBLISHED}/ has no paper here; run everycell in the project folder."
+        )
+    faults = [fault for folder in folders for fault in check_paper(folder)]
+    if not folders:
+        folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
+        faults = check_papers(project.PUBLISHED)
+    faults += [
+        project.left_out_sentence(folder.name)
+        for folder in folders
+        if folder.name in project.rules_left_out(project.ROOT)
+    ]
+    for fault in faults:
+        echo(fault)
+    if faults:
+        raise typer.Exit(2)
+    papers = {folder.name: load_paper(folder) for folder in folders}
+    number = with_noun(len([*all_artefacts(papers)]), "artefact")
+    echo(f"{', '.join(papers)}: records and published values of {number} agree.")

@@ -1,0 +1,115 @@
+"""`everycell check`: each fault of a paper's files with file and line, all at once."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+from command_line import call, refused
+from unit.toy_papers import CARD, CELLS, PAPER, write_paper
+
+from everycell.config import SCHEMA
+from everycell.engine.artefacts import load_papers
+from everycell.engine.published_cells import CardError
+from everycell.engine.record_schemas import json_schemas, model_of
+from everycell.engine.yaml import load_yaml
+from everycell.engine.yaml_files import read_model
+
+CLAIM = """\
+    conclusions:
+      - id: b_is_better
+        claim: Row b is better.
+        source: p. 1
+        holds_if:
+          - cells: {row: b, metric: AP}
+            op: ">"
+            other: {row: z}
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Return a project of one sound paper, as the working folder."""
+    write_paper(tmp_path / "published", CARD + CLAIM.replace("z", "a"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "published/toy"
+
+
+def test_a_sound_project_passes(project):
+    code, out, err = call("check")
+    assert (code, err) == (0, "") and out.startswith("toy: ") and "1 artefact" in out
+    assert call("check", "toy")[0] == 0
+    assert "published/none/paper.yaml" in refused("check", "none")
+
+
+def test_all_faults_are_reported_with_file_and_line(project):
+    text = (project / "ch1.yaml").read_text().replace("{row: a}", "{row: z}")
+    text += "    quoted:\n      - {cells: {row: c}, because: an input}\n"
+    (project / "ch1.yaml").write_text(text)
+    (project / "paper.yaml").write_text(PAPER.replace("}", ",\n  publication: {dio: 10.1/2}}"))
+    (project / "table_2.csv").write_text(CELLS + "b,n,8\n\nb,n,9\n")
+    (project / "registry.yaml").write_text("sets: {}\nfile: {}\n")
+    code, out, err = call("check")
+    assert (code, err) == (2, "")
+    lines = [
+        re.match(r"published/toy/([\w.]+)(?:, line (\d+))?", line) for line in out.splitlines()
+    ]
+    last = len(text.splitlines())
+    assert {match.groups() for match in lines} == {
+        ("ch1.yaml", str(last - 4)),
+        ("ch1.yaml", str(last)),
+        ("paper.yaml", "2"),
+        ("table_2.csv", None),
+        ("registry.yaml", "2"),
+    }
+    assert "did you mean `doi`?" in out and "did you mean `files`?" in out
+    # Without records, the cells are checked by themselves.
+    (project / "ch1.yaml").write_text(text.replace("title: First", "titel: First"))
+    code, out, _ = call("check", "toy")
+    assert code == 2 and "did you mean `title`?" in out
+    assert re.findall(r"table_2.csv, line (\d+): a second cell", out) == ["6", "8"]
+
+
+def test_committed_schemas_are_those_of_the_models(repository, project):
+    code, _, _ = call("check", "--schemas", "schemas")
+    assert code == 0
+    for name, text in json_schemas().items():
+        written = (project.parents[1] / "schemas" / name).read_text(encoding="utf-8")
+        committed = (repository / SCHEMA.parent / name).read_text(encoding="utf-8")
+        assert text == written == committed, "run: python -m everycell.config"
+        jsonschema.Draft202012Validator.check_schema(json.loads(text))
+
+
+def validator(path):
+    name = "chapter" if path.stem.startswith("ch") else path.stem
+    return jsonschema.Draft202012Validator(json.loads(json_schemas()[f"{name}.schema.json"]))
+
+
+def test_each_record_is_valid_by_its_schema(repository):
+    paths = [path for path in (repository / "published").glob("**/*.yaml") if model_of(path)]
+    assert {path.parent.name for path in paths} >= set(load_papers(repository / "published"))
+    for path in paths:
+        validator(path).validate(load_yaml(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("source: p. 1", "sorce: p. 1"),
+        ("    title: A toy table\n", ""),
+        ("state: rebuilt", "state: made"),
+        ("embedded:", "cheap:"),
+        ("decimals: {AP: 2,", "decimals: {AP: two,"),
+        ("op: '>'", "op: above"),
+        ("id: b_is_better", "id: B is better"),
+        ("cells: {row: b,", "cells: {row: {a: b},"),
+    ],
+)
+def test_schema_and_models_refuse_the_same(project, old, new):
+    path = project / "ch1.yaml"
+    text = path.read_text().replace('"', "'")
+    assert old in text and not [*validator(path).iter_errors(load_yaml(text))]
+    path.write_text(text.replace(old, new, 1))
+    assert [*validator(path).iter_errors(load_yaml(path.read_text()))]
+    with pytest.raises(CardError):
+        read_model(path, model_of(path), CardError)
