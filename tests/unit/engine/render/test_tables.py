@@ -60,10 +60,11 @@ def test_floats_survive_the_csv(tmp_path_factory, values):
 def test_markdown_rounds_and_escapes(frame, tmp_path):
     lines = write(frame, tmp_path / "t")[".md"].splitlines()
     cells = [[part.strip() for part in line.replace("\\|", "/").split("|")] for line in lines[2:]]
-    assert cells[0] == ["", "study", "factor", "p", "effect", ""]
+    assert cells[0] == ["", "Study", "Factor", "p", "Effect", ""]
     assert all(len(row) == len(cells[0]) for row in cells)
     assert cells[3] == ["", "Answers", "None", "0.000", "-", ""]
-    assert cells[4] == ["", "Answers", "only p", "0.000", "", ""]
+    # A label that repeats is shown once.
+    assert cells[4] == ["", "", "only p", "0.000", "", ""]
     assert "\\<i>" in lines[4] and "0.300" in lines[4]
 
 
@@ -113,7 +114,9 @@ def test_html_is_escaped_and_says_what_heads_what(frame, tmp_path):
         "th",
         "td",
     }
-    assert all(attrs["scope"] in ("col", "row") for tag, attrs in shape.tags if tag == "th")
+    assert all(
+        attrs["scope"] in ("col", "row", "rowgroup") for tag, attrs in shape.tags if tag == "th"
+    )
     assert NASTY in shape.texts and f"A table of {NASTY}" in shape.texts
 
 
@@ -132,6 +135,43 @@ def test_shown_forms_have_the_names_of_a_reader_and_the_csv_has_ours(frame, tmp_
     assert "| what varied " in texts[".md"] and "| p (F test) " in texts[".md"]
     assert ">p (F test)</th>" in texts[".html"] and "& p (F test) &" in texts[".tex"]
     assert "study,factor,metric,value" in texts[".csv"] and "p_value" in texts[".csv"]
+
+
+def test_a_name_with_a_bar_has_a_heading_over_its_group(tmp_path):
+    rows = [("Dense", "a", 1), ("Dense", "b", 2), ("Sparse", "a", 3)]
+    frame = pd.DataFrame(
+        [
+            (family, row, metric, value)
+            for family, row, value in rows
+            for metric in ("P", "R", "EM", "nDCG")
+        ],
+        columns=["family", "row", "metric", "value"],
+    )
+    names = {"P": "Quality (%) | Precision", "R": "Quality (%) | Recall", "nDCG": "nDCG"}
+    texts = write(frame, tmp_path / "t", layout_rows=["family", "row"], names=names)
+    head = [part.strip() for part in texts[".md"].splitlines()[2].split("|")]
+    assert head[1:5] == ["Family", "", "Quality (%) · Precision", "Quality (%) · Recall"]
+    tex = texts[".tex"].splitlines()
+    assert r"\cmidrule(lr){3-4}" in tex
+    assert r"Family &  & Precision & Recall & EM & nDCG \\" in tex
+    shape = Shape(texts[".html"])
+    spans = [(tag, attrs) for tag, attrs in shape.tags if {"colspan", "rowspan"} & set(attrs)]
+    assert spans == [
+        ("th", {"scope": "colgroup", "colspan": "2"}),
+        ("td", {"colspan": "2"}),
+        ("th", {"scope": "rowgroup", "rowspan": "2"}),
+    ]
+    assert shape.texts.count("Dense") == 1
+
+
+@pytest.mark.parametrize("names", [{}, {"count": "Samples"}])
+def test_a_metric_of_all_columns_has_no_heading_unless_the_record_names_it(tmp_path, names):
+    frame = pd.DataFrame({"row": ["a", "a"], "split": ["x", "y"], "metric": "count", "value": 1})
+    across = {"layout_rows": ["row"], "layout_columns": ["split", "metric"]}
+    texts = write(frame, tmp_path / "t", names=names, **across)
+    for form in (".md", ".tex", ".html"):
+        assert "ount" not in texts[form] and ("Samples" in texts[form]) == bool(names)
+    assert "count" in texts[".csv"]
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")

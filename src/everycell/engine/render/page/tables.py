@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,8 +10,15 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.render.tables.digits import tell_apart
-from everycell.engine.render.tables.layout import NO_KEYS, head_rows, lay_out, show_value
-from everycell.engine.render.tables.names import shown_label, with_shown_names
+from everycell.engine.render.tables.layout import (
+    NO_KEYS,
+    head_rows,
+    label_cells,
+    lay_out,
+    published_mark,
+    show_value,
+)
+from everycell.engine.render.tables.names import shown_label, with_headings
 from everycell.engine.reports import OTHERWISE, Markers
 
 #: A supplementary table that is longer than this is linked, not shown.
@@ -26,7 +32,13 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
     report, names = tier["report"], artefact.card.names
     reported = report.cells
     cells = []
-    for number, (cell, (decimals, _)) in enumerate(zip(reported, artefact.precisions, strict=True)):
+    published = artefact.cells
+    markers = (
+        published["marker"].map(published_mark) if "marker" in published else [""] * len(published)
+    )
+    for number, (cell, (decimals, _), marker) in enumerate(
+        zip(reported, artefact.precisions, markers, strict=True)
+    ):
         rebuilt = cell.rebuilt
         both = cell.verdict in OTHERWISE
         cells.append(
@@ -35,6 +47,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                     str(shown_label(key, label, names)) for key, label in cell.key.items()
                 ),
                 "printed": cell.printed,
+                "marker": marker,
                 "rebuilt": tell_apart(rebuilt, cell.printed, decimals) if both else None,
                 "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
@@ -70,7 +83,7 @@ def _markers(markers: Markers | None) -> str | None:
     if markers is None:
         return None
     return (
-        f"published marker: {markers.printed or 'none'}; "
+        f"published marker: {published_mark(markers.printed) or 'none'}; "
         f"reproduced marker: {markers.rebuilt or 'none'}"
     )
 
@@ -127,13 +140,26 @@ def _published_texts(artefact: Artefact) -> dict[tuple[str, ...], str]:
 
 
 def printed_table(artefact: Artefact) -> dict[str, Any]:
-    """Published cells with their units and markers, laid out as the card says."""
+    """Published cells with their markers, laid out as the card says."""
     table = artefact.cells
     texts = table["value"]
-    for extra in ("unit", "marker"):
-        if extra in table:
-            texts = (texts + " " + table[extra]).str.strip()
+    # The heading of a metric has its unit; without metrics each row has its own.
+    if "unit" in table and "metric" not in table:
+        texts = (texts + " " + table["unit"]).str.strip()
+    if "marker" in table:
+        texts = _raised(texts, table["marker"].map(published_mark))
     return _by_layout_of_card(table[artefact.key_columns].assign(value=texts), artefact)
+
+
+def _raised(texts: Sequence[str], markers: Sequence[str]) -> pd.Series:
+    """Texts of cells; with their markers where there are any."""
+    return pd.Series(
+        [
+            {"text": text, "marker": marker} if marker else text
+            for text, marker in zip(texts, markers, strict=True)
+        ],
+        dtype=object,
+    )
 
 
 def companion_table(path: Path, title: str, names: Mapping[str, str] = {}) -> dict[str, Any] | None:
@@ -150,10 +176,7 @@ def companion_table(path: Path, title: str, names: Mapping[str, str] = {}) -> di
         ends = zip(_short_numbers(table["low"]), _short_numbers(table["high"]), strict=True)
         texts = [f"{text} ({low} to {high})" for text, (low, high) in zip(texts, ends, strict=True)]
     if "marker" in table:
-        texts = [
-            {"text": text, "marker": marker} if marker else text
-            for text, marker in zip(texts, table["marker"], strict=True)
-        ]
+        texts = _raised(texts, table["marker"])
     table["value"] = pd.Series(texts, dtype=object)
     split = max(1, len(keys) - 1)
     return {"title": title, **_grid(table, keys[:split], keys[split:], names)}
@@ -185,23 +208,13 @@ def _grid(
     """Lay a tidy frame out as rows of a table; a label spans the rows of its group."""
     laid = lay_out(frame, rows, columns).astype(object)
     laid = laid.where(laid.notna(), None)
-    labelled = with_shown_names(laid, names)
-    # Groups are told by their keys: what a reader sees of two may be the same.
-    keys, labels_of = (
-        [key if isinstance(key, tuple) else (key,) for key in index]
-        for index in (laid.index, labelled.index)
-    )
-    sizes = [Counter(key[: depth + 1] for key in keys) for depth in range(len(rows))]
-    earlier: set[tuple] = set()
-    body = []
-    for key, seen_labels, values in zip(keys, labels_of, laid.to_numpy(), strict=True):
-        labels = []
-        for depth, size in enumerate(sizes):
-            group = key[: depth + 1]
-            if group not in earlier:
-                earlier.add(group)
-                labels.append({"label": seen_labels[depth], "span": size[group]})
-        body.append({"labels": labels, "values": list(values)})
+    labelled = with_headings(laid, names)
+    body = [
+        {"labels": labels, "values": list(values)}
+        for labels, values in zip(
+            label_cells(laid.index, labelled.index), laid.to_numpy(), strict=True
+        )
+    ]
     return {
         "names": list(labelled.index.names),
         "head": head_rows(labelled.columns) if columns else [],

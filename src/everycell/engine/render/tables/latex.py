@@ -9,7 +9,7 @@ from itertools import groupby
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import head_rows, raised
+from everycell.engine.render.tables.layout import head_rows, labels_once, raised
 
 _TEX = str.maketrans(
     {
@@ -34,7 +34,8 @@ _TEX = str.maketrans(
         "]": "{]}",
         **{letter: f"${name}$" for letter, name in {
             "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "≠": r"\ne", "−": "-", "→": r"\to",
-            "←": r"\leftarrow", "∞": r"\infty", "∈": r"\in", "∗": "{*}", "✓": r"\surd",
+            "←": r"\leftarrow", "↑": r"\uparrow", "↓": r"\downarrow", "≫": r"\gg",
+            "∞": r"\infty", "∈": r"\in", "∗": "{*}", "✓": r"\surd",
             "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
             "η": r"\eta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "π": r"\pi",
             "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi",
@@ -217,15 +218,10 @@ def _column_widths(texts: pd.DataFrame) -> list[float]:
 
 def _rows(laid: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
     """Lines of the body; a label that repeats in its group is left out."""
-    names = laid.index.to_frame()
-    # Texts from the start: a column of numbers takes none.
-    labels = names.map(str).map(escape_tex)
-    for depth in range(labels.shape[1]):
-        repeated = names.iloc[:, : depth + 1].duplicated()
-        labels.iloc[:, depth] = labels.iloc[:, depth].mask(repeated, "")
+    labels = labels_once(laid.index).map(escape_tex)
     # A raised text, not mathematics, so that a marker may hold anything that a cell may.
     cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
-    flat = pd.concat([labels.reset_index(drop=True), cells.reset_index(drop=True)], axis=1)
+    flat = pd.concat([labels, cells.reset_index(drop=True)], axis=1)
     return [" & ".join(row) + r" \\" for row in flat.itertuples(index=False, name=None)]
 
 
@@ -238,7 +234,7 @@ def _head(columns: pd.Index, names: list[str]) -> list[str]:
         parts, rules, column = names if last else [""] * len(names), [], len(names) + 1
         for cell in heads:
             text = escape_tex(cell.label)
-            if cell.span > 1:
+            if cell.span > 1 and text:
                 text = rf"\multicolumn{{{cell.span}}}{{c}}{{{text}}}"
                 rules.append(rf"\cmidrule(lr){{{column}-{column + cell.span - 1}}}")
             parts = [*parts, text]

@@ -8,6 +8,7 @@ A table is *laid out*: some key columns run down, the others run across.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from numbers import Integral, Real
@@ -96,6 +97,45 @@ def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
     ]
 
 
+def labels_once(index: pd.Index) -> pd.DataFrame:
+    """Labels of rows as texts, shape (rows, levels); empty where the row above has the same.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 2)])
+    >>> labels_once(index).to_numpy().tolist()
+    [['a', '1'], ['', '2'], ['b', '2']]
+    """
+    names = index.to_frame(index=False, name=range(index.nlevels))
+    # Texts from the start: a column of numbers takes none.
+    labels = names.map(str)
+    for depth in range(index.nlevels):
+        repeated = names.iloc[:, : depth + 1].duplicated()
+        labels.iloc[:, depth] = labels.iloc[:, depth].mask(repeated, "")
+    return labels
+
+
+def label_cells(keys: pd.Index, labels: pd.Index) -> list[list[HeadCell]]:
+    """Labels that start in each row, with the number of rows of their group.
+
+    Groups are told apart by `keys`: what a reader sees of two may be the same.
+    """
+    key_rows, label_rows = (
+        [key if isinstance(key, tuple) else (key,) for key in index] for index in (keys, labels)
+    )
+    depths = range(keys.nlevels)
+    sizes = Counter(key[: depth + 1] for key in key_rows for depth in depths)
+    # A group is taken out of the sizes at its first row.
+    return [
+        [
+            HeadCell(str(texts[depth]), sizes.pop(key[: depth + 1]))
+            for depth in depths
+            if key[: depth + 1] in sizes
+        ]
+        for key, texts in zip(key_rows, label_rows, strict=True)
+    ]
+
+
 def show_value(value: Any, decimals: int | Literal["text"] | None = None) -> str:
     """Return one value as a reader sees it.
 
@@ -131,3 +171,17 @@ def raised(marks: pd.DataFrame, form: str, escape: Callable[[str], str]) -> pd.D
     ['^b^', '']
     """
     return marks.map(lambda mark: form.format(escape(mark)) if mark else "")
+
+
+def published_mark(marker: str) -> str:
+    """Return a published marker as a reader sees it.
+
+    Our copy writes a raised and a lowered text of one cell as "bcd;_f-j", and gives a dash in place
+    of a number the marker "not_reported".
+
+    Examples
+    --------
+    >>> published_mark("bcd;_f-j"), published_mark("†"), published_mark("not_reported")
+    ('bcd,f-j', '†', '')
+    """
+    return "" if marker == "not_reported" else marker.replace(";_", ",")

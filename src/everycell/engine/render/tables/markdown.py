@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import raised
+from everycell.engine.render.tables.layout import labels_once, raised
 
 
 def escape_markdown(text: str) -> str:
@@ -29,11 +29,14 @@ def table_as_markdown(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> st
     flat = laid.map(escape_markdown) + raised(marks, "^{}^", escape_markdown)
     # Pipe tables have one row of heads, so the levels of a column are joined.
     flat.columns = [
-        escape_markdown(" · ".join(map(str, key if isinstance(key, tuple) else (key,))))
+        escape_markdown(
+            " · ".join(filter(None, map(str, key if isinstance(key, tuple) else (key,))))
+        )
         for key in laid.columns
     ]
+    labels = labels_once(laid.index).map(escape_markdown).set_axis(laid.index)
     for depth, name in enumerate(laid.index.names):
-        labels = laid.index.get_level_values(depth).map(lambda key: escape_markdown(str(key)))
-        flat.insert(depth, escape_markdown(str(name)), labels, allow_duplicates=True)
+        heading = escape_markdown(str(name))
+        flat.insert(depth, heading, labels.iloc[:, depth], allow_duplicates=True)
     table = flat.to_markdown(index=False, disable_numparse=True)
     return f"{escape_markdown(title)}\n\n{table}\n"

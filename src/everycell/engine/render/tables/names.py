@@ -1,81 +1,117 @@
-"""What a reader sees in place of an internal name of a column or a metric."""
+"""Headings as published, in place of internal names of columns, metrics and labels."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+#: Between a heading over several columns and that of one column: "Attribution quality | Recall".
+_BAR = " | "
+#: The same in labels while a head is made: no label of a table has it.
+_SPLIT = "\x1f"
 #: Names that mean the same in every table; a card has the names of its own (`Card.names`).
 COMMON = {
-    "acceptance_rate_pct": "acceptance rate (%)",
-    "change_percent": "change (%)",
-    "cost_usd": "cost (USD)",
-    "effect_size": "effect size",
+    "acceptance_rate_pct": "Acceptance rate (%)",
+    "change_percent": "Change (%)",
+    "cost_usd": "Cost (USD)",
     "kendall_tau": "Kendall's τ",
-    "median_time_s": "median time (s)",
-    "n_annotators": "annotators",
-    "n_workers": "workers",
+    "median_time_s": "Median time (s)",
+    "n_annotators": "Annotators",
+    "n_workers": "Workers",
     "p_paired": "p (paired)",
     "p_paired_corrected": "p (paired, corrected)",
     "p_unpaired": "p (unpaired)",
     "p_unpaired_corrected": "p (unpaired, corrected)",
     "p_value": "p",
-    "query_sha256": "query (SHA-256)",
-    "rerank_time_s": "re-ranking time (s)",
-    "trec_id": "TREC id",
+    "query_sha256": "Query (SHA-256)",
+    "rag_mode": "RAG mode",
+    "rerank_time_s": "Re-ranking time (s)",
+    "row": "",
+    "trec_id": "TREC ID",
 }
 
 
 def shown_name(name: str, names: Mapping[str, str] = {}) -> str:
-    """Return the name as a reader sees it.
+    """Return the heading of a column or metric: the record's, or one made from its name.
 
     Examples
     --------
-    >>> shown_name("p_value"), shown_name("J_4", {"J_4": "J (4 annotators)"})
-    ('p', 'J (4 annotators)')
-    >>> shown_name("avg_list_size"), shown_name("nDCG@10")
-    ('avg list size', 'nDCG@10')
+    >>> shown_name("p_value"), shown_name("J_4", {"J_4": "J (4 annotators)"}), shown_name("row")
+    ('p', 'J (4 annotators)', '')
+    >>> shown_name("avg_list_size"), shown_name("nDCG@10"), shown_name("k")
+    ('Avg list size', 'nDCG@10', 'k')
     """
-    return names.get(name) or COMMON.get(name) or name.replace("_", " ")
+    if name in names:
+        return names[name]
+    if name in COMMON:
+        return COMMON[name]
+    text = name.replace("_", " ")
+    return re.sub(r"^[a-z]{3,}(?=[ -]|$)", lambda word: word[0].capitalize(), text)
 
 
-def shown_label(level: str | None, label: Any, names: Mapping[str, str] = {}) -> Any:
-    """Return a label of a laid out table as a reader sees it.
+def shown_label(
+    level: str | None, label: Any, names: Mapping[str, str] = {}, between: str = " "
+) -> Any:
+    """Return a label of a cell as a reader sees it; `between` replaces the bar of a name.
 
     Examples
     --------
     >>> shown_label("metric", "p_value"), shown_label("run", "bm25_k1"), shown_label("run", 5)
     ('p', 'bm25_k1', 5)
+    >>> shown_label("metric", "AC", {"AC": "Confidence | Relevant"})
+    'Confidence Relevant'
     """
-    if level is None or level == "metric":
-        return shown_name(str(label), names)
-    return names.get(str(label), label)
+    if str(label) in names:
+        return names[str(label)].replace(_BAR, between)
+    return shown_name(str(label)) if level is None or level == "metric" else label
 
 
-def with_shown_names(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return a laid out table with the names that a reader sees: of key columns and of metrics.
+def with_headings(laid: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return a laid out table with the headings that the paper, or else a reader, expects.
+
+    A name with a bar makes two rows of the head, the upper one for all columns that share it. A
+    metric that all columns share is left out, unless the record names it.
 
     Examples
     --------
     >>> laid = pd.DataFrame({"p_value": [0.5]}, index=pd.Index(["a_b"], name="run_tag"))
-    >>> with_shown_names(laid, {"a_b": "A and B"}).to_dict("index")
+    >>> with_headings(laid, {"a_b": "A and B"}).to_dict("index")
     {'A and B': {'p': 0.5}}
+    >>> laid = pd.DataFrame([[1, 2]], columns=pd.Index(["P", "R"], name="metric"))
+    >>> list(with_headings(laid, {"P": "Quality | P", "R": "Quality | R"}))
+    [('Quality', 'P'), ('Quality', 'R')]
     """
-    labels = {axis: _with_shown_labels(getattr(laid, axis), names) for axis in ("index", "columns")}
-    return laid.set_axis(labels["index"], axis="index").set_axis(labels["columns"], axis="columns")
+    columns = laid.columns
+    last = columns.get_level_values(-1)
+    if columns.nlevels > 1 and last.nunique() == 1 and last.name == "metric":
+        columns = columns if str(last[0]) in names else columns.droplevel(-1)
+    return laid.set_axis(_with_headings(laid.index, names, " "), axis="index").set_axis(
+        _in_groups(_with_headings(columns, names, _SPLIT)), axis="columns"
+    )
 
 
-def _with_shown_labels(index: pd.Index, names: Mapping[str, str]) -> pd.Index:
+def _with_headings(index: pd.Index, names: Mapping[str, str], between: str) -> pd.Index:
     heads = [None if name is None else shown_name(str(name), names) for name in index.names]
     levels = []
     for level, name in enumerate(index.names):
         labels = index.get_level_values(level)
-        texts = [shown_label(name, label, names) for label in labels]
+        texts = [shown_label(name, label, names, between) for label in labels]
         # What nobody renames keeps its type: pandas would make 1.0 of the 1 beside a 0.5.
         levels.append(labels if texts == labels.tolist() else pd.Index(texts))
     if index.nlevels == 1:
         return levels[0].rename(heads[0])
     # Not by level: labels that were different may meet.
     return pd.MultiIndex.from_arrays(levels, names=heads)
+
+
+def _in_groups(columns: pd.Index) -> pd.Index:
+    """Columns whose last labels with a bar are split into two levels."""
+    last = columns.get_level_values(-1)
+    if not any(_SPLIT in str(label) for label in last):
+        return columns
+    upper = [columns.get_level_values(level) for level in range(columns.nlevels - 1)]
+    pairs = [("", *str(label).split(_SPLIT))[-2:] for label in last]
+    return pd.MultiIndex.from_arrays([*upper, *zip(*pairs, strict=True)])

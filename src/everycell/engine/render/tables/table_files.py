@@ -10,9 +10,15 @@ import pandas as pd
 from everycell.engine.files import write_atomically
 from everycell.engine.render.html_templates import html_environment
 from everycell.engine.render.tables.latex import latex_document, latex_table
-from everycell.engine.render.tables.layout import Decimals, head_rows, lay_out, show_value
+from everycell.engine.render.tables.layout import (
+    Decimals,
+    head_rows,
+    label_cells,
+    lay_out,
+    show_value,
+)
 from everycell.engine.render.tables.markdown import table_as_markdown
-from everycell.engine.render.tables.names import with_shown_names
+from everycell.engine.render.tables.names import with_headings
 
 
 def write_table(
@@ -33,7 +39,8 @@ def write_table(
             strict=True,
         )
         displayed["value"] = [f"{value} ({low} to {high})" for value, low, high in ends]
-    laid = with_shown_names(lay_out(displayed, layout_rows, layout_columns).fillna(""), names)
+    plain = lay_out(displayed, layout_rows, layout_columns).fillna("")
+    laid = with_headings(plain, names)
     if "marker" in frame:
         marks = lay_out(frame, layout_rows, layout_columns, "marker").fillna("")
         marks.index, marks.columns = laid.index, laid.columns
@@ -44,7 +51,7 @@ def write_table(
         ".csv": frame.to_csv(index=False, lineterminator="\n"),
         ".md": table_as_markdown(laid, marks, title),
         ".tex": latex_document(latex_table(laid, marks, title, label)),
-        ".html": _table_as_html(laid, marks, title),
+        ".html": _table_as_html(laid, marks, title, plain.index),
     }
     return [
         write_atomically(stem.with_name(stem.name + suffix), text) for suffix, text in texts.items()
@@ -59,16 +66,15 @@ def _displayed_values(frame: pd.DataFrame, column: str, decimals: Decimals) -> l
     ]
 
 
-def _table_as_html(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> str:
+def _table_as_html(laid: pd.DataFrame, marks: pd.DataFrame, title: str, keys: pd.Index) -> str:
     head = head_rows(laid.columns)
     names = [str(name) for name in laid.index.names]
     corner = [[""] * len(names)] * (len(head) - 1) + [names]
     body = [
-        {
-            "labels": key if isinstance(key, tuple) else (key,),
-            "cells": list(zip(values, raised, strict=True)),
-        }
-        for key, values, raised in zip(laid.index, laid.to_numpy(), marks.to_numpy(), strict=True)
+        {"labels": labels, "cells": list(zip(values, raised, strict=True))}
+        for labels, values, raised in zip(
+            label_cells(keys, laid.index), laid.to_numpy(), marks.to_numpy(), strict=True
+        )
     ]
     return (
         html_environment("everycell.engine.render.tables")
