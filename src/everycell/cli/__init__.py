@@ -84,14 +84,15 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            missing = [
+            missing: list[Any] = [
                 parameter
                 for parameter in self.get_params(ctx)
                 if parameter.required and not values.get(parameter.name)
             ]
             if len(missing) < 2 or error.param not in missing:
                 raise
-            ctx.fail(f"Missing: {', '.join(param.get_error_hint() for param in missing)}.")
+            names = ", ".join(parameter.get_error_hint() for parameter in missing)
+            return ctx.fail(f"Missing: {names}.")
 
 
 class LazyCommands(Mapping[str, Any]):
