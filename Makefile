@@ -90,7 +90,7 @@ lint: setup-test ## check style, types and words: ruff, pyrefly, snakefmt, banne
 	$(IN_VENV) ruff check .
 	$(IN_VENV) ruff format --check .
 	$(IN_VENV) pyrefly check --summary=none
-	$(IN_VENV) snakefmt --check Snakefile workflow
+	$(IN_VENV) snakefmt --check Snakefile workflow src/everycell/workflow/rules
 	$(IN_VENV) python docs/check_language.py
 
 # The planted faults measure the tests, not the speed.

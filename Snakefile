@@ -5,26 +5,12 @@ Other targets by name: a tier (embedded, released, full, all), a paper (lajewska
 (lajewska2025_ch4), one artefact (lajewska2025_table_4_8), or any file below results/.
 """
 
+from everycell.workflow import FINISH, START
 
-report: "workflow/report/workflow.rst"
 
-
-include: "workflow/rules/snakemake_internals.smk"
-include: "workflow/rules/common.smk"
+include: START
 include: "workflow/rules/named_by_user.smk"
-include: "workflow/rules/result_files.smk"
-include: "workflow/rules/language_models_inputs.smk"
-
-
-if SETTINGS.container is not None:
-
-    containerized: SETTINGS.container
-
-
-include: "workflow/rules/parents.smk"
-include: "workflow/rules/targets.smk"
 include: "workflow/rules/retrieval.smk"
-include: "workflow/rules/language_models.smk"
 include: "workflow/rules/term_fairness_collections.smk"
 include: "workflow/rules/msmarco.smk"
 include: "workflow/rules/abolghasemi2024/ch1.smk"
@@ -53,10 +39,8 @@ include: "workflow/rules/heuss2025/ch4.smk"
 include: "workflow/rules/heuss2025/ch4_checks.smk"
 include: "workflow/rules/heuss2025/ch5.smk"
 include: "workflow/rules/sakai2023/ch1.smk"
-include: "workflow/rules/data.smk"
+include: "workflow/rules/fetching.smk"
 include: "workflow/rules/term_fairness.smk"
-include: "workflow/rules/verdicts.smk"
-include: "workflow/rules/page.smk"
 include: "workflow/rules/documentation.smk"
 
 
@@ -68,4 +52,4 @@ rule default:
     localrule: True
 
 
-finish_rules()
+include: FINISH

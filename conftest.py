@@ -13,6 +13,9 @@ settings.register_profile("everycell", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("everycell")
 
+#: Snakemake runs these; they are no modules with doctests.
+collect_ignore_glob = ["src/everycell/workflow/scripts/*"]
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():

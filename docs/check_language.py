@@ -89,7 +89,8 @@ def checked_files() -> list[Path]:
     root = FOLDER.parent
     skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
     files = [root / name for name in ("README.md", "CONTRIBUTING.md")]
-    for folder, ending in (("docs", "md"), ("src", "py"), ("workflow", "py"), ("workflow", "smk")):
+    endings = {"docs": ["md"], "src": ["py", "smk"], "workflow": ["py", "smk"]}
+    for folder, ending in ((folder, each) for folder in endings for each in endings[folder]):
         files += sorted((root / folder).rglob(f"*.{ending}"))
     return [path for path in files if not path.relative_to(root).as_posix().startswith((*skipped,))]
 

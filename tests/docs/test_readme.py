@@ -184,7 +184,8 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
         elif target.startswith("work/"):
             # What lies between: a rule writes there.
             folder = target.split("/")[1]
-            rules = (REPOSITORY / "workflow" / "rules").rglob("*.smk")
+            folders = (REPOSITORY / "workflow/rules", REPOSITORY / "src/everycell/workflow/rules")
+            rules = (file for of in folders for file in of.rglob("*.smk"))
             assert any(f'"work/{folder}/' in read(file) for file in rules)
         else:
             assert target in known_targets | {*TOYS}

@@ -26,7 +26,7 @@ ORDER = (
     ("dialogue", "rag", "fair_ranking", "explain"),
 )
 #: What stands on top of all floors.
-TOP = {"config", "cli", "public"}
+TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "engine": 0,
     **{package: place for place, group in enumerate(ORDER, start=1) for package in group},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import symtable
@@ -13,12 +14,18 @@ import pytest
 from snakemake.parser import parse
 from snakemake.sourcecache import LocalSourceFile
 
+import everycell.workflow
+
+#: Rules that ship with the package.
+PACKAGED = Path(everycell.workflow.__file__).parent / "rules"
 RULE = re.compile(r"^ *(?:use +rule +[\w, ]+? +as|rule|checkpoint) +(\w+)", re.MULTILINE)
 USED_RULE = re.compile(r"\brules\.(\w+)|^ *use +rule +(\w+)", re.MULTILINE)
 
 
 def chapter_of(path: Path, rules: Path) -> str:
     """Chapter that a file belongs to, as KEY/ch2; its paper; or "" where all may read it."""
+    if not path.is_relative_to(rules):
+        return ""
     paper, _, name = path.relative_to(rules).as_posix().rpartition("/")
     chapter = re.match(r"ch[0-9A-Z]+", name)
     return f"{paper}/{chapter[0]}" if paper and chapter else paper
@@ -62,9 +69,9 @@ def names(path: Path) -> tuple[set[str], set[str]]:
     return defined, read - defined
 
 
-def strangers(rules: Path) -> list[str]:
+def strangers(rules: Path, packaged: Path | None = None) -> list[str]:
     """What a file of rules reads that belongs to another chapter, or to any if it is shared."""
-    files = sorted(rules.rglob("*.smk"))
+    files = sorted([*rules.rglob("*.smk"), *(packaged.rglob("*.smk") if packaged else ())])
     found = {path: names(path) for path in files}
     shared = {
         name
@@ -80,12 +87,20 @@ def strangers(rules: Path) -> list[str]:
             # A paper's own files, beside those of its chapters, serve all of them.
             if theirs and theirs not in (own, own.partition("/")[0]):
                 for name in sorted(defined & read - shared):
-                    faults.append(f"{path.relative_to(rules)} reads {name} of {other.name}")
+                    faults.append(f"{os.path.relpath(path, rules)} reads {name} of {other.name}")
     return faults
 
 
 def test_rules_read_no_name_of_another_chapter(repository):
-    assert strangers(repository / "workflow" / "rules") == []
+    assert strangers(repository / "workflow" / "rules", PACKAGED) == []
+
+
+def test_packaged_rules_read_no_name_of_the_repository(repository):
+    shared = [names(path) for path in PACKAGED.rglob("*.smk")]
+    here = [names(path) for path in (repository / "workflow" / "rules").rglob("*.smk")]
+    read = set().union(*(read for _, read in shared))
+    packaged = set().union(*(defined for defined, _ in shared))
+    assert read & set().union(*(defined for defined, _ in here)) - packaged == set()
 
 
 @pytest.mark.parametrize(
@@ -111,9 +126,9 @@ def test_the_check_sees_what_is_read(tmp_path, place, text, fault):
     assert strangers(tmp_path) == expected
 
 
-def other_parents(rules: Path) -> list[str]:
+def other_parents(rules: Path, packaged: Path) -> list[str]:
     """Rules that others inherit from, and merge parameters with, outside parents.smk."""
-    parents = RULE.findall((rules / "parents.smk").read_text(encoding="utf-8"))
+    parents = RULE.findall((packaged / "parents.smk").read_text(encoding="utf-8"))
     return [
         f"{path.relative_to(rules)}: {name}"
         for path in sorted(rules.rglob("*.smk"))
@@ -124,7 +139,8 @@ def other_parents(rules: Path) -> list[str]:
 
 def test_rules_inherit_from_parents_alone(repository):
     # With `use rule`, parameters that the new rule does not name stay those of the old one.
-    assert other_parents(repository / "workflow" / "rules") == []
+    assert other_parents(repository / "workflow" / "rules", PACKAGED) == []
+    assert other_parents(PACKAGED, PACKAGED) == []
 
 
 def test_the_check_sees_another_parent(tmp_path):
@@ -132,13 +148,14 @@ def test_the_check_sees_another_parent(tmp_path):
     (tmp_path / "toy.smk").write_text(
         "use rule step as a with:\n    threads: 1\n\nuse rule a as b with:\n"
     )
-    assert other_parents(tmp_path) == ["toy.smk: a"]
+    assert other_parents(tmp_path, tmp_path) == ["toy.smk: a"]
 
 
 def test_rules_import_nothing_that_takes_long(repository):
     # Snakemake reads all rules at each start, and on a cluster for each job.
     names = re.compile(r"^from (everycell[\w.]*) import", re.MULTILINE)
-    files = [*(repository / "workflow" / "rules").rglob("*.smk"), repository / "Snakefile"]
+    rules = repository / "workflow" / "rules"
+    files = [*rules.rglob("*.smk"), *PACKAGED.rglob("*.smk"), repository / "Snakefile"]
     modules = sorted({name for file in files for name in names.findall(file.read_text("utf-8"))})
     assert len(modules) > 20
     lines = [f"import {name}" for name in modules]

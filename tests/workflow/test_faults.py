@@ -193,7 +193,7 @@ def test_a_results_folder_that_cannot_be_written(clean):
 @pytest.mark.slow
 @pytest.mark.fault("clock")
 def test_a_clock_set_back_and_a_failing_job_leave_the_page(clean):
-    target, script = "sakai2023_table_1", clean.folder / "workflow/scripts/page.py"
+    target, script = "sakai2023_table_1", clean.folder / "src/everycell/workflow/scripts/page.py"
     clean.build(target)
     page = clean.hashes()
     tomorrow = time.time() + 86_400

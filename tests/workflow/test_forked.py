@@ -72,7 +72,11 @@ class ParsedFile(NamedTuple):
 
 
 def test_rules_that_were_parsed_ahead_are_those_of_snakemake(repository, monkeypatch):
-    files = [repository / "Snakefile", *repository.glob("workflow/rules/**/*.smk")]
+    files = [
+        repository / "Snakefile",
+        *(repository / "workflow" / "rules").rglob("*.smk"),
+        *(repository / "src/everycell/workflow/rules").rglob("*.smk"),
+    ]
     parse = snakemake.workflow.parse
     # It is put back in the end; in a server it stays.
     monkeypatch.setattr(snakemake.workflow, "parse", parse)

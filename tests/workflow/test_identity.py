@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from workflow.project import HALF_WRITTEN, Project
 
-from everycell.engine.code import code_sha256, imported_files
+from everycell.engine.code import hash_of_sources
 
 PAGE_STYLE = "src/everycell/engine/render/page/templates/page.css"
 STUDIES = "src/everycell/studies"
@@ -27,11 +27,9 @@ COSTLY = {
 
 def codes(folder: Path) -> dict[str, str]:
     """Hash of the code of each script, by its name as rules write it."""
-    scripts = folder / "workflow" / "scripts"
     return {
-        path.relative_to(scripts).with_suffix("").as_posix(): code_sha256(
-            imported_files(path, [folder / "src"]), folder
-        )
+        path.relative_to(scripts).with_suffix("").as_posix(): hash_of_sources([path], folder)
+        for scripts in (folder / "workflow/scripts", folder / "src/everycell/workflow/scripts")
         for path in sorted(scripts.rglob("*.py"))
     }
 

@@ -191,7 +191,7 @@ def test_a_card_names_what_the_full_tier_waits_for(tree, artefact, settings):
 
 
 def test_a_version_of_snakemake_whose_attributes_are_not_known_is_refused(clean):
-    clean.edit("workflow/rules/snakemake_internals.smk", '">=9.20,<10"', '"<9"')
+    clean.edit("src/everycell/workflow/rules/snakemake_internals.smk", '">=9.20,<10"', '"<9"')
     done = clean.snakemake("--list")
     assert done.returncode != 0 and "make setup" in done.stdout
 
@@ -263,7 +263,8 @@ def test_no_two_rules_share_a_log_or_a_benchmark(rules):
 
 
 def test_no_rule_names_an_absolute_path(tree):
-    for path in sorted((tree.folder / "workflow" / "rules").rglob("*.smk")):
+    folders = (tree.folder / "workflow/rules", tree.folder / "src/everycell/workflow/rules")
+    for path in sorted(file for folder in folders for file in folder.rglob("*.smk")):
         assert not re.search(r'"/[a-z]', path.read_text()), path.name
 
 

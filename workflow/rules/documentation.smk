@@ -1,4 +1,15 @@
 # The documentation as a site, and pictures of the rules.
+import hashlib
+
+
+def hash_of_shown_results(wildcards):
+    """Hash of what the site shows of the results that lie on disk."""
+    found = hashlib.sha256()
+    for tier in TIERS:
+        for path in files_below(f"results/{tier}", ".verdicts.json", ".md", ".svg"):
+            content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            found.update(f"{content} {path}\n".encode())
+    return found.hexdigest()
 
 
 #: Targets whose rules are drawn.
@@ -8,7 +19,12 @@ GRAPHS = ["all", *(target for target in TARGETS if "_ch" in target and TARGETS[t
 # Which rule takes its files from which, for the whole workflow or one chapter.
 use rule step as rulegraph with:
     input:
-        rules=["Snakefile", "config.yaml", *files_below("workflow/rules", ".smk")],
+        rules=[
+            "Snakefile",
+            "config.yaml",
+            *files_below("workflow/rules", ".smk"),
+            *files_below("src/everycell/workflow/rules", ".smk"),
+        ],
         published=published(),
     output:
         graph="results/rulegraphs/{target}.svg",

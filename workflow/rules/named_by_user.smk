@@ -5,11 +5,6 @@ from everycell.engine.full_runs import FETCH, HUB_NAME
 from everycell.sources.corpora import CORPORA
 
 
-def fetched_corpus(path):
-    """Path of a corpus, or of a file of one, where `fetch_corpus.smk` puts it."""
-    return f"{SETTINGS.corpora.folder}/{path}"
-
-
 def folder_of_corpus(name):
     """Where the files of a corpus go, as a parameter."""
     return lambda wildcards: fetched_corpus(name)

@@ -96,12 +96,8 @@ def runs_ranker(script, name=None):
 @cache
 def hash_of_code_with_ranker(script, name):
     """Hash of a script, of a ranker, and of all that both import here."""
-    root = Path(workflow.basedir)
-    ranker = root.joinpath("src", *ranker_module(name).split("."))
-    files = set()
-    for path in (root / "workflow" / "scripts" / script, ranker):
-        files |= imported_files(path.with_name(f"{path.name}.py"), [root / "src"])
-    return code_sha256(files, root)
+    ranker = source_file(f"src/{ranker_module(name).replace('.', '/')}.py", ROOT)
+    return hash_of_sources([script_file(script, ROOT), ranker], ROOT)
 
 
 def training_of(part):

@@ -125,7 +125,7 @@ def left_out_sentence(key: str) -> str:
     """Say that the rules of a paper are not included, and what to do."""
     return (
         f"Snakefile: includes no rules of {key}; add the line "
-        f'`include: "workflow/rules/{key}/ch1.smk"` above that of data.smk.'
+        f'`include: "workflow/rules/{key}/ch1.smk"` above `include: FINISH`.'
     )
 
 

@@ -8,14 +8,65 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+#: Folder that holds the package: `src` of a checkout, or that of all installed packages.
+LIBRARY = Path(__file__).absolute().parents[2]
+#: Where scripts are, below a repository and below the package.
+SCRIPTS = "workflow/scripts"
+
 
 def code_sha256(paths: Iterable[Path], root: Path) -> str:
-    """One hash over source files: their names relative to `root`, sorted, and their bytes."""
+    """One hash over source files: their names, sorted, and their bytes.
+
+    Names are relative to `root`. Those of the package are as in a checkout, wherever it lies.
+    """
     digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
+    for name, path in sorted((name_of_code(path, root), path) for path in paths):
+        digest.update(f"{name}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def name_of_code(path: Path, root: Path) -> str:
+    """Name of a source file, the same in each installation.
+
+    Examples
+    --------
+    >>> name_of_code(LIBRARY / "everycell" / "config.py", Path("/elsewhere"))
+    'src/everycell/config.py'
+    """
+    if path.is_relative_to(LIBRARY):
+        return f"src/{path.relative_to(LIBRARY).as_posix()}"
+    return path.relative_to(root).as_posix()
+
+
+def roots_of_code(root: Path) -> tuple[Path, ...]:
+    """Folders in which a project's imports are found: its own package, else the installed one."""
+    own = root / "src"
+    return (own,) if (own / "everycell" / "__init__.py").exists() else (LIBRARY, own)
+
+
+def source_file(name: str, root: Path) -> Path:
+    """Source file of this name (see `name_of_code`) in a project, else in the package."""
+    own = root / name
+    return own if own.exists() else roots_of_code(root)[0] / name.removeprefix("src/")
+
+
+def script_file(script: str, root: Path) -> Path:
+    """File of a script: the one of the project, else the one of the package."""
+    own = root / SCRIPTS / f"{script}.py"
+    shared = roots_of_code(root)[0] / "everycell" / SCRIPTS / f"{script}.py"
+    return own if own.exists() or not shared.exists() else shared
+
+
+def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
+    """Hash of source files and of all that they import from the project and the package."""
+    return code_sha256(files_of_sources(paths, root), root)
+
+
+def files_of_sources(paths: Iterable[Path], root: Path) -> set[Path]:
+    """Source files and all that they import from the project and the package."""
+    roots = roots_of_code(root)
+    return {file for path in paths for file in imported_files(path, roots)}
 
 
 #: Data files beside a module that do not count as its code: a file of the registry is a separate
@@ -73,6 +124,8 @@ def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], froze
         file
         for name in imported_names(text)
         for root in roots
+        # The folder of the installed package has other packages too.
+        if root != LIBRARY or name.partition(".")[0] == "everycell"
         for file in _files_of_module(root, name)
     ]
     # As a complete string, in quotation marks of either kind.

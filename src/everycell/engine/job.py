@@ -21,7 +21,7 @@ from typing import Any, Self
 import pandas as pd
 
 import everycell
-from everycell.engine.code import code_sha256, imported_files
+from everycell.engine.code import code_sha256, files_of_sources, script_file, source_file
 from everycell.engine.files import fingerprint
 from everycell.engine.orphans import end_with_snakemake
 from everycell.engine.released import check
@@ -102,18 +102,20 @@ class Job:
         Parameters name the hash of the script with its `modules`, and of each module of `audits`.
         """
         params, root = self.snakemake.params, Path()
-        expected = {(module,): digest for module, digest in (params.get("audits") or {}).items()}
+        expected = {
+            (source_file(module, root),): digest
+            for module, digest in (params.get("audits") or {}).items()
+        }
         if params.get("code"):
-            script = f"workflow/scripts/{params['script']}.py"
-            expected[script, *params.get("modules", ())] = params["code"]
+            modules = [source_file(module, root) for module in params.get("modules", ())]
+            expected[script_file(params["script"], root), *modules] = params["code"]
         files: set[Path] = set()
-        for modules, digest in expected.items():
-            paths = {root / module for module in modules}
+        for paths, digest in expected.items():
             known = {path for path in paths if path.is_file()}
-            code = {file for path in known for file in imported_files(path, [root / "src"])}
-            if known != paths or code_sha256(code, root) != digest:
+            code = files_of_sources(known, root)
+            if known != set(paths) or code_sha256(code, root) != digest:
                 raise InputChangedError(
-                    f"{modules[0]}, or code that it imports, was changed after this run began; "
+                    f"{paths[0]}, or code that it imports, was changed after this run began; "
                     "run the same command again."
                 )
             files |= code

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
-from everycell.engine.code import code_sha256, imported_files
+from everycell.engine.code import SCRIPTS, hash_of_sources, roots_of_code
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry_entries import RelativePath
 from everycell.engine.tiers import Tier
@@ -121,8 +121,9 @@ def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, st
     {}
     """
     root = project.resolve()
-    scripts = sorted((root / "workflow" / "scripts").rglob("*.py"))
-    known = {code_sha256(imported_files(script, [root / "src"]), root) for script in scripts}
+    folders = (root / SCRIPTS, roots_of_code(root)[0] / "everycell" / SCRIPTS)
+    scripts = [script for folder in folders for script in folder.rglob("*.py")]
+    known = {hash_of_sources([script], root) for script in scripts}
     codes = {path: read_receipt(path)["code"] for path in receipts}
     return {
         path: code.get("commit") and str(code["commit"])

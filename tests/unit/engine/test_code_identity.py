@@ -12,6 +12,12 @@ from everycell.engine.code import imported_files
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SOURCE = SCRIPTS.parents[1] / "src"
+#: Name of each script, of the repository or of the package -> its file.
+FILES = {
+    path.relative_to(folder).as_posix(): path
+    for folder in (SCRIPTS, SOURCE / "everycell" / "workflow" / "scripts")
+    for path in folder.rglob("*.py")
+}
 #: Scripts whose outputs take hours, and which nothing but their method may make anew.
 COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
 #: What shows, judges or configures: no method.
@@ -57,9 +63,7 @@ def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
 
 def test_only_the_page_hashes_its_templates():
     reaching = {
-        script.relative_to(SCRIPTS).as_posix()
-        for script in SCRIPTS.rglob("*.py")
-        if any(PAGE.search(path) for path in closure(script))
+        name for name, script in FILES.items() if any(PAGE.search(path) for path in closure(script))
     }
     assert reaching == {"page.py"}
 
@@ -67,13 +71,13 @@ def test_only_the_page_hashes_its_templates():
 def test_audits_are_no_code_of_a_script():
     """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
     audits = re.compile(r"everycell/studies/.*/audits\.py")
-    found = {path for script in SCRIPTS.rglob("*.py") for path in closure(script)}
+    found = {path for script in FILES.values() for path in closure(script)}
     assert "everycell/studies/discovery.py" in found
     assert not {path for path in found if audits.fullmatch(path)}
 
 
 def test_a_table_hashes_its_own_template_and_no_drawing():
-    found = closure(SCRIPTS / "errata.py")
+    found = closure(FILES["errata.py"])
     assert "everycell/engine/render/tables/templates/table.html.j2" in found
     assert not {path for path in found if path.endswith("/figures.py")}
 
@@ -94,9 +98,5 @@ def test_cards_are_code_of_what_judges_and_shows_alone():
     # Facts of corpora are part of the cards' grammar.
     more = {"everycell/engine/cards.py": {"identity.py"}, "everycell/engine/artefacts.py": set()}
     for module, others in more.items():
-        reaching = {
-            script.relative_to(SCRIPTS).as_posix()
-            for script in SCRIPTS.rglob("*.py")
-            if module in closure(script)
-        }
+        reaching = {name for name, script in FILES.items() if module in closure(script)}
         assert reaching == {"errata.py", "page.py", "verdicts.py"} | others

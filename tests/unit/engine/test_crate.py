@@ -18,7 +18,7 @@ from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
 from everycell.engine.artefacts import find_artefact
-from everycell.engine.code import code_sha256
+from everycell.engine.code import hash_of_sources
 from everycell.engine.crate import write_crate
 from everycell.engine.lineage import write_jobs, write_lineage
 from everycell.engine.receipts import ReceiptError, write_json, write_receipt
@@ -35,7 +35,7 @@ RELEASED = "transparent-cis/pilot/qs3.csv"
 
 def code_of(project: Path) -> str:
     """Hash of the code of the only rule."""
-    return code_sha256([project / "workflow/scripts/toy.py"], project)
+    return hash_of_sources([project / "workflow/scripts/toy.py"], project)
 
 
 @pytest.fixture

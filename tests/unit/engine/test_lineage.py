@@ -271,7 +271,7 @@ def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, 
 @pytest.mark.slow
 def test_the_rule_of_the_page_keeps_what_an_earlier_run_wrote(tmp_path):
     # Snakemake removes a rule's outputs before its job, but for those that it is to update.
-    rule = (ROOT / "workflow" / "rules" / "page.smk").read_text()
+    rule = (ROOT / "src" / "everycell" / "workflow" / "rules" / "page.smk").read_text()
     [declared] = re.findall(r"lineage=(.*),\n", rule)
     snakefile = f"""
         rule page:

@@ -2,6 +2,7 @@
 from snakemake.io import apply_wildcards
 
 from everycell.engine.verification import FIGURE_FORMS, TABLE_FORMS
+from everycell.workflow import FOLDER
 
 
 def faces_of(outputs):
@@ -53,7 +54,7 @@ def in_report(path, output_name):
         name = f"{kind.capitalize()} {number.replace('_', '.')}"
         return {"artefact": name, "tier": tier}
 
-    caption = f"{workflow.basedir}/workflow/report/result.rst"
+    caption = str(FOLDER / "report" / "result.rst")
     return report(path, caption=caption, category=category, labels=labels)
 
 

@@ -1,9 +1,10 @@
-# All that uses attributes of Snakemake which its documentation does not have. Included first; the
-# Snakefile calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
+# All that uses attributes of Snakemake which its documentation does not have. Included first;
+# `finish.smk` calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from snakemake import __version__ as snakemake_version
 from snakemake.exceptions import WorkflowError
+from snakemake.sourcecache import LocalSourceFile
 
 KNOWN_VERSIONS = ">=9.20,<10"
 if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
@@ -13,6 +14,13 @@ if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
     )
 
 
+class ScriptOfParameter(LocalSourceFile):
+    """The script that the parameter `script` of a rule names, of the repository or the package."""
+
+    def format(self, params, **_):
+        return LocalSourceFile(str(script_file(params.script, ROOT)))
+
+
 def finish_rules():
     """Complete the rules that inherit from `parents.smk`, and describe targets."""
     for current in workflow.rules:
@@ -20,7 +28,7 @@ def finish_rules():
         current.update_wildcard_constraints()
         # The report shows the code of a rule only if its script is named without a parameter.
         if current.script == SCRIPT:
-            current.script = SCRIPT.format(params=current.params)
+            current.script = str(script_file(current.params.script, ROOT))
         # `snakemake --list` says what a target makes, and what a rule is for.
         if current.docstring is None:
             about = about_target(current.name) or str(current.message or "")

@@ -19,7 +19,7 @@ from everycell.engine.full_runs import to_set
 from everycell.engine.published_cells import CardError
 from everycell.engine.settings import ConfigError
 from everycell.engine.tiers import TIERS
-from everycell.engine.code import code_sha256, imported_files
+from everycell.engine.code import hash_of_sources, script_file, source_file
 from everycell.engine.files import end_future_times
 
 try:
@@ -41,6 +41,8 @@ try:
 except (CardError, ConfigError) as error:
     raise WorkflowError(str(error)) from None
 config["cache"] = SETTINGS.cache
+#: Folder of the repository.
+ROOT = Path(workflow.basedir)
 
 
 onstart:
@@ -60,16 +62,20 @@ def refuse(sentence):
 
 
 def environment(name):
-    """Conda file of a group of packages, from whichever folder a rule asks for it."""
-    return f"{workflow.basedir}/envs/{name}.yaml"
+    """Conda file of a group of packages; none where the repository has no such file."""
+    file = ROOT / "envs" / f"{name}.yaml"
+    return str(file) if file.exists() else None
 
 
 #: The script that `runs` names, inherited from `parents.smk`.
-SCRIPT = f"{workflow.basedir}/workflow/scripts/{{params.script}}.py"
+SCRIPT = ScriptOfParameter("{params.script}")
 
 
 def runs(script):
-    """Parameters for running a script: its name below ``workflow/scripts``, and its code."""
+    """Parameters for running a script: its name below ``workflow/scripts``, and its code.
+
+    The folder is that of the repository, or that of the package if the repository has no such script.
+    """
     return {"script": script, "code": code_of(script)}
 
 
@@ -89,9 +95,7 @@ def code_of(script):
 @cache
 def hash_of_code(script):
     """Hash of a script and of all that it imports here."""
-    root = Path(workflow.basedir)
-    path = root / "workflow" / "scripts" / f"{script}.py"
-    return code_sha256(imported_files(path, [root / "src"]), root)
+    return hash_of_sources([script_file(script, ROOT)], ROOT)
 
 
 #: MB that Snakemake itself takes in a job of a cluster, where it runs twice around the script.
@@ -136,6 +140,11 @@ def where(condition, large, small):
 def resource(key):
     """Path of a released file in the cache, where `fetch` puts it."""
     return f"{SETTINGS.cache}/{key}"
+
+
+def fetched_corpus(path):
+    """Path of a corpus that is downloaded, or of a file of one."""
+    return f"{SETTINGS.corpora.folder}/{path}"
 
 
 def registered_encoder(encoder):

@@ -1,7 +1,8 @@
 # Targets by name. Each asks for results, their verdicts, and the page that shows them.
 
 TARGETS = {tier: runnable(tier) for tier in TIERS if tier != "full"}
-TARGETS["embedded"].append("results/embedded/errata.csv")
+if any(artefact.card.errata for artefact in all_artefacts(PAPERS)):
+    TARGETS["embedded"].append("results/embedded/errata.csv")
 TARGETS["all"] = TARGETS["embedded"] + TARGETS["released"]
 for paper in PAPERS.values():
     TARGETS[paper.key] = runnable_in_minutes(paper=paper.key)
@@ -18,7 +19,7 @@ for artefact in all_artefacts(PAPERS):
 
 
 #: Groups of artefacts that the full tier can make: target -> artefacts.
-IN_FULL = {"full": []}
+IN_FULL = {}
 for artefact in filter(runs_in_full, all_artefacts(PAPERS)):
     chapter = f"full_{artefact.paper}_ch{artefact.chapter}"
     for target in ("full", f"full_{artefact.paper}", chapter):

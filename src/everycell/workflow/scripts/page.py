@@ -12,5 +12,6 @@ from everycell.studies.discovery import audits_of
 with Job(snakemake) as job:
     page = Path(snakemake.output.page)
     papers = load_papers(Path("published"))
-    write_page(page, collect(papers, page.parent, Path(), audits=audits_of), papers)
+    # The page lists the files behind each result, from the lineage.
     write_lineage(page.parent, Path(), snakemake.config["cache"])
+    write_page(page, collect(papers, page.parent, Path(), audits=audits_of), papers)

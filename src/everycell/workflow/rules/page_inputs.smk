@@ -1,5 +1,4 @@
 # What the page and the site show: verdict files that were asked for, results that lie on disk.
-import hashlib
 
 
 def pages_of_chapters():
@@ -20,22 +19,14 @@ def shown_verdicts(wildcards):
     next, so that the page is not drawn again.
     """
     known = TARGETS.keys() | IN_FULL.keys()
+    all_files = {file for files in TARGETS.values() for file in files}
     asked = [target for target in requested_targets() if target in known]
     requested = {
         file
-        for target in asked or ["embedded"]
+        for target in asked
         for file in (TARGETS[target] if target in TARGETS else named_in_full(target))
     }
-    others = {file for files in TARGETS.values() for file in files} - requested
+    requested = requested or all_files & set(rules.default.input)
+    others = all_files - requested
     on_disk = [before_update(file) for file in sorted(others) if Path(file).exists()]
     return [*sorted(requested), *on_disk]
-
-
-def hash_of_shown_results(wildcards):
-    """Hash of what the site shows of the results that lie on disk."""
-    found = hashlib.sha256()
-    for tier in TIERS:
-        for path in files_below(f"results/{tier}", ".verdicts.json", ".md", ".svg"):
-            content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            found.update(f"{content} {path}\n".encode())
-    return found.hexdigest()

@@ -1,31 +1,30 @@
 # Input functions of the verdicts: record, published cells, audits and data of an artefact.
-from everycell.engine.full_runs import filled, identifiable
+from everycell.engine.full_runs import FETCH, filled, identifiable
 
 
 def code_of_audits(wildcards):
     """Hash of the audits of an artefact's chapter, which judge it; none where it has none."""
-    artefact = PAPERS[wildcards.paper].artefacts[wildcards.artefact]
-    return hashes_of_audits(artefact.paper, f"ch{artefact.chapter}")
+    return hashes_of_audits(
+        wildcards.paper, PAPERS[wildcards.paper].artefacts[wildcards.artefact].chapter
+    )
 
 
 def code_of_all_audits(wildcards):
     """Hash of the audits of every chapter."""
-    return hashes_of_audits("*", "ch*")
+    chapters = [(paper.key, chapter) for paper in PAPERS.values() for chapter in paper.chapters]
+    return {name: code for of in chapters for name, code in hashes_of_audits(*of).items()}
 
 
 def hashes_of_audits(paper, chapter):
-    """Modules of audits, each with the hash of its code."""
-    root = Path(workflow.basedir)
-    found = sorted(root.glob(f"src/everycell/studies/{paper}/{chapter}/audits.py"))
-    names = [path.relative_to(root).as_posix() for path in found]
-    return {name: hash_of_module(name) for name in names}
+    """Module of a chapter's audits, with the hash of its code."""
+    name = f"src/everycell/studies/{paper}/ch{chapter}/audits.py"
+    return {name: hash_of_module(name)} if source_file(name, ROOT).exists() else {}
 
 
 @cache
 def hash_of_module(name):
-    """Hash of a module and of all that it imports here."""
-    root = Path(workflow.basedir)
-    return code_sha256(imported_files(root / name, [root / "src"]), root)
+    """Hash of a module and of all that it imports."""
+    return hash_of_sources([source_file(name, ROOT)], ROOT)
 
 
 def printed_cells(wildcards):
