@@ -14,7 +14,7 @@ import yaml
 from page import toys
 
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.card_checks import check_cards
+from everycell.engine.card_checks import check_papers
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import load_registry
 from everycell.engine.render.page.deviations import deviation as deviation_of
@@ -228,7 +228,7 @@ def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
     with pytest.raises(CardError, match=rf"toy2026/paper\.yaml: `publication`: .*{field}"):
         write_page(tmp_path / "index.html", found)
-    assert any(field in fault for fault in check_cards(load_papers(home.parent)))
+    assert any(field in fault for fault in check_papers(home.parent))
 
 
 def test_cells_show_value_and_mark(page):

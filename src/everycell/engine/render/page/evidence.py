@@ -28,6 +28,18 @@ def links_of(publication: Publication | Origin) -> list[tuple[str, str]]:
     return links
 
 
+def section_and_page(text: str) -> str:
+    """Text as a reader of the paper needs it: without the lines of a copy that only we have.
+
+    Examples
+    --------
+    >>> section_and_page("§ 2.6 from p. 27, L733"), section_and_page("§ 5 (L39), L43; § 3, L12-L14")
+    ('§ 2.6, p. 27 ff.', '§ 5; § 3')
+    """
+    text = re.sub(r"(, )?(?<![\w-])L\d+(-L\d+)?", "", text).replace(" ()", "")
+    return re.sub(r" from (p\. \d+)(?! to)\b", r", \1 ff.", text)
+
+
 def bibtex(
     key: str,
     *,

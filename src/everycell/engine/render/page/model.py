@@ -24,7 +24,7 @@ from everycell.engine.lineage import JobRecord, read_lineage
 from everycell.engine.publications import Origin, read_publication
 from everycell.engine.published_cells import CardError
 from everycell.engine.registry import load_registry
-from everycell.engine.render.page.evidence import bibtex, links_of
+from everycell.engine.render.page.evidence import bibtex, links_of, section_and_page
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.input_files import input_files
 from everycell.engine.render.page.tables import (
@@ -147,9 +147,11 @@ def _chapter(
         "claims": counts if counts.claimed else None,
         "origin": origin,
         "origin_links": links_of(origin) if origin else [],
-        "lines": bool(re.search(r"\bL\d", str(artefacts) + str(paper.untested[number]))),
         "seconds": sum(tier["seconds"] or 0 for one in artefacts for tier in one["tiers"]),
-        "untested": sorted(paper.untested[number], key=_in_order_of_text),
+        "untested": [
+            (claim, section_and_page(claim.source))
+            for claim in sorted(paper.untested[number], key=_in_order_of_text)
+        ],
         **_summary(artefacts, counts),
     }
 
@@ -209,6 +211,7 @@ def _artefact(
         "differences": page_of_chapter(artefact.paper, artefact.chapter).removesuffix(".html"),
         "chapter": artefact.chapter,
         "card": artefact.card,
+        "source": section_and_page(artefact.card.source),
         "state": state,
         "folded": state in ("not_run", "drawing"),
         "tiers": tiers,
@@ -249,7 +252,14 @@ def _artefact(
             for on in one["on"]
             if on["tier"] == deepest and not on["hollow"]
         ],
-        "errata": [dict(erratum) for erratum in entries[0].report.errata],
+        "errata": [
+            dict(erratum)
+            | {
+                "source": section_and_page(erratum.source or ""),
+                "evidence": section_and_page(erratum.evidence),
+            }
+            for erratum in entries[0].report.errata
+        ],
         "verdicts": verdicts,
     }
 
@@ -355,7 +365,7 @@ def _conclusions(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> list
             {
                 "id": f"{artefact.id.replace('/', '-')}-claim{number + 1}",
                 "claim": conclusion.claim,
-                "source": conclusion.source,
+                "source": section_and_page(conclusion.source),
                 "test": conclusion.test,
                 "printed": first.on_printed,
                 # A report of an artefact that was not run says how its published values fare.

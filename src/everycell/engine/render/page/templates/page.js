@@ -26,21 +26,39 @@
     location.href = `../index.html#${new URLSearchParams(new FormData(find))}`;
   });
 
-  // A table or figure that is cut off says so. The keys of its rows stay in sight: all columns of
-  // them where they leave half of the width, else the last one.
+  // A table or figure that is cut off says so. As many keys of its rows stay in sight as leave half
+  // of the width, those first that tell most rows apart.
   const widths = () => {
     for (const box of document.querySelectorAll(".scroll, figure > a")) {
       box.classList.remove("wide");
-      const wide = box.scrollWidth > box.clientWidth + 1;
-      const keys = [...box.querySelectorAll("tbody th, thead tr:last-child th.key, thead tr:not(:last-child) td")];
-      const edges = wide && keys.map((key) => [key, key.offsetLeft, key.offsetLeft + key.offsetWidth]);
-      const right = wide && Math.max(0, ...edges.map(([, , end]) => end));
-      for (const [key, start, end] of edges || []) {
-        const all = right < box.clientWidth / 2;
-        key.classList.toggle("fixed", all || end === right);
-        key.style.left = `${all ? start : 0}px`;
+      for (const key of box.querySelectorAll(".fixed")) key.classList.remove("fixed");
+      if (box.scrollWidth <= box.clientWidth + 1) continue;
+      const columns = [];
+      for (const key of box.querySelectorAll("tbody th, thead tr:last-child th.key")) {
+        const start = key.offsetLeft;
+        let column = columns.find((other) => other.start === start);
+        if (!column) columns.push(column = { start, width: key.offsetWidth, keys: [] });
+        column.keys.push(key);
       }
-      box.classList.toggle("wide", wide);
+      const distinct = ({ keys }) => new Set(keys.map((key) => key.textContent)).size;
+      let room = box.clientWidth / 2;
+      for (const column of [...columns].sort((a, b) => distinct(b) - distinct(a))) {
+        column.fixed = column.width < room || room === box.clientWidth / 2;
+        if (column.fixed) room -= column.width;
+      }
+      if (columns.every((column) => column.fixed)) {
+        const corner = [...box.querySelectorAll("thead tr:not(:last-child) td")];
+        columns.unshift({ keys: corner, width: 0, fixed: true });
+      }
+      let left = 0;
+      for (const { keys, width } of columns.filter((column) => column.fixed)) {
+        for (const key of keys) {
+          key.classList.add("fixed");
+          key.style.left = `${left}px`;
+        }
+        left += width;
+      }
+      box.classList.add("wide");
     }
   };
   addEventListener("resize", widths);
