@@ -13,7 +13,9 @@ from everycell.studies.abolghasemi2026.ch3.answers import (
     TEST_SETS,
     confusions,
     growing_share,
+    mean_overlaps,
     measure_confusions,
+    overlap_rows,
     overlaps,
     select_answers,
     select_setups,
@@ -85,7 +87,13 @@ def test_the_setup_is_chosen_by_the_mean_over_trainings():
 def test_each_training_has_its_overlap():
     one = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 2, 0)}, seed=0)
     none = answers({"main": (2, 0, 0, 0), "cf": (0, 0, 0, 2)}, seed=1)
-    assert overlaps(pd.concat([one, none])) == [1, 0]
+    both = pd.concat([one, none])
+    assert overlaps(both) == [1, 0]
+    rows = overlap_rows(both)
+    assert rows.to_numpy().tolist() == [["Zephyr", "MultiWOZ", "JSI", value] for value in (1, 0)]
+    assert mean_overlaps(rows)["value"].tolist() == [0.5]
+    # A model that solves no sample in one training has no mean.
+    assert mean_overlaps(rows.assign(value=[1, np.nan])).empty
 
 
 def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():

@@ -3,20 +3,19 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
 from everycell.engine.spread import SEEDS, summarised
 from everycell.studies.abolghasemi2026.ch3.answers import (
-    ESTIMATOR,
     MEASURES,
     add_labels,
     confusions,
-    growing_share,
+    growing_shares,
+    mean_overlaps,
     measure_confusions,
     number_trainings,
-    overlaps,
+    overlap_rows,
     select_answers,
     select_setups,
     spread,
@@ -76,35 +75,18 @@ with ResultJob(snakemake) as job:
     ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)
     job.write_beside(ranked, "ranking", dict.fromkeys(RANKED, 1))
 
-    by_estimator = select_answers(answers, setups).groupby(ESTIMATOR, sort=False)
-    similarity = [
-        (model, benchmark, "JSI", overlaps(rows))
-        for (benchmark, model, setup), rows in by_estimator
-        if not settings.printed_rows or setup == FEW_SHOT or model in thesis_names()
-    ]
-    columns = ["row", "dataset", "metric", "value"]
-    overlaps_by_row = pd.DataFrame(similarity, columns=columns)
-    means = overlaps_by_row.assign(
-        value=[float(np.mean(values)) for values in overlaps_by_row["value"]]
-    )
-    job.write_table(means.dropna(subset="value"), artefact="table_3_7")
+    best = select_answers(answers, setups)
+    overlaps = best
     if settings.printed_rows:
-        seeds = (
-            overlaps_by_row[overlaps_by_row["row"].isin(thesis_names())]
-            .explode("value")
-            .dropna(subset="value")
-        )
-        table = summarised(seeds, columns[:-1])
+        overlaps = best[best["model"].isin(thesis_names()) | (best["setup"] == FEW_SHOT)]
+    by_training = overlap_rows(overlaps)
+    job.write_table(mean_overlaps(by_training), artefact="table_3_7")
+    if settings.printed_rows:
+        seeds = by_training[by_training["row"].isin(thesis_names())].dropna(subset="value")
+        table = summarised(seeds, ["row", "dataset", "metric"])
         job.write_beside(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 
-    points = pd.concat(
-        [
-            growing_share(rows, orders=settings.orders, seed=job.seed).assign(
-                **dict(zip(ESTIMATOR, names, strict=True))
-            )
-            for names, rows in by_estimator
-        ]
-    )
+    points = growing_shares(best, orders=settings.orders, seed=job.seed)
     for name, titles in FIGURES.items():
         part = points[points["metric"].isin(titles)]
         plotted = plotted_values(part).rename(columns=LABELS)

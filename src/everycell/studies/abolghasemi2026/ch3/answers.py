@@ -107,6 +107,33 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
     return values
 
 
+def overlap_rows(answers: pd.DataFrame) -> pd.DataFrame:
+    """Overlaps of the models of `select_answers`, one row per training; NaN if none is solved."""
+    rows = [
+        (model, benchmark, "JSI", value)
+        for (benchmark, model, _), group in answers.groupby(ESTIMATOR, sort=False)
+        for value in overlaps(group)
+    ]
+    return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
+
+
+def mean_overlaps(rows: pd.DataFrame) -> pd.DataFrame:
+    """Cells of Table 3.7: means over the trainings, where each has a value."""
+    keys = ["row", "dataset", "metric"]
+    means = rows.groupby(keys, sort=False)["value"].agg(lambda values: np.mean(values.to_numpy()))
+    return means.dropna().reset_index()
+
+
+def growing_shares(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
+    """Points of Figures 3.4 and 3.5 for each estimator of `select_answers`."""
+    return pd.concat(
+        growing_share(rows, orders=orders, seed=seed).assign(
+            **dict(zip(ESTIMATOR, names, strict=True))
+        )
+        for names, rows in answers.groupby(ESTIMATOR, sort=False)
+    )
+
+
 def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
     """Measures of an estimator while dissatisfied counterfactuals are added (Figures 3.4, 3.5)."""
     rows = []

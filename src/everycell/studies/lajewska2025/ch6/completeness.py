@@ -19,7 +19,8 @@ from everycell.rag.grounded.lexical_judge import (
     train_judge,
 )
 from everycell.rag.judges import rank_agreement
-from everycell.studies.lajewska2025.ch6.nuggets import MEAN
+from everycell.studies.lajewska2025.ch6.nuggets import MEAN, TEST_DECIMALS, compare_runs
+from everycell.studies.lajewska2025.ch6.systems import BASELINE, RELEVANT, STANDARD
 
 Texts = Mapping[tuple[str, str], str]
 
@@ -108,6 +109,40 @@ def completeness(
     keys = ["input", "system", "topic"]
     mean = single.groupby(keys, sort=False, as_index=False)["value"].mean().assign(judge=MEAN)
     return pd.concat([single, mean], ignore_index=True)[["judge", *keys, "value"]]
+
+
+def completeness_tables(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Cells of Table C.7 from `completeness`, and tests of each system against the standard one."""
+    mean = scores[scores["judge"] == MEAN]
+    cells = mean.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
+    cells = cells.rename(columns={"system": "row"}).assign(metric="Completeness")
+    runs = mean[mean["input"] == RELEVANT].rename(columns={"system": "run"})
+    pairs = [(run, STANDARD) for run in runs["run"].unique() if run != STANDARD]
+    tests = compare_runs(runs, pairs).rename(columns={"a": "row"})
+    return (
+        cells[["row", "input", "metric", "value"]],
+        tests.melt("row", list(TEST_DECIMALS), "metric"),
+    )
+
+
+def compare_writers(
+    imitations: Imitations,
+    facts: pd.DataFrame,
+    responses: Mapping[str, pd.DataFrame],
+    questions: Mapping[str, str],
+) -> pd.DataFrame:
+    """Completeness and length of responses by writer, on the topics that models wrote for."""
+    extracted, *written = (frame.assign(writer=name) for name, frame in responses.items())
+    topics = set().union(*(set(frame["topic"]) for frame in written))
+    compared = pd.concat(
+        [extracted[extracted["system"].isin([BASELINE, STANDARD])], *written], ignore_index=True
+    )
+    compared = compared[compared["topic"].isin(topics) & (compared["input"] == RELEVANT)]
+    compared = compared.assign(system=compared["writer"] + ": " + compared["system"])
+    scores = completeness(imitations, facts, compared, questions)
+    intervals = mean_intervals(scores[scores["judge"] == MEAN], ["system"])
+    words = compared.assign(value=compared["text"].str.split().str.len()).groupby("system")["value"]
+    return pd.concat([intervals, words.mean().reset_index().assign(metric="words")])
 
 
 def mean_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> pd.DataFrame:
