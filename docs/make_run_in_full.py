@@ -1,4 +1,4 @@
-"""Write the table of docs/run-in-full.md from what the papers declare of their full tiers.
+"""Write the table of docs/run-in-full.md from the requirements that the papers declare.
 
 Run ``python docs/make_run_in_full.py`` in the project folder.
 """
@@ -21,14 +21,14 @@ from everycell.engine.full_runs import (
 from everycell.language_models.presets import FACTS
 
 TARGET, PUBLISHED = Path("docs/run-in-full.md"), Path("published")
-BEGIN, END = "full.yaml. -->\n", "<!-- End of what is made. -->"
+BEGIN, END = "full.yaml. -->\n", "<!-- End of the generated part. -->"
 
 
 def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
-    """Markdown of what each chapter takes, of its runs and of the materials they read."""
+    """Markdown tables of runs and of the corpora and models that they read."""
     lines = [
-        "Disk is for inputs and outputs. Requests (million tokens of prompts, of answers) and",
-        "hours are per language model, in the batches stated below.",
+        "Disk space includes inputs and outputs. Requests (million tokens of prompts, of answers)",
+        "and hours are per language model, with the batch sizes stated below.",
         "",
         "| run | chapters | GPU | hours | requests | memory | disk |",
         "|---|---|---|---|---|---|---|",
@@ -36,7 +36,7 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
     for run in tier.runs.values():
         users = [name for name, ids in chapters.items() if set(ids) & set(run.artefacts)]
         lines.append(f"| {run.title} | {', '.join(users)} | {_row(tier, run)} |")
-    lines += ["", "How these are known:", ""]
+    lines += ["", "Sources of these figures:", ""]
     for run in tier.runs.values():
         lines.append(f"- *{run.title}*: {' '.join(run.known_from.split())}")
     lines += [
@@ -63,10 +63,10 @@ def table(tier: FullTier, chapters: dict[str, list[str]]) -> str:
 def _identified(material: Material) -> str:
     """Facts that identify a corpus or runs; models and indexes have none."""
     if material.nothing_known:
-        fetched = "a download: its hash; a folder of yours: " * bool(material.corpus)
+        fetched = "a download: its hash; your own folder: " * bool(material.corpus)
         return fetched + NOTHING_KNOWN
     names = {"lines": "lines", "values": "different ids", "keys": "entries"}
-    said = []
+    files = []
     for file, facts in material.facts.items():
         stated = facts.model_dump(exclude_defaults=True)
         numbers = [
@@ -76,14 +76,14 @@ def _identified(material: Material) -> str:
             for number in (value.values() if isinstance(value, dict) else [value])
         ]
         numbers += ["a hash of the ids"] * ("ids" in stated) + ["its sha256"] * ("sha256" in stated)
-        said.append(f"`{file}`: {', '.join(numbers)}")
-    return "<br>".join(said)
+        files.append(f"`{file}`: {', '.join(numbers)}")
+    return "<br>".join(files)
 
 
 def _row(tier: FullTier, run: FullRun) -> str:
     hours = run.gpu_hours + run.requests * run.seconds_per_request / 3600
     shown = [f"{number(hours)} on the GPU"] * (hours > 0)
-    shown += [f"{number(run.cpu_hours)} of a core"] * (run.cpu_hours > 0)
+    shown += [f"{number(run.cpu_hours)} on a core"] * (run.cpu_hours > 0)
     gpu = f"{number(run.gpu_gb)} GB" if run.gpu_gb else "none"
     asked = "none"
     if run.requests:
@@ -97,7 +97,7 @@ def _row(tier: FullTier, run: FullRun) -> str:
 
 
 def render(text: str) -> str:
-    """The page with its table made anew."""
+    """The page with its tables remade."""
     papers = load_papers(PUBLISHED)
     chapters: dict[str, list[str]] = {}
     for artefact in filter(runs_in_full, all_artefacts(papers)):

@@ -28,7 +28,7 @@ HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?"
 #: Value of a key of config.yaml for a corpus that is downloaded automatically.
 FETCH = "fetch"
 #: What identifies a corpus or runs of which no fact is known.
-NOTHING_KNOWN = "nothing known; taken for what it is called"
+NOTHING_KNOWN = "no known facts; accepted under its name"
 
 
 class Material(CardFileModel):

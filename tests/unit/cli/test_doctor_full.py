@@ -301,7 +301,7 @@ def test_a_chapter_in_part_names_the_rest(project):
     report = found("lajewska2025_ch3")
     assert report["artefacts"] == ["lajewska2025/text_3_5"]
     (row,) = [row for row in report["rows"] if row["what"].startswith("The organisers' run")]
-    assert row["state"] == "ok" and row["finding"].startswith("a.run; identified by: nothing known")
+    assert row["state"] == "ok" and row["finding"].startswith("a.run; identified by: no known")
     assert report["ending"] == (
         "full_lajewska2025_ch3 can start with 1 of 5 artefacts; for the other 4 set "
         "cast_systems.runs_2020."

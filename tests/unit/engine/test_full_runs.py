@@ -111,7 +111,7 @@ def test_notes_name_a_missing_fold_and_data_that_nothing_identifies(papers, tier
     ]
     runs = papers["lajewska2025"].artefacts["table_3_3"]
     (note,) = notes_on(config, tier, runs)
-    assert note.startswith("The authors' runs of TREC CAsT 2020: nothing known")
+    assert note.startswith("The authors' runs of TREC CAsT 2020: no known facts")
     # A download is known by its hash; the other corpus is of other tables.
     questions = papers["abolghasemi2026"].artefacts["table_5_1"]
     assert notes_on(config, tier, questions) == []
