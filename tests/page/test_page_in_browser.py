@@ -1,5 +1,6 @@
 """The reproduction page as a reader has it: from disk, in headless Chromium."""
 
+import re
 import shutil
 import threading
 from contextlib import contextmanager
@@ -373,6 +374,34 @@ def test_colours_have_marks_and_contrast(browser, url, scheme):
             assert contrast(ink, ground) >= 4.5
     assert len(grounds) == len(VERDICTS)
     page.close()
+
+
+#: Colour of each text, and of the first ground below it that is not transparent.
+COLOURS = """() => {
+    document.querySelectorAll("details").forEach((box) => { box.open = true; });
+    const texts = [...document.querySelectorAll("body *")].filter((element) =>
+        !element.closest("svg, script") && [...element.childNodes].some((node) =>
+            node.nodeType === 3 && node.textContent.trim()));
+    const ground = (element) => {
+        const colour = getComputedStyle(element).backgroundColor;
+        return colour.startsWith("rgba") ? ground(element.parentElement) : colour;
+    };
+    const pairs = texts.map((text) => [getComputedStyle(text).color, ground(text)]);
+    const field = document.querySelector("[type=search]");
+    pairs.push([getComputedStyle(field, "::placeholder").color, ground(field)]);
+    return [...new Set(pairs.map(String))];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_texts_can_be_read(browser, url, overview_url, scheme):
+    for address in (overview_url, url):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(address)
+        pairs = [re.findall(r"rgb\([^)]*\)", pair) for pair in page.evaluate(COLOURS)]
+        assert len(pairs) > 9
+        assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
+        page.close()
 
 
 def contrast(*colours):
