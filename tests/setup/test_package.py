@@ -25,7 +25,7 @@ she, he = [1, 0], [0, 1]
 lists = [[he, she, she, he], [he, he, he, he]]
 print(everycell.texfair(lists, [[10] * 4] * 2)[:, 3].round(3).tolist())
 # numba is not there, but what it would compile is.
-even = everycell.felix([[0.5, 0.5]] * 2, lambda rankings: rankings[:, 0] < 0)
+even = everycell.felix([1, 1], [0, 0])
 print(even.marginals(2).tolist())
 for name in everycell.public.NAMES:
     getattr(everycell, name)

@@ -10,7 +10,7 @@ off; the *matching rule* decides which, and so which items are shown together:
 - ``"column_first"``: rank by rank, each with the first free item;
 - ``"assignment"``: the ranking with the largest sum of probabilities.
 
-:func:`felix` decomposes, keeps the rankings that may be shown, and decomposes the rest again.
+:func:`resample` decomposes, keeps the rankings that may be shown, and decomposes the rest again.
 """
 
 from __future__ import annotations
@@ -91,15 +91,15 @@ def decompose(
     return _decompose(matrix, 1.0, matching, rng)
 
 
-def felix(
+def resample(
     marginals: npt.ArrayLike,
     avoided: Avoided,
     *,
     iterations: int = 20,
     matching: Matching = "row_first",
     rng: np.random.Generator | None = None,
-) -> Policy:
-    """Policy with given marginals that rarely shows rankings to be avoided (FELIX).
+) -> Resampled:
+    """Decompose a matrix into rankings of which few are to be avoided.
 
     Parameters
     ----------
@@ -114,8 +114,9 @@ def felix(
 
     Returns
     -------
-    Policy
-        With the marginals of the matrix.
+    Resampled
+        The policy, with the marginals of the matrix, and the probability of rankings to be avoided
+        after each iteration.
 
     Raises
     ------
@@ -129,29 +130,16 @@ def felix(
 
     Examples
     --------
-    Items 0 and 1 are not to be shown together:
+    Ten of twenty items are shown, and the first two are never to be shown alone:
 
-    >>> half = np.full((4, 2), 0.25)
-    >>> together = lambda rankings: (rankings < 2).all(axis=1)
-    >>> rng = np.random.default_rng(1)
-    >>> once, often = (felix(half, together, iterations=i, rng=rng) for i in (1, 20))
-    >>> float(often.weights[together(often.rankings)].sum())
-    0.0
-    >>> bool(np.allclose(often.marginals(4), half))
+    >>> even = np.full((20, 10), 0.05)
+    >>> alone = lambda rankings: (rankings < 2).sum(axis=1) == 1
+    >>> result = resample(even, alone, rng=np.random.default_rng(1))
+    >>> bool(result.avoided[-1] < result.avoided[0])
+    True
+    >>> bool(np.allclose(result.policy.marginals(20), even))
     True
     """
-    return resample(marginals, avoided, iterations=iterations, matching=matching, rng=rng).policy
-
-
-def resample(
-    marginals: npt.ArrayLike,
-    avoided: Avoided,
-    *,
-    iterations: int,
-    matching: Matching = "row_first",
-    rng: np.random.Generator | None = None,
-) -> Resampled:
-    """As :func:`felix`, with the probability of avoided rankings after each iteration."""
     matrix = checked_marginals(marginals)
     if iterations < 1:
         raise ValueError(f"There are {iterations} iterations: there must be 1 or more.")

@@ -135,7 +135,7 @@ def holds_outlier(
     Returns
     -------
     callable
-        From rankings of shape (m, k) to m truth values; for :func:`.felix`.
+        From rankings of shape (m, k) to m truth values; for :func:`.resample`.
 
     Examples
     --------

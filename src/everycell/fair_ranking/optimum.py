@@ -139,7 +139,7 @@ def pool_rankings(
     Parameters
     ----------
     marginals, avoided
-        As for :func:`.felix`; here the order within a ranking may matter.
+        As for :func:`.resample`; here the order within a ranking may matter.
     runs, iterations
         Number of runs of FELIX, and of iterations in each. The linear program has a variable for
         each ranking.

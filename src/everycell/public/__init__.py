@@ -40,7 +40,8 @@ _OFFERS: dict[str, tuple[str, ...]] = {
     "metrics.group_fairness": ("AttributeSet", "gfrc"),
     "metrics.ranked_group_fairness": ("gfr",),
     # heuss2025, chapters 2 to 4
-    "fair_ranking.decomposition": ("decompose", "felix"),
+    "fair_ranking.decomposition": ("decompose",),
+    "fair_ranking.felix": ("felix",),
     "fair_ranking.uncertainty": ("pufr",),
     "fair_ranking.fa_ir": ("fa_ir",),
     "explain.explainers": ("ExplainedList", "ranking_shap"),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everycell.engine import compiling
-from everycell.fair_ranking.decomposition import decompose, felix, resample
+from everycell.fair_ranking.decomposition import decompose, resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier, outlier_probability
 from everycell.fair_ranking.marginals import entropy_marginals
@@ -89,7 +89,9 @@ def test_more_iterations_find_better_company_for_outliers():
 
 def test_one_iteration_is_one_decomposition():
     matrix = fair_matrix(20, 10, np.random.default_rng(4))
-    once = felix(matrix, lambda r: r[:, 0] < 3, iterations=1, rng=np.random.default_rng(5))
+    once = resample(
+        matrix, lambda r: r[:, 0] < 3, iterations=1, rng=np.random.default_rng(5)
+    ).policy
     plain = decompose(matrix, rng=np.random.default_rng(5))
     assert (once.rankings == plain.rankings).all()
     np.testing.assert_allclose(once.weights, plain.weights, atol=1e-12)
@@ -100,7 +102,8 @@ def test_rare_items_are_not_lost():
     weights = logarithmic_rank_weights(10)
     merits = np.geomspace(1, 1e-4, 40)
     matrix = entropy_marginals(fair_exposure(merits, weights), weights)
-    policy = felix(matrix, lambda r: r[:, 0] % 2 == 0, iterations=20, rng=np.random.default_rng(6))
+    rng = np.random.default_rng(6)
+    policy = resample(matrix, lambda r: r[:, 0] % 2 == 0, rng=rng).policy
     check_policy(policy, matrix)
     np.testing.assert_allclose(policy.exposures(40, weights) / (matrix @ weights), 1, rtol=1e-5)
 
@@ -125,7 +128,7 @@ def test_other_bad_input_is_named():
     with pytest.raises(ValueError, match="There is no matching rule 'random'"):
         decompose([[1.0]], matching="random")
     with pytest.raises(ValueError, match="There are 0 iterations"):
-        felix([[1.0]], lambda r: r[:, 0] < 0, iterations=0)
+        resample([[1.0]], lambda r: r[:, 0] < 0, iterations=0)
 
 
 @pytest.mark.parametrize("matching", RULES[:2])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from everycell.engine.arrays import FloatArray
-from everycell.fair_ranking.decomposition import TINY, Avoided, decompose, felix
+from everycell.fair_ranking.decomposition import TINY, Avoided, decompose, resample
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import (
     exposure_error,
@@ -123,7 +123,7 @@ def _resampled(
     if share <= TINY:
         return once
     marginals = Policy(once.rankings[bad], once.weights[bad] / share).marginals(items)
-    again = felix(marginals, outlier, iterations=iterations, rng=rng)
+    again = resample(marginals, outlier, iterations=iterations, rng=rng).policy
     return Policy(
         np.concatenate([once.rankings[~bad], again.rankings]),
         np.concatenate([once.weights[~bad], share * again.weights]),

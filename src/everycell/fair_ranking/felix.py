@@ -1,0 +1,77 @@
+"""FELIX: from the merits of items to a fair policy that rarely shows outliers."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from everycell.fair_ranking.decomposition import resample
+from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.exposure_measures import holds_outlier
+from everycell.fair_ranking.marginals import entropy_marginals
+from everycell.fair_ranking.policies import Policy
+
+
+def felix(
+    merits: npt.ArrayLike,
+    feature: npt.ArrayLike,
+    ranks: int = 10,
+    *,
+    iterations: int = 20,
+    rng: np.random.Generator | None = None,
+) -> Policy:
+    """Policy with fair exposure that rarely shows an outlier (FELIX).
+
+    Parameters
+    ----------
+    merits : array_like of float, shape (n,)
+        Merit of each item, such as its probability of relevance; above 0.
+    feature : array_like of float, shape (n,)
+        What users see of each item, such as its number of citations. An item whose value is more
+        than 2.5 standard deviations from the mean of the ranking is an outlier.
+    ranks : int
+        Length of the rankings; a shorter list is shown in full.
+    iterations : int
+        Number of decompositions, 1 or more; with 1, nothing is avoided.
+    rng : numpy.random.Generator, optional
+        Shuffles the items before each decomposition; seeded with 0 if left out.
+
+    Returns
+    -------
+    Policy
+        Rankings and their probabilities. The expected exposure of each item is that of
+        :func:`.fair_exposure` for the rank weights 1 / log2(1 + rank): proportional to merit where
+        possible.
+
+    Raises
+    ------
+    ValueError
+        For a merit that is not above 0, lists of different lengths, or fewer than 1 iteration.
+
+    Notes
+    -----
+    Source: heuss2025, equations 2.5 to 2.8 and Algorithms 1 and 2. Of the matrices with these
+    exposures it takes the one of maximum entropy. Among seven or fewer displayed items none can be
+    an outlier. For other weights, matrices or tests use :func:`.resample`.
+
+    Examples
+    --------
+    Two of twenty equal items have many citations. One of them alone is an outlier, both together
+    are not, so FELIX shows them together:
+
+    >>> from everycell.fair_ranking.exposure_measures import outlier_probability
+    >>> citations = [900, 800] + [1] * 18
+    >>> policies = [felix([1.0] * 20, citations, iterations=number) for number in (1, 20)]
+    >>> [round(outlier_probability(policy, citations), 3) for policy in policies]
+    [0.4, 0.0]
+    """
+    values, visible = np.asarray(merits, dtype=float), np.asarray(feature, dtype=float)
+    if values.shape != visible.shape:
+        raise ValueError(
+            f"There are {values.size} merits and {visible.size} values of the feature: give one of "
+            "each per item."
+        )
+    weights = logarithmic_rank_weights(min(ranks, len(values)))
+    matrix = entropy_marginals(fair_exposure(values, weights), weights)
+    rng = np.random.default_rng(0) if rng is None else rng
+    return resample(matrix, holds_outlier(visible), iterations=iterations, rng=rng).policy

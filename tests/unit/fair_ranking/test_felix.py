@@ -1,0 +1,27 @@
+"""FELIX in one call: exposures as required, few outliers, bad input."""
+
+import numpy as np
+import pytest
+
+from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
+from everycell.fair_ranking.exposure_measures import outlier_probability
+from everycell.fair_ranking.felix import felix
+
+
+@pytest.mark.parametrize("items", [6, 40])
+def test_the_policy_has_fair_exposures_and_the_fewest_outliers(items):
+    rng = np.random.default_rng(7)
+    merits, citations = rng.uniform(0.01, 1, items), np.exp(2 * rng.normal(size=items))
+    weights = logarithmic_rank_weights(min(items, 10))
+    once, policy = (felix(merits, citations, iterations=number) for number in (1, 20))
+    expected = fair_exposure(merits, weights)
+    np.testing.assert_allclose(policy.exposures(items, weights), expected, atol=1e-9)
+    assert outlier_probability(policy, citations) <= outlier_probability(once, citations) + 1e-12
+    np.testing.assert_array_equal(felix(merits, citations).rankings, policy.rankings)
+
+
+def test_each_item_needs_both_values():
+    with pytest.raises(ValueError, match="2 merits and 3 values"):
+        felix([1.0, 2.0], [1, 2, 3])
+    with pytest.raises(ValueError, match="merit"):
+        felix([1.0, 0.0], [1, 2])
