@@ -232,6 +232,7 @@ def load_paper(folder: Path) -> Paper:
             if fault:
                 line = line_of(text_of(chapter_file), ["artefacts", name])
                 raise CardError(f"{chapter_file}, line {line}: {fault}.")
+            card = card.model_copy(update={"names": chapter.names | card.names})
             artefacts[name] = Artefact(
                 paper=folder.name, chapter=chapter.chapter, name=name, card=card, folder=folder
             )

@@ -361,8 +361,9 @@ class Card(CardFileModel):
     #: Column that only our table has: results for several settings, of which one is compared with
     #: the published values (`everycell.engine.readings`).
     readings: str | None = None
-    #: Display names of key columns, metrics and other labels.
-    names: dict[str, Annotated[str, Field(min_length=1)]] = {}
+    #: Headings of key columns and metrics, and labels, as published.
+    #: "Attribution quality | Recall" is a heading below that of a group of columns.
+    names: dict[str, str] = {}
     #: Key columns that only describe another one; conclusions are tested without them.
     labels: list[str] = []
     #: Decimals by metric; "text" compares the strings. `all` holds where no metric is named.
@@ -414,6 +415,8 @@ class ChapterFile(CardFileModel):
     chapter: str
     title: str
     source: str | None = None
+    #: `names` for all its cards, which may have others.
+    names: dict[str, str] = {}
     artefacts: dict[str, Card]
     #: Claims of the chapter that cannot be tested here, in addition to the conclusions of its
     #: cards.
