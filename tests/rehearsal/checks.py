@@ -75,7 +75,7 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
         verdicts.setdefault(cell["key"]["cast_year"], set()).add(cell["verdict"])
     assert verdicts["2021"] == {"equal"} and "differs" in verdicts["2020"]
     # Nothing identifies the runs, which the verdict and the page say.
-    said = "TREC CAsT 2020: nothing known"
+    said = "TREC CAsT 2020: no known facts"
     assert said in project.verdicts("lajewska2025/table_3_3", "full")["notes"][0]
     pages = (stage.folder / "results/pages").glob("*.html")
     assert any(said in page.read_text(encoding="utf-8") for page in pages)
