@@ -35,7 +35,7 @@ _OFFERS: dict[str, tuple[str, ...]] = {
         "attribution_sensitivity=cas",
         "citation_quality",
     ),
-    "metrics.ir_measures_provider": ("AWRF", "NFaiRR", "TExFAIR"),
+    "metrics.ir_measures_provider": ("AWRF", "GFR", "NFaiRR", "RBO", "TExFAIR"),
     # sakai2023
     "metrics.group_fairness": ("AttributeSet", "gfrc"),
     "metrics.ranked_group_fairness": ("gfr",),

@@ -185,10 +185,10 @@ def _computed(
     """Values of measures of one call; `ranked` has the scores of `run`'s documents."""
     import ir_measures
 
-    from everycell.metrics.ir_measures_provider import GroupFairness
+    from everycell.metrics.ir_measures_provider import EverycellProvider
 
     (first, *_) = measures
-    if hasattr(first, "runtime_impl") or GroupFairness().supports(first):
+    if hasattr(first, "runtime_impl") or EverycellProvider().supports(first):
         columns = ["query_id", "doc_id", "score"]
         return list(
             ir_measures.iter_calc(measures, qrels, ranked.set_axis(columns, axis="columns"))

@@ -7,6 +7,7 @@ import pytest
 
 import everycell
 from everycell.metrics.fairness_report import fairness_report
+from everycell.trec.runs import trec_order, write_run
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,64 @@ def test_documents_without_counts(made):
     )
 
 
+def test_overlap_with_another_run_is_that_of_crbo(made, tmp_path):
+    _, run, qrels = made
+    frame = pd.DataFrame(run).set_axis(["query", "document", "score"], axis="columns")
+    other = frame.assign(score=np.random.default_rng(3).permutation(frame["score"]))
+    write_run(other, tmp_path / "other.run", tag="t")
+    ranked = [
+        each.assign(rank=each.groupby("query").cumcount() + 1)
+        for each in map(trec_order, (frame, other))
+    ]
+    measure = everycell.RBO(run=str(tmp_path / "other.run"), p=0.8) @ 5
+    values = everycell.evaluate(run, qrels, measure)[str(measure)]
+    expected = everycell.crbo(*ranked, 0.8, depth=5)
+    assert values.to_dict() == pytest.approx(expected[["q0", "q2"]].to_dict())
+    itself = ir_measures.parse_measure(f"RBO(run='{tmp_path / 'other.run'}')@10")
+    assert ir_measures.calc_aggregate([itself], qrels, other.set_axis(
+        ["query_id", "doc_id", "score"], axis="columns"))[itself] == pytest.approx(1)  # fmt: skip
+    write_run(other[other["query"] != "q0"], tmp_path / "other.run", tag="t")
+    with pytest.raises(ValueError, match="Query 'q0'"):
+        everycell.evaluate(run, qrels, measure)
+
+
+def test_group_fairness_and_relevance_is_that_of_gfr(tmp_path):
+    path = tmp_path / "groups.csv"
+    path.write_text("document,a,b\nd1,1,0\nd2,0,1\n")
+    run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d2": 1.0}}
+    qrels = {"q1": {"d2": 1, "d9": 2}, "q2": {"d2": 2}, "q3": {"d1": 1}}
+    measure = everycell.GFR(groups=str(path), utility="iRBU") @ 3
+    values = everycell.evaluate(run, qrels, measure)[str(measure)]
+    shares = [[[1, 0], [0, 1], [0.5, 0.5]], [[0, 1], [0, 1], [0, 1]]]
+    expected = everycell.gfr(
+        [[0, 1, 0], [2, 0, 0]],
+        {"a": shares},
+        {"a": everycell.AttributeSet((0.5, 0.5), "JSD")},
+        max_gain=2,
+        utility="iRBU",
+        listed=[[True] * 3, [True, False, False]],
+    ).combined[:, -1]
+    # A query without documents has the value 0.
+    assert values.tolist() == pytest.approx([*expected, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("document,a,b\nd1,1,0\nd1,0,1\n", "'d1' twice"),
+        ("document,a,b\nd1,1,1\n", "'d1'"),
+        ("document,a,b\nd1,1,x\n", "'d1'"),
+        ("document,a\nd1,1\n", "fewer than two groups"),
+        ("doc,a,b\nd1,1,0\n", "document"),
+    ],
+)
+def test_a_wrong_file_of_groups_is_refused(tmp_path, text, named):
+    (tmp_path / "groups.csv").write_text(text)
+    measure = everycell.GFR(groups=str(tmp_path / "groups.csv")) @ 3
+    with pytest.raises(ValueError, match=rf"groups.csv.*{named}"):
+        everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, measure)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -93,6 +152,9 @@ def test_documents_without_counts(made):
         ("TExFAIR(counts='c.parquet')", "cutoff"),
         ("TExFAIR(counts='c.parquet',tau=1)@5", "tau"),
         ("AWRF(counts='c.parquet',unknown='drop')@5", "unknown"),
+        ("RBO@5", "run"),
+        ("GFR(groups='g.csv')", "cutoff"),
+        ("GFR(groups='g.csv',divergence='KL')@5", "divergence"),
     ],
 )
 def test_measures_with_other_parameters_are_refused(made, text, says):
