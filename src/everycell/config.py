@@ -52,9 +52,12 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
     'everycell.studies.lajewska2025.settings'
     """
     models: dict[str, type[Settings]] = {}
-    folder = Path(studies.__file__).parent
-    for path in sorted(folder.rglob("settings.py")):
-        parts = path.relative_to(folder).with_suffix("").parts
+    modules = [
+        path.relative_to(folder).with_suffix("").parts
+        for folder in map(Path, studies.__path__)
+        for path in folder.rglob("settings.py")
+    ]
+    for parts in sorted(modules):
         module = import_module(".".join((studies.__name__, *parts)))
         for key, model in module.BLOCKS.items():
             if key in models or key in General.model_fields:
@@ -99,7 +102,15 @@ def parse_config(content: Any, *, name: str = "config.yaml") -> Config:
     everycell.engine.settings.ConfigError: config.yaml: `user_studies.alpha` is 'high'; allowed \
 is: a valid number, above 0, below 1.
     """
-    return validated(Config, content, name=name)
+    return validated(_with_blocks_of_papers(content), content, name=name)
+
+
+def _with_blocks_of_papers(content: Any) -> type[Config]:
+    """Model that also has plain values under the keys of papers whose study declares no block."""
+    papers = {path.parent.name for path in Path("published").glob("*/paper.yaml")}
+    keys = papers & set(content) - Config.model_fields.keys() if isinstance(content, dict) else ()
+    blocks = {key: (dict[str, Any], ...) for key in sorted(keys)}
+    return create_model("Config", __base__=Config, **blocks) if blocks else Config  # type: ignore[call-overload]
 
 
 def read_config(path: Path, more: Path | None = None) -> Config:

@@ -102,7 +102,7 @@ class Job:
         Parameters name the hash of the script with its `modules`, and of each module of `audits`.
         """
         params, root = self.snakemake.params, Path()
-        expected = {
+        expected: dict[tuple[Path, ...], str] = {
             (source_file(module, root),): digest
             for module, digest in (params.get("audits") or {}).items()
         }
@@ -173,7 +173,7 @@ class Job:
             if not path.exists() or fingerprint(path) != before:
                 raise InputChangedError(
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran; "
-                    "its outputs are dropped, so run the same command again."
+                    "its outputs are discarded, so run the same command again."
                 )
 
     def _log_error(self, error: BaseException) -> None:

@@ -20,6 +20,7 @@ from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import has_secret, most_unpacked
 from everycell.engine.validation import describe_fault
 from everycell.sources.download import SLOWEST, DownloadError, in_time
+from everycell.sources.fetch import OWN_DATA
 
 _HEADER = """\
 # Written by `everycell paper add-data`, and may be edited. files: key -> origin (a file at a URL)
@@ -93,6 +94,9 @@ def add_file(
         text = _checked_text(project, registry, content)
         target = cache / key
         target.parent.mkdir(parents=True, exist_ok=True)
+        if not is_url and (own := project / OWN_DATA).is_dir():
+            (own / key).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(part, own / key)
         part.replace(target)
         write_atomically(registry, text)
         forget_registry()

