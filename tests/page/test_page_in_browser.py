@@ -265,7 +265,9 @@ def test_a_cell_opens_a_panel_with_all_that_is_known_of_it(page):
     expect(panel).to_be_hidden()
     cell.focus()
     page.keyboard.press("Enter")
-    expect(panel).to_be_visible()
+    expect(panel.get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(cell).to_be_focused()
     page.locator("td.v.stand_in").first.click()
     text = " ".join(panel.inner_text().split())
     assert "published 0.301 on surrogate data 0.31234 verdict not compared" in text

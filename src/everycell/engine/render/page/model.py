@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, Untested
+from everycell.engine.cards import RUNNABLE
+from everycell.engine.claims import Untested
 from everycell.engine.counting import (
     NOT_RUN,
     Counts,
@@ -265,10 +266,11 @@ def _artefact(
 
 
 def _words(artefact: Artefact) -> str:
-    """Names of rows and columns as published, for the search: systems, measures, data sets."""
+    """Names of rows and columns as published, and claims, for the search."""
     names = artefact.card.names
     keys = [(name, str(key)) for name in artefact.key_columns for key in artefact.cells[name]]
-    return " ".join(dict.fromkeys(str(shown_label(name, key, names)) for name, key in keys))
+    texts = [str(shown_label(name, key, names)) for name, key in keys]
+    return " ".join(dict.fromkeys([*texts, *(one.claim for one in artefact.card.conclusions)]))
 
 
 def _claims_count_in(artefact: Artefact, tiers: Sequence[Mapping[str, Any]]) -> str | None:

@@ -80,8 +80,12 @@
   });
   addEventListener("keydown", (event) => {
     const cell = event.target.closest?.("td.v[data-k]");
-    if (event.key === "Enter" && cell) describe(cell);
-    if (event.key === "Escape") panel.hidden = true;
+    if (event.key === "Enter" && cell) {
+      event.preventDefault();
+      describe(cell);
+      panel.querySelector("button").focus();
+    }
+    if (event.key === "Escape" && !panel.hidden) panel.querySelector("button").click();
   });
 
   // The permalink of a cell opens its panel; its id is given below, after the browser looked for it.

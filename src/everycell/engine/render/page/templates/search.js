@@ -73,9 +73,12 @@
 
   // A word with another spelling, if one is close to a word of the tables, titles or authors.
   function advise(want) {
-    const [better] = want.q.trim() && !index.search(want.q).length
+    const close = want.q.trim() && !index.search(want.q).length
       ? index.autoSuggest(want.q, { fuzzy: 0.4, prefix: false, combineWith: "AND" })
       : [];
+    // Most slips swap or mistake a letter: words of the same length are nearest.
+    const longer = ({ suggestion }) => Math.abs(suggestion.length - want.q.trim().length);
+    const [better] = [...close].sort((a, b) => longer(a) - longer(b));
     if (!better) {
       message.append("Remove a filter, or search for a system, a measure, a label (table 4.8), a title or an author.");
       return;
