@@ -1,0 +1,93 @@
+"""Fair re-rankers as PyTerrier transformers, for pipelines: ``bm25 >> protect >> FaIR(0.5)``.
+
+A frame of results has the columns of the constructor in addition to PyTerrier's, for example from
+``pt.apply.protected(lambda row: ...)``. PyTerrier is not installed with everycell: ``pip install
+python-terrier``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+import pyterrier as pt
+
+from everycell.engine.arrays import IntArray
+from everycell.fair_ranking.fa_ir import fa_ir, minimum_protected
+from everycell.fair_ranking.felix import felix
+from everycell.fair_ranking.uncertainty import pufr
+
+
+class _Reranker(pt.Transformer):
+    """A transformer that orders the results of each query anew; scores count down to 1."""
+
+    columns: tuple[str, ...]
+
+    def order(self, results: pd.DataFrame) -> IntArray:
+        """Positions of one query's results, the best first."""
+        raise NotImplementedError
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Re-rank each query's results."""
+        pt.validate.result_frame(inp, extra_columns=["score", *self.columns])
+        reranked = [inp.head(0)]
+        for _, results in inp.groupby("qid", sort=False):
+            by_score = results.sort_values("score", ascending=False, kind="stable")
+            results = by_score.iloc[self.order(by_score)]
+            scores = np.arange(len(results), 0, -1, dtype=float)
+            reranked.append(results.assign(score=scores))
+        return pt.model.add_ranks(pd.concat(reranked, ignore_index=True))
+
+
+class FaIR(_Reranker):
+    """FA*IR: the share of protected documents in every prefix is tested, see `fa_ir`.
+
+    Parameters are those of :func:`~everycell.fair_ranking.fa_ir.minimum_protected`, and the column
+    that holds whether a document is protected.
+    """
+
+    def __init__(
+        self, share: float, *, significance: float = 0.1, protected: str = "protected"
+    ) -> None:
+        self.share, self.significance, self.columns = share, significance, (protected,)
+
+    def order(self, results: pd.DataFrame) -> IntArray:
+        """Positions of one query's results, the best first."""
+        needed = minimum_protected(len(results), self.share, self.significance)
+        return fa_ir(results["score"], results[self.columns[0]], needed)
+
+
+class Pufr(_Reranker):
+    """PUFR: protected documents rise within alpha standard deviations of their scores, see `pufr`.
+
+    The columns hold the standard deviation of a score, and whether a document is protected.
+    """
+
+    def __init__(
+        self, alpha: float, *, deviation: str = "deviation", protected: str = "protected"
+    ) -> None:
+        self.alpha, self.columns = alpha, (deviation, protected)
+
+    def order(self, results: pd.DataFrame) -> IntArray:
+        """Positions of one query's results, the best first."""
+        deviations, protected = (results[column] for column in self.columns)
+        return pufr(results["score"], deviations, protected, self.alpha)
+
+
+class Felix(_Reranker):
+    """FELIX: one ranking per query, drawn from the policy of `felix`; scores must be above 0.
+
+    The draw depends on the seed and the query only. Results beyond `ranks` are left out.
+    """
+
+    def __init__(self, feature: str, *, ranks: int = 10, seed: int = 0, **choices: Any) -> None:
+        self.columns, self.ranks, self.seed, self.choices = (feature,), ranks, seed, choices
+
+    def order(self, results: pd.DataFrame) -> IntArray:
+        """Positions of one query's results, the best first."""
+        rng = np.random.default_rng([self.seed, crc32(str(results["qid"].iloc[0]).encode())])
+        feature = results[self.columns[0]]
+        policy = felix(results["score"], feature, self.ranks, rng=rng, **self.choices)
+        return policy.rankings[rng.choice(len(policy.weights), p=policy.weights)]
