@@ -10,7 +10,7 @@ import pytest
 from harness import published
 
 from everycell.engine.artefacts import Artefact, all_artefacts
-from everycell.engine.cards import Conclusion, Kind, Predicate
+from everycell.engine.claims import Conclusion, Kind, Predicate
 from everycell.engine.comparisons import Cells, Key, spelled_out
 from everycell.engine.conclusions import evaluate
 from everycell.engine.published_cells import as_number, key_columns

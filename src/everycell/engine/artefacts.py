@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 import pandas as pd
 
-from everycell.engine.cards import Card, CardFileModel, ChapterFile, PaperFile, Untested
+from everycell.engine.cards import Card, ChapterFile, PaperFile
+from everycell.engine.claims import CardFileModel, Untested
 from everycell.engine.published_cells import (
     CardError,
     Selector,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import Predicate, table_beside
+from everycell.engine.cards import table_beside
+from everycell.engine.claims import Predicate
 from everycell.engine.published_cells import CardError, Selector, key_columns
 
 #: Keys that lead from a record to a fault, or the row of a published cell; and the sentence.

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.engine.cards import Predicate
+from everycell.engine.claims import Predicate
 from everycell.engine.published_cells import Selector, as_number
 
 Key = tuple[str, ...]

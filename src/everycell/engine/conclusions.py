@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from everycell.engine.cards import Conclusion, Kind, Predicate, SpeaksIf
+from everycell.engine.claims import Conclusion, Kind, Predicate, SpeaksIf
 from everycell.engine.comparisons import Cells, Key, compare
 from everycell.engine.published_cells import key_columns
 

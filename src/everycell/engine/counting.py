@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypedDict, TypeVar
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import RUNNABLE, Card, Conclusion, Predicate
+from everycell.engine.cards import RUNNABLE, Card
 from everycell.engine.cell_classes import CellClass, described
+from everycell.engine.claims import Conclusion, Predicate
 from everycell.engine.comparisons import Cells
 from everycell.engine.published_cells import key_columns
 from everycell.engine.reports import (

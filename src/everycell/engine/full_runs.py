@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts, read_card_file
-from everycell.engine.cards import RUNNABLE, CardFileModel
+from everycell.engine.cards import RUNNABLE
+from everycell.engine.claims import CardFileModel
 from everycell.engine.identity import FileFacts
 from everycell.engine.published_cells import CardError
 
@@ -32,34 +33,42 @@ NOTHING_KNOWN = "no known facts; accepted under its name"
 
 
 class Material(CardFileModel):
-    """A corpus, index or model that a run reads and this repository does not hold."""
+    """A corpus, index, model or run file that a run of the full tier reads."""
 
-    title: str = Field(min_length=5)
-    kind: Literal["corpus", "index", "model", "runs"]
-    gb: float = Field(gt=0, description="Disk that it takes as it is used, in GB.")
-    unpacking_gb: float = Field(
-        0, ge=0, description="What it takes beside that while it is unpacked, in GB."
-    )
+    title: str = Field(min_length=5, description="Name, for readers.")
+    kind: Literal["corpus", "index", "model", "runs"] = Field(description="What it is.")
+    gb: float = Field(gt=0, description="Disk that it needs as it is used, in GB.")
+    unpacking_gb: float = Field(0, ge=0, description="Additional disk while it is unpacked, in GB.")
     licence: str = Field(min_length=3, description="Licence or terms, as its makers state them.")
     page: str = Field(pattern=r"^[a-z/0-9-]+\.md$", description="Page of docs/ that says more.")
-    #: Keys of ``config.yaml`` that name it: a folder or file, or what the library fetches by name.
-    settings: list[Key] = []
-    #: What a folder must hold: for each pattern of file names, one that fits. "{ginger.words}" is
-    #: the value of that key, "a|b" one of two names.
-    holds: list[str] = []
-    #: Name under which it is downloaded automatically if a key is ``fetch``.
-    corpus: str | None = None
-    #: File -> facts that identify it, before a verdict believes it. Names as in `holds`.
-    facts: dict[str, FileFacts] = {}
-    #: No fact is known of what the user provides, so it is trusted to be what its name says. A
-    #: download is checked by the hash of its archive.
-    nothing_known: bool = False
-    #: Where it comes from when nothing on disk is named; empty: only the user can provide it.
-    hosts: list[Annotated[str, Field(pattern=r"^https://")]] = []
-    #: Packages that fetch or read it, which not every environment has.
-    packages: list[str] = []
-    #: Whether a run does without it, and then makes less: its disk counts only where it is named.
-    optional: bool = False
+    settings: list[Key] = Field(
+        [], description="Keys of `config.yaml` for its folder, its file or its name on a hub."
+    )
+    holds: list[str] = Field(
+        [],
+        description="Patterns of files that its folder must have. `{ginger.words}` is the value of "
+        "that key; `a|b` is one of two names.",
+    )
+    corpus: str | None = Field(
+        None, description="Name under which it is downloaded if a key is `fetch`."
+    )
+    facts: dict[str, FileFacts] = Field(
+        {}, description="File (named as in `holds`) -> facts that identify it."
+    )
+    nothing_known: bool = Field(
+        False,
+        description="Whether no fact identifies it. A download is then checked by the hash of its "
+        "archive alone.",
+    )
+    hosts: list[Annotated[str, Field(pattern=r"^https://")]] = Field(
+        [], description="Addresses that it is downloaded from; none if only the user has it."
+    )
+    packages: list[str] = Field(
+        [], description="Packages that fetch or read it and that not every environment has."
+    )
+    optional: bool = Field(
+        False, description="Whether a run without it makes a part of the results."
+    )
 
     @property
     def disk_gb(self) -> float:
@@ -76,26 +85,38 @@ class Material(CardFileModel):
 
 
 class FullRun(CardFileModel):
-    """A piece of the full tier that several artefacts may share, and what it takes."""
+    """A part of the full tier that several artefacts may share, and what it needs."""
 
-    title: str = Field(min_length=5)
-    artefacts: Annotated[list[ArtefactId], Field(min_length=1)]
-    materials: list[str] = []
-    #: Keys of ``config.yaml`` that hold names of language models.
-    models: list[Key] = []
-    memory_gb: float = Field(gt=0, description="Memory of its largest job.")
-    work_gb: float = Field(ge=0, description="Disk for what it makes on the way.")
-    #: Memory of the GPU; 0: none is used. With `models` that of a language model like the paper's,
-    #: where it runs on this machine.
-    gpu_gb: float = Field(0, ge=0)
-    gpu_hours: float = Field(0, ge=0, description="On a GPU of that size; see `known_from`.")
+    title: str = Field(min_length=5, description="Name, for readers.")
+    artefacts: Annotated[list[ArtefactId], Field(min_length=1)] = Field(
+        description="Artefacts that need the run, as `KEY/table_1`."
+    )
+    materials: list[str] = Field([], description="Names of the materials that it reads.")
+    models: list[Key] = Field(
+        [], description="Keys of `config.yaml` that hold names of language models."
+    )
+    memory_gb: float = Field(gt=0, description="Memory of its largest job, in GB.")
+    work_gb: float = Field(ge=0, description="Disk for its intermediate files, in GB.")
+    gpu_gb: float = Field(
+        0,
+        ge=0,
+        description="Memory of the GPU in GB; 0 without one. With `models`, that of a model like "
+        "the paper's on this machine.",
+    )
+    gpu_hours: float = Field(
+        0, ge=0, description="Hours on a GPU of that size, without language models."
+    )
     cpu_hours: float = Field(0, ge=0, description="Hours of one core.")
-    #: Of each language model that is named.
-    requests: int = Field(0, ge=0)
-    prompt_tokens: int = Field(0, ge=0, description="Of a request, on average.")
-    answer_tokens: int = Field(0, ge=0, description="Of a request, on average.")
-    seconds_per_request: float = Field(0, ge=0, description="On a GPU, one after the other.")
-    known_from: str = Field(min_length=10, description="Measured, calculated how, or guessed.")
+    requests: int = Field(0, ge=0, description="Requests per language model.")
+    prompt_tokens: int = Field(0, ge=0, description="Tokens of a prompt, on average.")
+    answer_tokens: int = Field(0, ge=0, description="Tokens of an answer, on average.")
+    seconds_per_request: float = Field(
+        0, ge=0, description="Seconds per request on a GPU, one after the other."
+    )
+    known_from: str = Field(
+        min_length=10,
+        description="How these numbers are known: measured, calculated (how) or guessed.",
+    )
 
     @model_validator(mode="after")
     def _requests_have_sizes(self) -> FullRun:
@@ -111,7 +132,7 @@ class FullRun(CardFileModel):
 
 
 class FullTier(CardFileModel):
-    """What a file declares of the full tier, or all files together.
+    """Requirements of the full tier: of one file, or of all together.
 
     Examples
     --------
@@ -126,8 +147,10 @@ class FullTier(CardFileModel):
     '3 GPU hours (16 GB), 2.1 GB of disk, 8 GB of memory'
     """
 
-    materials: dict[str, Material] = {}
-    runs: dict[str, FullRun] = {}
+    materials: dict[str, Material] = Field(
+        {}, description="Corpora, indexes, models and runs by name."
+    )
+    runs: dict[str, FullRun] = Field({}, description="Runs of the full tier by name.")
 
     def of(self, artefacts: Iterable[str]) -> dict[str, FullRun]:
         """Runs that any of these artefacts needs, by name."""
@@ -199,7 +222,7 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
     for file in [shared] * shared.exists() + sorted(published.glob("*/full.yaml")):
         declared = read_card_file(file, FullTier)
         for name in (materials.keys() & declared.materials) | (runs.keys() & declared.runs):
-            raise CardError(f"{file}: {name} is in another file too; name it otherwise.")
+            raise CardError(f"{file}: {name} is in another file too; rename it in one of them.")
         materials |= declared.materials
         runs |= declared.runs
         for name, run in declared.runs.items():

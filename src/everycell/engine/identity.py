@@ -8,24 +8,30 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from everycell.engine.cards import CardFileModel
+from everycell.engine.claims import CardFileModel
 from everycell.engine.files import sha256
 
 
 class FileFacts(CardFileModel):
-    """Facts that identify a file; only those that are stated are taken of another one."""
+    """Facts that identify a file; only the stated ones are checked."""
 
-    lines: int | None = None
-    #: Column, counted from 1 in lines that are split at blanks (of a .csv after its header, at
-    #: commas) -> number of its different values.
-    values: dict[int, int] = {}
-    #: The same column -> sha256 over its different values, sorted, each with a line end.
-    ids: dict[int, str] = {}
-    #: Key of a JSON object -> number of keys of the object there; "": of the whole one.
-    keys: dict[str, int] = {}
-    sha256: str | None = None
+    lines: int | None = Field(None, description="Number of lines.")
+    values: dict[int, int] = Field(
+        {},
+        description="Column, from 1, of lines split at blanks (a CSV file: at commas, without its "
+        "header) -> number of its different values.",
+    )
+    ids: dict[int, str] = Field(
+        {},
+        description="Column -> sha256 of its different values, sorted, each followed by a line "
+        "feed.",
+    )
+    keys: dict[str, int] = Field(
+        {}, description='Key of a JSON object -> number of keys of its value; `""`: of the file.'
+    )
+    sha256: str | None = Field(None, description="Hash of the file.")
 
     @model_validator(mode="after")
     def _states_something(self) -> FileFacts:

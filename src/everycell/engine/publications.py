@@ -1,4 +1,4 @@
-"""Where a work is published, and where its code and data are: part of its `paper.yaml`."""
+"""Where a paper is published, and where its code and data are: part of its `paper.yaml`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class _Part(BaseModel):
 
 
 class Repository(_Part):
-    """A repository of code or data that belongs to the work."""
+    """A repository of code or data that belongs to the paper."""
 
-    url: Url
+    url: Url = Field(description="Address.")
     holds: str = Field(min_length=3, description="What it holds, in words.")
 
 
@@ -32,31 +32,31 @@ class Origin(_Part):
     """The publication that a chapter of a thesis is based on."""
 
     published: str = Field(min_length=3, description="Where and when, with pages if known.")
-    doi: Doi | None = None
-    arxiv: ArXiv | None = None
+    doi: Doi | None = Field(None, description="Without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(None, description="Identifier in quotes.")
 
 
 class Publication(_Part):
-    """A work's publication in `paper.yaml`; unknown fields are left out."""
+    """Where a paper is published, and where its code and data are."""
 
-    doi: Doi | None = None
-    arxiv: ArXiv | None = None
-    isbn: Annotated[str, Field(pattern=r"^[0-9-]{13,17}$")] | None = None
-    #: Page of the publisher, or of the library that provides the work.
-    url: Url | None = None
-    #: For a thesis.
-    school: str | None = None
-    #: For a paper: title of the proceedings, and pages as 3-19.
-    booktitle: str | None = None
-    pages: Annotated[str, Field(pattern=r"^\d+(-\d+)?$")] | None = None
-    #: Chapter -> its earlier publication.
-    origins: dict[str, Origin] = {}
-    code: list[Repository] = []
-    data: list[Repository] = []
+    doi: Doi | None = Field(None, description="Without `https://doi.org/`.")
+    arxiv: ArXiv | None = Field(None, description='Identifier in quotes, as "2403.05975".')
+    isbn: Annotated[str, Field(pattern=r"^[0-9-]{13,17}$")] | None = Field(
+        None, description="Of a book or thesis."
+    )
+    url: Url | None = Field(None, description="Page of the publisher or library.")
+    school: str | None = Field(None, description="University, of a thesis.")
+    booktitle: str | None = Field(None, description="Title of the proceedings, of a paper.")
+    pages: Annotated[str, Field(pattern=r"^\d+(-\d+)?$")] | None = Field(
+        None, description="Pages, as 3-19."
+    )
+    origins: dict[str, Origin] = Field({}, description="Chapter -> its earlier publication.")
+    code: list[Repository] = Field([], description="Repositories of code.")
+    data: list[Repository] = Field([], description="Repositories of data.")
 
 
 def read_publication(folder: Path | None) -> Publication:
-    """Read a work's publication from its `paper.yaml`."""
+    """Read a paper's publication from its `paper.yaml`."""
     if folder is None:
         return Publication()
     path = folder / "paper.yaml"

@@ -17,6 +17,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "paper": create_model(
         "PaperFile",
         __base__=PaperFile,
+        __doc__=PaperFile.__doc__,
         publication=(Publication, PaperFile.model_fields["publication"]),
     ),
     "chapter": ChapterFile,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from everycell.engine.registry_entries import (
     DataSet,
@@ -48,9 +48,11 @@ class Registry(Strict):
     'none stated'
     """
 
-    repositories: dict[str, Repository] = {}
-    sets: dict[SetName, DataSet] = {}
-    files: dict[RelativePath, Entry] = {}
+    repositories: dict[str, Repository] = Field(
+        {}, description="Repositories of released files, by `OWNER/NAME`."
+    )
+    sets: dict[SetName, DataSet] = Field({}, description="Data sets by name.")
+    files: dict[RelativePath, Entry] = Field({}, description="Files by key, `SET/path`.")
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:

@@ -48,11 +48,15 @@ class Strict(BaseModel):
 class Form(Strict):
     """One form of a file: the bytes as stored in a mirror or behind a URL."""
 
-    path: RelativePath
-    size: int = Field(gt=0)
-    sha256: Sha256
-    packed: Literal["gzip", "tar"] | None = None
-    content_sha256: Sha256 | None = None
+    path: RelativePath = Field(description="Path in the mirror folder or in the repository.")
+    size: int = Field(gt=0, description="Bytes of the file as stored there.")
+    sha256: Sha256 = Field(description="Hash of the file as stored there.")
+    packed: Literal["gzip", "tar"] | None = Field(
+        None, description="How it is packed; a tar archive holds exactly one file."
+    )
+    content_sha256: Sha256 | None = Field(
+        None, description="Hash of the unpacked content; required with `gzip`."
+    )
 
     @model_validator(mode="after")
     def _content_only_when_packed(self) -> Self:
@@ -71,8 +75,12 @@ class Form(Strict):
 class Origin(Form):
     """The author's file, in a repository at a pinned commit or at a URL."""
 
-    repository: str | None = None
-    url: Url | None = None
+    repository: str | None = Field(
+        None, description="`OWNER/NAME` among `repositories`; `path` is the file's path there."
+    )
+    url: Url | None = Field(
+        None, description="Instead of `repository`: the file's address; `path` is its name."
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -84,11 +92,11 @@ class Origin(Form):
 class WheelFile(Strict):
     """A file inside an installed package; it is found by its name, and no code is imported."""
 
-    distribution: str
-    version: str
-    path: RelativePath
-    size: int = Field(gt=0)
-    sha256: Sha256
+    distribution: str = Field(description="Name of the package, as pip knows it.")
+    version: str = Field(description="The only accepted version.")
+    path: RelativePath = Field(description="Path in the package.")
+    size: int = Field(gt=0, description="Bytes of the file.")
+    sha256: Sha256 = Field(description="Hash of the file.")
 
 
 class Entry(Strict):
@@ -97,10 +105,12 @@ class Entry(Strict):
     `note` says what the mirror changed, why there is only a mirror form, or why there is none.
     """
 
-    origin: Origin | None = None
-    mirror: Form | None = None
-    wheel: WheelFile | None = None
-    note: str | None = None
+    origin: Origin | None = Field(None, description="The author's file.")
+    mirror: Form | None = Field(None, description="The file in a mirror folder.")
+    wheel: WheelFile | None = Field(None, description="The file in an installed package.")
+    note: str | None = Field(
+        None, description="What the mirror changed, or why there is only a mirror, or nothing."
+    )
 
     @model_validator(mode="after")
     def _wheel_stands_alone(self) -> Self:
@@ -142,9 +152,9 @@ class Entry(Strict):
 class Repository(Strict):
     """A repository at a pinned commit; `host` is replaced only by tests and by private copies."""
 
-    commit: Commit
-    licence: str
-    host: str = "https://raw.githubusercontent.com"
+    commit: Commit = Field(description="Hash of the commit.")
+    licence: str = Field(description="Licence, or `none stated`.")
+    host: str = Field("https://raw.githubusercontent.com", description="Server of its files.")
 
 
 class DataSet(Strict):
@@ -153,10 +163,12 @@ class DataSet(Strict):
     `feeds` lists the artefacts that are rebuilt from it (empty: only surrogate data use it).
     """
 
-    authors: str
-    paper: str
-    licence: str
-    feeds: list[str] = []
+    authors: str = Field(description="Authors of the data.")
+    paper: str = Field(description="Publication of the data.")
+    licence: str = Field(description="Licence, or `none stated`.")
+    feeds: list[str] = Field(
+        [], description="Artefacts that are made from it; none if only surrogate data use it."
+    )
 
 
 def set_of(key: str) -> str:

@@ -11,8 +11,9 @@ import pandas as pd
 
 from everycell.engine.artefacts import Artefact
 from everycell.engine.audits import Audit, finding_of
-from everycell.engine.cards import RUNNABLE, Conclusion, Kind, TierCard
+from everycell.engine.cards import RUNNABLE, TierCard
 from everycell.engine.cell_verdicts import judged_cells
+from everycell.engine.claims import Conclusion, Kind
 from everycell.engine.conclusions import Decision, FindTable, evaluate, no_table
 from everycell.engine.published_cells import CardError
 from everycell.engine.readings import compared_reading

@@ -95,8 +95,7 @@ def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
 
 def test_cards_are_code_of_what_judges_and_shows_alone():
     """What a card says reaches a result as a parameter: its title, its declared inputs."""
-    # Facts of corpora are part of the cards' grammar.
-    more = {"everycell/engine/cards.py": {"identity.py"}, "everycell/engine/artefacts.py": set()}
+    more = {"everycell/engine/cards.py": set(), "everycell/engine/artefacts.py": set()}
     for module, others in more.items():
         reaching = {name for name, script in FILES.items() if module in closure(script)}
         assert reaching == {"errata.py", "page.py", "verdicts.py"} | others

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everycell.engine.cards import Conclusion, Predicate, SpeaksIf
+from everycell.engine.claims import Conclusion, Predicate, SpeaksIf
 from everycell.engine.conclusions import evaluate
 
 

@@ -12,7 +12,8 @@ from unit.toy_papers import write_paper
 
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
-from everycell.engine.cards import Conclusion, NotRun, Quoted
+from everycell.engine.cards import NotRun, Quoted
+from everycell.engine.claims import Conclusion
 from everycell.engine.published_cells import CardError
 from everycell.engine.spread import Spread, describe_spread, spreads, summarised, tolerance_of
 from everycell.engine.tolerances import allowed

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from everycell.engine.artefacts import Artefact, all_artefacts, find_artefact
 from everycell.engine.audits import Finding, published_number
-from everycell.engine.cards import RUNNABLE, Card, Conclusion
+from everycell.engine.cards import RUNNABLE, Card
+from everycell.engine.claims import Conclusion
 from everycell.engine.conclusions import evaluate
 from everycell.engine.judging import judge
 from everycell.engine.published_cells import CardError, is_number

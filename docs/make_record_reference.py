@@ -1,0 +1,135 @@
+"""Write docs/record-reference.md from the models of the records.
+
+Run ``python docs/make_record_reference.py`` in the project folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from everycell.engine.record_schemas import MODELS
+
+TARGET = Path("docs/record-reference.md")
+#: Name of a schema -> heading of its file.
+FILES = {
+    "paper": "paper.yaml",
+    "chapter": "chN.yaml",
+    "registry": "registry.yaml",
+    "full": "full.yaml",
+}
+HEAD = """\
+# Record reference
+
+The YAML files of `published/KEY/`, field by field; **bold** fields are required. `everycell check`
+reports an unknown field, a missing field or a wrong type with file and line. [Records](cards.md)
+explains the concepts, and [A paper of your own](your-own-paper.md) uses them step by step.
+
+A *selector* names published cells: key column -> value, or a list of values. All conditions must be
+met. An empty selector selects every cell; a selector without matches is an error.
+
+<!-- Made by docs/make_record_reference.py; do not edit. -->
+"""
+#: Heading of a model, if it is not its own name; a model of the registry may share its name.
+TITLES = {
+    "Card": "Record",
+    "TierCard": "Tier",
+    "Untested": "Untested claim",
+    "Quoted": "Quoted cells",
+    "Derived": "Derived cells",
+    "NotRun": "Cells not run",
+    "Conclusion": "Claim",
+    "Gives": "Explained value",
+    "SpeaksIf": "Condition on surrogate data",
+    "NotTestable": "Claims not testable",
+    "DataSet": "Data set",
+    "Entry": "Released file",
+    "Form": "Mirror file",
+    "WheelFile": "File in a package",
+    "FullRun": "Run",
+    "FileFacts": "Facts of a file",
+}
+OF_REGISTRY = TITLES | {"Repository": "Pinned repository", "Origin": "Author file"}
+#: JSON schema of a selector.
+SELECTOR = {"type": "array", "items": {"type": "string"}}
+LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
+
+def render() -> str:
+    """Text of the page."""
+    parts = [HEAD]
+    for name, title in FILES.items():
+        schema = MODELS[name].model_json_schema()
+        titles = OF_REGISTRY if name == "registry" else TITLES
+        parts.append(f"\n## {title}\n\n{_section(schema, titles)}")
+        for model, entry in _used(schema):
+            parts.append(f"\n### {titles.get(model, model)}\n\n{_section(entry, titles)}")
+    return "".join(parts)
+
+
+def _used(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Models below a schema in the order of their first use."""
+    waiting, seen = [schema], {""}
+    while waiting:
+        for name in _references(waiting.pop(0)["properties"]):
+            if name not in seen and "properties" in (entry := schema["$defs"][name]):
+                seen.add(name)
+                waiting.append(entry)
+                yield name, entry
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if "$ref" in node:
+            yield node["$ref"].rpartition("/")[2]
+        node = list(node.values())
+    for part in node if isinstance(node, list) else ():
+        yield from _references(part)
+
+
+def _section(model: Mapping[str, Any], titles: Mapping[str, str]) -> str:
+    """What a model is, and its fields; of a docstring the first paragraph."""
+    about = " ".join(model.get("description", "").split("\n\n")[0].split())
+    lines = ["| field | type | meaning |", "|---|---|---|"]
+    for name, field in model["properties"].items():
+        default = json.dumps(field.get("default"))
+        about = field["description"]
+        about += f" Default: `{default}`." * (default not in ("null", "{}", "[]"))
+        name = f"**`{name}`**" if name in model.get("required", ()) else f"`{name}`"
+        cells = [name, _type(field, titles), about]
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return f"{about}\n\n" + "\n".join(lines) + "\n"
+
+
+def _type(node: Mapping[str, Any], titles: Mapping[str, str]) -> str:
+    """Type of a field in words, with links to the models of its parts."""
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        title = titles.get(name, name)
+        return f"[{title}](#{title.lower().replace(' ', '-')})"
+    options = [option for option in node.get("anyOf", ()) if option.get("type") != "null"]
+    if options:
+        return " or ".join(_type(option, titles) for option in options)
+    if "enum" in node or "const" in node:
+        return ", ".join(f"`{value}`" for value in node.get("enum", [node.get("const")]))
+    if node["type"] == "array":
+        return f"list of {_type(node['items'], titles)}"
+    if node["type"] == "object":
+        patterns = node.get("patternProperties", {"": node.get("additionalProperties")})
+        [values] = patterns.values()
+        is_selector = SELECTOR in values.get("anyOf", ())
+        return "selector" if is_selector else f"mapping to {_type(values, titles)}"
+    kind = {"string": "text", "boolean": "`true` or `false`"}.get(node["type"], node["type"])
+    limits = [f"{word} {node[key]}" for key, word in LIMITS.items() if key in node]
+    return ", ".join([kind, *limits])
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(), encoding="utf-8")
