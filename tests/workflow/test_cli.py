@@ -169,13 +169,22 @@ def test_totals_are_the_sums_of_the_entries(call, built):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["list", "--state", "done"], "--state is 'done'; allowed are reproduced, surrogate data,"),
+        (
+            ["list", "--state", "done"],
+            "--state is 'done'; expected one of reproduced, surrogate data,",
+        ),
         (
             ["list", "sakai2024"],
             "'sakai2024' is not a paper, chapter or artefact; did you mean sakai2023",
         ),
         (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
         (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),
+        (["show", "sakai2023/table_1", "--verdicts"], "add `--format tex`"),
+        (["show", "sakai2023", "--verdicts", "--format", "tex"], "name an artefact"),
+        (
+            ["show", "sakai2023/table_1", "--tier", "full", "--verdicts", "--format", "tex"],
+            "has no reproduced values",
+        ),
         (["check-verdicts", "no.csv"], "There is no file no.csv; write it with `--update`."),
         (["verify", "elsewhere"], "There is no folder elsewhere; run `make reproduce`, or"),
         (["verify", "published"], "published holds no receipt; run `make reproduce`, or"),
@@ -190,11 +199,22 @@ def test_a_wrong_argument_is_one_sentence(call, built, arguments, said):
 def test_show_puts_printed_and_rebuilt_side_by_side(call, built):
     code, out, _ = call(built, "show", "sakai2023/table_2")
     assert code == 0
-    row = next(
-        line for line in out.splitlines() if "Bing" in line and "GF" in line and "JSD" in line
+    lines = out.splitlines()
+    assert (
+        lines[2] == "Embedded: reproduced"
+        and "Bing" in out
+        and "~\u00a0within\u00a0tolerance" in out
     )
-    assert "0.4493" in row and "0.44925" in row and "~ within tolerance" in row
-    assert "embedded: reproduced" in out and "bing" in out.lower()
+    published = next(number for number, line in enumerate(lines) if "0.4493" in line)
+    at = lines[published].index("0.4493")
+    assert lines[published + 1][at:].startswith("0.4492 ~")
+    headings = ["Embedded: reproduced", "Differences (embedded)", "How to reproduce"]
+    assert [line for line in lines if line in headings] == headings
+
+
+def test_show_draws_a_table_with_verdicts_for_a_paper(call, built):
+    code, out, _ = call(built, "show", "sakai2023/table_2", "--format", "tex", "--verdicts")
+    assert code == 0 and r"\cellcolor{everycell-close}" in out and r"\end{tabular}" in out
 
 
 def test_show_of_what_was_not_run_says_how_to_run_it(call, tree):
@@ -350,9 +370,8 @@ def test_show_of_a_chapter_is_a_list(call, built):
 def test_show_prints_the_cells_of_what_is_not_rebuilt(call, tree):
     code, out, _ = call(tree, "show", "Table 1, sakai2023")
     artefact = load_papers(tree.folder / "published")["sakai2023"].artefacts["table_1"]
-    below = out.rpartition("published")[2].splitlines()
     assert code == 0 and all(value in out for value in artefact.cells["value"])
-    assert len(below) >= len(artefact.cells)
+    assert out.splitlines()[2] == "Published values"
     code, out, _ = call(tree, "show", "sakai2023/table_1", "--tier", "embedded", "--format", "csv")
     rows = list(csv.DictReader(out.splitlines()))
     assert [row["published"] for row in rows] == list(artefact.cells["value"])

@@ -94,7 +94,7 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named):
     [
         ({}, "`uncertain_ranking.msmarco.model` is null"),
         ({"scores": "a.csv"}, "`uncertain_ranking.msmarco.scores` is 'a.csv', which is not a file"),
-        ({"runs": {"BIAS": {}}}, "allowed are ADV, CODER"),
+        ({"runs": {"BIAS": {}}}, "expected one of ADV, CODER"),
         ({"runs": {"ADV": {"high": "a.run"}}}, "strength 'high'"),
         ({"scores": SCORES, "runs": {"ADV": {"1": "a.run"}}}, "has 'a.run' for 1, which is not a"),
     ],

@@ -50,7 +50,7 @@ def list_results(
     papers = project.papers()
     state = state and state.replace("-", " ")
     if state not in (None, *STATES.values()):
-        raise CardError(f"--state is {state!r}; allowed are {', '.join(STATES.values())}.")
+        raise CardError(f"--state is {state!r}; expected one of {', '.join(STATES.values())}.")
     known = Names(papers)
     selected = [known.find(name) for name in names or ["all"]]
 

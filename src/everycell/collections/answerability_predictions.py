@@ -60,7 +60,7 @@ def read_sentence_scores(path: Path) -> pd.DataFrame:
             pass
         if not sound:
             raise AnnotationError(
-                f"{path}, row {number}: {column} is {value[:40]!r}; allowed is a list with a pair "
+                f"{path}, row {number}: {column} is {value[:40]!r}; expected a list with a pair "
                 "of probabilities, which sum to 1, for each sentence, so fetch the file again "
                 "(delete it first)."
             )

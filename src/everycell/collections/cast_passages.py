@@ -136,7 +136,7 @@ def _once(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
         values = rows.loc[(rows[keys] == key).all(axis="columns"), value].tolist()
         raise CollectionError(
             f"{files}: {' and '.join(map(in_quotes, key))} have the {value} values "
-            f"{in_quotes(values, 300)}; allowed is one, so fetch the files again (delete them "
+            f"{in_quotes(values, 300)}; expected one, so fetch the files again (delete them "
             "first)."
         )
 

@@ -85,7 +85,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     lines = [line.split("\t") for line in _lines(path)]
     if not lines or lines[0] != _COLUMNS:
         raise CollectionError(
-            f"{path}: its first line is {in_quotes(lines[0] if lines else [], 300)}; allowed is "
+            f"{path}: its first line is {in_quotes(lines[0] if lines else [], 300)}; expected "
             f"{_COLUMNS}, so fetch it again (delete it first)."
         )
     utterances = dict(zip(turns["query_id"], turns["utterance"], strict=True))
@@ -93,7 +93,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     for number, fields in enumerate(lines[1:], 2):
         if len(fields) not in (5, 6) or any(fields[5:]):
             raise CollectionError(
-                f"{path}, line {number}: has {len(fields)} fields; allowed are the five of the "
+                f"{path}, line {number}: has {len(fields)} fields; expected the five of the "
                 "header, so fetch it again (delete it first)."
             )
         turn, rewrite, original = fields[2], _plain(fields[3]), _plain(fields[4])

@@ -40,7 +40,7 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
         )
         name = in_quotes(columns[position]) if position < len(columns) else "missing"
         raise CollectionError(
-            f"{path}: column {position + 1} is {name}; allowed is {expected[position]}: fetch "
+            f"{path}: column {position + 1} is {name}; expected {expected[position]}: fetch "
             "the file again (delete it first)."
         )
     table = pd.read_csv(path)
@@ -62,7 +62,7 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
             row = int(np.flatnonzero(~good)[0])
             raise CollectionError(
                 f"{row_in_file(Path(path), row)}: {name} is {in_quotes(str(values.iloc[row]))}; "
-                f"allowed is {allowed}: fetch the file again (delete it first)."
+                f"expected {allowed}: fetch the file again (delete it first)."
             )
     renamed = table.rename(
         columns={"session": "query", "score": "relevance", "sensitive_attribute": "group"}

@@ -39,7 +39,7 @@ def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str,
     for number, fields in _lines(path):
         if len(fields) != 3 or fields[2] not in gains or (fields[0], fields[1]) in levels:
             raise CollectionError(
-                f"{path}, line {number}: is {in_quotes(' '.join(fields))}; allowed is topic, page "
+                f"{path}, line {number}: is {in_quotes(' '.join(fields))}; expected topic, page "
                 f"(once) and one of {', '.join(gains)}: fetch the file again (delete it first)."
             )
         levels[fields[0], fields[1]] = gains[fields[2]]
@@ -86,7 +86,7 @@ def _shares(fields: Sequence[str], where: str) -> list[float]:
     # Files round shares to six digits or so.
     if not len(shares) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-4:
         raise CollectionError(
-            f"{where}: the shares are {in_quotes(' '.join(fields))}; allowed are numbers of 0 or "
+            f"{where}: the shares are {in_quotes(' '.join(fields))}; expected numbers of 0 or "
             "more that sum to 1: fetch the file again (delete it first)."
         )
     return (shares / shares.sum()).tolist()

@@ -29,7 +29,7 @@ def read_responses(paths: Iterable[Path]) -> pd.DataFrame:
         table = read_table(path, _KEYS, error=CollectionError, separator=";")
         runs = [name for name in table.columns if name not in _KEYS]
         if not runs:
-            raise CollectionError(f"{path}: has no run beside {', '.join(_KEYS)}; fetch it again.")
+            raise CollectionError(f"{path}: has no run besides {', '.join(_KEYS)}; fetch it again.")
         twice = table["qid"].duplicated()
         if twice.any():
             raise CollectionError(

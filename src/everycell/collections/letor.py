@@ -54,8 +54,8 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         raise CollectionError(f"{path}: {_fault(path, error, features, first)}") from error
     if loaded[0].shape[1] > MOST_FEATURES:
         raise CollectionError(
-            f"{path} has feature {loaded[0].shape[1]}: allowed are up to {MOST_FEATURES}, so "
-            "number them from 1 on."
+            f"{path} has feature {loaded[0].shape[1]}: expected up to {MOST_FEATURES}, so "
+            "number them from 1."
         )
     vectors, labels = loaded[0].toarray(), loaded[1]
     if not len(labels):
@@ -91,7 +91,7 @@ def _fault(path: Path, error: Exception | None, features: int | None, first: int
     for number, line in text_lines(path, CollectionError):
         if line.strip() and not _LINE.fullmatch(line):
             return (
-                f"line {number} is {line.strip()[:60]!r}: allowed is a label, qid: and a "
+                f"line {number} is {line.strip()[:60]!r}: expected a label, qid: and a "
                 "query, and number:value of each feature, such as '2 qid:10 1:0.03'."
             )
         written = re.findall(r"\s(\d+):", line.split("#")[0])
@@ -102,7 +102,7 @@ def _fault(path: Path, error: Exception | None, features: int | None, first: int
             return f"line {number} has features out of order: number them from {first}, ascending."
         if features is not None and numbers and numbers[-1] >= first + features:
             return (
-                f"line {number} has feature {numbers[-1]}: allowed are {first} to "
+                f"line {number} has feature {numbers[-1]}: expected {first} to "
                 f"{first + features - 1}."
             )
         if line.strip() and " qid:" not in line:

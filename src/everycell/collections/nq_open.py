@@ -82,7 +82,7 @@ def _check_row(where: str, row: _Row) -> None:
     number_of_gold = sum(passage.isgold for passage in row.ctxs)
     if number_of_gold != 1:
         raise CollectionError(
-            f"{where}: {in_quotes(row.question)} has {number_of_gold} gold passages; allowed is "
+            f"{where}: {in_quotes(row.question)} has {number_of_gold} gold passages; expected "
             "one, so leave the question out."
         )
     if not all(row.answers):

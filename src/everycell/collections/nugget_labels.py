@@ -179,13 +179,13 @@ def _check_entry(where: str, entry: Any) -> None:
         value = entry.get(name) if isinstance(entry, dict) else None
         if not (isinstance(value, str) and value):
             raise LabelsError(
-                f"{where}: {name!r} is {in_quotes(value)}; allowed is any name, so fill it in."
+                f"{where}: {name!r} is {in_quotes(value)}; expected any name, so fill it in."
             )
     for name in _LISTS:
         value = entry.get(name)
         if not (isinstance(value, list) and all(isinstance(part, str) for part in value)):
             raise LabelsError(
-                f"{where}: {name!r} is {in_quotes(value)}; allowed is a list of texts, so correct "
+                f"{where}: {name!r} is {in_quotes(value)}; expected a list of texts, so correct "
                 "the line."
             )
     _check_labels(where, "importance", [label.lower() for label in entry["importance"]], IMPORTANCE)
@@ -209,7 +209,7 @@ def _check_labels(where: str, name: str, labels: list[str], allowed: tuple[str, 
     for position, label in enumerate(labels, start=1):
         if label not in allowed:
             raise LabelsError(
-                f"{where}: nugget {position} has the {name} {in_quotes(label)}; allowed are "
+                f"{where}: nugget {position} has the {name} {in_quotes(label)}; expected "
                 f"{', '.join(allowed)}."
             )
 

@@ -171,7 +171,7 @@ def _checked_words(words: Mapping[str, Collection[str]]) -> dict[str, tuple[str,
     for group, terms in words.items():
         if group in PLAN or not terms or isinstance(terms, str):
             raise ValueError(
-                f"Group {group!r} has the terms {terms!r}; give it another name than "
+                f"Group {group!r} has the terms {terms!r}; give it a name other than "
                 f"{', '.join(PLAN)} and a list of one term or more."
             )
         for term in (term.lower() for term in terms):

@@ -109,7 +109,7 @@ def refuse_rows(
     if bad.any():
         row = int(bad.argmax())
         raise error(
-            f"{path}, row {row + 1}: {column} is {in_quotes(table[column].iloc[row])}; allowed is "
+            f"{path}, row {row + 1}: {column} is {in_quotes(table[column].iloc[row])}; expected "
             f"{allowed}, so fetch the file again (delete it first)."
         )
 
@@ -162,7 +162,7 @@ def check_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[s
     if bad.any():
         row = int(bad.idxmax())
         raise RatingsError(
-            f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}; allowed are "
+            f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}; expected "
             f"{', '.join(allowed)}."
         )
 
@@ -173,7 +173,7 @@ def check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
         blank = raw[column] == ""
         if blank.any():
             raise RatingsError(
-                f"{row_in_file(path, int(blank.idxmax()))}: {column!r} is empty; allowed is any "
+                f"{row_in_file(path, int(blank.idxmax()))}: {column!r} is empty; expected any "
                 "name, so fill it in or drop the row."
             )
         loose = raw[column] != raw[column].str.strip()

@@ -33,7 +33,7 @@ class Sample:
         unknown = {speaker for speaker, _ in self.turns} - {USER, SYSTEM}
         if unknown:
             raise CollectionError(
-                f"Sample {self.id} has the speaker {min(unknown)!r}; allowed is {USER} or {SYSTEM}."
+                f"Sample {self.id} has the speaker {min(unknown)!r}; expected {USER} or {SYSTEM}."
             )
         if not self.turns or self.turns[-1][0] != SYSTEM:
             raise CollectionError(
@@ -42,7 +42,7 @@ class Sample:
             )
         if not isinstance(self.satisfied, bool):
             raise CollectionError(
-                f"Sample {self.id} has the label {self.satisfied!r}; allowed is True or False."
+                f"Sample {self.id} has the label {self.satisfied!r}; expected True or False."
             )
 
 

@@ -91,7 +91,7 @@ def counterfactuals(
     """Generated counterparts of samples, with ids derived from their originals."""
     if len(main) != len(generated):
         raise CollectionError(
-            f"There are {len(main)} samples and {len(generated)} counterfactuals; allowed is one "
+            f"There are {len(main)} samples and {len(generated)} counterfactuals; expected one "
             "for each sample, so fetch both files again (delete them first)."
         )
     counterparts = []

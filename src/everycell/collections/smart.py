@@ -212,7 +212,7 @@ def _read_qrels(path: Path, form: _Format, documents: set[str], topics: set[str]
                 )
         if grade not in form.relevance:
             raise CollectionError(
-                f"{where}: grade {in_quotes(grade)} is unknown, allowed are "
+                f"{where}: grade {in_quotes(grade)} is unknown, expected "
                 f"{', '.join(form.relevance)}; use the registry's file."
             )
         only_once(where_of, where, f"the judgement of document {document} for topic {topic}")

@@ -177,7 +177,7 @@ def _answer(answer: str, where: str) -> tuple[tuple[Span, ...], float]:
         spans, levels, sound = (), [], False
     if not sound or not all(type(offset) is int for span in spans for offset in span):
         raise AnnotationError(
-            f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; allowed is a list of one "
+            f"{where}: Answer.taskAnswers starts with {answer[:40]!r}; expected a list of one "
             "answer with one list of entities, each with a startOffset and an endOffset in whole "
             f"characters, and one level of confidence ({', '.join(CONFIDENCE)}) or none, so "
             "correct or drop the row."
@@ -206,7 +206,7 @@ def literal(value: str, kind: type[_Literal], where: str) -> _Literal:
         parsed = None
     if not isinstance(parsed, kind):
         raise AnnotationError(
-            f"{where} is {in_quotes(value)}; allowed is a {kind.__name__} as Python writes it, so "
+            f"{where} is {in_quotes(value)}; expected a {kind.__name__} as a Python literal, so "
             "correct or drop the row."
         )
     return parsed

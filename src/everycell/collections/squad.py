@@ -32,7 +32,7 @@ def read_squad(path: Path) -> pd.DataFrame:
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise AnnotationError(
-            f"{path}: is not SQuAD 2.0 ({type(error).__name__}: {error}); allowed is "
+            f"{path}: is not SQuAD 2.0 ({type(error).__name__}: {error}); expected "
             "train-v2.0.json as published, so download it again."
         ) from None
     for question, passage, answers in rows:

@@ -102,7 +102,8 @@ def read_segments(files: Collection[Path], ids: Collection[str]) -> dict[str, st
                     read |= dict(_search_lines(file, path, due - set(read)))
         except (gzip.BadGzipFile, zlib.error, EOFError):
             raise CollectionError(
-                f"{path}: is damaged or no gzip file; get it again, or leave .gz out of its name."
+                f"{path}: is damaged or not a gzip file; get it again, or leave .gz out of its "
+                "name."
             ) from None
         except OSError as error:
             raise CollectionError(

@@ -62,7 +62,7 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
         turns = _turns(row["dialogue"], where)
         if turns in line_of:
             raise CollectionError(
-                f"{where}: has the dialogue of line {line_of[turns]} again; allowed is each "
+                f"{where}: has the dialogue of line {line_of[turns]} again; expected each "
                 "dialogue once, so fetch the file again (delete it first)."
             )
         line_of[turns] = number
@@ -168,7 +168,7 @@ def read_split(path: Path) -> list[tuple[Turn, ...]]:
         ]
         if turns in line_of:
             raise CollectionError(
-                f"{where}: has the sample of line {line_of[turns]} again; allowed is each sample "
+                f"{where}: has the sample of line {line_of[turns]} again; expected each sample "
                 "once, so fetch the file again (delete it first)."
             )
         line_of[turns] = number
@@ -223,11 +223,11 @@ def _literal(text: str, where: str, allowed: str) -> Any:
     try:
         return parse_literal(text)
     except ValueError:
-        raise _refused(where, text, f"{allowed}, as Python writes it and without code") from None
+        raise _refused(where, text, f"{allowed}, as a Python literal without code") from None
 
 
 def _refused(where: str, value: object, allowed: str) -> CollectionError:
     return CollectionError(
-        f"{where}: has {in_quotes(value)}; allowed is {allowed}, so fetch the file again (delete "
+        f"{where}: has {in_quotes(value)}; expected {allowed}, so fetch the file again (delete "
         "it first)."
     )

@@ -186,7 +186,7 @@ def _check_conditions(path: Path, raw: pd.DataFrame) -> None:
             condition = raw["answers_ids"][row]
             raise RatingsError(
                 f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])} under "
-                f"{condition}; allowed is {levels[condition]!r}, so correct one of the two."
+                f"{condition}; expected {levels[condition]!r}, so correct one of the two."
             )
 
 

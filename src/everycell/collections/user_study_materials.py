@@ -83,7 +83,7 @@ def read_expert_scores(path: Path) -> pd.DataFrame:
     raw = read_csv(path, header=None)
     if len(raw) < 4:
         raise RatingsError(
-            f"{path}: has {len(raw)} rows; allowed are three rows of headings and one or more of "
+            f"{path}: has {len(raw)} rows; expected three rows of headings and one or more of "
             "scores, so fetch it again (delete the file first)."
         )
     variants, dimensions, experts = (raw.iloc[line] for line in range(3))
@@ -129,7 +129,7 @@ def read_pilot(path: Path) -> pd.DataFrame:
         row = int(bad.idxmax())
         raise RatingsError(
             f"{row_in_file(path, row)}: the ratings are {in_quotes(raw['usefulness'][row])}; "
-            "allowed is a list "
+            "expected a list "
             f"of numbers from {RATING.start} to {RATING.stop - 1}, as in ['2', '3'], so correct it."
         )
     lists = raw["usefulness"].str.findall(r"\d")

@@ -184,7 +184,7 @@ def mcnemar_test(
         )
     if any(array.dtype != bool for array in arrays):
         raise ValueError(
-            "truth, first and second hold other values than True and False: give these."
+            "truth, first and second contain values other than True and False: give only those."
         )
     right = [array == arrays[0] for array in arrays[1:]]
     only_first = int(np.count_nonzero(right[0] & ~right[1]))

@@ -34,11 +34,11 @@ def check_parquet_size(path: Path | str) -> None:
     allowed = ROWS + ROWS_PER_BYTE * size
     if rows > allowed:
         raise ValueError(
-            f"{path} has {rows:,} rows in {size:,} bytes; allowed are {allowed:,} rows, since each "
+            f"{path} has {rows:,} rows in {size:,} bytes; expected {allowed:,} rows, since each "
             "has an id of its own: make the file again."
         )
     if unpacked > most_unpacked(path):
         raise ValueError(
-            f"{path} unpacks from {size:,} to {unpacked:,} bytes; allowed are "
-            f"{most_unpacked(path):,}: make the file again, packed less tightly."
+            f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected "
+            f"{most_unpacked(path):,}: write the file again with less compression."
         )

@@ -49,7 +49,7 @@ def find_receipts(names: Sequence[str], results: Path) -> list[Path]:
     >>> find_receipts(["sakai2023/table_1"], Path("/nowhere"))
     Traceback (most recent call last):
     everycell.engine.rebuilding.RebuildError: No receipt in /nowhere is of 'sakai2023/table_1'; \
-name a result that is there, such as TIER/PAPER/table_1.
+name an existing result, such as TIER/PAPER/table_1.
     """
     receipts = receipts_in(results)
     matches = set()
@@ -61,7 +61,7 @@ name a result that is there, such as TIER/PAPER/table_1.
         ]
         if not of_name:
             raise RebuildError(
-                f"No receipt in {results} is of {name!r}; name a result that is there, such as "
+                f"No receipt in {results} is of {name!r}; name an existing result, such as "
                 "TIER/PAPER/table_1."
             )
         matches.update(of_name)

@@ -101,7 +101,8 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
         ) from None
     except (gzip.BadGzipFile, zlib.error, EOFError):
         raise error(
-            f"{path} is damaged or no gzip file: get it again, or leave .gz out of its name if it "
+            f"{path} is damaged or not a gzip file: get it again, or leave .gz out of its name if "
+            "it "
             "is not packed."
         ) from None
 

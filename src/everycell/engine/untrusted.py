@@ -186,7 +186,7 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
     >>> _ = path.write_bytes(gzip.compress(bytes(20_000_000)))
     >>> unpack(gzip.open(path), path)
     Traceback (most recent call last):
-    ValueError: it holds more than 16,777,216 bytes in 19,465, which no text does
+    ValueError: it holds more than 16,777,216 bytes in 19,465, too many for a text
     """
     limit = most_unpacked(path)
     content = io.BytesIO()
@@ -194,7 +194,8 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
         content.write(chunk)
         if content.tell() > limit:
             raise ValueError(
-                f"it holds more than {limit:,} bytes in {path.stat().st_size:,}, which no text does"
+                f"it holds more than {limit:,} bytes in {path.stat().st_size:,}, too many for a "
+                "text"
             )
     return content.getvalue()
 

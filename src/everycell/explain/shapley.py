@@ -145,7 +145,7 @@ def sampled_shapley_values(
     if players < 1 or limit < 2 or at_once < 2 or not tolerance > 0:
         raise ValueError(
             f"There are {players} features, at most {limit} permutations, {at_once} at once and "
-            f"the tolerance {tolerance}: allowed are 1, 2, 2 or more and a tolerance above 0."
+            f"the tolerance {tolerance}: expected 1, 2, 2 or more and a tolerance above 0."
         )
     samples = np.empty((0, players))
     while len(samples) < limit:

@@ -49,7 +49,8 @@ def answer_in_batches(
                     raise
                 size = len(part) // 2
                 _LOG.warning(
-                    "%s: %d requests at once do not fit into memory; going on with %d. Set `batch` "
+                    "%s: %d requests at once do not fit into memory; continuing with %d. Set "
+                    "`batch` "
                     "to this number to begin with it.",
                     model.identity.name,
                     len(part),

@@ -321,7 +321,7 @@ class Endpoint:
         if len(key) >= TELLING and quotes_key(text, key):
             raise EndpointError(
                 f"An answer of the endpoint {self.identity.host} quotes the key in the environment "
-                f"variable {self._settings.key}, so nothing of it was kept: ask another server, "
+                f"variable {self._settings.key}, so the answer was discarded: ask another server, "
                 "and have the key replaced."
             )
 

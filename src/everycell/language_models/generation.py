@@ -149,7 +149,7 @@ class Answer(_Model):
         values = [token.logprob for token in self.tokens if token.logprob is not None]
         if len(values) < len(self.tokens):
             raise NotOfferedError(
-                "An answer was kept without some of its log-probabilities: ask again, with a "
+                "An answer was recorded without some of its log-probabilities: ask again, with a "
                 "record that does not have it."
             )
         return sum(values)

@@ -104,7 +104,8 @@ def chained_entries(path: Path, *, old: bool = False) -> tuple[dict[str, Entry],
         if not old and (no_address or (entry.chained is None and not chained)):
             lacks = "the address of its endpoint" if no_address else "its hash `chained`"
             raise RecordError(
-                f"{where}: lacks {lacks}; if you trust this record, settle it once with `python -m "
+                f"{where}: lacks {lacks}; if you trust this record, convert it once with `python "
+                "-m "
                 f"everycell.language_models.chaining {path}{' URL' * no_address}`, else restore it."
             )
         last = entry.after(last).chained or ""

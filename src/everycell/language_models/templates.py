@@ -62,9 +62,7 @@ def check_slots(template: Template, path: Path, slots: Slots) -> None:
     identifiers = template.get_identifiers()
     for name in identifiers:
         if name not in slots:
-            raise TemplateError(
-                f"{path}: has the unknown slot ${name[:60]}; allowed are {allowed}."
-            )
+            raise TemplateError(f"{path}: has the unknown slot ${name[:60]}; expected {allowed}.")
     for name, (meaning, needed) in slots.items():
         if needed and name not in identifiers:
             raise TemplateError(f"{path}: lacks the slot ${name} ({meaning}); add it.")

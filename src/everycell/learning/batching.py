@@ -90,14 +90,15 @@ def map_batches(
             limit = len(rows) // 2
             batch_tokens = limit * longest
             LOG.warning(
-                "Out of memory with a batch of %d %s of up to %d tokens: going on with %d a batch.",
+                "Out of memory with a batch of %d %s of up to %d tokens: continuing with %d per "
+                "batch.",
                 *(len(rows), what, longest, limit),
             )
             continue
         if answers.shape[:1] != rows.shape:
             raise ValueError(
                 f"`forward` gave a tensor of shape {answers.shape} for a batch of {len(rows)} "
-                f"{what}: its first axis must have one row a sequence."
+                f"{what}: its first axis must have one row per sequence."
             )
         fetch()
         late.append((rows, answers))

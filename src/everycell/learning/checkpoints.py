@@ -75,7 +75,7 @@ class Checkpoints:
                 if record.best_step is not None and record.best_step != step:
                     _read_state(self.folder / _name(record.best_step))
             except (OSError, ValueError, KeyError, TypeError) as error:
-                _LOG.warning("%s cannot be taken up (%s): it is left out.", folder, error)
+                _LOG.warning("%s cannot be resumed from (%s) and is skipped.", folder, error)
                 continue
             refuse_other(self.folder, record.inputs, inputs)
             self.load_weights(step)

@@ -58,7 +58,8 @@ def cached_folder(name: str, revision: str | None = None) -> Path | None:
         )
     except HFValidationError as error:
         raise ModelError(
-            f"{name!r} is no name of a hub model (such as 'org/model'): give a folder as a Path."
+            f"{name!r} is not the name of a hub model (such as 'org/model'): give a folder as a "
+            "Path."
         ) from error
     except LocalEntryNotFoundError:
         return None

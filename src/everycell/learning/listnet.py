@@ -172,5 +172,5 @@ def _check(
         if grades.shape != (items,) or (grades < 0).any() or not (grades > 0).any():
             raise ValueError(
                 f"List {number} of {items} items has the relevance {grades.tolist()}: it must "
-                "have a number of 0 or more an item, and one above 0; leave the list out."
+                "have a number of 0 or more for each item, and one above 0; leave the list out."
             )

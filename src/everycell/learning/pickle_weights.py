@@ -31,7 +31,7 @@ def convert_weights(source: Path | str, target: Path, *, one_output: bool = Fals
     """Write a model whose weights are a pickle as one in safetensors."""
     target = Path(target)
     if target.exists():
-        raise ModelError(f"{target} is there already: name a folder that is not.")
+        raise ModelError(f"{target} already exists: name a new folder.")
     if isinstance(source, str):
         name, _, revision = source.partition("@")
         source = download_model(name, revision or None, files=[*_OTHERS, *PICKLES])
@@ -82,7 +82,7 @@ def _index(source: Path) -> dict[str, Any]:
             raise TypeError("a name is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
-            f"{source / INDEX} is no index of weights ({error}): copy it again from the source."
+            f"{source / INDEX} is not an index of weights ({error}): copy it again from the source."
         ) from None
     return index
 
@@ -94,7 +94,8 @@ def _config(source: Path) -> dict[str, Any]:
             raise ValueError("it is not an object")
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"{source / 'config.json'} is no configuration of a model ({error}): copy it again "
+            f"{source / 'config.json'} is not the configuration of a model ({error}): copy it "
+            "again "
             "from the source, since one output changes it."
         ) from None
     return config

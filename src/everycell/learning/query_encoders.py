@@ -92,7 +92,7 @@ def load_encoder(
     # Poolers serve classification only and are not used.
     if missing := [part for part in missing if "pooler" not in part]:
         raise ModelError(
-            f"The weights of {name} lack {missing[0]!r} and so are no {kind} encoder: "
+            f"The weights of {name} lack {missing[0]!r}, which an encoder of the kind {kind} has: "
             "name the model that belongs to the index."
         )
     return model.eval(), tokenizer

@@ -22,7 +22,7 @@ def load_t5(
         tokenizer = read_tokenizer(folder, name)
     if missing:
         raise ModelError(
-            f"The weights of {name} lack {missing[0]!r} and so are no T5: name a T5 that was "
+            f"The weights of {name} lack {missing[0]!r}, so it is not a T5: name a T5 that was "
             "trained to rewrite."
         )
     return model.eval(), tokenizer

@@ -83,7 +83,8 @@ def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRe
         record = TrainingRecord.model_validate_json(text)
     except (OSError, ValueError) as error:
         raise TrainingError(
-            f"{folder} is not empty and has no readable {RECORD}, so it is no model of ours: "
+            f"{folder} is not empty and has no readable {RECORD}, so it is not a finished "
+            "training: "
             "remove it or name another folder."
         ) from error
     refuse_other(folder, record.inputs, inputs)

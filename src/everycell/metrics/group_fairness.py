@@ -303,7 +303,7 @@ def gfrc(
     for name in attribute_sets:
         if name not in memberships:
             raise ValueError(
-                f"The attribute set {name!r} has no memberships; found are {sorted(memberships)}."
+                f"The attribute set {name!r} has no memberships; available: {sorted(memberships)}."
             )
     counted = without_duplicates(entities, gains)
     fairness = {

@@ -174,7 +174,7 @@ def gfr(
     for name, groups in attribute_sets.items():
         if name not in memberships:
             raise ValueError(
-                f"The attribute set {name!r} has no memberships; found are {sorted(memberships)}."
+                f"The attribute set {name!r} has no memberships; available: {sorted(memberships)}."
             )
         shares = np.asarray(memberships[name], dtype=float)
         expected = (*decay.shape, len(groups.target))

@@ -260,7 +260,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
         lengths = counts[LENGTH].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"The counts hold what is not a number ({error}); counts are numbers, so count again."
+            f"The counts contain a value that is not a number ({error}); so count again."
         ) from None
     bad = ~((values >= 0).all(axis=1) & (lengths >= 0))
     if bad.any():
@@ -274,7 +274,7 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
         row = int(more.argmax())
         raise ValueError(
             f"Document {counts.index[row]!r} has {terms[row]:g} group terms and the length "
-            f"{lengths[row]:g}; a document is at least as long as its group terms are many, so "
+            f"{lengths[row]:g}; a document cannot have more group terms than tokens, so "
             "count it again."
         )
     return counts

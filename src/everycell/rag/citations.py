@@ -316,7 +316,7 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
     """Log-probability of each written citation: the sum over the tokens with its digits."""
     if answer.tokens is None:
         raise NotOfferedError(
-            "An answer has no log-probabilities, so its confidence is not run: ask with "
+            "An answer has no log-probabilities, so its confidence cannot be computed: ask with "
             "`logprobs: true`, of a model that offers them."
         )
     written = written_citations(citations, answer.text)
@@ -332,7 +332,7 @@ def citation_logprobs(answer: Answer, citations: Sequence[Citation]) -> list[flo
             if token.logprob is None:
                 raise NotOfferedError(
                     f"The probability of {token.text!r} in an answer was not kept, so its "
-                    "confidence is not run: ask again, with a record that does not have it."
+                    "confidence cannot be computed: ask again, with a record that does not have it."
                 )
             totals[cursor] += token.logprob
             cursor += 1

@@ -48,7 +48,8 @@ class PlantedGenerator:
         """Probability of citing a document."""
         if label not in EFFECTS:
             raise ValueError(
-                f"A document has the label {label!r}; allowed are {', '.join(map(repr, EFFECTS))}."
+                f"A document has the label {label!r}; expected one of "
+                f"{', '.join(map(repr, EFFECTS))}."
             )
         odds = self.base + self.skill * relevant + self.strength * EFFECTS[label] / 2
         # Of large odds `exp` has no value.

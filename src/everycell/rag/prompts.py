@@ -135,9 +135,7 @@ def shown_authors(
     """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C)."""
     for label in labels:
         if label and label not in LABELS:
-            raise ValueError(
-                f"A document has the label {label!r}; allowed are 'Human', 'LLM' and ''."
-            )
+            raise ValueError(f"A document has the label {label!r}; expected 'Human', 'LLM' or ''.")
     if not names:
         return [words[label] if label else "" for label in labels]
     if not all(name.strip() for name in names):

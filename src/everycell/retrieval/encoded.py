@@ -136,7 +136,7 @@ def read_encoded(path: Path) -> Encoded:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > most_unpacked(path):
-            raise ValueError(f"it unpacks to {size} bytes, which no encoded collection does")
+            raise ValueError(f"it unpacks to {size} bytes, more than any encoded collection needs")
         with np.load(path, allow_pickle=False) as arrays:
             kind = cast(Kind, str(arrays["kind"]))
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}

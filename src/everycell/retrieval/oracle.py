@@ -38,7 +38,7 @@ def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
 def oracle_summary(choices: pd.DataFrame) -> pd.Series:
     """Summarise the choices of an oracle: the rows of Table 2.4."""
     if choices.empty:
-        raise ValueError("The oracle has chosen for no topic: give it one topic or more.")
+        raise ValueError("The oracle has no topic: give it one topic or more.")
     alpha = choices["alpha"]
     return pd.Series(
         {

@@ -150,5 +150,5 @@ def _unpack(archive: Path, folder: Path) -> None:
             os.replace(tops[0], target)
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise PrebuiltError(
-            f"{archive} is no archive of one folder ({error}): remove it and start again."
+            f"{archive} is not an archive of one folder ({error}): remove it and start again."
         ) from error

@@ -136,8 +136,7 @@ def mark_beaten_systems(tests: pd.DataFrame, letters: Mapping[str, str]) -> dict
     unknown = sorted({*tests["a"], *tests["b"]} - set(letters))
     if unknown:
         raise ValueError(
-            f"The system {unknown[0]!r} has no letter: there are letters for {list(letters)}; add "
-            "one."
+            f"The system {unknown[0]!r} has no letter: letters exist for {list(letters)}; add one."
         )
     beaten: dict[str, set[str]] = {system: set() for system in letters}
     for row in tests[tests["better"].notna()].itertuples():

@@ -189,7 +189,7 @@ def _fetch(name: str, folder: Path, published: list[Published], network: bool) -
     corpus = CORPORA[name]
     # A warning, so that it reaches the terminal without any set-up of logging by the caller.
     logger.warning(
-        "Corpus %s: %s. By %s. Licence: %s. The data stay theirs: cite them.",
+        "Corpus %s: %s. By %s. Licence: %s. The data remain theirs: cite them.",
         name,
         corpus.title,
         corpus.authors,

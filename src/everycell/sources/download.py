@@ -44,7 +44,7 @@ class _Bounded(io.BufferedWriter):
         self._most = size + _TOO_LONG
         self._says = (
             f"What {url} gave for {key} is longer than {self._most} bytes, expected are {size}; "
-            f"nothing was kept, {_NETWORK_ADVICE}."
+            f"the file was discarded, {_NETWORK_ADVICE}."
         )
 
     def write(self, chunk: Any, /) -> int:
@@ -150,5 +150,5 @@ def check_download(key: str, url: str, path: Path, origin: Form) -> None:
         )
     raise DownloadError(
         f"What {url} gave for {key} {what}; its sha256 is {digest}, expected is {origin.sha256}; "
-        f"nothing was kept, {advice}."
+        f"the file was discarded, {advice}."
     )

@@ -143,7 +143,7 @@ def check_room(what: str, needed: Mapping[Path, int]) -> None:
 def remove_unfinished(path: Path) -> None:
     """Remove leftovers of killed processes for a file that no other process is writing."""
     for folder in path.parent.glob(f".{escape(path.name)}.*/"):
-        logger.info("Removing %s, which a killed download left.", folder)
+        logger.info("Removing %s, left by an interrupted download.", folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -226,7 +226,7 @@ def _download(published: Published, target_path: Path) -> None:
             what += f" where {published.size} are expected"
         raise CorpusError(
             f"{url} gave {what}, whose md5 is {md5}, expected is {published.md5 or 'data'}: "
-            f"nothing was kept, {_ADVICE.format(path=published.cached)}."
+            f"the file was discarded, {_ADVICE.format(path=published.cached)}."
         )
 
 
@@ -281,7 +281,7 @@ def as_sentence(what: str, folder: Path) -> Iterator[None]:
         )
         raise CorpusError(
             f"{what[0].upper()}{what[1:]} cannot be written ({where}: "
-            f"{os.strerror(error.errno)}): {advice}; what was begun is not kept."
+            f"{os.strerror(error.errno)}): {advice}; the incomplete file is discarded."
         ) from error
 
 

@@ -208,7 +208,8 @@ def _checked(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
         )
     if rows.ndim != 2 or rows.shape[1] != shape[1] or not np.isfinite(rows).all():
         raise ValueError(
-            f"The vectors have the shape {rows.shape}, or hold what is not a number: the head "
+            f"The vectors have the shape {rows.shape}, or hold a value that is not a number: the "
+            "head "
             f"takes pairs x {shape[1]} finite numbers."
         )
     return np.column_stack([rows, np.ones(len(rows))])

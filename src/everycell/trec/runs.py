@@ -93,7 +93,8 @@ def restrict_run(
         known = pd.MultiIndex.from_frame(candidates)
         row = int(np.argmin(pd.MultiIndex.from_frame(run[["query", "document"]]).isin(known)))
         raise ValueError(
-            f"Row {row} of the run scores the document {run['document'].iloc[row]!r}, which is no "
+            f"Row {row} of the run scores the document {run['document'].iloc[row]!r}, which is "
+            "not a "
             f"candidate of query {run['query'].iloc[row]!r}: add it to the candidates, or leave "
             "out what is not a candidate with outside='drop'."
         )

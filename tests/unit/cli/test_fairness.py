@@ -241,7 +241,7 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         ("a.tsv", b"d1\tsh\xe9\n", "Line 1 of a.tsv is not UTF-8"),
         ("a.tsv", "d1\tshe\nd2\t\n", "Document 'd2' has no word: its text is ''"),
         ("a.tsv", "d1\t她是一个非常好的老师和朋友\n", "Document 'd1' has '她是一个非常好的老师'"),
-        ("a.tsv.gz", "d1\tshe\n", "a.tsv.gz is damaged or no gzip file"),
+        ("a.tsv.gz", "d1\tshe\n", "a.tsv.gz is damaged or not a gzip file"),
         ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "Line 2 of a.jsonl is not JSON"),
         ("a.jsonl", '{"id": 1, "text": "she"}\n', "Line 1 of a.jsonl has no id"),
         ("a.jsonl", '["d1", "she"]\n', "Line 1 of a.jsonl has no id"),

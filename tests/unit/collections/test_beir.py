@@ -94,7 +94,7 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     )
     assert "new: 3 questions, 0 of them with right answers, 5 passages" in said
     assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()
-    assert "new is there already" in refused("new", "--beir", str(beir))
+    assert "new already exists" in refused("new", "--beir", str(beir))
     assert "give NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
     Path("bad.run").write_text("test0 d0\n")
     assert "bad.run" in refused("other", "--beir", str(beir), "--run", "bm25=bad.run")

@@ -116,7 +116,7 @@ def test_faults_of_rewrites(rewrites, rows, message):
 
 
 def test_a_file_with_other_columns_is_refused(rewrites):
-    with pytest.raises(CollectionError, match=r"its first line is \['a'\]; allowed is"):
+    with pytest.raises(CollectionError, match="its first line is"):
         rewrites(head="a")
 
 

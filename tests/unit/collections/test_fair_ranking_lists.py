@@ -38,7 +38,7 @@ def test_a_wrong_cell_is_named(tmp_path, change, message):
 
 def test_other_columns_are_named(tmp_path):
     with pytest.raises(
-        CollectionError, match="column 1 is 'session'; allowed is sensitive_attribute"
+        CollectionError, match="column 1 is 'session'; expected sensitive_attribute"
     ):
         read_fair_lists(written(tmp_path, [{"session": 1}]))
 

@@ -28,7 +28,7 @@ def test_an_empty_response_stays_and_a_quoted_semicolon_parts_nothing(save):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("qid;query\n1;why?\n", "has no run beside qid, query"),
+        ("qid;query\n1;why?\n", "has no run besides qid, query"),
         ("qid;query;a\n1;why?;x\n1;why?;y\n", "topic '1' occurs twice there"),
         ("qid,query,a\n1,why?,x\n", "qid"),
         ("", "is empty"),

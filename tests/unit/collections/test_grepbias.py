@@ -129,10 +129,10 @@ def test_a_fault_is_named(read, rows, message):
 
 def test_faults_of_queries_and_other_counts(read, tmp_path):
     with pytest.raises(
-        CollectionError, match="row 2: q_id is '0'; allowed is an id that no earlier row"
+        CollectionError, match="row 2: q_id is '0'; expected an id that no earlier row"
     ):
         read(topics=[TOPICS[0], TOPICS[0]])
-    with pytest.raises(CollectionError, match="row 1: query is ''; allowed is a text"):
+    with pytest.raises(CollectionError, match="row 1: query is ''; expected a text"):
         read(topics=[("0", "Career", "")])
     with pytest.raises(CollectionError, match="documents=9.*documents=702.*fetch them again"):
         read(counts=COUNTS)

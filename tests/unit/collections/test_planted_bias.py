@@ -207,7 +207,7 @@ def test_the_truth_of_a_list_without_terms_at_its_top():
         ({"f": ["she"]}, {}, r"The groups are \['f'\]"),
         ({"f": ["she"], "m": []}, {}, "Group 'm' has the terms"),
         ({"f": "she", "m": ["he"]}, {}, "Group 'f' has the terms 'she'"),
-        ({"f": ["she"], "rank": ["he"]}, {}, "Group 'rank' .* give it another name"),
+        ({"f": ["she"], "rank": ["he"]}, {}, "Group 'rank'"),
         ({"f": ["old lady"], "m": ["he"]}, {}, "'old lady' is not a single word"),
         ({"f": ["She"], "m": ["she"]}, {}, "'she' is in 'm' and in 'f'"),
         ({"f": ["river"], "m": ["he"]}, {}, "'river' is in 'f' and in 'neutral words'"),

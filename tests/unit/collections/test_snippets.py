@@ -181,9 +181,9 @@ def test_times_and_rewards(save):
     task = {"Input.turn_id": "8_1", "Input.passage_id": "p1", "WorkTimeInSeconds": 9}
     found = read_tasks([save(task | {"Reward": "$0.30"}), save(task | {"Reward": "$0.30"})])
     assert found["seconds"].tolist() == [9, 9] and found["reward"].tolist() == [0.3, 0.3]
-    with pytest.raises(AnnotationError, match="row 1: Reward is '0.3'; allowed is USD"):
+    with pytest.raises(AnnotationError, match="row 1: Reward is '0.3'; expected USD"):
         read_tasks([save(task | {"Reward": "0.3"})])
-    with pytest.raises(AnnotationError, match="WorkTimeInSeconds is '0'; allowed is whole seconds"):
+    with pytest.raises(AnnotationError, match="WorkTimeInSeconds is '0'; expected whole seconds"):
         read_tasks([save(task | {"Reward": "$0.30", "WorkTimeInSeconds": 0})])
 
 

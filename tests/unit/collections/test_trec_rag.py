@@ -74,7 +74,7 @@ def test_a_segment_that_has_moved_is_looked_for_and_others_are_not_opened(rag):
         first[0]: "Owls eat mice.",
         first[1]: "Owls sleep.",
     }
-    with pytest.raises(CollectionError, match=r"59.json.gz: is damaged or no gzip file"):
+    with pytest.raises(CollectionError, match=r"59.json.gz: is damaged or not a gzip file"):
         read_segments(segment_files(folder), second)
 
 

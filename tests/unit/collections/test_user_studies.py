@@ -174,7 +174,7 @@ def test_a_worker_who_rates_a_query_twice_is_named(save):
 
 def test_an_unknown_answer_is_named_with_those_allowed(save):
     path = save(changed(answerability(), 0, "answers_ids", "A5"))
-    with pytest.raises(RatingsError, match=r"row 2: 'answers_ids' is 'A5'; allowed are A1, A2, A3"):
+    with pytest.raises(RatingsError, match=r"row 2: 'answers_ids' is 'A5'; expected A1, A2, A3"):
         read_response_limitations(path, ANSWERABILITY)
 
 
@@ -194,7 +194,7 @@ def test_an_unknown_answer_is_named_with_those_allowed(save):
 )
 def test_an_unknown_level_of_a_factor_is_named(save, column, value):
     path = save(changed(transparency(), 2, column, value))
-    with pytest.raises(RatingsError, match=f"row 4: '{column}' is '{value}'; allowed are "):
+    with pytest.raises(RatingsError, match=f"row 4: '{column}' is '{value}'; expected "):
         read_transparency(path)
 
 
@@ -218,7 +218,7 @@ def test_answers_keep_the_order_of_the_print_and_options_that_nobody_chose(save)
 
 def test_an_option_beyond_the_last_is_named(save):
     path = save(pd.DataFrame({"gender": ["option_2", "option_5"]}))
-    with pytest.raises(RatingsError, match=r"row 3: 'gender' is 'option_5'; allowed are option_1"):
+    with pytest.raises(RatingsError, match=r"row 3: 'gender' is 'option_5'; expected option_1"):
         read_answers(path, "gender", DEMOGRAPHICS["Gender"])
 
 
@@ -229,7 +229,7 @@ def test_a_name_with_a_blank_at_an_end_is_no_further_level(save, column, value):
     with pytest.raises(RatingsError) as caught:
         read_transparency(path)
     assert str(caught.value) == (
-        f"{path}, row 4: {column!r} is {value!r}; allowed is any name without blanks before or "
+        f"{path}, row 4: {column!r} is {value!r}; expected any name without blanks before or "
         "after it, so remove them."
     )
 
@@ -247,7 +247,7 @@ def test_qualities_and_mode_are_those_of_the_condition(save, column, value, allo
     with pytest.raises(RatingsError) as caught:
         read_transparency(path)
     assert str(caught.value) == (
-        f"{path}, row 3: {column!r} is {value!r} under EC5; allowed is {allowed!r}, so correct "
+        f"{path}, row 3: {column!r} is {value!r} under EC5; expected {allowed!r}, so correct "
         "one of the two."
     )
 

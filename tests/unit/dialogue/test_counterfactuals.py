@@ -65,7 +65,7 @@ def template(tmp_path: Path, text: str | bytes):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Turn it round:\n$dialog", r"has the unknown slot \$dialog; allowed are \$dialogue, "),
+        ("Turn it round:\n$dialog", r"has the unknown slot \$dialog; expected \$dialogue, "),
         ("Turn it round.", r"lacks the slot \$dialogue .*; add it"),
         ("Turn $wanted round.", r"lacks the slot \$dialogue"),
         ("It costs $5:\n$dialogue", r"a dollar sign starts no slot; write \$\$"),

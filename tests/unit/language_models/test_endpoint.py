@@ -496,7 +496,7 @@ def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
     server.replies = [reply_of(f"Your key is {spelling}")]
     with (
         open_language_model("gpt", settings, "a") as model,
-        pytest.raises(EndpointError, match="quotes the key .*so nothing of it was kept"),
+        pytest.raises(EndpointError, match="quotes the key .*so the answer was discarded"),
     ):
         model.answer(ASKED)
     kept = "".join(path.read_text() for path in (tmp_path / "records").iterdir())

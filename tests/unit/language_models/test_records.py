@@ -584,7 +584,7 @@ def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_p
         ("].", None),
     ]
     assert citation_logprobs(answers[0], find_citations(said.text)) == [-0.375]
-    with pytest.raises(NotOfferedError, match="kept without some"):
+    with pytest.raises(NotOfferedError, match="log-probabilities"):
         _ = answers[0].logprob
 
 

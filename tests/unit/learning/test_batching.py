@@ -118,7 +118,7 @@ def test_out_of_memory_halves_this_batch_and_those_after_it(error, caplog):
     assert [int(answer) for answer in answers] == [expected(ids) for ids in sequences]
     assert model.shapes == [(11, 4), (5, 4), *[(2, 4)] * 5, (1, 4)]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
-    assert "a batch of 11 texts of up to 4 tokens: going on with 5" in caplog.text
+    assert "a batch of 11 texts of up to 4 tokens: continuing with 5" in caplog.text
 
 
 def test_the_allocator_of_this_torch_is_understood():

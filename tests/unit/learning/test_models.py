@@ -281,7 +281,7 @@ def test_a_hub_name_is_looked_for_in_the_local_cache(hub):
         assert isinstance(load_model("org/toy", "masked-lm", revision=revision)[0], BertForMaskedLM)
     with pytest.raises(ModelError, match="org/other is not in the local cache .* not allowed"):
         load_model("org/other", "masked-lm")
-    with pytest.raises(ModelError, match="'/no/such/folder' is no name of a hub model"):
+    with pytest.raises(ModelError, match="'/no/such/folder' is not the name of a hub model"):
         load_model("/no/such/folder", "masked-lm")
 
 

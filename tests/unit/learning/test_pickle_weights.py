@@ -62,7 +62,7 @@ def test_weights_stay_the_same_and_can_be_loaded(source, tmp_path, is_archive):
     assert set(after) == set(before)
     assert all(torch.equal(after[name], before[name]) for name in before)
     load_model(tmp_path / "new", "classifier")
-    with pytest.raises(ModelError, match="new is there already"):
+    with pytest.raises(ModelError, match="new already exists"):
         convert_weights(source, tmp_path / "new")
 
 
@@ -100,7 +100,9 @@ def test_two_outputs_become_their_difference(source, tmp_path):
     assert model.classifier.bias.tolist() == [2.0]
     for damage in ("{", "[]"):
         (source / "config.json").write_text(damage)
-        with pytest.raises(ModelError, match=r"source/config\.json is no configuration of a model"):
+        with pytest.raises(
+            ModelError, match=r"source/config\.json is not the configuration of a model"
+        ):
             convert_weights(source, tmp_path / "other", one_output=True)
 
 

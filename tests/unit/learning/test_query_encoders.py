@@ -122,7 +122,7 @@ def test_what_is_no_such_encoder_is_refused(bert, tmp_path):
     _, folder = bert
     with pytest.raises(ModelError, match="kind is 'splade': give one of unicoil, ance"):
         load_encoder(folder, "splade")
-    with pytest.raises(ModelError, match="lack 'tok_proj.bias' and so are no unicoil encoder"):
+    with pytest.raises(ModelError, match="'tok_proj.bias'.* unicoil"):
         load_encoder(folder, "unicoil")
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
     with pytest.raises(ModelError, match="only as pytorch_model.bin, .*convert-weights`"):

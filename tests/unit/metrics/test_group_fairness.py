@@ -314,7 +314,7 @@ def test_scores_of_a_conversation_are_made_of_their_parts():
 def test_attribute_sets_must_be_there():
     with pytest.raises(ValueError, match="There is no attribute set"):
         gfrc(["S1"], ["x"], [1], [1], {}, {})
-    with pytest.raises(ValueError, match="'A' has no memberships; found are \\['B'\\]"):
+    with pytest.raises(ValueError, match="'A' has no memberships; available: \\['B'\\]"):
         gfrc(["S1"], ["x"], [1], [1], {"B": [[1, 0]]}, {"A": AttributeSet((0.5, 0.5), "JSD")})
 
 
@@ -360,7 +360,7 @@ def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_onc
 @pytest.mark.parametrize(
     ("level", "origin", "message"),
     [
-        ("L3", "1;0", "A: the relevance level 'L3' is unknown; allowed are \\['L0', 'L2'\\]"),
+        ("L3", "1;0", "A: the relevance level 'L3' is unknown; expected \\['L0', 'L2'\\]"),
         ("L2", "1;half", "A, x, ORIGIN: the membership '1;half' cannot be read"),
         ("L2", "1/0;1", "A, x, ORIGIN: the membership '1/0;1' cannot be read"),
         ("L2", "1;0;0", "A, x, ORIGIN: the membership '1;0;0' has 3 groups and the target 2"),
@@ -376,5 +376,5 @@ def test_annotations_that_cannot_be_used_are_refused(level, origin, message):
 def test_groups_of_a_target_are_put_in_order_and_a_missing_set_is_named():
     table = pd.DataFrame({"attribute_set": "A", "group": [10, 9], "value": [0.1, 0.9]})
     assert read_targets(table, {"A": "NMD"})["A"].target == (0.9, 0.1)
-    with pytest.raises(ValueError, match="no attribute set 'B'; found are \\['A'\\]"):
+    with pytest.raises(ValueError, match="no attribute set 'B'; available: \\['A'\\]"):
         read_targets(table, {"B": "NMD"})

@@ -158,7 +158,7 @@ GROUPS = {"s": AttributeSet((0.5, 0.5), "JSD")}
     ("change", "says"),
     [
         ({"attribute_sets": {}}, "no attribute set"),
-        ({"memberships": {"t": [[[1, 0]] * 2]}}, r"'s' has no memberships; found are \['t'\]"),
+        ({"memberships": {"t": [[[1, 0]] * 2]}}, r"'s' has no memberships; available: \['t'\]"),
         ({"memberships": {"s": [[[1, 0]]]}}, r"have the shape \(1, 1, 2\); give \(1, 2, 2\)"),
         ({"memberships": {"s": [[[1, 0], [1, 1]]]}}, r"at rank 2 of query 0 .* is \[1.0, 1.0\]"),
         ({"memberships": {"s": [[[1.5, -0.5], [1, 0]]]}}, "at rank 1 of query 0"),

@@ -228,8 +228,8 @@ def test_tokens_may_go_on_after_the_text():
     assert citation_logprobs(answer, find_citations("[1]")) == [-1]
 
 
-def test_without_log_probabilities_confidence_is_not_run():
-    with pytest.raises(NotOfferedError, match="is not run"):
+def test_without_log_probabilities_there_is_no_confidence():
+    with pytest.raises(NotOfferedError, match="confidence"):
         citation_logprobs(Answer(text="[1]", finish="stop"), find_citations("[1]"))
 
 

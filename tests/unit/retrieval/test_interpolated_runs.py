@@ -154,7 +154,7 @@ def test_the_command(both, found, tmp_path, monkeypatch):
     assert values == pytest.approx(found.means["value"].tolist())
     again = evaluate(read_run("tuned.run"), both[2], ["MAP"])["MAP"].mean()
     assert again == pytest.approx(values[2])
-    assert "tuned.run is there already" in refused(*command, "--out", "tuned.run")
+    assert "tuned.run already exists" in refused(*command, "--out", "tuned.run")
     assert "--folds" not in refused(
         "measure", "interpolate", "a.run", "b.run", "qrels.txt", "--folds", 50
     )

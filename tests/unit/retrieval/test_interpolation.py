@@ -200,7 +200,7 @@ def test_a_summary_of_the_oracle_by_hand():
             "n": 5,
         }
     )
-    with pytest.raises(ValueError, match="for no topic"):
+    with pytest.raises(ValueError, match="no topic"):
         oracle_summary(chosen[:0])
 
 

@@ -87,7 +87,7 @@ def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
     ("call", "message"),
     [
         (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"the head takes pairs x 4 finite"),
-        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "hold what is not a number"),
+        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "not a number"),
         (lambda: fisher_diagonal(HEADS[0], VECTORS, [2] * 30), "give 0 or 1 for each"),
         (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "relevance of 1 pairs .* 30 vectors"),
         (lambda: log_odds_distribution(HEADS[0], [[1.0]], VECTORS), "the head has .1, 5. weights"),

@@ -41,7 +41,7 @@ def columns_of_model(
         if table[name].any():
             row = int((table[name] != 0).argmax()) + 1
             raise CardError(
-                f"{path}: document {row} has {name.replace('_', ' ')}: allowed are {first} to "
+                f"{path}: document {row} has {name.replace('_', ' ')}: expected {first} to "
                 f"{first + columns - 1}."
             )
     return table[["query", "relevance"]].join(table.reindex(columns=names, fill_value=0.0)), first

@@ -85,7 +85,7 @@ def test_what_does_not_vary_has_no_spread():
         ("\"('8_1', 'p2')\",0.5,9", "row 1"),
         ("8_1,0.5,4", "found '8_1'"),
         ("\"('8_1', 'p2')\",nan,4", "row 1"),
-        ("\"('8_1', 'p2')\",0.5,4\n\"('8_1', 'p2')\",0.5,4", "is in a row before"),
+        ("\"('8_1', 'p2')\",0.5,4\n\"('8_1', 'p2')\",0.5,4", "is in an earlier row"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path, line, fault):

@@ -43,7 +43,7 @@ class MsMarco(Settings):
         for method, runs in self.runs.items():
             if method not in TRAINED:
                 raise ValueError(
-                    f"`runs` names the method {method!r}: allowed are {', '.join(TRAINED)}."
+                    f"`runs` names the method {method!r}: expected one of {', '.join(TRAINED)}."
                 )
             for strength in runs:
                 try:

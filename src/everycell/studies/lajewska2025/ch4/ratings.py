@@ -27,6 +27,6 @@ def exact_quotient(count: int, size: int, what: str) -> int:
     """How many times `size` goes into `count`; the design leaves no remainder."""
     if count % size:
         raise RatingsError(
-            f"{count} {what} are no multiple of {size}; rows are missing or doubled."
+            f"{count} {what} are not a multiple of {size}; rows are missing or repeated."
         )
     return count // size

@@ -41,7 +41,7 @@ def read_released(path: Path) -> pd.DataFrame:
                 row = (turn, text, jaccard, confidence)
         if row is None:
             raise AnnotationError(
-                f"{path}, row {number}: found {name[:40]!r} with {values}; allowed is a pair of a "
+                f"{path}, row {number}: found {name[:40]!r} with {values}; expected a pair of a "
                 "question and a passage with an agreement from 0 to 1 and a confidence from 1 to "
                 "5, so fetch the file again (delete it first)."
             )
@@ -50,7 +50,7 @@ def read_released(path: Path) -> pd.DataFrame:
     twice = table.duplicated(["turn_id", "text_id"])
     if twice.any():
         raise AnnotationError(
-            f"{path}, row {int(twice.argmax()) + 1}: the passage is in a row before too; "
+            f"{path}, row {int(twice.argmax()) + 1}: the passage is in an earlier row too; "
             "fetch the file again (delete it first)."
         )
     return table

@@ -38,7 +38,7 @@ def _memberships(text: str, width: int, where: str) -> list[float]:
     if len(shares) != width:
         raise ValueError(
             f"{where}: the membership {text!r} has {len(shares)} groups and the target {width}; "
-            "give one share a group."
+            "give one share per group."
         )
     return shares
 
@@ -52,7 +52,7 @@ def read_targets(
         shares = targets.loc[targets["attribute_set"] == name].sort_values("group")["value"]
         if shares.empty:
             raise ValueError(
-                f"The targets hold no attribute set {name!r}; found are "
+                f"The targets hold no attribute set {name!r}; available: "
                 f"{sorted(set(targets['attribute_set']))}."
             )
         sets[name] = AttributeSet(tuple(shares.astype(float).tolist()), divergence)
@@ -79,7 +79,7 @@ def annotated_entities(
         unknown = sorted(set(part["level"].fillna("")) - set(gains))
         if unknown:
             raise ValueError(
-                f"{system}: the relevance level {unknown[0]!r} is unknown; allowed are "
+                f"{system}: the relevance level {unknown[0]!r} is unknown; expected "
                 f"{sorted(gains)}."
             )
         entities = pd.DataFrame(
