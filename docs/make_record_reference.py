@@ -76,11 +76,11 @@ def render() -> str:
 
 def _used(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Models below a schema in the order of their first use."""
-    waiting, seen = [schema], {""}
+    waiting, models = [schema], {""}
     while waiting:
         for name in _references(waiting.pop(0)["properties"]):
-            if name not in seen and "properties" in (entry := schema["$defs"][name]):
-                seen.add(name)
+            if name not in models and "properties" in (entry := schema["$defs"][name]):
+                models.add(name)
                 waiting.append(entry)
                 yield name, entry
 

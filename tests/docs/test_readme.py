@@ -23,12 +23,9 @@ from everycell.collections.user_studies import (
     read_transparency,
 )
 from everycell.config import parse_config
-from everycell.engine import cards
 from everycell.engine.artefacts import all_artefacts
 from everycell.engine.cards import RUNNABLE
-from everycell.engine.publications import Publication
 from everycell.engine.published_cells import DESCRIPTION
-from everycell.engine.tiers import TIERS
 from everycell.sources import fetch
 from everycell.statistics.anova import anova, supported_anova
 
@@ -253,56 +250,22 @@ def test_settings_that_a_page_shows_are_valid(page):
             parse_config(content)
 
 
-MODELS = {
-    "A paper": cards.PaperFile,
-    "A publication": Publication,
-    "A chapter": cards.ChapterFile,
-    "A card": cards.Card,
-    "A tier of a card": cards.TierCard,
-    "Layout": cards.Layout,
-    "Precision": cards.Precision,
-    "A tolerance": cards.Tolerance,
-    "Quoted cells": cards.Quoted,
-    "Derived cells": cards.Derived,
-    "Cells that are not run": cards.NotRun,
-    "A conclusion": cards.Conclusion,
-    "A predicate": cards.Predicate,
-    "An erratum": cards.Erratum,
-}
-
-
-def described(heading: str) -> dict[str, str]:
-    """Return field and description from the table below a heading of docs/cards.md."""
-    section = read(REPOSITORY / "docs" / "cards.md").split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.M))
-
-
-@pytest.mark.parametrize("heading", MODELS)
-def test_cards_page_has_every_field_and_no_other(heading):
-    fields, table = MODELS[heading].model_fields, described(heading)
-    assert table.keys() == fields.keys()
-    required = {name for name, text in table.items() if text.startswith("required")}
-    assert required == {name for name, field in fields.items() if field.is_required()}
-
-
 def test_cards_page_has_the_columns_of_cells():
-    assert tuple(described("Published cells")) == DESCRIPTION
+    section = read(REPOSITORY / "docs/cards.md").split("\n## Published values\n")[1]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.M)) == DESCRIPTION
 
 
-def test_cards_page_has_every_choice():
-    def choices(model, field):
-        return set(model.model_json_schema()["properties"][field]["enum"])
+make_record_reference = load_script("docs/make_record_reference.py")
 
-    def named(heading, field):
-        return set(re.findall("`([^`]+)`", described(heading)[field]))
 
-    assert named("A card", "kind") == choices(cards.Card, "kind")
-    assert named("A card", "tiers") == set(TIERS)
-    assert named("A tier of a card", "state") == choices(cards.TierCard, "state")
-    assert named("A predicate", "op") == choices(cards.Predicate, "op")
-    assert named("A predicate", "quantifier") == choices(cards.Predicate, "quantifier")
-    assert named("An erratum", "where") == choices(cards.Erratum, "where")
-    assert named("A paper", "kind") == choices(cards.PaperFile, "kind")
+def test_record_reference_follows_the_models():
+    made = make_record_reference.render()
+    page = read(REPOSITORY / "docs/record-reference.md")
+    assert page == made, "run: python docs/make_record_reference.py"
+    links = set(re.findall(r"\]\(#([^)]+)\)", made))
+    headings = re.findall(r"^#+ (.+)$", made, re.M)
+    anchors = [re.sub(r"[^\w-]", "", title.lower().replace(" ", "-")) for title in headings]
+    assert len(set(anchors)) == len(anchors) and links <= set(anchors)
 
 
 make_errata = load_script("docs/make_errata.py")

@@ -90,12 +90,12 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     for artefact in all_artefacts(papers):
         paper = papers[artefact.paper]
         checks = (_check_name(artefact, paper), check_tables_beside(artefact, paper))
-        found = [fault for check in checks for fault in check]
+        record_faults = [fault for check in checks for fault in check]
         try:
-            found += _check_artefact(artefact)
+            record_faults += _check_artefact(artefact)
         except CardError as error:
             faults += str(error).splitlines()
-        for keys, sentence in found:
+        for keys, sentence in record_faults:
             if isinstance(keys, int):
                 line = cell_lines(artefact.cells_path)[keys]
                 faults.append(f"{artefact.cells_path}, line {line}: {sentence}")
@@ -217,8 +217,8 @@ def _check_selectors(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...]
         )
         for number, entry in enumerate(getattr(card, field))
     ]
-    for kind, named in card.kinds.items():
-        selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(named)]
+    for kind, entries in card.kinds.items():
+        selectors += [(("kinds", kind, number), entry) for number, entry in enumerate(entries)]
     for tier, declared in card.tiers.items():
         for column, names in declared.lacks.items():
             selectors.append((("tiers", tier, "lacks", column), {column: names}))
