@@ -18,7 +18,7 @@ def test_the_hub_model_is_planned_without_files_of_its_own(tree):
     # Both estimators, three seeds.
     assert plan["abolghasemi2026_ch3_train_full"] == 6
     assert plan["abolghasemi2026_ch3_estimators_full"] == plan["abolghasemi2026_ch3_samples"] == 1
-    # Neither the small encoders nor the small language model, nor generated dialogues.
+    # Neither the small encoders nor the small language model, nor synthetic dialogues.
     assert not {"fetch_weights", "fetch_minilm", "fetch_splade-tiny", "convert_gguf"} & plan.keys()
     assert "abolghasemi2026_ch3_planted" not in plan
     # Zephyr and MistralIF.
