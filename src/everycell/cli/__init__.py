@@ -19,6 +19,7 @@ from everycell import __version__
 
 #: Heading in the help -> name of a command -> its module in this package, and its function.
 HEADINGS = {
+    "A paper of your own": {"init": "paper:init"},
     "Results": {
         "make": "making:make",
         "list": "results:list_results",
@@ -62,7 +63,7 @@ GROUPS = {
         },
     ),
     "paper": (
-        "Add a paper of your own.",
+        "Add a further paper, and data files.",
         {"new": "paper:new", "add-data": "paper:add_data"},
     ),
 }

@@ -250,7 +250,7 @@ def crate(
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():
-        raise CardError(f"There is no folder {results}; run `make reproduce` first.")
+        raise CardError(f"There is no folder {results}; run `everycell make` first.")
     if out.suffix != ".zip":
         raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
     refuse_existing(out, force=force)

@@ -124,9 +124,11 @@ def _check_machine() -> None:
         healthy &= good
         echo(f"{'ok  ' if good else 'FAIL'} {text}")
 
-    python = sys.version_info[:2] == (3, 11)
+    # A repository without environments of its own needs what the package brings, and no more.
+    has_locks = (project.ROOT / "envs").is_dir()
+    python = sys.version_info[:2] == (3, 11) or not has_locks
     say(python, f"Python {platform.python_version()}" + ("" if python else "; 3.11 is needed"))
-    for what, packages in NEEDED.items():
+    for what, packages in NEEDED.items() if has_locks else ():
         lacking = [name for name in packages if not _installed(name)]
         # Lucene runs on the Java of its package, whatever the system has.
         say(not lacking, what + (f": {', '.join(lacking)} missing; run make setup" * bool(lacking)))

@@ -59,7 +59,7 @@ def make(
         list[str] | None,
         typer.Argument(
             help="Papers, chapters, artefacts, tiers or files below results/, however spelled: "
-            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: what needs no data (embedded).",
+            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: the default target of the Snakefile.",
         ),
     ] = None,
     cores: Annotated[
@@ -88,19 +88,19 @@ def make(
         raise typer.Exit(run_snakemake(["--unlock", *options]))
     papers = project.papers()
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
-        raise CardError(f"--cores is {cores!r}; allowed are a number from 1, and all.")
-    planned = plan(papers, names or ["embedded"])
+        raise CardError(f"--cores is {cores!r}; expected a number from 1, or 'all'.")
+    planned = plan(papers, names) if names else Plan([], [], list(papers))
     if without := [key for key in rules_left_out(project.ROOT) if key in planned.papers]:
         raise CardError(left_out_sentence(without[0]))
     if not names:
         typer.echo(
-            "everycell: making what needs no data (about ten minutes on two cores); `make "
-            "reproduce TARGET=all` adds released data, and docs/run-in-full.md the full tier.",
+            "everycell: making the default target of the Snakefile; `everycell make all` adds what "
+            "needs released data.",
             err=True,
         )
     for sentence in planned.left_out:
         echo(f"everycell: {sentence}", err=True)
-    if not planned.targets:
+    if names and not planned.targets:
         raise typer.Exit(1)
     options = ["--cores", cores] if cores else []
     if dry_run:

@@ -1,45 +1,124 @@
-"""A paper of one's own: `everycell paper new` and `add-data`."""
+"""A paper of one's own: `everycell init`, `everycell paper new` and `add-data`."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import sys
-import tempfile
+from datetime import date
 from pathlib import Path
-from string import Template
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from everycell.cli import project
+from everycell.cli.printing import echo, with_noun
 from everycell.config import read_config
 from everycell.engine.published_cells import CardError
-from everycell.engine.tiers import TIERS
 
 #: Line of the Snakefile above which chapters are listed.
 LAST = "include: FINISH\n"
-#: Description of a new paper's data, until its made-up files are replaced.
-MADE_UP = "made-up files to begin with"
+
+
+Runs = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Runs in TREC format, one or several; NAME=FILE if the file has another name than the "
+        "system in the table.",
+    ),
+]
+QrelsOption = Annotated[Path | None, typer.Option(help="Relevance judgements in TREC format.")]
+Table = Annotated[
+    Path | None,
+    typer.Option(
+        help="Published values: a CSV with key columns, such as system and metric, then value."
+    ),
+]
+Values = Annotated[
+    Path | None, typer.Option(help="In place of runs: reproduced values, a CSV as --table.")
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(help="PUBLISHED=MEASURE, if the table does not name a measure as ir_measures."),
+]
+#: Options that take what follows them, up to the next option.
+GREEDY = ("--runs", "--measures")
+
+
+class GreedyOptions(TyperCommand):
+    """A command of which some options take several values: ``--runs a.run b.run``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the option before each of its values."""
+        repeated, option = [], None
+        for argument in args:
+            if argument.startswith("-"):
+                option = argument if argument in GREEDY else None
+            elif option and repeated[-1] != option:
+                repeated.append(option)
+            repeated.append(argument)
+        return super().parse_args(ctx, repeated)
+
+
+def init(
+    key: Annotated[
+        str,
+        typer.Argument(metavar="[KEY]", help="Author and year, as smith2026: a-z, then 0-9."),
+    ] = f"paper{date.today().year}",
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="New or empty folder; default: KEY.")
+    ] = None,
+    runs: Runs = None,
+    qrels: QrelsOption = None,
+    table: Table = None,
+    values: Values = None,
+    measures: Measures = None,
+) -> None:
+    """Make a repository for a paper of your own, which runs as it is.
+
+    With --runs, --qrels and --table it evaluates your runs and compares the published values; with
+    --values and --table it compares values that you have. Without any of them it holds a small
+    made-up table. `snakemake --cores 2` in the repository makes the results and the page.
+    """
+    from everycell.cli.new_paper import make_repository, require_key
+    from everycell.cli.table_sources import table_source
+
+    require_key(key)
+    folder = folder or Path(key)
+    source = table_source(runs, qrels, table, values, measures)
+    make_repository(folder, key, source)
+    echo(f"{folder}: a repository with {with_noun(len(source.cells), 'published value')}.")
+    for cells in source.not_run:
+        echo(f"No run of {', '.join(cells.values())}; its values will be listed as not run.")
+    echo(f"Next: cd {shlex.quote(str(folder))} && snakemake --cores 2")
+    echo("Then open results/index.html in a browser; README.md names the files to fill in.")
+
+
+init.command_class = GreedyOptions  # type: ignore[attr-defined]
 
 
 def new(
     key: Annotated[
         str, typer.Argument(metavar="KEY", help="Author and year, as smith2026: a-z, then 0-9.")
     ],
+    runs: Runs = None,
+    qrels: QrelsOption = None,
+    table: Table = None,
+    values: Values = None,
+    measures: Measures = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
     ] = False,
 ) -> None:
-    """Make the files of a small paper, which run as they are.
+    """Add a further paper to this repository; options as for `everycell init`.
 
-    They are a record, published values, a rule, a script, settings and data. The data are two TREC
-    runs and qrels, made up until `everycell paper add-data KEY FILE --as first.run --replace` puts
-    yours in their place. No existing file is overwritten.
+    It writes a record, published values, a rule and data, and overwrites nothing. `everycell paper
+    add-data KEY FILE --as first.run --replace` replaces a file of its data.
     """
-    from everycell.cli.paper_files import EXAMPLES, FILES
-    from everycell.config import Config
-    from everycell.sources.additions import add_file
+    from everycell.cli.new_paper import OF_PAPER, require_key, write_paper
+    from everycell.cli.table_sources import table_source
 
     line = f'include: "workflow/rules/{key}/ch1.smk"\n'
     known = project.papers()
@@ -50,50 +129,25 @@ def new(
             f"The files of {key} are there, but {project.left_out_sentence(key)} With --yes "
             "this command adds it."
         )
-    if key in known or key in Config.model_fields or key in (*TIERS, "all"):
+    if key in known:
         raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
-    # Without a year it might be a keyword of Python, or the name of a rule such as `page`.
-    if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
-        raise CardError(f"{key!r} is not a key; write small letters, then a year, as smith2026.")
-    names = {"key": key, "set": f"{key}-data"}
-    files = {
-        Path(Template(path).substitute(names)): Template(content).substitute(names)
-        for path, content in FILES.items()
-    }
-    for path in files:
-        project.refuse_existing(path)
+    require_key(key)
+    source = table_source(runs, qrels, table, values, measures)
+    for path in OF_PAPER:
+        project.refuse_existing(Path(path.format(key=key)))
     cache = Path(read_config(Path("config.yaml")).cache)
-    for path, content in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-        typer.echo(f"{path}")
-    facts = {
-        "authors": "N. N.",
-        "paper": MADE_UP,
-        "licence": "none stated",
-        "feeds": [f"{key}/table_1"],
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in EXAMPLES.items():
-            source = Path(folder) / name
-            source.write_text(content, encoding="utf-8")
-            add_file(
-                project.ROOT,
-                key,
-                str(source),
-                cache=cache,
-                set_name=names["set"],
-                facts=facts,
-                replace=True,
-            )
-    typer.echo(f"published/{key}/registry.yaml")
+    for path in write_paper(project.ROOT, key, source, cache=cache):
+        echo(f"{path}")
     if not _add_line(Path("Snakefile"), line, yes=yes):
-        typer.echo(
+        echo(
             "\nAdd this line to the Snakefile, above `include: FINISH`, or let "
             f"`everycell paper new {key} --yes` add it:\n\n{line}"
         )
-    typer.echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
-    typer.echo("docs/your-own-paper.md for how to put your own files and numbers in.")
+    echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
+    echo("docs/your-own-paper.md for how to put your own files and numbers in.")
+
+
+new.command_class = GreedyOptions  # type: ignore[attr-defined]
 
 
 def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
@@ -139,10 +193,12 @@ def add_data(
     ] = False,
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
+    from everycell.cli.new_paper import MADE_UP
     from everycell.engine.artefacts import read_card_file
     from everycell.engine.cards import PaperFile
     from everycell.engine.registry import read_part
     from everycell.sources.additions import add_file
+    from everycell.sources.fetch import OWN_DATA
 
     # As after Ctrl-C, an incomplete download is removed.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -176,4 +232,7 @@ def add_data(
             "The URL follows a branch, so its file may change: one with the hash of a commit stays."
         )
     if not source.startswith(("http://", "https://")):
-        typer.echo(f"Others need the file too: give them {cache / key} as a mirror.")
+        if OWN_DATA.is_dir():
+            typer.echo(f"Commit {OWN_DATA / key}, so that a clone has it.")
+        else:
+            typer.echo(f"Others need the file too: give them {cache / key} as a mirror.")

@@ -36,7 +36,7 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             is_own = type(error).__module__.startswith("everycell.")
             reads_files = command.__module__.startswith(
-                ("everycell.cli.measure.", "everycell.cli.data")
+                ("everycell.cli.measure.", "everycell.cli.data", "everycell.cli.paper")
             )
             if isinstance(error, BrokenPipeError):  # Typer ends quietly, as for `| head`
                 raise
@@ -59,7 +59,7 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
 def refuse_existing(path: Path, *, force: bool = False) -> None:
     """Raise an error if a path that a command would write is there already."""
     if path.exists() and not force:
-        raise CardError(f"{path} is there already; remove it, or choose another name.")
+        raise CardError(f"{path} already exists; remove it, or choose another name.")
 
 
 def papers() -> dict[str, Paper]:
@@ -74,11 +74,11 @@ def papers() -> dict[str, Paper]:
 def require_receipts(results: Path) -> list[Path]:
     """Paths of the receipts of a results folder, which has some."""
     if not results.is_dir():
-        raise CardError(f"There is no folder {results}; run `make reproduce`, or name another one.")
+        raise CardError(f"There is no folder {results}; run `everycell make`, or name another one.")
     receipts = receipts_in(results)
     if not receipts:
         raise CardError(
-            f"{results} holds no receipt; run `make reproduce`, or name a folder of results."
+            f"{results} holds no receipt; run `everycell make`, or name a folder of results."
         )
     return receipts
 

@@ -79,7 +79,7 @@ def write_crate(
         raise ReceiptError(f"There is no folder {out.parent} to write {out.name} into; make it.")
     paths = receipts_in(results)
     if not paths:
-        raise ReceiptError(f"{results}: holds no receipt; run `make reproduce` first.")
+        raise ReceiptError(f"{results}: holds no receipt; run `everycell make` first.")
     collected = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in collected for fault in result.faults]

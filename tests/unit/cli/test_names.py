@@ -187,7 +187,6 @@ def test_make_without_a_name_says_what_it_makes_and_how_to_get_the_rest(monkeypa
     requests: list[list[str]] = []
     monkeypatch.setattr(making, "run_snakemake", lambda request: requests.append(request) or 1)
     line, end = CliRunner().invoke(app, ["make"]).stderr.split("\n")
-    assert requests == [["embedded"]] and end == ""
-    assert "needs no data" in line and "make reproduce TARGET=all" in line
-    assert (repository / "docs/run-in-full.md").is_file() and "docs/run-in-full.md" in line
+    assert requests == [[]] and end == ""
+    assert "default target" in line and "`everycell make all`" in line
     assert CliRunner().invoke(app, ["make", "embedded"]).stderr == ""

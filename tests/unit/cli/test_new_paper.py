@@ -12,13 +12,12 @@ import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from string import Template
 
 import pandas as pd
 import pytest
 from command_line import call, refused
 
-from everycell.cli.paper_files import EXAMPLES, FILES
+from everycell.cli.table_sources import EXAMPLE
 from everycell.engine.artefacts import load_papers
 from everycell.engine.card_checks import check_cards
 from everycell.engine.registry import load_registry
@@ -242,7 +241,9 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert check_cards({"smith2026": papers["smith2026"]}) == []
     # What its script computes, by what it reads.
     folder = project / "resources/smith2026-data"
-    assert {path.name for path in folder.iterdir() if path.suffix} == {*EXAMPLES}
+    assert {path.name for path in folder.iterdir() if path.suffix} == {
+        path.name for path in EXAMPLE.iterdir() if path.suffix != ".csv"
+    }
     qrels = read_qrels(folder / "qrels.txt")
     means = {
         system: evaluate(read_run(folder / f"{name}.run"), qrels, ["MAP", "nDCG@10"]).mean()
@@ -275,18 +276,6 @@ def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
     expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
     assert (project / "Snakefile").read_text() == expected
     assert (REPOSITORY / "Snakefile").read_text().count(LAST) == 1
-
-
-def test_the_page_shows_the_parameters_that_are_made():
-    """Only the names of both systems are the reader's own."""
-    page = (REPOSITORY / "docs/your-own-paper.md").read_text("utf-8")
-    shown = re.search(r"^```snakemake\n(.*?)^```$", page, re.M | re.S)[1]
-    rule = Template(FILES["workflow/rules/$key/ch1.smk"]).substitute(
-        key="smith2026", set="smith2026-data"
-    )
-    made = rule[rule.index("    params:") : rule.index("    message:")]
-    own = {'"First"': '"BM25"', '"Second"': '"Reranked"'}
-    assert shown == re.sub("|".join(own), lambda found: own[found[0]], made)
 
 
 def test_many_comments_are_read_in_no_time():

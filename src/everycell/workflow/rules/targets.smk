@@ -49,7 +49,7 @@ def with_results(verdicts):
 
 #: Description of a target in `snakemake --list`.
 ABOUT = {
-    "embedded": "all that needs no data of others; the default",
+    "embedded": "all that needs no data of others",
     "released": "all that is rebuilt from what the authors released",
     "all": "both, embedded and released",
     "full": "all that config.yaml names corpora and models for",
