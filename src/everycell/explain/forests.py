@@ -99,12 +99,12 @@ class Forest(NamedTuple):
         return np.ascontiguousarray(values, dtype=values.dtype if values.dtype == bool else float)
 
 
-def read_forest(path: Path) -> Forest:
+def read_forest(path: Path | str) -> Forest:
     """Read a model that LightGBM saved as text.
 
     Parameters
     ----------
-    path : pathlib.Path
+    path : pathlib.Path or str
         File of `Booster.save_model`.
 
     Returns
@@ -121,7 +121,7 @@ def read_forest(path: Path) -> Forest:
     import lightgbm
 
     try:
-        text = sanitised_forest(whole_text(path))
+        text = sanitised_forest(whole_text(Path(path)))
         dumped = lightgbm.Booster(model_str=text.text).dump_model()
     except (lightgbm.basic.LightGBMError, UnicodeDecodeError, ValueError) as error:
         raise ValueError(

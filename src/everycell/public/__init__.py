@@ -43,7 +43,7 @@ _OFFERS: dict[str, tuple[str, ...]] = {
     "fair_ranking.decomposition": ("decompose",),
     "fair_ranking.felix": ("felix",),
     "fair_ranking.uncertainty": ("pufr",),
-    "fair_ranking.fa_ir": ("fa_ir",),
+    "fair_ranking.fa_ir": ("fa_ir", "minimum_protected"),
     "explain.explainers": ("ExplainedList", "ranking_shap"),
     "explain.forests": ("read_forest",),
 }

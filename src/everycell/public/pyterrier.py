@@ -21,7 +21,7 @@ from everycell.fair_ranking.uncertainty import pufr
 
 
 class _Reranker(pt.Transformer):
-    """A transformer that orders the results of each query anew; scores count down to 1."""
+    """A transformer that re-ranks the results of each query; new scores count down to 1."""
 
     columns: tuple[str, ...]
 
