@@ -7,7 +7,7 @@ from typing import Any
 
 from everycell.engine.lineage import MADE, JobRecord, upstream
 from everycell.engine.registry import Registry
-from everycell.engine.registry_entries import set_of
+from everycell.engine.registry_entries import Entry, set_of
 
 
 def input_files(
@@ -31,8 +31,14 @@ def input_files(
             continue
         if key := registry.key_in(path):
             group = f"{set_of(key)} (licence: {registry.data_set(key).licence})"
-            file = key.partition("/")[2], registry.url(key)
+            file = key.partition("/")[2], registry.url(key) or _package_url(registry.entry(key))
         else:
             group, file = "in this project", (path, None)
         groups.setdefault(group, []).append(file)
     return groups
+
+
+def _package_url(entry: Entry) -> str | None:
+    if entry.wheel is None:
+        return None
+    return f"https://pypi.org/project/{entry.wheel.distribution}/{entry.wheel.version}/"
