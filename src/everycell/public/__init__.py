@@ -75,6 +75,9 @@ INTERNAL = {
     "everycell.statistics.simulation",
 }
 
+#: Public modules that need a library which everycell does not install; no name loads them.
+OPTIONAL = {"everycell.public.pyterrier"}
+
 
 def public_modules() -> list[str]:
     """Names of the modules of the public library, sorted: these have full docstrings.
@@ -87,7 +90,7 @@ def public_modules() -> list[str]:
     source = Path(__file__).parents[1]
     files = (path for package in PACKAGES for path in (source / package).glob("[!_]*.py"))
     of_packages = {f"everycell.{path.parent.name}.{path.stem}" for path in files}
-    return sorted((of_packages - INTERNAL) | {module for module, _ in NAMES.values()})
+    return sorted((of_packages - INTERNAL) | OPTIONAL | {module for module, _ in NAMES.values()})
 
 
 def resolve(name: str) -> Any:

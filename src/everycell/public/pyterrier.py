@@ -42,10 +42,20 @@ class _Reranker(pt.Transformer):
 
 
 class FaIR(_Reranker):
-    """FA*IR: the share of protected documents in every prefix is tested, see `fa_ir`.
+    """FA*IR: enough protected documents in every prefix of a list.
 
-    Parameters are those of :func:`~everycell.fair_ranking.fa_ir.minimum_protected`, and the column
-    that holds whether a document is protected.
+    Parameters
+    ----------
+    share, significance : float
+        As for :func:`~everycell.fair_ranking.fa_ir.minimum_protected`.
+    protected : str
+        Column with truth values: whether a document is protected.
+
+    Examples
+    --------
+    >>> results = pd.DataFrame({"qid": "q", "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
+    >>> FaIR(0.9)(results.assign(protected=[False, False, True]))["docno"].tolist()
+    ['c', 'a', 'b']
     """
 
     def __init__(
@@ -60,9 +70,20 @@ class FaIR(_Reranker):
 
 
 class Pufr(_Reranker):
-    """PUFR: protected documents rise within alpha standard deviations of their scores, see `pufr`.
+    """PUFR: protected documents rise, others fall, within the uncertainty of their scores.
 
-    The columns hold the standard deviation of a score, and whether a document is protected.
+    Parameters
+    ----------
+    alpha : float
+        Number of standard deviations, as for :func:`~everycell.fair_ranking.uncertainty.pufr`.
+    deviation, protected : str
+        Columns with the standard deviation of each score, and whether a document is protected.
+
+    Examples
+    --------
+    >>> results = pd.DataFrame({"qid": "q", "docno": ["a", "b"], "score": [2.0, 1.9]})
+    >>> Pufr(1.0)(results.assign(deviation=0.1, protected=[False, True]))["docno"].tolist()
+    ['b', 'a']
     """
 
     def __init__(
@@ -77,9 +98,24 @@ class Pufr(_Reranker):
 
 
 class Felix(_Reranker):
-    """FELIX: one ranking per query, drawn from the policy of `felix`; scores must be above 0.
+    """FELIX: one ranking per query, drawn from a policy with fair exposure and few outliers.
 
-    The draw depends on the seed and the query only. Results beyond `ranks` are left out.
+    Parameters
+    ----------
+    feature : str
+        Column with the feature by which documents may be outliers. Scores are merits, above 0.
+    ranks : int
+        Length of the rankings; further results are left out.
+    seed : int
+        The draw depends on it and on the query only.
+    **choices
+        As for :func:`~everycell.fair_ranking.felix.felix`.
+
+    Examples
+    --------
+    >>> results = pd.DataFrame({"qid": "q", "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
+    >>> len(Felix("citations", ranks=2)(results.assign(citations=[9, 9, 1])))
+    2
     """
 
     def __init__(self, feature: str, *, ranks: int = 10, seed: int = 0, **choices: Any) -> None:
