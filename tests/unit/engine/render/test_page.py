@@ -21,7 +21,7 @@ from everycell.engine.render.page.deviations import deviation as deviation_of
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
-from everycell.engine.render.page.tables import companion_table
+from everycell.engine.render.page.tables import supplement_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
 from everycell.engine.reports import OTHERWISE, PLACES, JudgedCell, Report
 
@@ -309,7 +309,7 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
 def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
     path = tmp_path / "differences.csv"
     path.write_text("system,against,value,low,high\na,b,0.30004,-0.1,0.51239\na,c,1,0,2\n")
-    shown = companion_table(path, "Differences")
+    shown = supplement_table(path, "Differences")
     assert shown["names"] == ["System"]
     assert [cell.label for cell in shown["head"][-1]] == ["b", "c"]
     assert shown["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
@@ -365,6 +365,7 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
     one = model["papers"][0]["chapters"][0]["artefacts"][0]
     assert one["state"] == "stand_in" and one["tables"] == []
     assert one["counts"] == {"stand_in": len(toys.CELLS)} and one["outcomes"] == []
+    assert (model["cells"]["stand_in"], model["cells"]["not_run"]) == (len(toys.CELLS), 2)
     assert [claim["stand_in"] for claim in model["falls"]["claims"]["stand_in"]] == ["made-up runs"]
 
 
