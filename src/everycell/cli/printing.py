@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,7 +39,8 @@ class _Console(Console):
 def output_console() -> Console:
     """Console for standard output, as wide as the terminal."""
     # A pipe has no width; a table there must not be cut.
-    return _Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return _Console(width=None if has_width else 160, highlight=False, markup=False)
 
 
 def with_noun(number: int, what: str) -> str:

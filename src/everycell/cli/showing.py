@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from everycell.cli import project
+from everycell.cli.grids import grid_lines
 from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import output_console, print_for_programs
@@ -19,17 +21,19 @@ from everycell.cli.project import collect_results, warn_of_faults
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.cards import RUNNABLE
 from everycell.engine.published_cells import CardError
-from everycell.engine.render.tables.digits import tell_apart
+from everycell.engine.render.page.tables import printed_table, stand_in_table, verdict_table
+from everycell.engine.render.page.verdict_tex import verdict_table_as_tex
 from everycell.engine.reports import (
     OTHERWISE,
     OUTCOME_NAMES,
     PLACES,
     STATES,
+    VERDICT_NAMES,
     JudgedCell,
     counted,
     explained_by_source,
 )
-from everycell.engine.results import Result, result_of
+from everycell.engine.results import Result, result_of, stem_of
 from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
 
@@ -44,6 +48,8 @@ SIGNS = {
     "quoted": ('"', "blue"),
     "not_run": ("-", "bright_black"),
 }
+#: Cells of one cause that are listed.
+_MOST_LISTED = 10
 
 
 def show(
@@ -56,6 +62,13 @@ def show(
     ],
     tier: OnlyTier = None,
     form: Format = "table",
+    verdicts: Annotated[
+        bool,
+        typer.Option(
+            "--verdicts",
+            help="With --format tex: the table as published, cells coloured by verdict.",
+        ),
+    ] = False,
 ) -> None:
     """Show published and reproduced cells of an artefact.
 
@@ -64,11 +77,17 @@ def show(
     papers = project.papers()
     selection = Names(papers).find(name)
     tier = tier or selection.tier
+    if verdicts and (form != "tex" or selection.kind != "artefact"):
+        raise CardError(
+            "--verdicts is for one artefact in LaTeX; add `--format tex`, and name an artefact."
+        )
     if selection.kind == "artefact":
         artefact = papers[selection.paper].artefacts[selection.artefact]
         results = _results_of(artefact, tier)
         warn_of_faults(results)
-        if form == "table":
+        if verdicts:
+            typer.echo(_verdicts_as_tex(artefact, results), nl=False)
+        elif form == "table":
             _show_artefact(artefact, results)
         else:
             title = {"artefact": artefact.id, "title": artefact.card.title}
@@ -78,6 +97,17 @@ def show(
         papers, lambda artefact, of: selection.has(artefact, of) and tier in (None, of)
     )
     _show_list(selection, papers, results, form)
+
+
+def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
+    """Table of the deepest tier with reproduced values."""
+    reports = [result.report for result in results if _is_rebuilt(result)]
+    if not reports:
+        raise CardError(
+            f"{artefact.id} has no reproduced values, so no verdicts; "
+            f"`everycell show {artefact.id}` says how to reproduce it."
+        )
+    return verdict_table_as_tex(artefact, reports[-1])
 
 
 def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
@@ -147,22 +177,153 @@ def _state(result: Result) -> str:
 
 
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
+    """Print the table first, then under headings what there is to say of it."""
     console = output_console()
-    console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
-    if artefact.card.explanation:
-        console.print(artefact.card.explanation)
+    console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"), soft_wrap=True)
+    # The deepest tier comes first.
+    rebuilt = {
+        result.tier: verdict_table(artefact, {"report": result.report, "name": result.tier})
+        for result in reversed(results)
+        if _is_rebuilt(result)
+    }
+    for tier, table in rebuilt.items():
+        _print_heading(console, f"{tier}: {STATES['rebuilt']}")
+        _print_grid(console, table, _lines_of_judged)
+        _print_legend(console, table["cells"])
+    if not rebuilt and not artefact.cells.empty:
+        _print_heading(console, "published values")
+        _print_grid(console, printed_table(artefact), _lines_of_published)
+    for tier, table in rebuilt.items():
+        _print_differences(console, tier, table["cells"])
     for result in results:
-        _print_result(console, artefact, result)
-    if not any(_is_rebuilt(result) for result in results) and not artefact.cells.empty:
-        console.print()
-        console.print(Text("published", style="bold"))
-        columns = [*artefact.key_columns, "value"]
-        table = Table(*columns[:-1], "published", box=None)
-        for row in artefact.cells[columns].itertuples(index=False, name=None):
-            table.add_row(*row)
-        console.print(table)
-    for erratum in artefact.card.errata:
-        console.print(f"[erratum, {PLACES[erratum.where]}] {erratum.finding}", markup=False)
+        if result.report.state == "stand_in":
+            _print_surrogate(console, artefact, result)
+    notes = [artefact.card.explanation] if artefact.card.explanation else []
+    notes += [f"{one.tier}: {note}." for one in results for note in one.report.notes]
+    notes += [f"Erratum ({PLACES[one.where]}): {one.finding}" for one in artefact.card.errata]
+    _print_list(console, "notes", notes)
+    for result in results:
+        _print_claims(console, result)
+    _print_heading(console, "how to reproduce")
+    for result in results:
+        _print_state(console, artefact, result)
+
+
+def _print_heading(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(text[0].upper() + text[1:], style="bold"))
+
+
+def _print_list(console: Console, heading: str, lines: Sequence[str]) -> None:
+    """Print lines under a heading, if there are any."""
+    if lines:
+        _print_heading(console, heading)
+    for line in lines:
+        console.print(line, markup=False)
+
+
+def _print_grid(
+    console: Console, grid: Mapping[str, Any], lines_of: Callable[[Any], Sequence[Text]]
+) -> None:
+    for line in grid_lines(grid, lines_of, console.width):
+        console.print(line, soft_wrap=True)
+
+
+def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
+    legend = Text("Published values, with reproduced ones below:")
+    counts = Counter(cell["verdict"] for cell in cells)
+    for verdict, (sign, style) in SIGNS.items():
+        if counts[verdict]:
+            legend.append(f"  {sign}\u00a0", style=style)
+            legend.append(
+                f"{VERDICT_NAMES[verdict]} ({counts[verdict]})".replace(" ", "\u00a0"), style
+            )
+    console.print(legend)
+
+
+def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
+    sign, style = SIGNS[cell["verdict"]]
+    published = cell["printed"] + (f"^{cell['marker']}" if cell["marker"] else "")
+    reproduced = cell["rebuilt"] if cell["apart"] else cell["finer"]
+    if reproduced in (None, cell["printed"]):
+        return [Text.assemble(published, " ", (sign, style))]
+    return [Text(f"{published}  "), Text.assemble(reproduced, " ", (sign, style))]
+
+
+def _lines_of_published(cell: str | Mapping[str, str]) -> list[Text]:
+    return [Text(cell if isinstance(cell, str) else f"{cell['text']}^{cell['marker']}")]
+
+
+def _lines_of_surrogate(cell: Mapping[str, Any]) -> list[Text]:
+    return [Text(cell["printed"] or "-"), Text(cell["rebuilt"], style="cyan")]
+
+
+def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str, Any]]) -> None:
+    """Print cells that are not equal, by cause."""
+    by_cause: dict[str, list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        judged: JudgedCell = cell["judged"]
+        if judged.verdict in OTHERWISE:
+            known = judged.source not in (None, "undecided")
+            cause = f"[{PLACES[judged.source]}] " if known else ""
+            cause += judged.why or f"Cause: {judged.cause}."
+            by_cause.setdefault(cause, []).append(cell)
+    lines = []
+    for cause, of_cause in by_cause.items():
+        lines.append(cause)
+        for cell in of_cause[:_MOST_LISTED]:
+            judged = cell["judged"]
+            distance = judged.model_copy(update={"why": None}).distance_in_words.rstrip(".")
+            lines.append(
+                f"  {cell['name']}: {judged.verdict_in_words}" + f", {distance}" * bool(distance)
+            )
+        if len(of_cause) > _MOST_LISTED:
+            lines.append(f"  ... and {len(of_cause) - _MOST_LISTED} more (--format json has all)")
+    _print_list(console, f"differences ({tier})", lines)
+
+
+def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> None:
+    """Print values on surrogate data, below the published ones where these have the same keys."""
+    name = result.report.foreign or artefact.card.tiers[result.tier].name
+    _print_heading(console, f"surrogate data ({result.tier}): {name}")
+    stem = stem_of(artefact, result.tier, project.RESULTS)
+    path = stem.with_name(f"{stem.name}.csv")
+    # A figure shows its own values.
+    is_figure = f"{stem.name}.svg" in result.report.files
+    table = None if is_figure else stand_in_table(artefact, path)
+    if table is None:
+        drawn = f", drawn in {path.with_suffix('.svg')}" * is_figure
+        console.print(f"The values are in {path}{drawn}.", soft_wrap=True)
+        return
+    _print_grid(console, table, _lines_of_surrogate)
+    console.print("Published values, with those on surrogate data below; they are not compared.")
+
+
+def _print_claims(console: Console, result: Result) -> None:
+    """Print the outcome of each claim on published and on reproduced values."""
+    report = result.report
+    if report.state not in RUNNABLE:
+        return
+    run_on = "surrogate data" if report.state == "stand_in" else "reproduced"
+    lines = [
+        f"[published: {OUTCOME_NAMES[claim.on_printed]}, "
+        f"{run_on}: {OUTCOME_NAMES[claim.on_rebuilt]}] {claim.claim} ({claim.source})"
+        for claim in report.conclusions
+    ]
+    reasons = dict.fromkeys(
+        claim.detail for claim in report.conclusions if claim.on_rebuilt == "not_testable"
+    )
+    lines += [f"Not testable here: {reason}" for reason in reasons]
+    _print_list(console, f"claims ({result.tier})", lines)
+
+
+def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
+    card = artefact.card.tiers[result.tier]
+    console.print(f"{result.tier}: {STATES[result.report.state]} (needs {card.needs})")
+    if card.state in RUNNABLE:
+        console.print(
+            f"  everycell make results/{result.tier}/{artefact.id}.verdicts.json", soft_wrap=True
+        )
 
 
 def _is_rebuilt(result: Result) -> bool:
@@ -193,60 +354,3 @@ def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:
             rows += cells.assign(tier=result.tier, verdict=result.report.state).to_dict("records")
     columns = ["tier", *artefact.key_columns, "published", "reproduced", *names, "cause"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _print_result(console: Console, artefact: Artefact, result: Result) -> None:
-    report = result.report
-    card = artefact.card.tiers[result.tier]
-    console.print()
-    console.print(
-        Text(f"{result.tier}: {STATES[report.state]}", style="bold"), f"(needs {card.needs})"
-    )
-    if report.state == "stand_in":
-        run_on = report.foreign or card.name
-        console.print(f"Surrogate data: {run_on}. Cells are not compared.", markup=False)
-    for note in report.notes:
-        console.print(f"{note}.", markup=False)
-    if report.state == "not_run" and card.state != "not_run":
-        console.print(
-            f"Reproduce it: everycell make results/{result.tier}/{artefact.id}.verdicts.json"
-        )
-    if _is_rebuilt(result):
-        table = Table(box=None)
-        for column in (*artefact.key_columns, "published", "reproduced", "verdict"):
-            table.add_column(column)
-        for cell, (digits, _) in zip(report.cells, artefact.precisions, strict=True):
-            sign, style = SIGNS[cell.verdict]
-            table.add_row(
-                *cell.key.values(),
-                cell.printed,
-                "" if cell.rebuilt is None else _rebuilt_text(cell, digits),
-                Text(f"{sign} {cell.verdict_in_words}", style=style),
-            )
-        console.print(table)
-    for cell in report.cells:
-        if cell.verdict in OTHERWISE and cell.distance_in_words:
-            source = f"[{PLACES[cell.source]}] " if cell.source else ""
-            console.print(
-                f"{' / '.join(cell.key.values())}: {source}{cell.distance_in_words}", markup=False
-            )
-    if report.state not in RUNNABLE:
-        return
-    for conclusion in report.conclusions:
-        console.print(
-            f"[published: {OUTCOME_NAMES[conclusion.on_printed]}, "
-            f"reproduced: {OUTCOME_NAMES[conclusion.on_rebuilt]}] "
-            f"{conclusion.claim} ({conclusion.source})",
-            markup=False,
-        )
-    for reason in dict.fromkeys(
-        conclusion.detail
-        for conclusion in report.conclusions
-        if conclusion.on_rebuilt == "not_testable"
-    ):
-        console.print(f"Not testable here: {reason}", markup=False)
-
-
-def _rebuilt_text(cell: JudgedCell, digits: int | Literal["text"]) -> str:
-    # One digit more than printed, so that a reader sees how close the rounding was.
-    return tell_apart(cell.rebuilt, cell.printed, digits, added=1)

@@ -34,7 +34,8 @@ _TEX = str.maketrans(
         "]": "{]}",
         **{letter: f"${name}$" for letter, name in {
             "≤": r"\le", "≥": r"\ge", "≈": r"\approx", "≠": r"\ne", "−": "-", "→": r"\to",
-            "←": r"\leftarrow", "↑": r"\uparrow", "↓": r"\downarrow", "≫": r"\gg",
+            "←": r"\leftarrow", "↑": r"\uparrow", "↓": r"\downarrow", "✗": r"\times",
+            "↔": r"\leftrightarrow", "↮": r"\not\leftrightarrow", "≫": r"\gg",
             "∞": r"\infty", "∈": r"\in", "∗": "{*}", "✓": r"\surd",
             "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
             "η": r"\eta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "π": r"\pi",
@@ -69,11 +70,10 @@ _SMALLEST = 0.6
 #: A text of more characters is broken into lines.
 _LONG = 36
 #: Letters that are much narrower or wider than a digit, which is 5 pt wide.
-_NARROW, _WIDE = set("iljtfrI.,:;'!|()[]/- "), set("mwMW%@—…" + "ABCDEFGHKLNOPQRSTUVXYZ")
+_NARROW, _WIDE = set("iljtfrI.,:;'!|()[]/- "), set("mwMW%@—…≈✗↔↮" + "ABCDEFGHKLNOPQRSTUVXYZ")
 _PART = r"""\begin{{{float}}}[ht]
 \centering
-\caption{{{caption}}}
-{numbering}
+{numbering}\caption{{{caption}}}{label}
 \setbox0\hbox{{\begin{{tabular}}{{{columns}}}
 \toprule
 {head}
@@ -81,11 +81,11 @@ _PART = r"""\begin{{{float}}}[ht]
 {rows}
 \bottomrule
 \end{{tabular}}}}
-\ifdim\wd0>\linewidth\resizebox{{\linewidth}}{{!}}{{\box0}}\else\box0\fi
+\ifdim\wd0>\linewidth\resizebox{{\linewidth}}{{!}}{{\box0}}\else\box0\fi{note}
 \end{{{float}}}
 """
 #: Further parts keep the number of the first.
-_CONTINUED = r"\addtocounter{table}{-1}"
+_CONTINUED = "\\addtocounter{table}{-1}\n"
 _TEX_TAIL = r"""\ifdefined\everycellalone\expandafter\enddocument\fi
 """
 
@@ -99,19 +99,31 @@ def escape_tex(text: str) -> str:
     return known.translate(_TEX)
 
 
-def latex_document(body: str) -> str:
-    """Content that can be read into a document or be compiled by itself."""
-    return _TEX_HEAD + body + _TEX_TAIL
+def latex_document(body: str, packages: str = "") -> str:
+    """Content that can be read into a document or be compiled by itself; loads more `packages`."""
+    needed = f"% Also needs {packages}\n" if packages else ""
+    head = _TEX_HEAD.replace(
+        r"\def\everycellalone", packages + "\n" * bool(packages) + r"\def\everycellalone"
+    )
+    return needed + head + body + _TEX_TAIL
 
 
-def latex_table(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str) -> str:
+def latex_table(
+    laid: pd.DataFrame,
+    marks: pd.DataFrame,
+    title: str,
+    label: str,
+    *,
+    fills: pd.DataFrame | None = None,
+    note: str = "",
+) -> str:
     """Return a laid out table, with raised `marks` after its values; `label` is for references.
 
     A table that is wider than the text is scaled, but not below 6 pt: it is cut between groups of
     columns, or turned. One that is longer than a page is cut between rows. Each part repeats the
-    row labels and the head.
+    row labels and the head. `fills` are names of colours of cells, and `note` is LaTeX below it.
     """
-    labels = laid.index.to_frame().map(str)
+    labels = laid.index.to_frame(name=range(laid.index.nlevels)).map(str)
     widths = [
         *(_width([name, *labels.iloc[:, depth]]) for depth, name in enumerate(laid.index.names)),
         *_column_widths(laid + marks),
@@ -136,11 +148,19 @@ def latex_table(laid: pd.DataFrame, marks: pd.DataFrame, title: str, label: str)
                     for column in range(texts.shape[1])
                 ),
                 caption=escape_tex(title) + " (continued)" * bool(body),
-                numbering=_CONTINUED if body else rf"\label{{{label}}}",
+                numbering=_CONTINUED * bool(body),
+                label="" if body else rf"\label{{{label}}}",
                 head="\n".join(
                     _head(part.columns, [escape_tex(str(name)) for name in laid.index.names])
                 ),
-                rows="\n".join(_rows(part.iloc[rows], marks.iloc[rows, columns])),
+                rows="\n".join(
+                    _rows(
+                        part.iloc[rows],
+                        marks.iloc[rows, columns],
+                        None if fills is None else fills.iloc[rows, columns],
+                    )
+                ),
+                note=rf"\par\medskip{{\footnotesize {note}}}" if note else "",
             )
     return body
 
@@ -216,11 +236,13 @@ def _column_widths(texts: pd.DataFrame) -> list[float]:
     return widths
 
 
-def _rows(laid: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
+def _rows(laid: pd.DataFrame, marks: pd.DataFrame, fills: pd.DataFrame | None) -> list[str]:
     """Lines of the body; a label that repeats in its group is left out."""
     labels = labels_once(laid.index).map(escape_tex)
     # A raised text, not mathematics, so that a marker may hold anything that a cell may.
     cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
+    if fills is not None:
+        cells = fills.map(lambda name: rf"\cellcolor{{{name}}}" if name else "") + cells
     flat = pd.concat([labels, cells.reset_index(drop=True)], axis=1)
     return [" & ".join(row) + r" \\" for row in flat.itertuples(index=False, name=None)]
 

@@ -1,0 +1,173 @@
+"""Laid out tables in the terminal: cut between columns where they are too wide, never in a name."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.text import Text
+
+from everycell.engine.render.tables.layout import HeadCell
+
+_GAP = 2
+#: Widest column of labels; longer ones are broken between words.
+_WIDEST_LABEL = 36
+
+
+def grid_lines(
+    grid: Mapping[str, Any], lines_of: Callable[[Any], Sequence[Text]], width: int
+) -> Iterator[Text]:
+    """Lines of a table of `everycell.engine.render.page.tables`; each part repeats its labels."""
+    names, body = [str(name) for name in grid["names"]], grid["body"]
+    labels = [
+        # A label over several rows stands in the first one.
+        [""] * (len(names) - len(row["labels"])) + [str(label.label) for label in row["labels"]]
+        for row in body
+    ]
+    cells = [[lines_of(cell) if cell is not None else [] for cell in row["values"]] for row in body]
+    head: list[list[HeadCell]] = grid["head"] or [[HeadCell("", 1)]]
+    widths = _widths(head, cells)
+    spanned = [[number for number, one in enumerate(row) for _ in range(one.span)] for row in head]
+    # Labels over columns that are cut apart stand over each part.
+    words = [
+        max(
+            _longest_word(row[of_column[column]].label)
+            for row, of_column in zip(head, spanned, strict=True)
+        )
+        for column in range(len(widths))
+    ]
+    room = width - max(*widths, *words) - _GAP
+    label_widths = _label_widths(list(zip(names, *labels, strict=True)), room)
+    room = width - sum(label_widths) - _GAP * len(names)
+    for columns in _parts(spanned[0], widths, words, room):
+        yield from _head_lines(head, spanned, columns, widths, names, label_widths)
+        for texts, values in zip(labels, cells, strict=True):
+            columns_of_row = [
+                _wrap(text, size) for text, size in zip(texts, label_widths, strict=True)
+            ]
+            yield from _row_lines(
+                [*columns_of_row, *(values[column] for column in columns)],
+                [*label_widths, *(widths[column] for column in columns)],
+                len(names),
+            )
+        yield Text()
+
+
+def _label_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Widths of the columns of labels, none narrower than its longest word."""
+    widths = [min(_WIDEST_LABEL, max(map(len, column))) for column in columns]
+    words = [_longest_word(" ".join(column)) for column in columns]
+    while sum(widths) + _GAP * (len(widths) - 1) > room:
+        wide = [number for number, size in enumerate(widths) if size > words[number]]
+        if not wide:
+            break
+        widths[max(wide, key=widths.__getitem__)] -= 1
+    return list(map(max, widths, words))
+
+
+def _widths(
+    head: Sequence[Sequence[HeadCell]], cells: Sequence[Sequence[Sequence[Text]]]
+) -> list[int]:
+    """Widths of columns: of their longest line, and of the longest word above them."""
+    sizes = [
+        max((line.cell_len for row in cells for line in row[column]), default=1)
+        for column in range(len(cells[0]))
+    ]
+    for row in head:
+        start = 0
+        for label, span in row:
+            word = _longest_word(label) - _GAP * (span - 1)
+            for column in range(start, start + span):
+                sizes[column] = max(sizes[column], -(-word // span))
+            start += span
+    return sizes
+
+
+def _parts(
+    groups: Sequence[int], widths: list[int], words: Sequence[int], room: int
+) -> Iterator[list[int]]:
+    """Columns of each part: a group of columns is cut only if it is wider than a line.
+
+    Columns of a group that is cut are widened to the longest of the `words` above them.
+    """
+
+    def needed(columns: Sequence[int]) -> int:
+        return sum(widths[column] + _GAP for column in columns)
+
+    part: list[int] = []
+    for _, group in groupby(range(len(groups)), key=groups.__getitem__):
+        columns = list(group)
+        pieces = [columns]
+        if needed(columns) > room:
+            pieces = [[column] for column in columns]
+            for column in columns:
+                widths[column] = max(widths[column], words[column])
+        for piece in pieces:
+            if part and needed([*part, *piece]) > room:
+                yield part
+                part = []
+            part = [*part, *piece]
+    yield part
+
+
+def _head_lines(
+    head: Sequence[Sequence[HeadCell]],
+    spanned: Sequence[Sequence[int]],
+    columns: Sequence[int],
+    widths: Sequence[int],
+    names: Sequence[str],
+    label_widths: Sequence[int],
+) -> Iterator[Text]:
+    """Rows of the head of a part, with a rule below each label over several columns."""
+    for level, (row, numbers) in enumerate(zip(head, spanned, strict=True)):
+        last = level == len(head) - 1
+        texts = [
+            _wrap(name if last else "", size)
+            for name, size in zip(names, label_widths, strict=True)
+        ]
+        sizes, ruled = list(label_widths), [False] * len(names)
+        for number, group in groupby(columns, key=numbers.__getitem__):
+            own = [widths[column] for column in group]
+            sizes.append(sum(own) + _GAP * (len(own) - 1))
+            ruled.append(len(own) > 1 and bool(row[number].label))
+            lines = _wrap(row[number].label, sizes[-1])
+            texts.append(
+                [Text(line.plain.center(sizes[-1])) for line in lines] if ruled[-1] else lines
+            )
+        height = max(map(len, texts))
+        texts = [[Text()] * (height - len(lines)) + lines for lines in texts]
+        if any(ruled) and not last:
+            texts = [
+                [*lines, Text("─" * size if rule else "")]
+                for lines, size, rule in zip(texts, sizes, ruled, strict=True)
+            ]
+        for line in _row_lines(texts, sizes, len(names)):
+            line.stylize("bold")
+            yield line
+
+
+def _row_lines(
+    texts: Sequence[Sequence[Text]], widths: Sequence[int], labels: int
+) -> Iterator[Text]:
+    """Lines of a row; labels stand left, values right."""
+    for number in range(max(map(len, texts))):
+        line = Text()
+        for column, (lines, width) in enumerate(zip(texts, widths, strict=True)):
+            text = lines[number].copy() if number < len(lines) else Text()
+            missing = " " * max(0, width - text.cell_len)
+            line.append_text(Text(" " * _GAP * (column > 0)))
+            line.append_text(text + missing if column < labels else Text(missing) + text)
+        line.rstrip()
+        yield line
+
+
+def _longest_word(text: str) -> int:
+    # Lines break between words, and after a hyphen.
+    return max(map(len, re.findall(r"[^\s-]+-?", text)), default=0)
+
+
+def _wrap(text: str, width: int) -> list[Text]:
+    return [Text(line) for line in textwrap.wrap(text, max(1, width)) or [""]]

@@ -1,0 +1,89 @@
+"""A published table with verdicts in LaTeX, for a paper on the reproduction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from everycell.engine.artefacts import Artefact
+from everycell.engine.render.page.tables import verdict_table
+from everycell.engine.render.page.vocabulary import VERDICTS, label
+from everycell.engine.render.tables.latex import escape_tex, latex_document, latex_table
+from everycell.engine.reports import VERDICT_NAMES, Report, Verdict
+
+#: Colours of cells, light enough to read and to copy; each verdict but `equal` has a sign, too.
+_COLOURS = {
+    "equal": "D9EFE3", "close": "FFF0C2", "differs": "F9C4BB", "explained": "EAD2F2",
+    "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7", "not_run": "E8EAED",
+}  # fmt: skip
+
+
+def verdict_table_as_tex(artefact: Artefact, report: Report) -> str:
+    """Published values, after a slash the reproduced ones that are not equal, in colours."""
+    table = verdict_table(artefact, {"report": report, "name": report.tier})
+    cells = _frame(table)
+    fills = cells.map(lambda cell: _colour(cell["verdict"]) if cell else "")
+    title = (
+        f"{label(artefact.name)} of {artefact.paper}: {artefact.card.title}. Published values, "
+        "after a slash the reproduced ones that are not equal"
+    )
+    body = latex_table(
+        cells.map(_text),
+        cells.map(lambda cell: cell["marker"] if cell else ""),
+        title,
+        f"tab:verdicts-{artefact.paper}-{artefact.name}".replace("_", "-"),
+        fills=fills,
+        note=_legend(Counter(cell["verdict"] for cell in table["cells"])),
+    )
+    colours = [
+        rf"\providecolor{{{_colour(verdict)}}}{{HTML}}{{{code}}}"
+        for verdict, code in _COLOURS.items()
+        if report.verdicts.get(verdict)
+    ]
+    packages = r"\usepackage[table]{xcolor}"
+    return latex_document("\n".join([*colours, body]), packages)
+
+
+def _colour(verdict: str) -> str:
+    return f"everycell-{verdict.replace('_', '-')}"
+
+
+def _text(cell: Mapping[str, Any] | None) -> str:
+    if not cell:
+        return ""
+    values = [cell["printed"], *([str(cell["rebuilt"])] if cell["apart"] else [])]
+    return f"{'/'.join(values)} {_sign(cell['verdict'])}".rstrip()
+
+
+def _legend(counts: Mapping[Verdict, int]) -> str:
+    """Verdicts that occur, each with its colour, sign and number of cells."""
+    return r"\quad ".join(
+        rf"\colorbox{{{_colour(verdict)}}}{{{escape_tex(_sign(verdict))}\strut}}"
+        rf"~{VERDICT_NAMES[verdict]} ({counts[verdict]})"
+        for verdict in VERDICTS
+        if counts[verdict]
+    )
+
+
+def _sign(verdict: Verdict) -> str:
+    return "" if verdict == "equal" else VERDICTS[verdict][0]
+
+
+def _frame(table: Mapping[str, Any]) -> pd.DataFrame:
+    """Cells of a table of the page as a frame with its headings."""
+    head = [[cell.label for cell in row for _ in range(cell.span)] for row in table["head"]]
+    above = [""] * len(table["names"])
+    labels = []
+    for row in table["body"]:
+        own = [cell.label for cell in row["labels"]]
+        above = [*above[: len(above) - len(own)], *own]
+        labels.append(above)
+    return pd.DataFrame(
+        [row["values"] for row in table["body"]],
+        index=pd.MultiIndex.from_tuples(map(tuple, labels), names=table["names"]),
+        columns=pd.MultiIndex.from_arrays(head) if head else [""],
+        dtype=object,
+    )
