@@ -36,7 +36,7 @@ from everycell.collections.pydocs_tasks import query_by_example
 from everycell.learning.batching import map_batches, pad
 from everycell.learning.cross_encoder import training_loss
 from everycell.learning.examples import ranking_examples
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_pairs import PairLength, join, tokenise
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
@@ -240,7 +240,7 @@ def main():
     parser.add_argument("--steps", type=int, default=45, help="training steps of 48 pairs")
     parser.add_argument("--documents", type=int, default=128, help="documents for MiniLM")
     args = parser.parse_args()
-    one_thread()
+    use_one_thread()
     logging.getLogger("root").setLevel(logging.ERROR)  # Advice of ONNX Runtime's quantisation.
     with tempfile.TemporaryDirectory() as folder:
         texts = cross_encoders(args, Path(folder))

@@ -28,7 +28,7 @@ from everycell.learning import last_layer as last_states
 from everycell.learning.checkpoints import Checkpoints
 from everycell.learning.dropout import set_dropout
 from everycell.learning.examples import ranking_examples
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_pairs import PairLength
 from everycell.learning.training_record import TrainingRecord
 
@@ -181,7 +181,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=96, help="pairs of a pass")
     parser.add_argument("--rounds", type=int, default=4, help="passes of each variant that count")
     args = parser.parse_args()
-    one_thread()
+    use_one_thread()
     collection = pydocs.build()
     benchmark = query_by_example(collection, test=60, validation=0, settings=("package",))
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +198,7 @@ def main():
             compare(kind, rows, args.rounds)
             if kind == "tildev2":
                 rest(rows, Path(folder) / "checkpoints")
-                one_thread()
+                use_one_thread()
 
 
 if __name__ == "__main__":

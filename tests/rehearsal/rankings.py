@@ -28,7 +28,7 @@ from workflow.test_msmarco_path import index_impacts, words_of
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.config import Config
-from everycell.learning.models import one_thread
+from everycell.learning.models import use_one_thread
 from everycell.learning.query_encoders import Ance, encode_queries, load_encoder
 from everycell.learning.tildev2 import TildeV2
 from everycell.retrieval.prebuilt import index_texts
@@ -214,7 +214,7 @@ def _write_ance(folder: Path) -> None:
 def _index_vectors(texts: list[str], encoder: Path, kind: str, folder: Path) -> None:
     """A flat index of faiss as pyserini publishes one, of passages read by the query encoder."""
     # Threads of tiny models wait for each other longer than they compute.
-    one_thread()
+    use_one_thread()
     vectors = list(encode_queries(*load_encoder(encoder, kind), kind, texts))
     folder.mkdir()
     index = faiss.IndexFlatIP(len(vectors[0]))

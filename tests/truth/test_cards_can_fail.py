@@ -11,7 +11,7 @@ from harness import published
 
 from everycell.engine.artefacts import Artefact, all_artefacts
 from everycell.engine.claims import Conclusion, Kind, Predicate
-from everycell.engine.comparisons import Cells, Key, spelled_out
+from everycell.engine.comparisons import Cells, Key, expand_marker
 from everycell.engine.conclusions import evaluate
 from everycell.engine.published_cells import as_number, key_columns
 
@@ -68,7 +68,7 @@ def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
     """Ways to turn one comparison round, significantly."""
     if predicate.reads == "marker" or predicate.op in ("in", "not in"):
         taken = predicate.value if isinstance(predicate.value, list) else [predicate.value]
-        now = spelled_out(str(cells.read(key, predicate.reads) or ""))
+        now = expand_marker(str(cells.read(key, predicate.reads) or ""))
         without = [now.replace(str(text), "") for text in taken]
         for text in ("", "?", *taken, *without, *(now + str(text) for text in taken)):
             yield {(key, predicate.reads): text}

@@ -503,7 +503,7 @@ NOT_HERE = {
         engine.full_runs.load_full_tier engine.publications.read_publication
         engine.registry.load_registry engine.registry.read_part""",
     "takes a text, a frame or a reader": """
-        engine.yaml.load_yaml engine.json_lines.read_json_lines engine.verdicts.read_rebuilt
+        engine.yaml.load_yaml engine.json_lines.read_json_lines engine.verdicts.read_reproduced
         studies.sakai2023.ch1.conversations.read_targets
         rag.grounded_template.read_grounded rag.grounded.autonuggetizer.read_facts
         rag.grounded.autonuggetizer.read_labels""",

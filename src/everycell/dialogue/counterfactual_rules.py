@@ -95,11 +95,11 @@ def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
     """Rewrite the last utterance by one of the project's rules, drawn from those that apply."""
     draw = random.Random(f"{seed} {sample.id}")
     values = stated(sample.turns)
-    rule, text = (_let_down if sample.satisfied else _serve)(sample, values, draw)
+    rule, text = (_disappoint if sample.satisfied else _serve)(sample, values, draw)
     return Rewriting(sample, text, "", rule)
 
 
-def _let_down(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
+def _disappoint(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
     utterance = sample.turns[-1][1]
     repeated = [
         (name, match)

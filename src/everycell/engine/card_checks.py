@@ -20,8 +20,8 @@ from everycell.engine.cards import RUNNABLE, PaperFile
 from everycell.engine.claim_checks import (
     Fault,
     check_claims,
-    check_silence,
-    check_tables_beside,
+    check_supplements,
+    check_untestable,
     selector_fault,
 )
 from everycell.engine.full_runs import load_full_tier
@@ -89,7 +89,7 @@ def check_cards(papers: Mapping[str, Paper]) -> list[str]:
     faults: list[str] = []
     for artefact in all_artefacts(papers):
         paper = papers[artefact.paper]
-        checks = (_check_name(artefact, paper), check_tables_beside(artefact, paper))
+        checks = (_check_name(artefact, paper), check_supplements(artefact, paper))
         record_faults = [fault for check in checks for fault in check]
         try:
             record_faults += _check_artefact(artefact)
@@ -169,7 +169,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
                     f"`{field}` selects cells, but there is no {artefact.cells_path.name}; add "
                     "the published cells or drop the field.",
                 )
-        yield from check_silence(artefact)
+        yield from check_untestable(artefact)
         return
     if card.readings in artefact.key_columns:
         yield (
@@ -190,7 +190,7 @@ def _check_artefact(artefact: Artefact) -> Iterator[Fault]:
             f"`labels` names the column {strange[0]!r}; the key columns are "
             f"{artefact.key_columns}.",
         )
-    yield from check_silence(artefact)
+    yield from check_untestable(artefact)
     yield from check_claims(artefact)
     if card.layout is not None:
         laid = [*card.layout.rows, *card.layout.columns]

@@ -106,7 +106,7 @@ class Precision(CardFileModel):
     )
 
     @model_validator(mode="after")
-    def _says_something(self) -> Precision:
+    def _is_not_empty(self) -> Precision:
         if self.decimals is None and not self.measured:
             raise ValueError("a precision needs `decimals`, or `measured: true`")
         if self.measured and self.decimals not in (0, None):
@@ -291,10 +291,10 @@ class Card(CardFileModel):
 
     def artefacts_with_tables_read(self, tier: Tier) -> set[str]:
         """Return the other artefacts beside which conclusions or `speaks_if` read a table."""
-        return {owner for owner, _ in map(table_beside, self.tables_read(tier)) if owner}
+        return {owner for owner, _ in map(split_supplement_name, self.tables_read(tier)) if owner}
 
 
-def table_beside(name: str) -> tuple[str, str]:
+def split_supplement_name(name: str) -> tuple[str, str]:
     """Artefact of a supplementary table, and the table's suffix; either may be empty."""
     owner, dot, suffix = name.partition(".")
     if dot or re.match("(table|figure|text)_", name):

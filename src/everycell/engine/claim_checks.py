@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from everycell.engine.artefacts import Artefact, Paper
-from everycell.engine.cards import table_beside
+from everycell.engine.cards import split_supplement_name
 from everycell.engine.claims import Predicate
 from everycell.engine.published_cells import CardError, Selector, key_columns
 
@@ -13,12 +13,12 @@ from everycell.engine.published_cells import CardError, Selector, key_columns
 Fault = tuple[tuple[str | int, ...] | int, str]
 
 
-def check_tables_beside(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
+def check_supplements(artefact: Artefact, paper: Paper) -> Iterator[Fault]:
     """Supplementary tables that predicates read and no record names."""
     for keys, predicate in _predicates(artefact):
         if predicate.beside is None:
             continue
-        owner, suffix = table_beside(predicate.beside)
+        owner, suffix = split_supplement_name(predicate.beside)
         card = paper.artefacts[owner].card if owner in paper.artefacts else None
         card = card if owner else artefact.card
         if card is None or (suffix and suffix not in card.beside):
@@ -40,7 +40,7 @@ def _predicates(artefact: Artefact) -> Iterator[tuple[tuple[str | int, ...], Pre
                 yield ("tiers", tier, "speaks_if", number, "holds_if", part), predicate
 
 
-def check_silence(artefact: Artefact) -> Iterator[Fault]:
+def check_untestable(artefact: Artefact) -> Iterator[Fault]:
     """Claims that surrogate data test or leave out."""
     known = [conclusion.id for conclusion in artefact.card.conclusions]
     for name, tier in artefact.card.tiers.items():

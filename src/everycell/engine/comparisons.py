@@ -88,7 +88,7 @@ def compare(predicate: Predicate, cells: Cells, key: Key) -> bool | None:
     if left is None or right is None:
         return None
     if predicate.op in ("contains", "lacks"):
-        return (str(right) in spelled_out(str(left))) == (predicate.op == "contains")
+        return (str(right) in expand_marker(str(left))) == (predicate.op == "contains")
     if isinstance(right, list):
         return (str(left) in right) == (predicate.op == "in")
     numbers = (
@@ -157,11 +157,11 @@ def _is_significant(
         greater, smaller = (key, against) if first > second else (against, key)
         (column,) = predicate.other
         letter = smaller[cells.keys.index(column)]
-        return letter in spelled_out(cells.read(greater, "marker") or "")
+        return letter in expand_marker(cells.read(greater, "marker") or "")
     return True
 
 
-def spelled_out(marker: str) -> str:
+def expand_marker(marker: str) -> str:
     """Expand the ranges of letters in a marker."""
     return re.sub(
         r"([a-z])-([a-z])",

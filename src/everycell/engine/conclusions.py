@@ -60,7 +60,7 @@ def evaluate(
         rule
         for rule in speaks_if
         if (not rule.conclusions or conclusion.id in rule.conclusions)
-        and not _speaks(rule, cells, kind, beside)
+        and not _is_testable(rule, cells, kind, beside)
     ]
     for rule in silent:
         if not rule.cells and not rule.conclusions:
@@ -121,7 +121,7 @@ def _table_of(
     return Cells.of(table, list(table.columns)[: list(table.columns).index("value")]), ()
 
 
-def _speaks(rule: SpeaksIf, cells: Cells, kind: Kind, beside: FindTable) -> bool:
+def _is_testable(rule: SpeaksIf, cells: Cells, kind: Kind, beside: FindTable) -> bool:
     results = [
         _evaluate(part, *_table_of(part, cells, (), beside), {}, ()) for part in rule.holds_if
     ]
@@ -158,7 +158,7 @@ def _evaluate(
             return Decision("undecided", f"no cell has {column} = {(lost or names)[0]!r}")
     true, false, unknown, reasons = [], [], [], {}
     for key in selected:
-        why = _why_silent(predicate, cells, key, silent)
+        why = _reason_untestable(predicate, cells, key, silent)
         truth = None if why else compare(predicate, cells, key)
         (unknown if truth is None else true if truth else false).append(key)
         if why:
@@ -177,7 +177,7 @@ def _evaluate(
     return Decision(outcome, detail)
 
 
-def _why_silent(
+def _reason_untestable(
     predicate: Predicate, cells: Cells, key: Key, silent: Sequence[SpeaksIf]
 ) -> str | None:
     """Why a comparison is not allowed, None if it is."""

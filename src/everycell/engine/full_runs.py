@@ -361,11 +361,11 @@ def easiest(waiting: Collection[tuple[str, ...]]) -> list[tuple[str, ...]]:
         names = set(key.rpartition(" of ")[2].split("|"))
         return key == other or (" of " not in other and names <= set(other.split("|")))
 
-    def asks_more(keys: tuple[str, ...], less: tuple[str, ...]) -> bool:
+    def requires_more(keys: tuple[str, ...], less: tuple[str, ...]) -> bool:
         return all(any(implies(key, other) for key in keys) for other in less)
 
     return [
         keys
         for keys in waiting
-        if not any(keys != fewer and asks_more(keys, fewer) for fewer in waiting)
+        if not any(keys != fewer and requires_more(keys, fewer) for fewer in waiting)
     ]

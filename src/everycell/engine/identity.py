@@ -34,7 +34,7 @@ class FileFacts(CardFileModel):
     sha256: str | None = Field(None, description="Hash of the file.")
 
     @model_validator(mode="after")
-    def _states_something(self) -> FileFacts:
+    def _has_fact(self) -> FileFacts:
         if not self.model_dump(exclude_defaults=True):
             raise ValueError("no fact; state one, or leave the file out")
         return self

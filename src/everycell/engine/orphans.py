@@ -16,7 +16,7 @@ import psutil
 PAUSE = 0.5
 
 
-def snakemakes() -> list[psutil.Process]:
+def snakemake_ancestors() -> list[psutil.Process]:
     """Ancestors of this process, up to the outermost Snakemake; empty if there is none.
 
     On a cluster this is the job's Snakemake on its node, which may outlive the one that submitted
@@ -45,7 +45,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 def end_with_snakemake(ancestors: Sequence[psutil.Process] | None = None) -> None:
     """End this process silently once one of its ancestors is gone."""
-    watched = snakemakes() if ancestors is None else list(ancestors)
+    watched = snakemake_ancestors() if ancestors is None else list(ancestors)
     if not watched:
         return
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import most_unpacked
+from everycell.engine.untrusted import max_unpacked_size
 
 #: Rows allowed in a file of any size, and further rows per byte. A row with its own id takes a
 #: byte or more; a million rows of a constant column take almost nothing.
@@ -37,8 +37,8 @@ def check_parquet_size(path: Path | str) -> None:
             f"{path} has {rows:,} rows in {size:,} bytes; expected {allowed:,} rows, since each "
             "has an id of its own: make the file again."
         )
-    if unpacked > most_unpacked(path):
+    if unpacked > max_unpacked_size(path):
         raise ValueError(
             f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected "
-            f"{most_unpacked(path):,}: write the file again with less compression."
+            f"{max_unpacked_size(path):,}: write the file again with less compression."
         )

@@ -127,7 +127,7 @@ class JudgedCell(_Part):
         return f"difference {self.difference:+.4g}{allowed}. {self.why or ''}".strip()
 
     @model_serializer(mode="wrap")
-    def _without_what_is_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _drop_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = handler(self)
         for name in ("source", "markers", "flag", "tolerance"):
             if content[name] is None:
@@ -191,7 +191,7 @@ class Report(_Part):
     seal: str = ""
 
 
-def without_rebuilt_cell(card: Card, report: Report) -> bool:
+def reproduces_no_cell(card: Card, report: Report) -> bool:
     """Whether a reproduced result is based only on published cells, and so tests only the paper.
 
     This is so if all its cells are derived from others or quoted, or if none is published and its

@@ -72,7 +72,7 @@ class ResultJob(Job):
             names=display["names"],
         )
 
-    def write_beside(
+    def write_supplement(
         self, table: pd.DataFrame, name: str, decimals: dict[str, int], artefact: str = ""
     ) -> None:
         """Write a supplementary table of the artefact, or of a further one, with its title."""

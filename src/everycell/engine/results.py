@@ -14,7 +14,7 @@ import pandas as pd
 import everycell
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.audits import FindAudits
-from everycell.engine.cards import RUNNABLE, table_beside
+from everycell.engine.cards import RUNNABLE, split_supplement_name
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.conclusions import FindTable
 from everycell.engine.files import sha256
@@ -66,12 +66,12 @@ def files_of(receipt: Path) -> list[str]:
     return [output["path"] for output in read_receipt(receipt)["outputs"]]
 
 
-def tables_beside(artefact: Artefact, tier: Tier, results: Path, root: Path) -> FindTable:
+def find_supplements(artefact: Artefact, tier: Tier, results: Path, root: Path) -> FindTable:
     """Find the supplementary tables of an artefact, or of another one of its paper."""
 
     @cache  # several conclusions read the same table
     def find(name: str) -> pd.DataFrame | None:
-        owner, suffix = table_beside(name)
+        owner, suffix = split_supplement_name(name)
         stem = owner or artefact.name
         receipt = results / tier / artefact.paper / f"{stem}.receipt.json"
         path = receipt.with_name(f"{stem}.{suffix}.csv" if suffix else f"{stem}.csv")
@@ -104,7 +104,7 @@ def seal_of(report: Report, artefact: Artefact, results: Path) -> str:
     stem, card = stem_of(artefact, report.tier, results), artefact.card
     tables = [stem.with_name(f"{stem.name}.csv"), artefact.cells_path]
     for name in sorted(card.tables_read(report.tier)):
-        owner, suffix = table_beside(name)
+        owner, suffix = split_supplement_name(name)
         tables.append(stem.with_name(".".join(filter(None, (owner or stem.name, suffix, "csv")))))
     content = {
         "code": _judging_code(),
@@ -173,7 +173,7 @@ def result_of(
             read_result(table),
             files=files_of(receipt),
             audits=known,
-            beside=tables_beside(artefact, tier, results, root),
+            beside=find_supplements(artefact, tier, results, root),
             foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
         )
     except (ValueError, CardError, ReceiptError) as error:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from everycell.engine.untrusted import most_unpacked
+from everycell.engine.untrusted import max_unpacked_size
 
 #: Byte order mark, which some editors and spreadsheets write before UTF-8 text.
 MARK = b"\xef\xbb\xbf"
@@ -77,7 +77,7 @@ def text_lines(path: Path, error: type[Exception] = ValueError) -> Iterator[tupl
     ValueError: Line 2 of ... has a byte order mark, which may only be at the start of a file: ...
     """
     check_regular(path, error)
-    limit = most_unpacked(path)
+    limit = max_unpacked_size(path)
     number = 0
     try:
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:

@@ -188,7 +188,7 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
     Traceback (most recent call last):
     ValueError: it holds more than 16,777,216 bytes in 19,465, too many for a text
     """
-    limit = most_unpacked(path)
+    limit = max_unpacked_size(path)
     content = io.BytesIO()
     while chunk := packed.read(1 << 20):
         content.write(chunk)
@@ -200,14 +200,14 @@ def unpack(packed: SupportsRead[bytes], path: Path) -> bytes:
     return content.getvalue()
 
 
-def most_unpacked(path: Path) -> int:
+def max_unpacked_size(path: Path) -> int:
     """Bytes that a packed file may unpack to: `RATIO` times its size, and at least `UNPACKED`.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as empty:
-    ...     most_unpacked(Path(empty.name)) == UNPACKED
+    ...     max_unpacked_size(Path(empty.name)) == UNPACKED
     True
     """
     return max(UNPACKED, RATIO * path.stat().st_size)

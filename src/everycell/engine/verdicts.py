@@ -32,7 +32,7 @@ from everycell.engine.tiers import Tier
 NO_AUDITS: Mapping[str, Audit] = MappingProxyType({})
 
 
-def read_rebuilt(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
+def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
     """Reproduced values by key, checked against the published cells."""
     keys = artefact.key_columns
     missing = [column for column in [*keys, "value"] if column not in table]
@@ -91,7 +91,7 @@ def report(
             artefact, tier, rebuilt, beside, surrogate=state == "stand_in"
         )
     if rebuilt is not None and state == "rebuilt" and not artefact.cells.empty:
-        values = read_rebuilt(artefact, rebuilt)
+        values = read_reproduced(artefact, rebuilt)
         if "marker" in rebuilt:
             markers = dict(zip(values, rebuilt["marker"].fillna(""), strict=True))
         described = [column for column in ("value", "marker") if column in rebuilt]

@@ -80,7 +80,7 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def one_thread() -> None:
+def use_one_thread() -> None:
     """Let torch compute on one core in this process.
 
     Jobs run side by side, one core each; and sums come out the same on machines with other numbers

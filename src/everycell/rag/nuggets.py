@@ -83,7 +83,7 @@ def nugget_scores(
     return responses[keys].assign(value=value.fillna(0.0).to_numpy())
 
 
-def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
+def lowercase_importance(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Labels of importance in small letters, so that "Vital" is "vital".
 
     The authors' code compares the spelling, so that "Vital" has weight 0.
@@ -91,7 +91,7 @@ def in_any_spelling(nuggets: pd.DataFrame) -> pd.DataFrame:
     return nuggets.assign(importance=nuggets["importance"].str.lower())
 
 
-def with_one_key(nuggets: pd.DataFrame) -> pd.DataFrame:
+def unify_importance(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Give each nugget one importance for all runs: the one that its judge gave most often.
 
     The authors asked for the importance again with each run, so two systems may be scored on

@@ -87,12 +87,12 @@ def _sequences(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
 
 
-def standing_answers(text: str, answers: Sequence[str]) -> list[str]:
+def answers_in(text: str, answers: Sequence[str]) -> list[str]:
     """Answers that occur in a text, both normalised.
 
     Examples
     --------
-    >>> standing_answers("It has canals.", ["Canals", "the", "a canal"])
+    >>> answers_in("It has canals.", ["Canals", "the", "a canal"])
     ['Canals']
     """
     return [answer for answer in answers if normalise_answer(answer) and is_correct(text, [answer])]
@@ -105,8 +105,8 @@ def fault(text: str, original: str, answers: Sequence[str], limits: Limits = LIM
         return "empty"
     if _REFUSAL.search(text.replace("’", "'")):
         return "refusal"
-    expected = standing_answers(original, answers)
-    if len(standing_answers(text, expected)) < len(expected):
+    expected = answers_in(original, answers)
+    if len(answers_in(text, expected)) < len(expected):
         return "answer lost"
     if copied_share(text, original) > limits.copied:
         return "copy"

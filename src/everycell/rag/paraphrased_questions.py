@@ -69,7 +69,7 @@ under `attribution` in config.yaml.'
         )
 
 
-def none_to_try(left_out: Mapping[str, int], usable: int, *, longest: int | None) -> str:
+def explain_no_questions(left_out: Mapping[str, int], usable: int, *, longest: int | None) -> str:
     """Say why no question can be tried, and what to do."""
     reasons = ", ".join(f"{fault}: {number}" for fault, number in left_out.items()) or "none"
     sentence = (
@@ -86,7 +86,7 @@ def none_to_try(left_out: Mapping[str, int], usable: int, *, longest: int | None
 
 def paraphrase_questions(
     questions: Sequence[Question],
-    say_again: Callable[[Sequence[str]], Sequence[Paraphrase]],
+    paraphrase_again: Callable[[Sequence[str]], Sequence[Paraphrase]],
     answers: Mapping[str, Sequence[str]],
     *,
     target: int,
@@ -114,7 +114,7 @@ def paraphrase_questions(
         for position in range(depth):
             names = dict.fromkeys(ordered[number][position] for number in left)
             new = [name for name in names if name not in paraphrases]
-            paraphrases |= {paraphrase.id: paraphrase for paraphrase in say_again(new)}
+            paraphrases |= {paraphrase.id: paraphrase for paraphrase in paraphrase_again(new)}
             tried[position] += len(left)
             for number in left:
                 reached[number] += 1

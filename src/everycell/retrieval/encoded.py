@@ -27,7 +27,7 @@ from scipy import sparse
 
 from everycell.engine.arrays import FloatArray, IntArray
 from everycell.engine.text_files import check_regular
-from everycell.engine.untrusted import most_unpacked
+from everycell.engine.untrusted import max_unpacked_size
 from everycell.retrieval.term_scores import likelihood_scores, term_weight_scores, vector_scores
 from everycell.trec.runs import id_order
 
@@ -135,7 +135,7 @@ def read_encoded(path: Path) -> Encoded:
         check_regular(path)
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-        if size > most_unpacked(path):
+        if size > max_unpacked_size(path):
             raise ValueError(f"it unpacks to {size} bytes, more than any encoded collection needs")
         with np.load(path, allow_pickle=False) as arrays:
             kind = cast(Kind, str(arrays["kind"]))

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry import SHARED, Registry, forget_registry, merge_parts, read_part
 from everycell.engine.registry_entries import SourceError
-from everycell.engine.untrusted import has_secret, most_unpacked
+from everycell.engine.untrusted import has_secret, max_unpacked_size
 from everycell.engine.validation import describe_fault
 from everycell.sources.download import SLOWEST, DownloadError, in_time
 from everycell.sources.fetch import OWN_DATA
@@ -190,7 +190,7 @@ def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]
         return form
     try:
         with gzip.open(raw, "rb") as unpacked, part.open("wb") as file:
-            limit, size = most_unpacked(raw), 0
+            limit, size = max_unpacked_size(raw), 0
             while chunk := unpacked.read(1 << 20):
                 file.write(chunk)
                 size += len(chunk)

@@ -12,7 +12,7 @@ import pytest
 
 from everycell.engine.code import code_sha256, imported_files
 from everycell.engine.job import InputChangedError, Job
-from everycell.engine.orphans import end_with_snakemake, snakemakes
+from everycell.engine.orphans import end_with_snakemake, snakemake_ancestors
 from everycell.engine.result_job import ResultJob
 
 
@@ -132,7 +132,7 @@ def test_an_import_leaves_the_garbage_collector_as_it_is():
 
 
 def test_outside_of_snakemake_nothing_is_watched():
-    assert snakemakes() == []
+    assert snakemake_ancestors() == []
     end_with_snakemake()
 
 

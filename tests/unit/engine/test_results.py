@@ -10,7 +10,13 @@ from unit.toy_papers import CARD, write_paper
 from everycell.engine import results as module
 from everycell.engine.artefacts import load_papers
 from everycell.engine.receipts import write_receipt
-from everycell.engine.results import files_of, read_result, result_of, tables_beside, write_report
+from everycell.engine.results import (
+    files_of,
+    find_supplements,
+    read_result,
+    result_of,
+    write_report,
+)
 from everycell.engine.verdicts import report
 
 TIERS = CARD.replace("{embedded: ", "{released: {state: rebuilt, needs: files}, embedded: ")
@@ -46,7 +52,7 @@ def folder(tmp_path):
         "embedded",
         read_result(home / "table_1.csv"),
         files=files_of(receipt),
-        beside=tables_beside(artefact, "embedded", tmp_path / "results", tmp_path),
+        beside=find_supplements(artefact, "embedded", tmp_path / "results", tmp_path),
     )
     write_report(home / "table_1.verdicts.json", found, artefact, tmp_path / "results")
     return tmp_path

@@ -8,9 +8,9 @@ from receipt_files import in_all_forms
 from unit.toy_papers import write_paper
 
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cards import table_beside
+from everycell.engine.cards import split_supplement_name
 from everycell.engine.receipts import ReceiptError, write_receipt
-from everycell.engine.results import tables_beside
+from everycell.engine.results import find_supplements
 from everycell.engine.spread import SEEDS
 
 #: Chapters whose tables are still to be gone through.
@@ -36,7 +36,7 @@ def root(tmp_path) -> Path:
 
 def find(root: Path, name: str):
     (artefact,) = all_artefacts(load_papers(write_paper(root / "published")))
-    return tables_beside(artefact, "released", root / "results", root)(name)
+    return find_supplements(artefact, "released", root / "results", root)(name)
 
 
 def test_a_table_beside_the_result_or_beside_another(root):
@@ -77,7 +77,7 @@ def test_each_table_beside_a_result_is_read(repository):
             read.add((paper, chapter, SEEDS))
         rules = [rule for tier in card.tiers.values() for rule in tier.speaks_if]
         for predicate in (part for each in (*card.conclusions, *rules) for part in each.holds_if):
-            owner, suffix = table_beside(predicate.beside or "")
+            owner, suffix = split_supplement_name(predicate.beside or "")
             read.add((paper, chapters[paper, owner or artefact.name], suffix))
     unread = {row for row in declared - read if row[:2] not in NOT_YET}
     assert not unread

@@ -24,8 +24,8 @@ from everycell.engine.reports import (
     AuditOutcome,
     Markers,
     Report,
+    reproduces_no_cell,
     summary_row,
-    without_rebuilt_cell,
 )
 from everycell.engine.spread import SEEDS, summarised
 from everycell.engine.tiers import Tier
@@ -314,7 +314,7 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
     assert found.cells[0].why == "the mean of two other columns"
     assert (found.cells[4].source, found.cells[4].why) == ("print", "Two values are swapped.")
     assert found.verdicts["equal"] == 2 and found.verdicts["consistent"] == 2
-    assert not without_rebuilt_cell(artefact.card, found)
+    assert not reproduces_no_cell(artefact.card, found)
     elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
     assert verdicts(elsewhere)[0] == "equal"
 
@@ -333,15 +333,15 @@ def test_a_result_that_rests_on_the_print_alone(tmp_path, state):
     table = CELLS.assign(value=REBUILT)
     without = state == "rebuilt"
     derived, plain = toy(tmp_path, state, derived=whole), toy(tmp_path, state)
-    assert without_rebuilt_cell(derived.card, report(derived, "embedded", table)) is without
-    assert not without_rebuilt_cell(plain.card, report(plain, "embedded", table))
-    assert not without_rebuilt_cell(derived.card, report(derived, "embedded"))
+    assert reproduces_no_cell(derived.card, report(derived, "embedded", table)) is without
+    assert not reproduces_no_cell(plain.card, report(plain, "embedded", table))
+    assert not reproduces_no_cell(derived.card, report(derived, "embedded"))
     derived.cells_path.unlink()  # as a figure, or what a table implies
     for card, expected in ((whole, without), ([], False)):
         drawn = toy(tmp_path, state, derived=card)
         drawn.cells_path.unlink()
         found = report(drawn, "embedded", table)
-        assert without_rebuilt_cell(drawn.card, found) is expected
+        assert reproduces_no_cell(drawn.card, found) is expected
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):

@@ -27,9 +27,9 @@ from everycell.learning.models import (
     ModelError,
     device,
     load_model,
-    one_thread,
     read_tokenizer,
     set_gpu_precision,
+    use_one_thread,
 )
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.learning.tildev2 import from_encoder
@@ -135,7 +135,7 @@ def test_a_tildev2_is_loaded_with_its_projection(encoder, tokenizer, tmp_path):
 
 
 def test_threads_and_device():
-    one_thread()
+    use_one_thread()
     assert torch.get_num_threads() == 1
     assert device().type == ("cuda" if torch.cuda.is_available() else "cpu")
 

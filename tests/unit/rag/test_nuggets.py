@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.collections.nugget_labels import CONDENSED, read_nugget_labels
-from everycell.rag.nuggets import MEASURES, in_any_spelling, nugget_scores, with_one_key
+from everycell.rag.nuggets import MEASURES, lowercase_importance, nugget_scores, unify_importance
 from everycell.sources import fetch
 
 LABELS = st.tuples(
@@ -101,7 +101,7 @@ def test_more_support_never_scores_less(labels, place, measure):
 def test_the_spelling_of_importance_decides_what_counts():
     nuggets, index = frames([[("Vital", "support"), ("Okay", "support")]])
     assert nugget_scores(nuggets, index)["value"].tolist() == [0]
-    assert nugget_scores(in_any_spelling(nuggets), index)["value"].tolist() == [1]
+    assert nugget_scores(lowercase_importance(nuggets), index)["value"].tolist() == [1]
 
 
 def test_one_key_is_that_of_most_runs():
@@ -116,7 +116,7 @@ def test_one_key_is_that_of_most_runs():
         ],
         columns=["run", "nugget", "importance"],
     ).assign(judge="j", topic="1")
-    found = with_one_key(labels).groupby("nugget")["importance"].unique()
+    found = unify_importance(labels).groupby("nugget")["importance"].unique()
     # Half of the votes are enough, and without votes there is no importance.
     assert [list(kinds) for kinds in found] == [["vital"], ["okay"], ["vital"], [""]]
 
@@ -126,7 +126,7 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
         {"judge": list("abb"), "topic": list("112"), "nugget": 1, "importance": "vital"}
     )
     labels.loc[0, "importance"] = labels.loc[2, "importance"] = "okay"
-    assert with_one_key(labels)["importance"].tolist() == ["okay", "vital", "okay"]
+    assert unify_importance(labels)["importance"].tolist() == ["okay", "vital", "okay"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.paraphrased_questions import (
     STEP,
     Outlook,
-    none_to_try,
+    explain_no_questions,
     paraphrase_questions,
 )
 from everycell.rag.paraphrases import Paraphrase
@@ -35,7 +35,7 @@ def saying(failing=(), telling=()):
     """Say passages again, some of them in vain; and what was asked for together."""
     calls = []
 
-    def say_again(names):
+    def paraphrase_again(names):
         calls.append(list(names))
         return [
             Paraphrase(
@@ -47,7 +47,7 @@ def saying(failing=(), telling=()):
             for name in names
         ]
 
-    return say_again, calls
+    return paraphrase_again, calls
 
 
 def one_step_at_a_time(questions, failing, telling, wanted):
@@ -84,9 +84,9 @@ def test_stretches_ask_for_what_single_steps_ask_for(data, wanted, depth):
     lists = data.draw(st.lists(st.tuples(shown, st.integers(1, depth)), max_size=60))
     questions = [Question(f"q{n}", tuple(row), gold) for n, (row, gold) in enumerate(lists)]
     failing, telling = (data.draw(st.sets(st.sampled_from(DOCUMENTS), max_size=4)) for _ in "ab")
-    say_again, calls = saying(failing, telling)
+    paraphrase_again, calls = saying(failing, telling)
     answers = {question.id: [ANSWER] for question in questions}
-    found, made = paraphrase_questions(questions, say_again, answers, target=wanted)
+    found, made = paraphrase_questions(questions, paraphrase_again, answers, target=wanted)
     expected = one_step_at_a_time(questions, failing, telling, wanted) if questions else ([], [])
     assert (found, [each.id for each in made]) == expected
     asked = [name for names in calls for name in names]
@@ -94,10 +94,10 @@ def test_stretches_ask_for_what_single_steps_ask_for(data, wanted, depth):
 
 
 def test_many_are_asked_side_by_side_and_none_too_many():
-    say_again, calls = saying()
+    paraphrase_again, calls = saying()
     questions = numbered(600, 2)
     found, made = paraphrase_questions(
-        questions, say_again, dict.fromkeys((each.id for each in questions), ()), target=500
+        questions, paraphrase_again, dict.fromkeys((each.id for each in questions), ()), target=500
     )
     assert found == [f"q{n}" for n in range(500)] and len(made) == 1000
     # The relevant passages of a stretch, then the others; the last stretch is what is still wanted.
@@ -106,9 +106,9 @@ def test_many_are_asked_side_by_side_and_none_too_many():
 
 def test_a_question_that_lost_a_passage_costs_no_more():
     questions = numbered(5, 10)
-    say_again, calls = saying({"d0.0", "d1.1", "d2.9"}, telling={"d3.4"})
+    paraphrase_again, calls = saying({"d0.0", "d1.1", "d2.9"}, telling={"d3.4"})
     answers = {question.id: [ANSWER] for question in questions}
-    found, made = paraphrase_questions(questions, say_again, answers, target=9)
+    found, made = paraphrase_questions(questions, paraphrase_again, answers, target=9)
     assert found == ["q4"]
     assert len(made) == 1 + 2 + 10 + 5 + 10 == sum(map(len, calls))
 
@@ -142,7 +142,7 @@ def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
     with Record(tmp_path / "r.jsonl") as record:
         model = Recorded(record, counting.identity, lambda: counting, workers=workers)
 
-        def say_again(names):
+        def paraphrase_again(names):
             requests = [Request(prompt=name, decoding=Decoding()) for name in names]
             answers = model.answer_all(requests)
             return [
@@ -151,7 +151,7 @@ def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
             ]
 
         answers = dict.fromkeys((each.id for each in questions), ())
-        found, made = paraphrase_questions(questions, say_again, answers, target=35)
+        found, made = paraphrase_questions(questions, paraphrase_again, answers, target=35)
     assert counting.met.is_set() and model.asked == 35
     assert found == [f"q{n}" for n in range(35)]
     assert [each.text for each in made] == [f"So is d{n}.0." for n in range(35)]
@@ -161,7 +161,7 @@ def test_what_will_be_too_few_is_said_before_most_is_asked():
     questions = numbered(700, 10)
     # Every second passage fails, whatever the question.
     failing = {f"d{n}.{place}" for n in range(700) for place in range(10) if (n >> place) % 2}
-    say_again, calls = saying(failing)
+    paraphrase_again, calls = saying(failing)
     told = []
 
     def tell(outlook):
@@ -172,13 +172,15 @@ def test_what_will_be_too_few_is_said_before_most_is_asked():
     answers = dict.fromkeys((each.id for each in questions), ())
     # The first one has all of its passages by this pattern, as has one of 1,024.
     with pytest.raises(RuntimeError, match="35 of 699 questions tried, 0 have all 10 passages"):
-        paraphrase_questions(questions[1:], say_again, answers, target=500, report=tell)
+        paraphrase_questions(questions[1:], paraphrase_again, answers, target=500, report=tell)
     assert [outlook.tried[0] for outlook in told] == [5, 15, 35]
     assert sum(map(len, calls)) < 200
     said = str(told[-1])
     assert "but 500 are needed: name a better model, raise `attempts`" in said
     # Where one was found, the search goes on.
-    found, made = paraphrase_questions(questions, say_again, answers, target=500, report=tell)
+    found, made = paraphrase_questions(
+        questions, paraphrase_again, answers, target=500, report=tell
+    )
     assert found == ["q0"] and len(made) > 700
 
 
@@ -190,14 +192,14 @@ def test_passages_that_fail_together_are_not_called_hopeless():
 
 
 def test_no_question_is_nothing_to_ask_for():
-    say_again, calls = saying()
-    assert paraphrase_questions([], say_again, {}, target=3) == ([], [])
+    paraphrase_again, calls = saying()
+    assert paraphrase_questions([], paraphrase_again, {}, target=3) == ([], [])
     assert calls == []
 
 
 @pytest.mark.parametrize("longest", [None, 70])
 def test_what_is_said_where_nothing_can_be_tried_names_a_limit_only_where_there_is_one(longest):
-    said = none_to_try({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
+    said = explain_no_questions({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
     assert "3 are left out for their passages (no gold: 2, not retrieved: 1)" in said
     assert ("`longest`" in said) == ("4 for passages of more than 70" in said) == bool(longest)
     assert "None" not in said

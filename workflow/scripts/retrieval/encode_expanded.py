@@ -6,12 +6,12 @@ import pandas as pd
 
 from everycell.collections.benchmark import texts_by_id
 from everycell.engine.job import Job
-from everycell.learning.models import one_thread, set_gpu_precision
+from everycell.learning.models import set_gpu_precision, use_one_thread
 from everycell.learning.ranker import ranker_named
 from everycell.retrieval.encoded import read_encoded, write_encoded
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     queries = pd.read_parquet(snakemake.input.queries).query("split != 'train'")
     proposed = read_encoded(Path(snakemake.input.proposals)).proposed

@@ -6,12 +6,12 @@ import pandas as pd
 
 from everycell.collections.benchmark import listed_pairs, texts_by_id
 from everycell.engine.job import Job
-from everycell.learning.models import one_thread, set_gpu_precision
+from everycell.learning.models import set_gpu_precision, use_one_thread
 from everycell.learning.ranker import ranker_named
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     ranker = ranker_named(snakemake.wildcards.kind)
     pairs = listed_pairs(

@@ -6,13 +6,13 @@ import pandas as pd
 
 from everycell.engine.job import Job
 from everycell.learning.examples import ranking_examples
-from everycell.learning.models import device, one_thread
+from everycell.learning.models import device, use_one_thread
 from everycell.learning.ranker import ranker_named
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     settings, folder = snakemake.params, Path(snakemake.output.model)
     drawn = folder.with_name(f"{folder.name}.examples.arrow")
     kind = snakemake.wildcards.kind

@@ -9,12 +9,12 @@ from everycell.collections.benchmark import texts_by_id
 from everycell.engine.job import Job
 from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.list_scoring import score_by_fold
-from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
+from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.text_pairs import PairLength
 from everycell.trec.runs import read_run, trec_order, write_run
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     queries = texts_by_id(pd.read_parquet(snakemake.input.queries), "query_id")
     documents = texts_by_id(pd.read_parquet(snakemake.input.documents), "document_id")

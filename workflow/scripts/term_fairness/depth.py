@@ -56,13 +56,13 @@ with ResultJob(snakemake) as job:
     figure = fairness_over_depth(curves, cutoff=CUTOFF)
     job.write_figure(pd.concat(plotted, ignore_index=True), figure)
     changes = changes.rename(columns={"measure": "metric"})
-    job.write_beside(changes, "sensitivity", dict.fromkeys(MEASURES.values(), 4))
+    job.write_supplement(changes, "sensitivity", dict.fromkeys(MEASURES.values(), 4))
 
     if "recovered_csv" in snakemake.output.keys():
         recovered = compare_with_truth(
             fairness, pd.read_parquet(snakemake.input.truth), cutoff=CUTOFF
         )
-        job.write_beside(recovered_table(recovered, SYSTEMS), "recovered", RECOVERED)
+        job.write_supplement(recovered_table(recovered, SYSTEMS), "recovered", RECOVERED)
         marks = balance_marks(recovered)
         figure = document_against_list_fairness(label_systems(marks, SYSTEMS))
         job.write_figure(marks, figure, "balance")

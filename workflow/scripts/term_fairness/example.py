@@ -17,4 +17,4 @@ with ResultJob(snakemake) as job:
     figure = documents_in_lists(*figure_frames(published, values), GROUPS)
     job.write_figure(example_cells(published, values, params.read_with), figure)
     values = values.rename(columns={"measure": "metric"})
-    job.write_beside(values, "measures", dict.fromkeys(values["metric"], 3))
+    job.write_supplement(values, "measures", dict.fromkeys(values["metric"], 3))

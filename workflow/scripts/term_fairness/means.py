@@ -42,7 +42,7 @@ with ResultJob(snakemake) as job:
     )
     job.write_table(tables.means, note=tables.note)
     if "tests_csv" in snakemake.output.keys():
-        job.write_beside(tables.tests, "tests", dict.fromkeys(tables.tests["metric"], 4))
+        job.write_supplement(tables.tests, "tests", dict.fromkeys(tables.tests["metric"], 4))
     if without_effects:
         frame = without_effects.means.drop(columns=["family", "query_set"])
-        job.write_beside(frame, "control", dict.fromkeys(frame["metric"], 4))
+        job.write_supplement(frame, "control", dict.fromkeys(frame["metric"], 4))

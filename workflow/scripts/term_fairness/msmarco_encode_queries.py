@@ -19,10 +19,10 @@ with Job(snakemake) as job:
         vectors = read_encoded_queries(encoder_files[0], queries).values()
     else:
         # Here, since DeepImpact needs no torch.
-        from everycell.learning.models import device, one_thread
+        from everycell.learning.models import device, use_one_thread
         from everycell.learning.query_encoders import encode_queries, load_encoder
 
-        one_thread()
+        use_one_thread()
         model, tokenizer = load_encoder(job.folder_of("encoder"), kind)
         vectors = encode_queries(model.to(device()), tokenizer, kind, list(queries.values()))
     write_encoded_queries(snakemake.output.vectors, queries, vectors)

@@ -10,13 +10,13 @@ from everycell.collections.msmarco import read_passages
 from everycell.engine.job import Job
 from everycell.learning.cross_encoder import score_pairs
 from everycell.learning.list_scoring import score_in_parts
-from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
+from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.text_pairs import PairLength
 from everycell.text.gender_swap import swap_gender
 from everycell.trec.runs import read_run, write_run
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     model.to(device())

@@ -6,7 +6,7 @@ from pathlib import Path
 from everycell.engine.artefacts import load_paper
 from everycell.engine.job import Job
 from everycell.engine.receipts import ReceiptError
-from everycell.engine.results import files_of, read_result, tables_beside, write_report
+from everycell.engine.results import files_of, find_supplements, read_result, write_report
 from everycell.engine.verdicts import report
 from everycell.engine.verification import verify
 from everycell.studies.discovery import audits_of
@@ -26,7 +26,7 @@ with Job(snakemake) as job:
         read_result(Path(snakemake.input.rebuilt)),
         files=files_of(receipt),
         audits=audits_of(artefact.paper, artefact.chapter),
-        beside=tables_beside(artefact, tier, results, Path()),
+        beside=find_supplements(artefact, tier, results, Path()),
         foreign="; ".join(
             identity["difference"] for identity in identities if identity["difference"]
         ),

@@ -56,7 +56,7 @@ def paraphraser(record: Record, unit: str = "sentence", **to_keep: tuple[str, ..
 def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, asked):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record, unit, mill=("1742",))
-        (found,) = source.say_again(["mill"])
+        (found,) = source.paraphrase_again(["mill"])
         assert found == ("mill", " ".join(SAID.values()), 2, "")
         assert source.model.asked == asked == len(source.used)
 
@@ -64,7 +64,7 @@ def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, asked):
 def test_an_answer_that_a_passage_has_to_keep_is_its_own(tmp_path: Path):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record, mill=("corn", "Leiden"), fire=("burned",))
-        mill, fire = source.say_again(["mill", "fire"])
+        mill, fire = source.paraphrase_again(["mill", "fire"])
         assert (mill.reason, fire.reason) == ("", "answer lost")
 
 
@@ -72,7 +72,7 @@ def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
     """The record itself keeps it, so that nothing is asked again."""
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record)
-        source.say_again(["fire"])
+        source.paraphrase_again(["fire"])
         answers = {entry.answer.finish: entry.answer.text for entry in source.used.values()}
         assert answers == {"withheld: copy": "", "stop": SAID[FIRE]}
         assert sorted(entry.answer.text for entry in record.entries.values()) == sorted(
@@ -84,14 +84,14 @@ def test_what_was_turned_down_is_passed_on_without_its_text(tmp_path: Path):
         record.entries.update(passed)
         again = paraphraser(record)
         again.model = Recorded(record, Model.identity, None)
-        assert again.say_again(["fire"]) == [("fire", SAID[FIRE], 2, "")]
+        assert again.paraphrase_again(["fire"]) == [("fire", SAID[FIRE], 2, "")]
         assert all(key == entry.key for key, entry in again.used.items())
 
 
 def test_requests_are_found_by_their_keys(tmp_path: Path):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record)
-        source.say_again(["fire"])
+        source.paraphrase_again(["fire"])
         assert set(source.used) == set(record.entries)
 
 

@@ -34,4 +34,4 @@ with ResultJob(snakemake) as job:
         plotted = published_cells(plotted, first)
     figure = interpolation_curves(marks.assign(first=first, second=marks["combination"]))
     job.write_figure(plotted, figure)
-    job.write_beside(effective_weights(points, first), "ranges", dict.fromkeys(MEASURES, 0))
+    job.write_supplement(effective_weights(points, first), "ranges", dict.fromkeys(MEASURES, 0))

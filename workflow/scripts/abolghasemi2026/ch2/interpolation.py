@@ -27,7 +27,7 @@ with ResultJob(snakemake) as job:
     main = table(RankingRuns.of_job(snakemake))
     job.write_table(main[[*KEYS, "value", "marker"]], note=letters_note(main))
     weights = main.dropna(subset="alpha").drop(columns="value").rename(columns={"alpha": "value"})
-    job.write_beside(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
+    job.write_supplement(weights[[*KEYS, "value"]], "weights", {"MAP": 1, "nDCG": 1})
     if "other_negatives_csv" in snakemake.output.keys():
         other = table(RankingRuns.of_job(snakemake, settings.other_setting))
-        job.write_beside(other[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)
+        job.write_supplement(other[[*KEYS, "value", "marker"]], "other_negatives", DECIMALS)

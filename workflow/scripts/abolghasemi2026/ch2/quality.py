@@ -65,7 +65,7 @@ with ResultJob(snakemake) as job:
         )
         spread["model"], spread["detail"] = zip(*spread["row"].map(rows), strict=True)
         decimals = {metric: digits + 1 for metric, digits in DECIMALS.items()}
-        job.write_beside(summarised(spread, KEYS), SEEDS, decimals)
+        job.write_supplement(summarised(spread, KEYS), SEEDS, decimals)
     if "comparison_md" in snakemake.output.keys():
         ranked = {task: first_training.ranked(task) for task in first_training.tasks}
         names = {row: " ".join(name) for row, name in rows.items()}
@@ -77,7 +77,7 @@ with ResultJob(snakemake) as job:
             str(m): pd.read_csv(file)
             for m, file in zip(settings.expansion, snakemake.input.new_terms, strict=True)
         }
-        job.write_beside(expansion_means(new_terms), "expansion", {"found": 1, "added": 1})
+        job.write_supplement(expansion_means(new_terms), "expansion", {"found": 1, "added": 1})
     if "validation_csv" in snakemake.output.keys():
         must_beat = settings.must_beat
         selection = {
@@ -88,7 +88,7 @@ with ResultJob(snakemake) as job:
         by_task = {task: trained.values(task, "validation") for task in lists["tasks"]}
         gains = learning_gains(by_task, must_beat, level=settings.alpha)
         digits = {"gain in nDCG": 4, "low": 4, "high": 4, "p": 4, "topics": 0}
-        job.write_beside(gains, "validation", digits)
+        job.write_supplement(gains, "validation", digits)
     if "checks_csv" in snakemake.output.keys():
         encoded = {
             name: read_encoded(Path(snakemake.input[name.lower()])) for name in ("TILDE", "TILDEv2")
@@ -99,7 +99,7 @@ with ResultJob(snakemake) as job:
             combination_checks(first_training, settings.scaling, job.seed),
         ]
         digits = dict.fromkeys(("value", "low", "high", "share of the planted gap"), 3)
-        job.write_beside(pd.concat(checks, ignore_index=True), "checks", digits)
+        job.write_supplement(pd.concat(checks, ignore_index=True), "checks", digits)
     if "lengths_csv" in snakemake.output.keys():
         files = dict(zip(settings.short_and_long, snakemake.input.pydocs_runs, strict=True))
         tasks = list(settings.query_kinds)

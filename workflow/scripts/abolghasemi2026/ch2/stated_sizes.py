@@ -15,4 +15,4 @@ with ResultJob(snakemake) as job:
     terms = {"BERT": pd.read_parquet(inputs.bert), "SciBERT": pd.read_parquet(inputs.scibert)}
     new_terms = {size: [pd.read_csv(path) for path in inputs[f"m{size}"]] for size in EXPANSIONS}
     job.write_table(stated_sizes(candidates, terms, new_terms, pd.read_csv(inputs.grid)))
-    job.write_beside(list_sizes(candidates), "lists", {"all": 0})
+    job.write_supplement(list_sizes(candidates), "lists", {"all": 0})

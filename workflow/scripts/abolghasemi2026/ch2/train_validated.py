@@ -9,14 +9,14 @@ from everycell.collections.benchmark import judgements, texts_by_id
 from everycell.engine.job import Job
 from everycell.learning.dropout import set_dropout
 from everycell.learning.examples import ranking_examples
-from everycell.learning.models import device, one_thread
+from everycell.learning.models import device, use_one_thread
 from everycell.learning.ranker import ranker_named
 from everycell.learning.training import train
 from everycell.learning.training_record import TrainingOptions
 from everycell.retrieval.evaluation import evaluate
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     settings, reading = snakemake.params, snakemake.params.reading
     folder = Path(snakemake.output.model)
     drawn = folder.with_name(f"{folder.name}.examples.arrow")

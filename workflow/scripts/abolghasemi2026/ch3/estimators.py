@@ -65,15 +65,15 @@ with ResultJob(snakemake) as job:
     if settings.printed_rows:
         seeds = table[of_thesis].rename(columns=LABELS)
         keys = [LABELS.get(name, name) for name in [*ROWS, "metric"]]
-        job.write_beside(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
+        job.write_supplement(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
-    job.write_beside(spread(table, ROWS), "spread", decimals | {"trainings": 0})
+    job.write_supplement(spread(table, ROWS), "spread", decimals | {"trainings": 0})
     for name, gained in (("robustness", gains), ("doubled", doubling_gains)):
         table = gained(answers, draws=settings.draws, seed=job.seed)
-        job.write_beside(table, name, dict.fromkeys(GAINS, 2))
-    job.write_beside(apology_effects(answers), "apologies", dict.fromkeys(CUES, 2))
+        job.write_supplement(table, name, dict.fromkeys(GAINS, 2))
+    job.write_supplement(apology_effects(answers), "apologies", dict.fromkeys(CUES, 2))
     ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)
-    job.write_beside(ranked, "ranking", dict.fromkeys(RANKED, 1))
+    job.write_supplement(ranked, "ranking", dict.fromkeys(RANKED, 1))
 
     best = select_answers(answers, setups)
     overlaps = best
@@ -84,7 +84,7 @@ with ResultJob(snakemake) as job:
     if settings.printed_rows:
         seeds = by_training[by_training["row"].isin(thesis_names())].dropna(subset="value")
         table = summarised(seeds, ["row", "dataset", "metric"])
-        job.write_beside(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
+        job.write_supplement(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 
     points = growing_shares(best, orders=settings.orders, seed=job.seed)
     for name, titles in FIGURES.items():

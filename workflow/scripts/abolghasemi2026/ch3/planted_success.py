@@ -41,7 +41,7 @@ with ResultJob(snakemake) as job:
         for success_rate in success(labels[settings.model]).to_dict("records")
     }
     job.write_table(flip_shares(counts))
-    job.write_beside(flip_intervals(counts), "intervals", INTERVALS)
-    job.write_beside(compare_generators(labels), "generators", DECIMALS)
-    job.write_beside(count_faults(generated), "answers", {"count": 0})
+    job.write_supplement(flip_intervals(counts), "intervals", INTERVALS)
+    job.write_supplement(compare_generators(labels), "generators", DECIMALS)
+    job.write_supplement(count_faults(generated), "answers", {"count": 0})
     job.write_table(planted_sizes(samples, judge, seed=job.seed), artefact="table_3_5")

@@ -26,7 +26,7 @@ with ResultJob(snakemake) as job:
     used_rule = beside[(beside["rule"] == BEHIND_3_2) & (beside["metric"] != "away from print")]
     table = used_rule.rename(columns={"metric": "row"}).assign(metric="count")
     job.write_table(table[["row", "dataset", "metric", "value"]])
-    job.write_beside(beside, "rules", dict.fromkeys(beside["metric"], 0))
-    job.write_beside(
+    job.write_supplement(beside, "rules", dict.fromkeys(beside["metric"], 0))
+    job.write_supplement(
         pd.concat(raters)[["dataset", "scale", "metric", "value"]], "raters", AGREEMENT
     )

@@ -21,4 +21,4 @@ with ResultJob(snakemake) as job:
     job.write_table(table[["row", "dataset", "split", "metric", "value"]])
     beside = sizes.assign(metric=sizes["dataset"] + " " + sizes["part"])
     beside = beside[["reading", "row", "metric", "value"]]
-    job.write_beside(beside, "readings", dict.fromkeys(beside["metric"], 0))
+    job.write_supplement(beside, "readings", dict.fromkeys(beside["metric"], 0))

@@ -29,7 +29,7 @@ with ResultJob(snakemake) as job:
     job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
     counts = flip_counts(pd.read_csv(files.sizes))
     job.write_table(flip_shares(counts))
-    job.write_beside(flip_intervals(counts), "intervals", INTERVALS)
+    job.write_supplement(flip_intervals(counts), "intervals", INTERVALS)
 
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     people = read_samples(Path(files.released), CAUSE_BENCHMARK, "generated")
@@ -40,6 +40,6 @@ with ResultJob(snakemake) as job:
     )
     generators = {settings.model: generated, "rules": rules}
     labels = judge_generators(main, people, generators, judge, seed=job.seed)
-    job.write_beside(compare_generators(labels), "generators", DECIMALS)
-    job.write_beside(count_faults(generated), "answers", {"count": 0})
-    job.write_beside(judge_scores(main, people, judge), "judges", SCORES)
+    job.write_supplement(compare_generators(labels), "generators", DECIMALS)
+    job.write_supplement(count_faults(generated), "answers", {"count": 0})
+    job.write_supplement(judge_scores(main, people, judge), "judges", SCORES)

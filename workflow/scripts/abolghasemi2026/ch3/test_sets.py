@@ -20,4 +20,4 @@ with ResultJob(snakemake) as job:
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     generated = read_samples(Path(files.generated), CAUSE_BENCHMARK, "generated")
     beside = shared_histories(compare_histories(main, generated))
-    job.write_beside(beside, "pairs", dict.fromkeys(beside["metric"], 0))
+    job.write_supplement(beside, "pairs", dict.fromkeys(beside["metric"], 0))

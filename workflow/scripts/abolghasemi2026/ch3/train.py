@@ -12,12 +12,12 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import frame_samples
 from everycell.engine.job import Job
-from everycell.learning.models import one_thread
+from everycell.learning.models import use_one_thread
 from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS, predictions_for
 from everycell.studies.abolghasemi2026.ch3.setups import Setup
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     settings, kind = snakemake.params, ESTIMATORS[snakemake.wildcards.kind]
     source = None
     if kind.small_encoder(frozen=settings.frozen) is not None:

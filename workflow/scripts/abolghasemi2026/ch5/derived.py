@@ -46,7 +46,7 @@ with ResultJob(snakemake) as job:
     bias, mixed_bias = bias_cells(quality), bias_cells(mixed)
     job.write_table(mark_bias(bias, tests["Table 5.3"]))
     job.write_table(mark_bias(mixed_bias, tests["Table 5.5"]), artefact="table_5_5")
-    job.write_beside(pd.concat([tests_table(*item) for item in tests.items()]), "tests", TESTS)
+    job.write_supplement(pd.concat([tests_table(*item) for item in tests.items()]), "tests", TESTS)
 
     modes = [*SETTING, "rag_mode", "metric", "value"]
     job.write_table(marco_recall[modes], artefact="table_5_11")

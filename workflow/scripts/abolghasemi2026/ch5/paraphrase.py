@@ -14,16 +14,16 @@ from everycell.language_models.records import record_lines
 from everycell.language_models.settings import AskSettings, Decoding
 from everycell.rag.answers import usable_answers
 from everycell.rag.paraphrase_checks import Limits
-from everycell.rag.paraphrased_questions import none_to_try, paraphrase_questions
+from everycell.rag.paraphrased_questions import explain_no_questions, paraphrase_questions
 from everycell.rag.paraphrases import attempts, paraphrases_frame, read_template
 from everycell.rag.questions import pick_questions
 from everycell.studies.abolghasemi2026.ch5.paraphrasing import (
     Paraphraser,
     add_titles,
-    answers_to_keep,
     hopeless_search_stopper,
     outlook_writer,
     questions_to_try,
+    required_answers,
 )
 from everycell.trec.runs import read_run
 
@@ -47,7 +47,7 @@ with Job(snakemake) as job:
         write_outlook = hopeless_search_stopper(params.model, job.log.write)
         if not tried:
             raise LanguageModelError(
-                f"{files.run}: {none_to_try(left_out, len(candidates), longest=longest)}"
+                f"{files.run}: {explain_no_questions(left_out, len(candidates), longest=longest)}"
             )
     with open_language_model(
         params.model,
@@ -68,11 +68,15 @@ with Job(snakemake) as job:
             ),
             Limits(copied=params.copied),
             texts,
-            answers_to_keep(relevant, tried, answers),
+            required_answers(relevant, tried, answers),
             unit=sizes["unit"],
         )
         paraphrased, questions_made = paraphrase_questions(
-            tried, paraphraser.say_again, answers, target=sizes["questions"], report=write_outlook
+            tried,
+            paraphraser.paraphrase_again,
+            answers,
+            target=sizes["questions"],
+            report=write_outlook,
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
     write_atomically(Path(snakemake.output.record), record_lines(paraphraser.used.values()))

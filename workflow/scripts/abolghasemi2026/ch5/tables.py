@@ -70,12 +70,12 @@ with ResultJob(snakemake) as job:
     job.write_figure(cells, citation_bars(cells), figure)
     job.write_figure(*depth_lines(depths), "figure_5_9")
 
-    job.write_beside(interval_table(tables), "intervals", ENDS)
+    job.write_supplement(interval_table(tables), "intervals", ENDS)
     shares = answer_shares(pd.concat([answers, reference]))
-    job.write_beside(shares.astype({"k": str}), "answers", SHARES)
+    job.write_supplement(shares.astype({"k": str}), "answers", SHARES)
     if "readings" in written:
         readings = pd.concat(map(pd.read_parquet, snakemake.input.readings))
-        job.write_beside(compare_readings(readings, job.seed), "readings", READ)
+        job.write_supplement(compare_readings(readings, job.seed), "readings", READ)
     if "bias" in written:
         if "planted" in written:
             more = check_answers(pd.read_parquet(snakemake.input.strengths))
@@ -84,9 +84,9 @@ with ResultJob(snakemake) as job:
         depth = fixed.groupby("generator")["k"].first()
         present_controls = {name: known[name] for name in known if name in depth.index}
         quality = measured_quality(tables, present_controls, depth)
-        job.write_beside(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
+        job.write_supplement(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
         plain = ChapterTable(SETTING, compare_labels(answers, "CAB", study="plain", seed=job.seed))
         bias = measured_bias(tables | {"table_5_3": plain}, present_controls, depth)
-        job.write_beside(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
+        job.write_supplement(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
         if "planted" in written:
             job.write_figure(*bias_lines(bias), "planted")

@@ -9,4 +9,4 @@ with ResultJob(snakemake) as job:
         tuple(name.split("_")): read_fair_lists(path) for name, path in snakemake.input.items()
     }
     job.write_table(list_statistics(parts))
-    job.write_beside(numbers_of_lists(parts), "lists", {"all": 0, "share below 40 items": 3})
+    job.write_supplement(numbers_of_lists(parts), "lists", {"all": 0, "share below 40 items": 3})

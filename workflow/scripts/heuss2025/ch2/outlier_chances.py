@@ -8,4 +8,4 @@ with ResultJob(snakemake) as job:
     chances = outlier_chances(params.lists, params.length, job.seed)
     job.write_table(chances.drop(columns="standard_error"))
     errors = chances.assign(metric="standard error", value=chances["standard_error"])
-    job.write_beside(errors.drop(columns="standard_error"), "errors", {"all": 3})
+    job.write_supplement(errors.drop(columns="standard_error"), "errors", {"all": 3})

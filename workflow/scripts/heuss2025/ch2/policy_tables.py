@@ -23,10 +23,10 @@ with ResultJob(snakemake) as job:
     job.write_table(select_readings(paired, params.readings))
     decimals = {"all": 3, "EE-L": 2}
     unpaired = mark_cells(values, tests, "p unpaired", params.alpha)
-    job.write_beside(unpaired, "epochs", decimals)
-    job.write_beside(tests, "tests", {"all": 4})
+    job.write_supplement(unpaired, "epochs", decimals)
+    job.write_supplement(tests, "tests", {"all": 4})
     runs = select_readings(run_cells(measures, number, PRINTED), params.readings)
     keys = [column for column in runs if column not in ("run", "value")]
-    job.write_beside(summarised(runs, keys), SEEDS, {"all": 4})
+    job.write_supplement(summarised(runs, keys), SEEDS, {"all": 4})
     formula = mean_cells(measures, number, METRICS[5:])
-    job.write_beside(formula, "formula", {"all": 3})
+    job.write_supplement(formula, "formula", {"all": 3})

@@ -13,6 +13,6 @@ with ResultJob(snakemake) as job:
     random = {"bootstrap": params.bootstrap, "seed": params.seed}
     points, changes = sensitivity_analysis(**params.analysis, **random)
     job.write_figure(points, outlier_reductions(points))
-    job.write_beside(changes, "changes", {"all": 1})
-    job.write_beside(matrices_and_rules(**params.choices, **random), "choices", {"all": 1})
-    job.write_beside(against_the_best(**params.bounds, **random), "bounds", {"all": 1})
+    job.write_supplement(changes, "changes", {"all": 1})
+    job.write_supplement(matrices_and_rules(**params.choices, **random), "choices", {"all": 1})
+    job.write_supplement(against_the_best(**params.bounds, **random), "bounds", {"all": 1})

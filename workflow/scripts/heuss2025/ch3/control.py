@@ -26,6 +26,6 @@ with ResultJob(snakemake) as job:
     ]
     points = pd.DataFrame(rows, columns=["method", "metric", "alpha", "value"])
     job.write_figure(points, control_figure(points))
-    job.write_beside(order_violations(curves, params.methods), "against", {"all": 5})
+    job.write_supplement(order_violations(curves, params.methods), "against", {"all": 5})
     spans = [tuple(span) for span in params.spans]
-    job.write_beside(changes(curves, "PUFR", spans), "changes", {"all": 4})
+    job.write_supplement(changes(curves, "PUFR", spans), "changes", {"all": 4})

@@ -23,4 +23,4 @@ with ResultJob(snakemake) as job:
         samples=params.bootstrap,
         rng=np.random.default_rng(params.seed),
     )
-    job.write_beside(changed, "changed", {"all": 1})
+    job.write_supplement(changed, "changed", {"all": 1})

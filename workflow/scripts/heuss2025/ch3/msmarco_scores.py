@@ -8,14 +8,14 @@ import pandas as pd
 from everycell.collections.benchmark import texts_by_id
 from everycell.collections.msmarco import read_judgements, read_passages, read_queries
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
+from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.pair_vectors import head_of, pair_vectors
 from everycell.learning.text_pairs import PairLength
 from everycell.studies.heuss2025.ch3.uncertain_scores import pair_scores, training_pairs
 from everycell.trec.runs import read_run, trec_order
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     inputs, params = snakemake.input, snakemake.params
     query_texts = pd.read_parquet(inputs.queries)

@@ -13,4 +13,4 @@ with ResultJob(snakemake) as job:
         for path in (snakemake.input.measures, snakemake.input.binary)
     )
     job.write_table(cells)
-    job.write_beside(binary, "binary", {"all": 3})
+    job.write_supplement(binary, "binary", {"all": 3})

@@ -17,4 +17,4 @@ with ResultJob(snakemake) as job:
         next(iter(measured.values())), params.bootstrap, np.random.default_rng(params.seed)
     )
     gains = advantages(curves, [params.panel], params.others, params.levels, tuple(params.last))
-    job.write_beside(gains, "advantages", {"all": 4})
+    job.write_supplement(gains, "advantages", {"all": 4})

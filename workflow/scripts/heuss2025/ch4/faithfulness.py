@@ -18,6 +18,6 @@ with ResultJob(snakemake) as job:
     # As in the thesis; the sum over documents, which its text defines, is in the table of points.
     drawn = points[points["measure"] != "Exposure difference"]
     job.write_figure(points, checks_figure(drawn))
-    job.write_beside(means.differences(), "differences", {"all": 3})
-    job.write_beside(means.ratios(), "ratios", {"all": 2})
-    job.write_beside(mean_attributions(attributed, "RShapK"), "features", {"all": 3})
+    job.write_supplement(means.differences(), "differences", {"all": 3})
+    job.write_supplement(means.ratios(), "ratios", {"all": 2})
+    job.write_supplement(mean_attributions(attributed, "RShapK"), "features", {"all": 3})

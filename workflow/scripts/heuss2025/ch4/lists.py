@@ -18,6 +18,6 @@ with ResultJob(snakemake) as job:
     shapley = choices[choices["choice"] == WITH_BASE].drop(columns="choice")
     job.write_figure(points, draw_bars(points, "explainer", ["query"], shapley))
     for name in ("choices", "spread"):
-        job.write_beside(
+        job.write_supplement(
             select_attributions(pd.read_parquet(snakemake.input[name]), queries), name, {"all": 3}
         )

@@ -14,7 +14,7 @@ with ResultJob(snakemake) as job:
         for name, biased in (("biased", True), ("unbiased", False))
     }
     job.write_table(both["biased"])
-    job.write_beside(
+    job.write_supplement(
         pd.concat([ranks.assign(ranker=name) for name, ranks in both.items()])[
             ["row", "ranker", "query", "value"]
         ],

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.attributors import OracleReader, VectorMatcher, WordMatcher
 from everycell.rag.interventions import outcomes
@@ -15,7 +15,7 @@ from everycell.studies.heuss2025.ch5.known_attributors import select_questions, 
 from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     files, params = snakemake.input, snakemake.params
     questions = select_questions(
         pd.read_parquet(files.questions),

@@ -12,7 +12,7 @@ with ResultJob(snakemake) as job:
     points = case_counts(cells, snakemake.params.of, snakemake.params.metrics)
     job.write_figure(points, case_bars(points))
     # The figure has the counts.
-    job.write_beside(cells.drop(columns=["count", "of"]), "shares", {"all": 1})
+    job.write_supplement(cells.drop(columns=["count", "of"]), "shares", {"all": 1})
     if "estimates" in snakemake.input.keys():
         estimated = pd.read_parquet(snakemake.input.estimates)
         job.write_figure(estimated, estimate_lines(estimated), "planted")

@@ -20,4 +20,4 @@ with ResultJob(snakemake) as job:
     else:
         tables["models"] = numbers
     for name, parts in tables.items():
-        job.write_beside(pd.concat(parts, ignore_index=True), name, {"all": 1})
+        job.write_supplement(pd.concat(parts, ignore_index=True), name, {"all": 1})

@@ -9,4 +9,4 @@ with ResultJob(snakemake) as job:
     cells = pd.concat(parts, ignore_index=True)
     of_answerer = cells["answerer"] == snakemake.params.shown
     job.write_table(cells[of_answerer].drop(columns="answerer"))
-    job.write_beside(cells, "answerers", {"all": 0})
+    job.write_supplement(cells, "answerers", {"all": 0})

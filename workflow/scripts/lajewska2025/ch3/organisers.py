@@ -32,6 +32,6 @@ with ResultJob(snakemake) as job:
             for metric, measure in settings.measures.items()
         ]
     table = pd.DataFrame(rows, columns=["row", "metric", "value"])
-    job.write_beside(table, "readings", {"all": 3})
+    job.write_supplement(table, "readings", {"all": 3})
     # The thesis has the row of the first.
     job.write_table(table.head(len(settings.measures)).assign(row=settings.row))

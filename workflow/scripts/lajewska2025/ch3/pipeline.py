@@ -49,13 +49,13 @@ with ResultJob(snakemake) as job:
             for group, rows in groups.items()
         ]
         table = pd.concat(parts)[[first, second, "metric", "value"]]
-        job.write_beside(table, name, dict.fromkeys(settings.measures, 4))
+        job.write_supplement(table, name, dict.fromkeys(settings.measures, 4))
 
     pairs = [(name, a, b) for name, listed in settings.comparisons.items() for a, b in listed]
     row_of_run = {
         run: row for rows in settings.shown["systems"].values() for row, run in rows.items()
     }
     tests = compare_pairs(values, pairs, COMPARED).replace({"a": row_of_run, "b": row_of_run})
-    job.write_beside(melt_tests(tests), "tests", TESTS)
+    job.write_supplement(melt_tests(tests), "tests", TESTS)
     ranges = change_ranges(means[COMPARED], settings.comparisons)
     job.write_table(published_changes(ranges, settings.ranges))

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
+from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.text_vectors import dense_vectors, splade_weights
 from everycell.retrieval.encoded import Encoded, read_encoded, write_encoded
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     settings = snakemake.params
     frame = pd.read_parquet(snakemake.input.queries)

@@ -43,4 +43,4 @@ with ResultJob(snakemake) as job:
         compared.insert(1, "cast_year", year)
         tests.append(compared)
     job.write_table(pd.concat(cells, ignore_index=True))
-    job.write_beside(melt_tests(pd.concat(tests)), "tests", TESTS)
+    job.write_supplement(melt_tests(pd.concat(tests)), "tests", TESTS)

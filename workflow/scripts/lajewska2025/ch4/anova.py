@@ -43,7 +43,7 @@ with ResultJob(snakemake) as job:
     number = snakemake.wildcards.number
     job.write_table(table(number, anova_cells))
     if number in ADDED:
-        job.write_beside(
+        job.write_supplement(
             table(number, supported_cells),
             "supported",
             {"df": 0, "F": 3, "p_value": 3, "omega_squared": 3},

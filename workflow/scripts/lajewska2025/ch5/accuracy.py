@@ -37,17 +37,17 @@ with ResultJob(snakemake) as job:
         keys = [column for column in tables.by_training.columns if column != "value"]
         means = tables.by_training.groupby(keys, sort=False)["value"].mean().reset_index()
         cells = pd.concat([cells, means], ignore_index=True)
-        job.write_beside(summarised(tables.by_training, keys), SEEDS, {"accuracy": 4})
+        job.write_supplement(summarised(tables.by_training, keys), SEEDS, {"accuracy": 4})
     job.write_table(cells)
-    job.write_beside(readings, "readings", dict.fromkeys(readings["metric"], 3))
+    job.write_supplement(readings, "readings", dict.fromkeys(readings["metric"], 3))
     decimals = dict.fromkeys(tables.classifiers["metric"], 3)
-    job.write_beside(tables.classifiers, "classifiers", decimals)
+    job.write_supplement(tables.classifiers, "classifiers", decimals)
     decimals = {"only_first": 0, "only_second": 0, "p": 3, "p of questions": 3}
-    job.write_beside(tables.tests, "tests", decimals)
+    job.write_supplement(tables.tests, "tests", decimals)
     scores = paired_scores(
         {name: read_sentence_scores(Path(files[part])) for part, name in CLASSIFIERS.items()}
     )
-    job.write_beside(
+    job.write_supplement(
         unanswerable_cells(scores[scores["partition"] == "test"], list(CLASSIFIERS.values())),
         "unanswerable",
         {"passages": 0, "accuracy": 3, "p": 3},

@@ -22,4 +22,4 @@ with ResultJob(snakemake) as job:
         ]
     table = pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"])
     job.write_table(table)
-    job.write_beside(gaps(table, "MTurk master", "MTurk regular"), "gaps", {"J": 3, "J_2": 3})
+    job.write_supplement(gaps(table, "MTurk master", "MTurk regular"), "gaps", {"J": 3, "J_2": 3})

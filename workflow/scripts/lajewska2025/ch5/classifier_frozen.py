@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import log_loss
 
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
+from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.sentence_classifier import pair_features, train_head
 from everycell.studies.lajewska2025.answerability_data import (
     judged_pairs,
@@ -17,7 +17,7 @@ from everycell.studies.lajewska2025.answerability_data import (
 )
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     params = snakemake.params
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")

@@ -1,7 +1,7 @@
 """Probabilities of answers in the sentences of validation and test, by a trained classifier."""
 
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread, set_gpu_precision
+from everycell.learning.models import device, load_model, set_gpu_precision, use_one_thread
 from everycell.learning.sentence_classifier import answer_probabilities
 from everycell.studies.lajewska2025.answerability_data import (
     judged_pairs,
@@ -10,7 +10,7 @@ from everycell.studies.lajewska2025.answerability_data import (
 )
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     set_gpu_precision(snakemake.params.gpu_precision)
     model, tokenizer = load_model(job.folder_of("model"), "classifier")
     pairs = judged_pairs(*read_labels(snakemake.input))

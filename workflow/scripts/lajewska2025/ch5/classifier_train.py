@@ -7,7 +7,7 @@ from datasets import Dataset
 
 from everycell.collections.squad import read_squad
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.models import device, load_model, use_one_thread
 from everycell.learning.sentence_classifier import (
     answer_probabilities,
     classification_loss,
@@ -21,7 +21,7 @@ from everycell.studies.lajewska2025.answerability_data import labelled_pairs, re
 SMALLEST = 1e-7
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     files, params = snakemake.input, snakemake.params
     model, tokenizer = load_model(job.folder_of("encoder"), "classifier", seed=job.seed)
     _, labelled = read_labels(files)

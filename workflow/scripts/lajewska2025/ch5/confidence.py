@@ -32,7 +32,7 @@ with ResultJob(snakemake) as job:
     p = results.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
     cell = ("confidence and agreement", "significant", "yes" if p < params.alpha else "no")
     job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
-    job.write_beside(results, "readings", DECIMALS)
-    job.write_beside(spread(annotations), "spread", {"share of spread": 3})
+    job.write_supplement(results, "readings", DECIMALS)
+    job.write_supplement(spread(annotations), "spread", {"share of spread": 3})
     marks = figure_marks(annotations)
     job.write_figure(marks, confidence_and_agreement(marks), name="relation")

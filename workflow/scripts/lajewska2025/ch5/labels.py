@@ -43,7 +43,7 @@ with ResultJob(snakemake) as job:
             ("unanswerable", int((~answerable_items).sum())),
         )
     ]
-    job.write_beside(
+    job.write_supplement(
         pd.DataFrame(readings, columns=["rankings of three", "metric", "value"]),
         "readings",
         {"rankings": 0, "answerable": 0, "unanswerable": 0},

@@ -9,4 +9,4 @@ with ResultJob(snakemake) as job:
     annotations = read_annotations(paths(snakemake.input.dataset), per_text=PER_PASSAGE)
     cells, readings = snippet_lengths(annotations)
     job.write_table(cells)
-    job.write_beside(readings, "readings", {"tokens": 2})
+    job.write_supplement(readings, "readings", {"tokens": 2})

@@ -34,7 +34,7 @@ with ResultJob(snakemake) as job:
     job.write_table(f1.assign(metric="F1_" + f1["metric"])[keys])
     of_sentences = (results["task_variant"] == "Sentence-based") & results["part"].isin(["f1", ""])
     readings = results[of_sentences].assign(reading=results["reading"].map(READINGS))
-    job.write_beside(
+    job.write_supplement(
         readings[["row", "reading", "metric", "value"]],
         "sentences",
         {"texts": 0} | dict.fromkeys(AGGREGATIONS, 3),

@@ -25,7 +25,7 @@ with ResultJob(snakemake) as job:
     keys = ["row", "task_variant", "metric", "value"]
     job.write_table(pd.DataFrame(rows, columns=keys))
     readings = pd.DataFrame(readings, columns=keys)
-    job.write_beside(
+    job.write_supplement(
         readings,
         "readings",
         {metric: 2 if metric.startswith("USD") else 1 for metric in readings["metric"]},

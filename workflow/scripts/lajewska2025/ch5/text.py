@@ -53,6 +53,6 @@ with ResultJob(snakemake) as job:
     ]
     job.write_table(pd.DataFrame(rows, columns=["part", "metric", "value"]))
     agreement = [(data_set, "J", mean_jaccard(texts)), (data_set, "J_2", mean_jaccard(texts, 2))]
-    job.write_beside(
+    job.write_supplement(
         pd.DataFrame(agreement, columns=["part", "metric", "value"]), "whole", {"J": 3, "J_2": 3}
     )

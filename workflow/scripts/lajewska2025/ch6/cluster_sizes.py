@@ -9,7 +9,7 @@ with ResultJob(snakemake) as job:
     nuggets = pd.read_parquet(snakemake.input.nuggets)
     clusters = pd.read_parquet(snakemake.input.clusters)
     job.write_table(cluster_sizes(nuggets, clusters))
-    job.write_beside(
+    job.write_supplement(
         half_shares(nuggets, clusters),
         "halves",
         {"half of the nuggets": 2, "clusters": 2, "clusters of half": 2, "questions": 0},

@@ -18,4 +18,6 @@ with ResultJob(snakemake) as job:
     job.write_table(own[["row", "metric", "value"]])
     job.write_table(nugget_sizes(pd.read_parquet(files.nuggets)), artefact="table_C_4")
     keys = ["detection", "reference", "metric", "value"]
-    job.write_beside(agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2}, "table_C_4")
+    job.write_supplement(
+        agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2}, "table_C_4"
+    )

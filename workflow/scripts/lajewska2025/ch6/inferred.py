@@ -32,7 +32,7 @@ with ResultJob(snakemake) as job:
     job.write_table(inputs, artefact="table_6_4")
     reasoned = input_table(scores, (BASELINE, REASONED, "GINGER"))
     decimals = dict.fromkeys(reasoned["metric"].unique(), 2)
-    job.write_beside(reasoned, "reasoning", decimals, "table_6_4")
+    job.write_supplement(reasoned, "reasoning", decimals, "table_6_4")
     relevant = scores[(scores["input"] == RELEVANT) & scores["system"].isin(ABLATION)]
     job.write_table(
         spread_cells(relevant.assign(system=relevant["system"].map(ABLATION)), "GINGER"),

@@ -37,7 +37,7 @@ with ResultJob(snakemake) as job:
             ignore_index=True,
         )
         scores = six_scores(labels, every)
-        job.write_beside(scores, "created", dict.fromkeys(scores["metric"].unique(), 3))
+        job.write_supplement(scores, "created", dict.fromkeys(scores["metric"].unique(), 3))
         released = read_nugget_labels(*map(Path, files.released)).nuggets
         released = released.drop_duplicates(["judge", "topic", "nugget"])
         rows = [
@@ -48,4 +48,4 @@ with ResultJob(snakemake) as job:
             ).items()
         ]
         table = pd.DataFrame(rows, columns=["judge", "metric", "value"])
-        job.write_beside(table, "created_agreement", IN_COMMON_DECIMALS)
+        job.write_supplement(table, "created_agreement", IN_COMMON_DECIMALS)

@@ -11,7 +11,7 @@ from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS
 with ResultJob(snakemake) as job:
     tables = judge_tables(read_nugget_labels(*map(Path, snakemake.input.labels)))
     job.write_table(tables.cells)
-    job.write_beside(tables.agreement, "agreement", AGREEMENT_DECIMALS)
-    job.write_beside(tables.nuggets, "nuggets", IN_COMMON_DECIMALS)
-    job.write_beside(tables.readings, "readings", dict.fromkeys(READINGS, 3))
-    job.write_beside(tables.rewriting, "rewriting", TEST_DECIMALS)
+    job.write_supplement(tables.agreement, "agreement", AGREEMENT_DECIMALS)
+    job.write_supplement(tables.nuggets, "nuggets", IN_COMMON_DECIMALS)
+    job.write_supplement(tables.readings, "readings", dict.fromkeys(READINGS, 3))
+    job.write_supplement(tables.rewriting, "rewriting", TEST_DECIMALS)

@@ -9,4 +9,4 @@ with ResultJob(snakemake) as job:
     job.write_table(nugget_sizes(pd.read_parquet(snakemake.input.nuggets)))
     agreed = pd.read_parquet(snakemake.input.agreement)
     keys = ["detection", "reference", "metric", "value"]
-    job.write_beside(agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2})
+    job.write_supplement(agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2})

@@ -11,5 +11,5 @@ with ResultJob(snakemake) as job:
     labels = read_nugget_labels(*map(Path, snakemake.input.labels))
     tables = parts_tables(add_mean(name_scores(labels, labels.nuggets)))
     job.write_table(tables.cells)
-    job.write_beside(tables.tests, "tests", TEST_DECIMALS)
-    job.write_beside(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})
+    job.write_supplement(tables.tests, "tests", TEST_DECIMALS)
+    job.write_supplement(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})

@@ -17,5 +17,5 @@ with ResultJob(snakemake) as job:
     labels = [pd.read_parquet(path) for path in snakemake.input.labels]
     tables = parts_tables(scores_again({str(frame["judge"].iloc[0]): frame for frame in labels}))
     job.write_table(tables.cells)
-    job.write_beside(tables.tests, "tests", TEST_DECIMALS)
-    job.write_beside(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})
+    job.write_supplement(tables.tests, "tests", TEST_DECIMALS)
+    job.write_supplement(tables.changes, "changes", {"difference": 3, "low": 3, "high": 3, "p": 4})

@@ -6,14 +6,14 @@ import pandas as pd
 from everycell.engine.job import Job
 from everycell.language_models.jobs import asking, model_of_job
 from everycell.language_models.settings import Decoding
-from everycell.learning.models import load_model, one_thread
+from everycell.learning.models import load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.rag.grounded.faithfulness import Grounding, answer_relevance, faithfulness
 from everycell.studies.lajewska2025.ch6.completeness import join_sentences
 from everycell.studies.lajewska2025.ch6.inference import FAITHFUL, RELEVANCE
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     files, params = snakemake.input, snakemake.params
     passages = pd.read_parquet(files.passages)
     questions = passages.groupby("topic")["question"].first()

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 
 from everycell.engine.job import Job
-from everycell.learning.models import device, load_model, one_thread
+from everycell.learning.models import device, load_model, use_one_thread
 from everycell.learning.text_vectors import dense_vectors
 from everycell.text.sentences import sentence_spans
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     passages = pd.read_parquet(snakemake.input.passages)
     nuggets = pd.read_parquet(snakemake.input.nuggets)
     sentences = [

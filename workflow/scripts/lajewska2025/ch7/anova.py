@@ -19,4 +19,4 @@ with ResultJob(snakemake) as job:
     table = one_way_table(ratings, responses, EFFECT_SCALES[snakemake.params.scale])
     job.write_table(table.replace({"row": names}))
     beside = worker_table(ratings, responses).replace({"row": names})
-    job.write_beside(beside, "by_worker", dict.fromkeys(beside["metric"].unique(), 3))
+    job.write_supplement(beside, "by_worker", dict.fromkeys(beside["metric"].unique(), 3))

@@ -55,4 +55,4 @@ with ResultJob(snakemake) as job:
         ),
     )
     tests = differences(ratings)
-    job.write_beside(tests, "tests", dict.fromkeys(tests["metric"].unique(), 3))
+    job.write_supplement(tests, "tests", dict.fromkeys(tests["metric"].unique(), 3))

@@ -18,7 +18,7 @@ with ResultJob(snakemake) as job:
     answers = read_table(Path(files.ratings)).drop_duplicates("worker_ids")
     comments = read_table(Path(files.comments))
     job.write_table(text_numbers(pilot, power, ratings, answers, comments))
-    job.write_beside(
+    job.write_supplement(
         power,
         "power",
         {"F": 3, "cohen_f": 3, "achieved_power": 3, "per_group": 1, "per_group_needed": 0},

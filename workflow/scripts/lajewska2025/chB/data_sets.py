@@ -41,4 +41,4 @@ with ResultJob(snakemake) as job:
         ("questions", questions_by_answerable_passages(labels)),
         ("sentences", answers_by_file(pairs["CAsT-snippets"], sentences)),
     ):
-        job.write_beside(table, name, dict.fromkeys(table["metric"], 0))
+        job.write_supplement(table, name, dict.fromkeys(table["metric"], 0))

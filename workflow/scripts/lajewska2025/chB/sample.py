@@ -40,7 +40,7 @@ with ResultJob(snakemake) as job:
             ),
         )
     ]
-    job.write_beside(
+    job.write_supplement(
         pd.DataFrame(passages, columns=["passage_id", "metric", "value"]),
         "passages",
         {"partition": "text", "answerable": 0, "sentences": 0},

@@ -29,9 +29,9 @@ from everycell.engine.render.page.evidence import bibtex, links_of, section_and_
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.input_files import input_files
 from everycell.engine.render.page.tables import (
-    companion_table,
     printed_table,
     stand_in_table,
+    supplement_table,
     verdict_table,
 )
 from everycell.engine.render.page.vocabulary import (
@@ -49,7 +49,7 @@ from everycell.engine.reports import (
     PLACES,
     STATES,
     explained_by_source,
-    without_rebuilt_cell,
+    reproduces_no_cell,
 )
 from everycell.engine.tiers import TIERS
 
@@ -298,7 +298,7 @@ def _tier(entry: Found, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, An
         for name, title in artefact.card.beside.items()
         if f"{artefact.name}.{name}.csv" in files and f"{artefact.name}.{name}.svg" not in files
         if (
-            table := companion_table(
+            table := supplement_table(
                 folder / home / f"{artefact.name}.{name}.csv", title, artefact.card.names
             )
         )
@@ -311,7 +311,7 @@ def _tier(entry: Found, folder: Path, jobs: Sequence[JobRecord]) -> dict[str, An
         "runnable": declared.state in RUNNABLE,
         "faults": entry.faults,
         "report": report,
-        "hollow": without_rebuilt_cell(artefact.card, report),
+        "hollow": reproduces_no_cell(artefact.card, report),
         "command": f"snakemake --cores 2 results/{home}/{artefact.name}.csv",
         "receipt": f"{home}/{artefact.name}.receipt.json" if receipt else None,
         "inputs": input_files(receipt, jobs, load_registry()) if receipt else {},

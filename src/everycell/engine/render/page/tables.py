@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from everycell.engine.artefacts import Artefact
-from everycell.engine.render.tables.digits import tell_apart
+from everycell.engine.render.tables.digits import format_distinct
 from everycell.engine.render.tables.layout import (
     NO_KEYS,
     head_rows,
@@ -48,7 +48,7 @@ def verdict_table(artefact: Artefact, tier: Mapping[str, Any]) -> dict[str, Any]
                 ),
                 "printed": cell.printed,
                 "marker": marker,
-                "rebuilt": tell_apart(rebuilt, cell.printed, decimals) if both else None,
+                "rebuilt": format_distinct(rebuilt, cell.printed, decimals) if both else None,
                 "finer": None if both else _finer(rebuilt, decimals),
                 "exact": f"{rebuilt:.6g}" if isinstance(rebuilt, float) else rebuilt,
                 "verdict": cell.verdict,
@@ -162,7 +162,9 @@ def _raised(texts: Sequence[str], markers: Sequence[str]) -> pd.Series:
     )
 
 
-def companion_table(path: Path, title: str, names: Mapping[str, str] = {}) -> dict[str, Any] | None:
+def supplement_table(
+    path: Path, title: str, names: Mapping[str, str] = {}
+) -> dict[str, Any] | None:
     """Read a supplementary table; counts are shown whole, else four significant digits.
 
     `names` are those of its artefact's card.

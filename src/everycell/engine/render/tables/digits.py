@@ -10,14 +10,16 @@ from everycell.engine.render.tables.layout import show_value
 _MOST_ADDED = 6
 
 
-def tell_apart(value: Any, published: str, decimals: int | Literal["text"], added: int = 0) -> str:
+def format_distinct(
+    value: Any, published: str, decimals: int | Literal["text"], added: int = 0
+) -> str:
     """Return a value with as many digits as tell it from the published one, if digits can.
 
     Examples
     --------
-    >>> tell_apart(0.47, ".45", 2), tell_apart(0.47, ".45", 2, added=1)
+    >>> format_distinct(0.47, ".45", 2), format_distinct(0.47, ".45", 2, added=1)
     ('0.47', '0.470')
-    >>> tell_apart(0.45004, ".45", 2)
+    >>> format_distinct(0.45004, ".45", 2)
     '0.45004'
     """
     if not isinstance(value, float) or decimals == "text":

@@ -42,7 +42,7 @@ def questions_to_try(
     return list(drawn)[:limit]
 
 
-def answers_to_keep(
+def required_answers(
     relevant: pd.DataFrame, tried: Sequence[Question], answers: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
     """Answers that a passage has to keep: those of all questions that it may be relevant for.
@@ -51,7 +51,7 @@ def answers_to_keep(
     --------
     >>> relevant = pd.DataFrame({"query": ["q1", "q2", "q3"], "document": ["a", "a", "a"]})
     >>> tried = [Question("q1", ("a",), gold=1), Question("q2", ("a",), gold=1)]
-    >>> answers_to_keep(relevant, tried, {"q1": ("rye",), "q2": ("oat",), "q3": ("ox",)})
+    >>> required_answers(relevant, tried, {"q1": ("rye",), "q2": ("oat",), "q3": ("ox",)})
     {'a': ('rye', 'oat')}
     """
     ids = {question.id for question in tried}
@@ -89,7 +89,7 @@ class Paraphraser:
     unit: Unit = "sentence"
     used: dict[str, Entry] = field(default_factory=dict)
 
-    def say_again(self, names: Sequence[str]) -> list[Paraphrase]:
+    def paraphrase_again(self, names: Sequence[str]) -> list[Paraphrase]:
         """Paraphrases of these documents."""
         passages = [Passage(name, self.texts[name], self.to_keep.get(name, ())) for name in names]
         return paraphrase_all(

@@ -11,7 +11,7 @@ import pandas as pd
 from everycell.language_models.generation import Request
 from everycell.language_models.settings import Decoding
 from everycell.rag.draws import named_draws
-from everycell.rag.paraphrase_checks import standing_answers
+from everycell.rag.paraphrase_checks import answers_in
 from everycell.rag.prompts import (
     LABELS,
     MACHINE,
@@ -45,8 +45,8 @@ def draw_questions(
     def keeps_answers(question: Question) -> bool:
         document = question.documents[question.gold - 1]
         gold = answers.get(question.id, ())
-        standing = standing_answers(texts["Human"][document], gold) if gold else []
-        return standing_answers(texts[relevant][document], standing) == standing
+        standing = answers_in(texts["Human"][document], gold) if gold else []
+        return answers_in(texts[relevant][document], standing) == standing
 
     drawn: list[Question] = []
     for question in sorted(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
 from everycell.rag.judges import judge_agreement
-from everycell.rag.nuggets import in_any_spelling, with_one_key
+from everycell.rag.nuggets import lowercase_importance, unify_importance
 from everycell.studies.lajewska2025.ch6.creating import shared_facts
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
@@ -22,8 +22,8 @@ from everycell.studies.lajewska2025.ch6.nuggets import (
 #: How labels of importance are read; the first is how the published table was made.
 READINGS = {
     "as spelled": lambda nuggets: nuggets,
-    "any spelling": in_any_spelling,
-    "one key": with_one_key,
+    "any spelling": lowercase_importance,
+    "one key": unify_importance,
 }
 AGREEMENT_DECIMALS = {
     "mean difference": 3,

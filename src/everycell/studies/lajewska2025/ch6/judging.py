@@ -8,7 +8,7 @@ from string import Template
 import pandas as pd
 
 from everycell.rag.grounded.autonuggetizer import Ask, assign_nuggets
-from everycell.rag.nuggets import nugget_scores, with_one_key
+from everycell.rag.nuggets import nugget_scores, unify_importance
 from everycell.studies.lajewska2025.ch6.nuggets import NAMES, add_mean
 
 _KEYS = ["run", "topic", "nugget"]
@@ -26,7 +26,7 @@ def judge_again(
     """Labels of support by another judge, for the same facts."""
     topic_ids = list(dict.fromkeys(responses["topic"]))[:topics]
     own_responses = responses[responses["topic"].isin(topic_ids)]
-    facts = dict(list(with_one_key(labels).groupby(["run", "topic"], sort=False)))
+    facts = dict(list(unify_importance(labels).groupby(["run", "topic"], sort=False)))
     unknown = [topic for topic in topic_ids if topic not in known]
     if unknown:
         raise ValueError(

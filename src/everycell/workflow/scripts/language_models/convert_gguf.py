@@ -4,10 +4,10 @@ from pathlib import Path
 
 from everycell.engine.job import Job
 from everycell.language_models.gguf_files import convert_gguf
-from everycell.learning.models import one_thread
+from everycell.learning.models import use_one_thread
 
 with Job(snakemake) as job:
-    one_thread()
+    use_one_thread()
     convert_gguf(
         Path(snakemake.input.gguf),
         Path(snakemake.output.model),
