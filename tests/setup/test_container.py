@@ -1,4 +1,4 @@
-"""The definition of the container follows the conda files, and every environment is whole."""
+"""The containers: they follow the locks, every environment is whole, and a workflow tries them."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from harness import load_script
 from workflow.project import Project, copy_tree
+
+from everycell.engine.yaml import load_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVS = REPOSITORY / "envs"
@@ -39,11 +41,33 @@ def test_every_environment_is_copied_made_and_finished():
         assert finished == (ENVS / f"{name}.post-deploy.sh").exists()
 
 
-def test_the_base_has_a_version_and_the_user_is_not_root():
-    lines = (ENVS / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    assert re.fullmatch(r"ARG BASE=condaforge/miniforge3:[\d.]+-\d+", lines[0])
-    assert [line for line in lines if line.startswith("FROM ")] == ["FROM ${BASE}"]
-    assert lines[-1] == "USER everycell"
+@pytest.mark.parametrize("path", ["Dockerfile", "envs/Dockerfile"])
+def test_the_base_has_a_version_and_the_user_is_not_root(path):
+    lines = (REPOSITORY / path).read_text(encoding="utf-8").splitlines()
+    instructions = [line for line in lines if re.match(r"[A-Z]+ ", line)]
+    assert re.fullmatch(r"ARG BASE=[\w/]+:\d+\.\d+\.\d+-\w+", instructions[0])
+    assert [line for line in instructions if line.startswith("FROM ")] == ["FROM ${BASE}"]
+    assert [line for line in instructions if line.startswith("USER ")] == ["USER everycell"]
+
+
+def test_a_workflow_builds_and_runs_both_images():
+    jobs = load_yaml((REPOSITORY / ".github/workflows/container.yml").read_text("utf-8"))["jobs"]
+    commands = [[step["run"] for step in job["steps"] if "run" in step] for job in jobs.values()]
+    builds = [build for build, *_ in commands]
+    assert builds == [
+        "docker build --tag everycell .",
+        "docker build --file envs/Dockerfile --tag environments .",
+    ]
+    for build, *tries in commands:
+        image = re.search(r"--tag (\w+)", build)[1]
+        assert tries and all(re.match(rf"docker run .*\b{image} ", run) for run in tries)
+
+
+def test_what_git_ignores_is_not_copied_into_the_image():
+    ignored = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    for line in (REPOSITORY / ".gitignore").read_text(encoding="utf-8").splitlines():
+        if line.startswith("/"):
+            assert line.strip("/") in ignored, line
 
 
 def test_a_post_deploy_script_runs_in_its_own_environment(tmp_path):

@@ -1,0 +1,12 @@
+# The project with its whole environment (4 GB), to try it or to archive it. It was not built where
+# it was written, which has no container runtime: .github/workflows/container.yml builds and tests it.
+# envs/Dockerfile is another image: the environments of Snakemake's jobs on a cluster.
+ARG BASE=python:3.11.13-bookworm
+FROM ${BASE}
+RUN useradd --create-home everycell && install --directory --owner everycell /everycell
+WORKDIR /everycell
+COPY --chown=everycell . .
+USER everycell
+RUN make setup && rm -rf /home/everycell/.cache
+ENV PATH=/everycell/.venv/bin:$PATH
+CMD ["everycell", "list"]
