@@ -124,7 +124,8 @@ def test_the_list_of_rules_describes_each_target(tree):
         if target in described:
             assert artefact.card.title.startswith(described[target][:40])
     assert described["lajewska2025_ch4"] and described["full_heuss2025_ch5"].endswith("(full tier")
-    assert described["verdicts"].startswith("Verdicts of {paper} {artefact}")
+    assert described["verdicts"].startswith("Verdicts of PAPER ARTEFACT")
+    assert not [text for text in described.values() if "{" in text]
     names = {line.split()[0] for line in lines if line}
     named = {name for name in names if name.startswith(("full_", "lajewska", "sakai"))}
     assert len(named) > 80 and named <= described.keys()

@@ -1,5 +1,7 @@
 # All that uses attributes of Snakemake which its documentation does not have. Included first;
 # `finish.smk` calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
+import re
+
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from snakemake import __version__ as snakemake_version
@@ -29,10 +31,15 @@ def finish_rules():
         # The report shows the code of a rule only if its script is named without a parameter.
         if current.script == SCRIPT:
             current.script = str(script_file(current.params.script, ROOT))
-        # `snakemake --list` says what a target makes, and what a rule is for.
+        # `snakemake --list` says what a target makes, and what a rule is for, with its wildcards and
+        # parameters as in a command line: TIER, MODEL.
         if current.docstring is None:
             about = about_target(current.name) or str(current.message or "")
-            current.docstring = about.replace("{wildcards.", "{").replace("{rule}", "")
+            current.docstring = re.sub(
+                r"\{(?:\w+\.)?(\w+)(?:\[(\w+)\])?\}",
+                lambda name: (name[2] or name[1]).upper(),
+                about.replace("{rule}", ""),
+            )
         # What the cards say of a rule's results, whose names only the finished rule has.
         if "receipt" in current.output.keys():
             current.set_params(faces=faces_of(list(current.output)))
