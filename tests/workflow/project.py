@@ -38,7 +38,7 @@ PARTS = (
     "workflow",
 )
 #: Folders of intermediate and of fetched files, a gigabyte in a copy with all results. Jobs replace
-#: files there and never write into one that is there already.
+#: files there and never write into one that already exists.
 LARGE = ("resources", "work")
 #: Python and numba write what they compile under a temporary name, which may be gone before it is
 #: copied.

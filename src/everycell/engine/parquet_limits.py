@@ -34,11 +34,12 @@ def check_parquet_size(path: Path | str) -> None:
     allowed = ROWS + ROWS_PER_BYTE * size
     if rows > allowed:
         raise ValueError(
-            f"{path} has {rows:,} rows in {size:,} bytes; expected {allowed:,} rows, since each "
+            f"{path} has {rows:,} rows in {size:,} bytes; expected at most {allowed:,} rows, "
+            "since each "
             "has an id of its own: make the file again."
         )
     if unpacked > max_unpacked_size(path):
         raise ValueError(
-            f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected "
+            f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected at most "
             f"{max_unpacked_size(path):,}: write the file again with less compression."
         )

@@ -65,7 +65,7 @@ def test_the_table_names_features_and_the_plot_is_written(files):
     assert "Column_2" in printed and "10 documents of query 2" in printed
     assert sorted(path.name for path in Path("out").iterdir()) == ["p.pdf", "p.png", "p.svg"]
     again = refused("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
-    assert "out/p.svg is there already" in again
+    assert "out/p.svg already exists" in again
 
 
 def test_the_same_seed_gives_the_same_numbers(files):

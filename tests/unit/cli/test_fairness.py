@@ -196,7 +196,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
     before = (files / "c.parquet").read_bytes()
     arguments = ["count-terms", "few.tsv", "--words", "words.txt", "--out", "c.parquet"]
     (files / "few.tsv").write_text("d1\tshe\nno tab\n")
-    assert "c.parquet is there already" in refused(*arguments)
+    assert "c.parquet already exists" in refused(*arguments)
     assert "Line 2 of few.tsv has no tab" in refused(*arguments, "--force")
     assert (files / "c.parquet").read_bytes() == before
     (files / "few.tsv").write_text("d1\tshe\n")

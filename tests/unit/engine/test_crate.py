@@ -316,7 +316,7 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
     assert code == 0 and re.fullmatch(r"new\.zip: 0\.\d MiB\n", said)
     assert "#run" in entities(project / "new.zip")
     code, said = crate("new.zip")
-    assert code == 2 and "is there already" in said
+    assert code == 2 and "already exists" in said
     assert crate("new.zip", "--force")[0] == 0
     code, said = crate("new.tar")
     assert code == 2 and "ends with .zip" in said
