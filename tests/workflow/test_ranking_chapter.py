@@ -25,7 +25,7 @@ def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
     assert table["row"].drop_duplicates().tolist() == list("aehijklpqr")
     assert set(table["task"]) == set(CHECKED)
     shown = (built.folder / f"{CHAPTER}/table_2_1.md").read_text()
-    assert shown.startswith("STAND-IN, not the paper's data")
+    assert shown.startswith("Surrogate data, not the paper's")
 
 
 def test_every_system_scores_every_candidate(built):

@@ -31,7 +31,7 @@ def face(tier, card):
     look = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":
-        look["title"] = f"STAND-IN, not the paper's data ({declared.name}): {card.title}"
+        look["title"] = f"Surrogate data, not the paper's ({declared.name}): {card.title}"
     return look
 
 
