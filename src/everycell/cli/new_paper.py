@@ -12,6 +12,7 @@ from everycell import __version__
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
 from everycell.engine.published_cells import CardError
+from everycell.engine.record_schemas import write_schemas
 from everycell.engine.tiers import TIERS
 from everycell.sources.additions import add_file
 from everycell.sources.fetch import OWN_DATA
@@ -56,6 +57,7 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         root = Path(temporary, "repository")
         (root / OWN_DATA).mkdir(parents=True)
         _write(root, OF_REPOSITORY, {"key": key, "version": __version__})
+        write_schemas(root / "workflow" / "schemas")
         write_paper(root, key, source, cache=root / "resources")
         folder.parent.mkdir(parents=True, exist_ok=True)
         root.rename(folder)

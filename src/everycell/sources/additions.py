@@ -23,6 +23,7 @@ from everycell.sources.download import SLOWEST, DownloadError, in_time
 from everycell.sources.fetch import OWN_DATA
 
 _HEADER = """\
+# yaml-language-server: $schema=../../workflow/schemas/registry.schema.json
 # Written by `everycell paper add-data`, and may be edited. files: key -> origin (a file at a URL)
 # or mirror (a file that is nowhere else); docs/data.md explains the rest.
 """
