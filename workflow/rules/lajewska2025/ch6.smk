@@ -10,7 +10,9 @@ use rule table as lajewska2025_ch6_judges with:
     input:
         labels=nugget_labels(),
     output:
-        **table_files(tables=["agreement", "nuggets", "readings", "rewriting"]),
+        **table_files(
+            tables=["agreement", "nuggets", "readings", "rewriting"], figures=["responses"]
+        ),
     pathvars:
         result="released/lajewska2025/table_6_7",
     resources:

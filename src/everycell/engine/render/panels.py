@@ -129,6 +129,38 @@ def bar_panels(
     return figure
 
 
+def agreement_panels(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    count: str,
+    panel: str | None = None,
+    x_label: str = "",
+    y_label: str = "",
+    columns: int = 3,
+) -> Figure:
+    """Points around the diagonal, such as a score by two runs; areas are numbers of items."""
+    check_numbers(frame, [x, y, count])
+    panels = rows_by(frame, panel)
+    low, high = frame[[x, y]].min().min(), frame[[x, y]].max().max()
+    margin = 0.04 * (high - low or 1)
+    with style():
+        figure, axes = _grid(len(panels), columns, width=2.8, height=3.1)
+        for axis, (title, points) in zip(axes, panels.items(), strict=True):
+            axis.axline((low, low), slope=1, color=INK, linewidth=0.8)
+            area = 4 + 150 * points[count] / frame[count].max()
+            axis.scatter(points[x], points[y], s=area, color=COLOURS[0], alpha=0.6, linewidths=0)
+            farthest = (points[y] - points[x]).abs().max()
+            axis.set_title(
+                f"{title}\nn = {points[count].sum():,}, largest difference {farthest:.2g}"
+            )
+            axis.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
+            axis.set_aspect("equal")
+        _label(figure, axes, x_label, y_label)
+    return figure
+
+
 def interval_lines(
     frame: pd.DataFrame,
     *,

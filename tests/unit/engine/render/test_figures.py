@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from everycell.engine.render.figure_files import COLOURS, save_figure
-from everycell.engine.render.panels import bar_panels, box_panels, interval_lines
+from everycell.engine.render.panels import agreement_panels, bar_panels, box_panels, interval_lines
 
 BARS = pd.DataFrame(
     [(p, g, s, 1 + len(p + g + s) / 7) for p in ("one", "three") for g in "ab" for s in "xy"],
@@ -121,6 +121,18 @@ def test_no_two_series_of_a_panel_look_alike_and_a_rating_starts_at_the_end_of_i
         assert axis.get_ylim() == (1, 4)
         assert {(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars} == {(1, 3)}
         assert [text.get_text() for text in axis.texts] == ["3.00"] * 4
+
+
+def test_each_pair_of_scores_is_a_point_and_the_title_says_how_far_they_are_apart():
+    frame = pd.DataFrame(
+        {"run": list("aab"), "x": [0.2, 0.4, 1.0], "y": [0.2, 0.5, 1.0], "n": [3, 1, 1000]}
+    )
+    figure = agreement_panels(frame, x="x", y="y", count="n", panel="run")
+    assert [len(axis.collections[0].get_offsets()) for axis in figure.axes] == [2, 1]
+    titles = [axis.get_title().split("\n")[1] for axis in figure.axes]
+    assert titles == ["n = 4, largest difference 0.1", "n = 1,000, largest difference 0"]
+    smallest, largest = (axis.collections[0].get_sizes().max() for axis in figure.axes)
+    assert smallest < largest
 
 
 def test_lines_are_joined_by_x_inside_their_interval():

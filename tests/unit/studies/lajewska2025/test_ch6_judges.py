@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
-from everycell.studies.lajewska2025.ch6.judges import READINGS, judge_tables
+from everycell.studies.lajewska2025.ch6.judges import READINGS, judge_tables, released_scores
 
 RUNS = dict(list(SYSTEMS.items())[:2]) | {
     name: run for name, run in SYSTEMS.items() if name.startswith("GINGER-top5")
@@ -14,7 +14,7 @@ RUNS = dict(list(SYSTEMS.items())[:2]) | {
 
 
 @pytest.fixture(scope="module")
-def tables():
+def labels():
     """Two vital facts per topic; each system has one more than the one before, or none."""
     responses, nuggets = [], []
     for judge, (place, run), topic in itertools.product(
@@ -29,12 +29,24 @@ def tables():
             text = f"{'owls eat mice' if nugget == 1 else judge} {topic}"
             nuggets.append((judge, run, topic, nugget, text, importance, support))
     columns = ["judge", "run", "topic", "nugget", "text", "importance", "support"]
-    return judge_tables(
-        NuggetLabels(
-            pd.DataFrame(responses, columns=["judge", "run", "topic", "released"]),
-            pd.DataFrame(nuggets, columns=columns),
-        )
+    return NuggetLabels(
+        pd.DataFrame(responses, columns=["judge", "run", "topic", "released"]),
+        pd.DataFrame(nuggets, columns=columns),
     )
+
+
+@pytest.fixture(scope="module")
+def tables(labels):
+    return judge_tables(labels)
+
+
+def test_each_released_score_has_a_reproduced_one(labels):
+    scores = released_scores(labels)
+    assert list(dict.fromkeys(scores["judge"])) == list(JUDGES)
+    assert scores["responses"].sum() == len(labels.responses)
+    # All released scores are 0 here; each system has one, two and no fact of two.
+    by_value = scores[scores["judge"] == "GPT4o"].set_index("value")["responses"]
+    assert by_value.to_dict() == {0.0: len(RUNS), 0.5: len(RUNS), 1.0: len(RUNS)}
 
 
 def test_the_table_has_each_system_by_each_judge_and_their_mean(tables):

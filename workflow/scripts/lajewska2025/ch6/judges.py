@@ -3,15 +3,36 @@
 from pathlib import Path
 
 from everycell.collections.nugget_labels import read_nugget_labels
+from everycell.engine.render.panels import agreement_panels
 from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS
-from everycell.studies.lajewska2025.ch6.judges import AGREEMENT_DECIMALS, READINGS, judge_tables
+from everycell.studies.lajewska2025.ch6.judges import (
+    AGREEMENT_DECIMALS,
+    READINGS,
+    judge_tables,
+    released_scores,
+)
 from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS
 
 with ResultJob(snakemake) as job:
-    tables = judge_tables(read_nugget_labels(*map(Path, snakemake.input.labels)))
+    labels = read_nugget_labels(*map(Path, snakemake.input.labels))
+    tables = judge_tables(labels)
     job.write_table(tables.cells)
     job.write_supplement(tables.agreement, "agreement", AGREEMENT_DECIMALS)
     job.write_supplement(tables.nuggets, "nuggets", IN_COMMON_DECIMALS)
     job.write_supplement(tables.readings, "readings", dict.fromkeys(READINGS, 3))
     job.write_supplement(tables.rewriting, "rewriting", TEST_DECIMALS)
+    scores = released_scores(labels)
+    job.write_figure(
+        scores,
+        agreement_panels(
+            scores,
+            x="released",
+            y="value",
+            count="responses",
+            panel="judge",
+            x_label="Released score of a response",
+            y_label="Reproduced score",
+        ),
+        "responses",
+    )

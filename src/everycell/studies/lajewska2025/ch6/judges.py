@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, NuggetLabels
 from everycell.rag.judges import judge_agreement
-from everycell.rag.nuggets import lowercase_importance, unify_importance
+from everycell.rag.nuggets import lowercase_importance, nugget_scores, unify_importance
 from everycell.studies.lajewska2025.ch6.creating import shared_facts
 from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
@@ -68,6 +68,17 @@ def judge_tables(labels: NuggetLabels) -> JudgeTables:
         readings.rename(columns={"run": "row"})[["judge", "row", "metric", "value"]],
         rewriting.melt("judge", list(TEST_DECIMALS), "metric"),
     )
+
+
+def released_scores(labels: NuggetLabels) -> pd.DataFrame:
+    """Released score against ours, with the number of responses that have both."""
+    scores = nugget_scores(labels.nuggets, labels.responses)
+    both = scores.merge(labels.responses, on=["judge", "run", "topic"], validate="one_to_one")
+    # Equal fractions may differ in the last binary digit.
+    both = both.round({"released": 9, "value": 9})
+    counts = both.groupby(["judge", "released", "value"]).size().rename("responses").reset_index()
+    parts = [counts[counts["judge"] == judge].assign(judge=name) for name, judge in JUDGES.items()]
+    return pd.concat(parts, ignore_index=True)
 
 
 def common_nuggets(nuggets: pd.DataFrame) -> pd.DataFrame:
