@@ -60,7 +60,7 @@ def test_a_workflow_builds_and_runs_both_images():
     ]
     for build, *tries in commands:
         image = re.search(r"--tag (\w+)", build)[1]
-        assert tries and all(re.match(rf"docker run .*\b{image} ", run) for run in tries)
+        assert tries and all(re.match(rf"docker run .* {image} sh -ec ", run) for run in tries)
 
 
 def test_what_git_ignores_is_not_copied_into_the_image():
