@@ -1,15 +1,12 @@
 """The package installs by itself, light, and its ranges are those of the locks."""
 
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from workflow.test_other_python import find_python
+from setup.wheels import Environment, build_wheel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -76,33 +73,14 @@ def test_a_light_installation_measures(tmp_path):
 
     Under a newer Python than that of the locks, where there is one: the rest of the suite has that.
     """
-    uv, source = Path(sys.executable).with_name("uv"), tmp_path / "source"
-    source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
-        (source / name).symlink_to(REPOSITORY / name)
-    # setuptools writes beside its sources.
-    (source / "src").unlink()
-    subprocess.run(["cp", "-r", REPOSITORY / "src", source / "src"], check=True)
-    links, index = os.environ.get("PIP_FIND_LINKS"), os.environ.get("PIP_INDEX_URL")
-    environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
-    # Neither the project's sources nor its packages may be seen.
-    environment.pop("PYTHONPATH", None)
-    python = tmp_path / "venv" / "bin" / "python"
+    environment = Environment(tmp_path / "venv").create()
+    environment.install(build_wheel(tmp_path))
 
-    def run(*command, **options) -> str:
-        done = subprocess.run(
-            command, env=environment, cwd=tmp_path, capture_output=True, text=True, **options
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    def run(*command, fails=False) -> str:
+        return environment.run(*command, cwd=tmp_path, fails=fails)
 
-    run(uv, "build", "--quiet", "--wheel", "--no-build-isolation", "--python", sys.executable,
-        "--out-dir", tmp_path / "dist", source)  # fmt: skip
-    run(uv, "venv", "--quiet", "--python", find_python() or sys.executable, tmp_path / "venv")
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
-    run(uv, "pip", "install", "--quiet", "--python", python, wheel,
-        *(["--find-links", links] if links else []))  # fmt: skip
     seen = f"import importlib.util as u; print([n for n in {HEAVY} if u.find_spec(n)])"
+    python = environment.python
     assert run(python, "-c", seen) == "[]\n"
     assert run(python, "-c", PROGRAM) == "[0.883, 0.0]\n[[0.5, 0.5], [0.5, 0.5]]\n"
     for name, text in (("words.txt", WORDS), ("docs.tsv", DOCUMENTS), ("a.run", RUN)):
@@ -122,10 +100,6 @@ def test_a_light_installation_measures(tmp_path):
     # Two of four words each, at ranks 1 and 2: women have 1 / 1.6309 of the exposure, 0.1131 more
     # than half, so 2 * 0.1131 are missing.
     assert "0.7737" in said
-    refused = subprocess.run(
-        [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"],
-        env=environment, cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
-    assert refused.returncode == 2
-    assert "pip install 'everycell[workflow]'" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    explain = [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"]
+    refused = run(*explain, fails=True)
+    assert "pip install 'everycell[workflow]'" in refused and "Traceback" not in refused

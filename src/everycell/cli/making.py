@@ -59,7 +59,7 @@ def make(
         list[str] | None,
         typer.Argument(
             help="Papers, chapters, artefacts, tiers or files below results/, however spelled: "
-            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: the default target of the Snakefile.",
+            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: that of the Snakefile.",
         ),
     ] = None,
     cores: Annotated[

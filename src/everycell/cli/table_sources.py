@@ -106,8 +106,8 @@ def of_values(values: Path, table: Path) -> TableSource:
     keys = key_columns(cells)
     if set(key_columns(reproduced)) != set(keys):
         raise CardError(
-            f"{values}: the key columns are {', '.join(key_columns(reproduced))}, and those of {table} "
-            f"are {', '.join(keys)}; give both the same."
+            f"{values}: the key columns are {', '.join(key_columns(reproduced))}, and those of "
+            f"{table} are {', '.join(keys)}; give both the same."
         )
     for one, other, of_one, of_other in (
         (cells, reproduced, table, values),

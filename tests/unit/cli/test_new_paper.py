@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import re
 import signal
 import socket
 import subprocess

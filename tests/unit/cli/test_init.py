@@ -1,0 +1,142 @@
+"""`everycell init`: what it writes from runs or values, and what it refuses."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from command_line import call, refused
+
+from everycell.cli.table_sources import EXAMPLE
+from everycell.engine.artefacts import load_papers
+from everycell.engine.card_checks import check_cards
+from everycell.engine.registry import load_registry
+
+RUNS = ("--runs", "first.run", "second.run", "--qrels", "qrels.txt")
+TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSecond,P@1,0.5\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """Return a folder with runs, qrels and a table, and stand in it."""
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "table.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def record(repository: Path) -> dict:
+    text = (repository / "published/smith2026/ch1.yaml").read_text()
+    return yaml.safe_load(text)["artefacts"]["table_1"]
+
+
+def rule(repository: Path) -> str:
+    return (repository / "workflow/rules/smith2026/ch1.smk").read_text()
+
+
+def test_a_repository_is_whole(folder):
+    code, out, err = call("init", "smith2026")
+    assert (code, err) == (0, "") and "cd smith2026 && snakemake --cores 2" in out
+    repository = folder / "smith2026"
+    names = {path.relative_to(repository).as_posix() for path in repository.rglob("*")}
+    assert names >= {
+        *("Snakefile", "config.yaml", "pyproject.toml", "README.md", ".gitignore"),
+        *(".github/workflows/reproduce.yml", "profiles/default/config.yaml"),
+        *(f"published/smith2026/{name}" for name in ("paper.yaml", "registry.yaml", "table_1.csv")),
+        *(f"data/smith2026-data/{name}" for name in ("first.run", "second.run", "qrels.txt")),
+    }
+    assert check_cards(load_papers(repository / "published")) == []
+    assert len(load_registry(repository).keys("smith2026-data")) == 3
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "stated"),
+    [
+        (TABLE, [], ['systems=["First", "Second"]', 'columns=["system", "metric"]']),
+        # Other names of columns, another order, and a measure as nobody else writes it.
+        (
+            "Measure,Model,value\nMean AP,First,0.71\nMean AP,Second,0.58\n",
+            ["--measures", "Mean AP=AP"],
+            ['measures={"Mean AP": "AP"}', 'columns=["Model", "metric"]'],
+        ),
+        # By the tag of the run, without case and punctuation.
+        ("system,metric,value\nFIRST!,AP,0.7\nsecond,AP,0.6\n", [], ['["FIRST!", "second"]']),
+        ("system,metric,value\nFirst,AP,70.8\nSecond,AP,58\n", [], ['in_percent=["AP"]']),
+    ],
+)
+def test_a_table_of_runs_becomes_a_rule(folder, table, options, stated):
+    (folder / "table.csv").write_text(table)
+    assert call("init", "smith2026", "--table", "table.csv", *RUNS, *options)[0] == 0
+    assert all(text in rule(folder / "smith2026") for text in stated)
+    assert check_cards(load_papers(folder / "smith2026" / "published")) == []
+
+
+def test_decimals_are_those_of_the_published_values(folder):
+    call("init", "smith2026", "--table", "table.csv", *RUNS)
+    assert record(folder / "smith2026")["decimals"] == {"MAP": 2, "P@1": 1}
+
+
+def test_systems_without_a_run_are_not_run(folder):
+    (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
+    code, out, _ = call("init", "smith2026", "--table", "table.csv", *RUNS)
+    assert code == 0 and "No run of Third" in out
+    assert record(folder / "smith2026")["not_run"][0]["cells"] == {"system": "Third"}
+    assert check_cards(load_papers(folder / "smith2026" / "published")) == []
+
+
+def test_values_need_no_rule_of_their_own(folder):
+    (folder / "values.csv").write_text(TABLE.replace("0.58", "0.5833"))
+    options = ("--values", "values.csv", "--table", "table.csv")
+    assert call("init", "smith2026", "a b", *options)[0] == 0
+    assert "use rule given_values as smith2026_values" in rule(folder / "a b")
+    assert check_cards(load_papers(folder / "a b" / "published")) == []
+
+
+def test_the_command_of_the_documentation_needs_no_key(folder):
+    assert call("init", "--table", "table.csv", *RUNS)[0] == 0
+    (repository,) = folder.glob("paper20??")
+    assert (repository / "published" / repository.name / "paper.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "table", "said"),
+    [
+        (["class"], TABLE, "'class'"),
+        (["rule2026x1"], TABLE, "'rule2026x1'"),
+        (["seed"], TABLE, "seed is taken"),
+        (["smith2026", "full"], TABLE, "full exists"),
+        (["smith2026", "table.csv"], TABLE, "table.csv exists"),
+        ([], "system,metric,value\nFirst,MAP,good\nSecond,MAP,bad\n", "table.csv, line 2"),
+        ([], TABLE + "First,MAP,0.7\n", "table.csv, line 6"),
+        ([], TABLE.replace("metric", "value"), "table.csv, line 1"),
+        ([], TABLE.replace("MAP", "Quality"), "Quality"),
+        ([], TABLE.replace("Second", "Other"), "second.run"),
+        ([], TABLE.replace("Second,P@1,0.5\n", ""), "Second has 1 of 2 measures"),
+        ([], "set,system,metric,value\na,First,MAP,0.7\n", "set, system, metric"),
+        ([*RUNS[:2], "second.run", "none.run"], TABLE, "none.run"),
+        (["--runs", "first.run", "First=second.run"], TABLE, "2 runs have the name First"),
+        (["--qrels", "none.txt"], TABLE, "none.txt"),
+        (["--qrels", "other.txt"], TABLE, "first.run: answers none of the 1 queries of other.txt"),
+        (["--runs", "table.csv"], TABLE, "table.csv"),
+        (["--values", "table.csv"], TABLE, "--values"),
+    ],
+)
+def test_what_is_refused_is_one_sentence_and_leaves_nothing(folder, options, table, said):
+    (folder / "full").mkdir()
+    (folder / "full/file").touch()
+    (folder / "other.txt").write_text("x1 0 d1 1\n")
+    (folder / "table.csv").write_text(table)
+    before = sorted(folder.rglob("*"))
+    more = [option for option in RUNS if not (option == "--runs" and "--runs" in options)]
+    if "--runs" in options:
+        more = ["--qrels", "qrels.txt"]
+    assert said in refused("init", "--table", "table.csv", *more, *options)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_values_of_other_cells_are_refused(folder):
+    (folder / "values.csv").write_text(TABLE + "Third,MAP,0.4\n")
+    options = ("--values", "values.csv", "--table", "table.csv")
+    assert "values.csv, line 6" in refused("init", "smith2026", *options)
+    (folder / "values.csv").write_text(TABLE.replace("system", "model"))
+    assert "values.csv: the key columns are model, metric" in refused("init", *options)
