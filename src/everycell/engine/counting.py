@@ -1,4 +1,4 @@
-"""Counts of cells and claims: the only place where README, page, commands and docs get theirs.
+"""Counts of cells and claims, the only source for README, page, commands and docs.
 
 Each cell and claim counts once, in the deepest tier that reproduces it from the paper's data, else
 on surrogate data.
@@ -33,7 +33,7 @@ UNCOMPARED: tuple[Verdict, ...] = ("quoted", "not_run")
 BASES = ("data", "published inputs", "other cells", "surrogate data")
 #: Outcomes of a test; those that depend on the machine's training are not compared.
 TESTED = ("holds", "fails", "undecided", "varies")
-#: What stands for basis and outcome of a claim that was not tested.
+#: Basis and outcome of claims that were not tested.
 NOT_RUN, UNTESTABLE = ("not run", ""), ("untestable", "")
 
 
@@ -50,7 +50,7 @@ class Entry(Protocol):
 
     @property
     def report(self) -> Report:
-        """What a verdict file holds."""
+        """Content of a verdict file."""
 
 
 AnEntry = TypeVar("AnEntry", bound=Entry)
@@ -125,7 +125,7 @@ class Counts:
 
     @property
     def untestable(self) -> int:
-        """Claims that nothing here can test by their nature."""
+        """Claims that cannot be tested with the data or models of the paper."""
         return self.claims[UNTESTABLE]
 
     @property
@@ -165,7 +165,7 @@ def count_chapters(
 
 
 def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
-    """Class of each published cell by the result that counts, if there is one; checks too."""
+    """Class of each published cell, checks included, by the result that counts."""
     if entry and entry.report.state == "rebuilt" and entry.report.cells:
         return [
             CellClass(cell.kind, cell.origin, cell.flag, cell.verdict)
@@ -180,7 +180,7 @@ def cells_of(artefact: Artefact, entry: Entry | None) -> list[CellClass]:
 
 
 def claims_of(artefact: Artefact, entry: Entry | None) -> list[tuple[str, str]]:
-    """What each claim of an artefact was tested on in a result, if there is one, and outcome."""
+    """Basis and outcome of each claim of an artefact in a result, if there is one."""
     if entry is None:
         return [NOT_RUN] * len(artefact.card.conclusions)
     outcomes, varies = [], artefact.card.tiers[entry.tier].varies
@@ -243,7 +243,7 @@ def _depth(entry: Entry) -> tuple[bool, int]:
 
 
 def basis_of(card: Card, entry: Entry) -> str:
-    """What the claims of a result are tested on: the best origin among its cells."""
+    """Basis of the claims of a result: the best origin among its cells."""
     if entry.report.state == "stand_in":
         return "surrogate data"
     origins = {cell.origin for cell in entry.report.cells}
@@ -307,14 +307,14 @@ def headlines(counts: Counts) -> dict[str, Counter[Verdict]]:
 
 
 def headline(name: str, verdicts: Mapping[Verdict, int]) -> str:
-    """A headline line in words; the name of a line without comparisons says all."""
+    """Text of a headline line; verdicts are given only if values were compared."""
     line = f"{sum(verdicts.values()):,} {name}"
     compared = any(number for verdict, number in verdicts.items() if verdict not in UNCOMPARED)
     return f"{line}: {describe_verdicts(verdicts)}" if compared else line
 
 
 def claim_lines(counts: Counts) -> dict[str, str]:
-    """What claims were tested on -> their outcomes in words."""
+    """Basis of claims -> text of their outcomes."""
     lines = {}
     for name, where in CLAIM_LINES.items():
         outcomes = counts.outcomes(*where["basis"])
@@ -328,7 +328,7 @@ def claim_lines(counts: Counts) -> dict[str, str]:
 
 
 def as_query(where: Mapping[str, Any]) -> str:
-    """Filter as `pandas.DataFrame.query` takes it.
+    """A filter as an expression for `pandas.DataFrame.query`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What the full tier takes: corpora and models with size and licence, memory, hours, requests.
+"""Requirements of the full tier: corpora and models with licences, memory, hours, requests.
 
-``published/full.yaml``, and ``published/KEY/full.yaml`` for what a paper has alone, list corpora,
-models and the runs that read them, each run with the artefacts that need it. The workflow prints
-them before a run, ``everycell doctor --full`` checks them, ``docs/run-in-full.md`` shows them.
+``published/full.yaml``, and ``published/KEY/full.yaml`` for those of one paper, list corpora,
+models and the runs that read them, each with the artefacts that need it. The workflow prints them
+before a run, ``everycell doctor --full`` checks them, ``docs/run-in-full.md`` shows them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HUB_NAME = r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(@[\w./-]+)?"
 
 #: Value of a key of config.yaml for a corpus that is downloaded automatically.
 FETCH = "fetch"
-#: What identifies a corpus or runs of which no fact is known.
+#: Note on a corpus or runs that no known fact identifies.
 NOTHING_KNOWN = "no known facts; accepted under its name"
 
 
@@ -72,13 +72,13 @@ class Material(CardFileModel):
 
     @property
     def disk_gb(self) -> float:
-        """Disk that it takes at most."""
+        """Largest disk space that it needs."""
         return self.gb + self.unpacking_gb
 
     @model_validator(mode="after")
     def _facts_have_a_place(self) -> Material:
         if self.facts and len(self.settings) != 1:
-            raise ValueError("`facts` are of the files that one key of `settings` names")
+            raise ValueError("`facts` need exactly one key in `settings`, which names their files")
         if self.facts and self.nothing_known:
             raise ValueError("`facts` with `nothing_known`; keep one")
         return self
@@ -132,20 +132,7 @@ class FullRun(CardFileModel):
 
 
 class FullTier(CardFileModel):
-    """Requirements of the full tier: of one file, or of all together.
-
-    Examples
-    --------
-    >>> run = FullRun(title="A training", artefacts=["toy/table_1"], memory_gb=8, work_gb=2,
-    ...     materials=["squad"], gpu_gb=16, gpu_hours=3, known_from="invented for this example")
-    >>> squad = Material(title="SQuAD 2.0", kind="corpus", gb=0.1, licence="CC BY-SA 4.0",
-    ...     page="data.md")
-    >>> tier = FullTier(materials={"squad": squad}, runs={"training": run})
-    >>> tier.of(["toy/table_1"]) == {"training": run}
-    True
-    >>> tier.takes(["toy/table_1"])
-    '3 GPU hours (16 GB), 2.1 GB of disk, 8 GB of memory'
-    """
+    """Requirements of the full tier: of one file, or of all together."""
 
     materials: dict[str, Material] = Field(
         {}, description="Corpora, indexes, models and runs by name."
@@ -163,7 +150,7 @@ class FullTier(CardFileModel):
         return {name: self.materials[name] for run in runs for name in run.materials}
 
     def takes(self, artefacts: Iterable[str]) -> str:
-        """One line on what these artefacts take together, of a language model as one model."""
+        """One line on the joint requirements of these artefacts, for a single language model."""
         artefacts = list(artefacts)
         runs = list(self.of(artefacts).values())
         return format_requirements(
@@ -235,21 +222,21 @@ def load_full_tier(published: Path, papers: Mapping[str, Paper]) -> FullTier:
     for name, run in runs.items():
         for unknown in sorted(set(run.artefacts) - runnable):
             raise CardError(
-                f"full.yaml: {name} lists {unknown!r}, whose card has no full tier to run; correct "
-                "the id or the card."
+                f"full.yaml: {name} lists {unknown!r}, whose record has no full tier to run; "
+                "correct the id or the record."
             )
     listed = {artefact for run in runs.values() for artefact in run.artefacts}
     for artefact in sorted(runnable - listed):
         folder = artefact.partition("/")[0]
         raise CardError(
-            f"{published / folder / 'full.yaml'}: no run lists {artefact}, whose card has a full "
-            "tier; say there what it takes."
+            f"{published / folder / 'full.yaml'}: no run lists {artefact}, whose record has a "
+            "full tier; declare its requirements there."
         )
     return FullTier(materials=materials, runs=runs)
 
 
 def runs_in_full(artefact: Artefact) -> bool:
-    """Whether the card says that a full run makes a result."""
+    """Whether a full run makes a result, by the record."""
     card = artefact.card.tiers.get("full")
     return card is not None and card.state in RUNNABLE
 
@@ -272,7 +259,7 @@ def filled(settings: Any, pattern: str) -> str:
 
 
 def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
-    """Materials of an artefact that a configuration names and that facts identify."""
+    """Configured materials of an artefact that facts identify."""
     return [
         name
         for name, material in tier.materials_of([artefact]).items()
@@ -281,7 +268,7 @@ def identifiable(settings: Any, tier: FullTier, artefact: str) -> list[str]:
 
 
 def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
-    """Corpora that an artefact could be made from too, and a configuration does not name."""
+    """Further corpora that an artefact could be made from, if they were configured."""
     keys = {key for keys in artefact.card.tiers["full"].settings for key in keys.split("|")}
     return [
         material
@@ -292,7 +279,7 @@ def corpora_without(settings: Any, tier: FullTier, artefact: Artefact) -> list[M
 
 
 def notes_on(settings: Any, tier: FullTier, artefact: Artefact) -> list[str]:
-    """Corpora that an artefact is made without, and data that nothing identifies, in words."""
+    """Sentences on corpora that an artefact is made without, and on data without known facts."""
     notes = [
         f"without {material.title}, since `{material.settings[0]}` is not set"
         for material in corpora_without(settings, tier, artefact)
@@ -337,7 +324,7 @@ def configured_and_waiting(
 
 
 def to_set(keys: Iterable[str]) -> str:
-    """Keys as a sentence asks for them.
+    """Keys as part of a sentence.
 
     Examples
     --------

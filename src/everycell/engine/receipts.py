@@ -1,7 +1,7 @@
 """Receipts: what each result was made from, in a form that can be verified later.
 
-A receipt stands beside its result. Its `outputs` are named relative to its own folder and its
-`inputs` relative to the project, so that a copied results folder can still be checked.
+A receipt is in the folder of its result. Paths in `outputs` are relative to that folder, and those
+in `inputs` to the project, so that a copied results folder can still be checked.
 The block `execution` (time, memory, host) is the only one that differs between equal runs.
 """
 
@@ -80,7 +80,7 @@ class _Output(BaseModel):
 
 
 def _check_time(text: str) -> str:
-    """Refuse what is not a time as `write_receipt` writes it: the crate hands the text on."""
+    """Refuse a time in another format than `write_receipt` has, since the crate copies it."""
     time = datetime.fromisoformat(text)
     if time.tzinfo is None or time.isoformat() != text:
         raise ValueError(f"{text!r} is not of the form 2026-01-31T12:00:00+00:00")
@@ -222,7 +222,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def relative(path: Path, root: Path) -> str:
-    """Path as a receipt names an input: relative to the project, or in full where it lies outside.
+    """Path of an input in a receipt: relative to the project, or absolute if it is outside.
 
     Examples
     --------
@@ -251,8 +251,8 @@ def read_receipt(path: Path) -> dict[str, Any]:
         checked = _Receipt.model_validate(receipt).model_dump()
         if content_hash(receipt) != checked["content_sha256"]:
             raise ReceiptError(
-                f"{path}: was edited after it was written (its content_sha256 is not that of what "
-                "it says); delete the result and rebuild it."
+                f"{path}: was edited after it was written (content_sha256 does not match its "
+                "content); delete the result and rebuild it."
             )
         return checked
     except OSError as error:

@@ -156,10 +156,10 @@ def result_of(
     sealed = _sealed_report(verdicts, artefact, tier, results)
     if sealed and audits is None:
         return Result(artefact, tier, sealed)
-    again = f"remove {stem}.* and run snakemake again"
+    remedy = f"remove {stem}.* and run snakemake again"
     for path in (table, receipt):
         if not path.exists():
-            return untrusted(f"{path}: is missing beside its result; {again}.")
+            return untrusted(f"{path}: is missing beside its result; {remedy}.")
     faults = verify(receipt, root, results)
     if faults:
         return untrusted(*faults)

@@ -26,7 +26,7 @@ def is_rounded(precision: CellPrecision) -> bool:
 
     Examples
     --------
-    >>> [is_rounded(CellPrecision(*each)) for each in ((2, False), (0, False), (0, True))]
+    >>> [is_rounded(CellPrecision(*precision)) for precision in ((2, False), (0, False), (0, True))]
     [True, False, True]
     """
     return precision.decimals != "text" and (precision.decimals > 0 or precision.measured)
@@ -57,8 +57,7 @@ def _of_seeds(
     if table is None:
         raise CardError(
             f"{artefact.card_path}: a tolerance of {artefact.name} follows `from_spread`, but no "
-            f"table {artefact.name}.{SEEDS}.csv stands beside the reproduced one; make it, or give "
-            "`within`."
+            f"supplementary table {artefact.name}.{SEEDS}.csv exists; make it, or give `within`."
         )
     keys = artefact.key_columns
     known = spreads(table, keys, where=f"{artefact.id}.{SEEDS}")

@@ -1,4 +1,4 @@
-"""Receipts checked against the files that are here, without recomputing anything."""
+"""Check receipts against the existing files, without recomputing anything."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from everycell.engine.receipts import ReceiptError, read_receipt
 from everycell.engine.registry import load_registry
 from everycell.engine.tiers import Tier
 
-#: Forms of a table and of a figure; one of them stands beside each CSV.
+#: Forms of a table and of a figure; each CSV has all forms of one or the other.
 TABLE_FORMS = ("csv", "md", "tex", "html")
 FIGURE_FORMS = ("csv", "pdf", "png", "svg")
-# The points behind a drawing are too many to be read as a table: they are a CSV file alone.
+# The points of a drawing are too many for a table to read, so they are only a CSV file.
 POINTS = ".points"
 
 
@@ -30,14 +30,14 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     except ReceiptError as error:
         return [str(error)]
     stem = path.with_name(path.name.removesuffix(".receipt.json"))
-    again = f"remove {stem}.* and run snakemake again"
-    faults = _misplaced(receipt, stem, again)
+    remedy = f"remove {stem}.* and run snakemake again"
+    faults = _misplaced(receipt, stem, remedy)
     for output in receipt["outputs"]:
         path_of_output = path.parent / output["path"]
         if not path_of_output.is_file():
-            faults.append(f"{path_of_output}: is missing, but {path.name} lists it; {again}.")
+            faults.append(f"{path_of_output}: is missing, but {path.name} lists it; {remedy}.")
         elif sha256(path_of_output) != output["sha256"]:
-            faults.append(f"{path_of_output}: changed since it was made ({path.name}); {again}.")
+            faults.append(f"{path_of_output}: changed since it was made ({path.name}); {remedy}.")
     own = is_own(results, root)
     for source in receipt["inputs"]:
         used = _local_path(source["path"], root, results)
@@ -45,43 +45,43 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
         if released is False:
             faults.append(
                 f"{path}: was made from {source['path']} with sha256 {source['sha256']}, which "
-                f"is not a released content of it; {again}."
+                f"is not a released content of it; {remedy}."
             )
         if released and not own:
             continue
         if used is None or not used.exists() or has_fingerprint(used, source["sha256"]):
             continue
         if own:
-            faults.append(f"{used}: changed since {path} was made; {again}.")
+            faults.append(f"{used}: changed since {path} was made; {remedy}.")
         else:
             faults.append(f"{used}: is not the file that {path} was made from.")
     made_by = receipt["code"].get("version")
     if made_by != everycell.__version__:
         faults.append(
-            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; {again}."
+            f"{path}: was made by everycell {made_by}, this is {everycell.__version__}; {remedy}."
         )
     return faults
 
 
-def _misplaced(receipt: dict[str, Any], stem: Path, again: str) -> list[str]:
-    """What says that a receipt is not that of the result beside it."""
-    # What stands right below a tier, as the table of all errata, is of no paper.
+def _misplaced(receipt: dict[str, Any], stem: Path, remedy: str) -> list[str]:
+    """Faults that show that a receipt belongs to another result."""
+    # A result directly below a tier, such as the table of all errata, belongs to no paper.
     parts = stem.parts[-2:] if stem.parent.name in get_args(Tier) else stem.parts[-3:]
     tier, name = parts[0], "/".join(parts[1:])
     if (receipt["tier"], receipt["artefact"]) != (tier, name):
         return [
             f"{stem}.receipt.json: is the receipt of {receipt['artefact']} in the tier "
-            f"{receipt['tier']}, not of {name} in {tier}; {again}."
+            f"{receipt['tier']}, not of {name} in {tier}; {remedy}."
         ]
     if f"{stem.name}.csv" not in {output["path"] for output in receipt["outputs"]}:
-        return [f"{stem}.receipt.json: does not list {stem.name}.csv, its own table; {again}."]
+        return [f"{stem}.receipt.json: does not list {stem.name}.csv, its own table; {remedy}."]
     return [
-        f"{stem}.receipt.json: does not list {name}; {again}." for name in _lacking(receipt, stem)
+        f"{stem}.receipt.json: does not list {name}; {remedy}." for name in _lacking(receipt, stem)
     ]
 
 
 def _lacking(receipt: dict[str, Any], stem: Path) -> list[str]:
-    """Forms of the tables and figures of a receipt that it does not list."""
+    """Forms of tables and figures that a receipt should list and does not."""
     listed = {output["path"] for output in receipt["outputs"]}
     lacking = []
     tables = {name.removesuffix(".csv") for name in listed if name.endswith(".csv")}
@@ -100,7 +100,7 @@ def is_own(results: Path | None, root: Path) -> bool:
 
 
 def is_released(path: str, digest: str) -> bool | None:
-    """Whether the registry accepts a hash for a file in whichever cache; None if it cannot say.
+    """Whether the registry accepts a hash for a file in any cache; None if it does not know it.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def is_released(path: str, digest: str) -> bool | None:
     entry = registry.files[key]
     if digest in entry.contents:
         return True
-    # Of some archives only the packed form is known: what was unpacked is noted beside it.
+    # Of some archives only the packed form has a hash; the hash of the content is in a note.
     return False if entry.origin is None or entry.origin.content is not None else None
 
 
 def _local_path(source: str, root: Path, results: Path | None) -> Path | None:
-    """Where an input of a receipt lies here; None where only another project's run has it."""
+    """Path of an input of a receipt on this machine; None if only another project has it."""
     if results is None or is_own(results, root):
         return root / source
     first, *below = Path(source).parts

@@ -12,6 +12,8 @@ from everycell.cli.full_tier import select_full
 from everycell.config import Config, read_config
 from everycell.engine.artefacts import all_artefacts, load_papers
 from everycell.engine.full_runs import (
+    FullRun,
+    FullTier,
     Material,
     configured_and_waiting,
     load_full_tier,
@@ -133,6 +135,23 @@ def test_materials_count_once_for_two_works(tier):
     assert tier.takes(both) == tier.takes(both[:1])
 
 
+def test_requirements_are_one_line():
+    run = FullRun(
+        title="A training",
+        artefacts=["toy/table_1"],
+        materials=["squad"],
+        memory_gb=8,
+        work_gb=2,
+        gpu_gb=16,
+        gpu_hours=3,
+        known_from="invented for this example",
+    )
+    squad = Material(title="SQuAD 2", kind="corpus", gb=0.1, licence="CC BY", page="data.md")
+    tier = FullTier(materials={"squad": squad}, runs={"training": run})
+    assert tier.of(["toy/table_1"]) == {"training": run}
+    assert tier.takes(["toy/table_1"]) == "3 GPU hours (16 GB), 2.1 GB of disk, 8 GB of memory"
+
+
 #: Runs that ask language models -> chapter whose code counts their requests, and the steps.
 COUNTED = {
     "abolghasemi2026_ch3_few_shot": ("abolghasemi2026.ch3", {"labels": 1}),
@@ -190,9 +209,9 @@ RUN = {
 @pytest.mark.parametrize(
     ("runs", "said"),
     [
-        ({}, "no run lists toy/table_1, whose card has a full tier; say there what it takes."),
+        ({}, "no run lists toy/table_1"),
         ({"a": RUN | {"materials": ["sqad"]}}, "a reads 'sqad', which is not declared"),
-        ({"a": RUN | {"artefacts": ["toy/table_2"]}}, "'toy/table_2', whose card has no full tier"),
+        ({"a": RUN | {"artefacts": ["toy/table_2"]}}, "'toy/table_2'"),
         ({"a": RUN | {"requests": 3}}, "`seconds_per_request` go together"),
         ({"a": RUN | {"gpu_hours": 3}}, "`gpu_hours` without `gpu_gb`"),
         ({"a": {key: RUN[key] for key in RUN if key != "known_from"}}, "runs.a.known_from"),

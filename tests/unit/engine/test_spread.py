@@ -166,7 +166,7 @@ def test_other_tiers_have_no_such_tolerance(toy):
 
 
 def test_a_table_of_seeds_that_is_not_there_is_an_error(toy):
-    with pytest.raises(CardError, match=r"no table table_1\.seeds\.csv stands beside"):
+    with pytest.raises(CardError, match=r"table_1\.seeds\.csv"):
         judged(toy, [0.36, 0.38, 0.40], beside=False)
 
 
