@@ -62,7 +62,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for key in load_papers(ROOT / "published"):
         if work_page(key) not in works:
             works.insert(works.index("errata.md"), work_page(key))
-    config.nav.append({"Library": [{name: pages} for name, pages in packages.items()]})
+    config.nav.append({"API reference": [{name: pages} for name, pages in packages.items()]})
     return config
 
 

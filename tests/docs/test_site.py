@@ -272,6 +272,10 @@ def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
             "Some.\n\n    .. math:: a\n              + b\n\n    Then :math:`x_1`.\n",
             ["<msub>", "    Then"],
         ),
+        (
+            "As :func:`.awrf` and :class:`~everycell.a.B`.",
+            ["As `awrf`", 'identifier="everycell.a.B"'],
+        ),
         ("===  ===\na    b\n===  ===\n1    [2]\n===  ===\n\nEnd", ["```text", "1    [2]", "\nEnd"]),
     ],
 )

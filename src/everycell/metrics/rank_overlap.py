@@ -138,8 +138,9 @@ def rbo(
         From the best; of any lengths of 1 or more. Tied items are grouped in a set. To compare at a
         depth, cut the rankings there.
     p : float
-        Persistence, in (0, 1): the probability that a reader goes on to the next rank. The first
-        ten ranks have 86 % of the weight for 0.9, and 97 % for 0.8, the default of repro_eval.
+        Persistence, in (0, 1): the probability that a reader goes on to the next rank. With the
+        default of 0.9 the first ten ranks have 86 % of the weight; with 0.8, that of repro_eval,
+        97 %.
     variant : {"ext", "min", "truncated"}
         What follows the last item. "ext" extrapolates the agreement seen so far; "min" adds no item
         in common, which is the lowest RBO that longer rankings could have; "truncated" ends the

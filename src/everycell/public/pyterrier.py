@@ -25,7 +25,7 @@ class _Reranker(pt.Transformer):
 
     columns: tuple[str, ...]
 
-    def order(self, results: pd.DataFrame) -> IntArray:
+    def _order(self, results: pd.DataFrame) -> IntArray:
         """Positions of one query's results, the best first."""
         raise NotImplementedError
 
@@ -35,7 +35,7 @@ class _Reranker(pt.Transformer):
         reranked = [inp.head(0)]
         for _, results in inp.groupby("qid", sort=False):
             by_score = results.sort_values("score", ascending=False, kind="stable")
-            results = by_score.iloc[self.order(by_score)]
+            results = by_score.iloc[self._order(by_score)]
             scores = np.arange(len(results), 0, -1, dtype=float)
             reranked.append(results.assign(score=scores))
         return pt.model.add_ranks(pd.concat(reranked, ignore_index=True))
@@ -63,7 +63,7 @@ class FaIR(_Reranker):
     ) -> None:
         self.share, self.significance, self.columns = share, significance, (protected,)
 
-    def order(self, results: pd.DataFrame) -> IntArray:
+    def _order(self, results: pd.DataFrame) -> IntArray:
         """Positions of one query's results, the best first."""
         needed = minimum_protected(len(results), self.share, self.significance)
         return fa_ir(results["score"], results[self.columns[0]], needed)
@@ -91,7 +91,7 @@ class Pufr(_Reranker):
     ) -> None:
         self.alpha, self.columns = alpha, (deviation, protected)
 
-    def order(self, results: pd.DataFrame) -> IntArray:
+    def _order(self, results: pd.DataFrame) -> IntArray:
         """Positions of one query's results, the best first."""
         deviations, protected = (results[column] for column in self.columns)
         return pufr(results["score"], deviations, protected, self.alpha)
@@ -121,7 +121,7 @@ class Felix(_Reranker):
     def __init__(self, feature: str, *, ranks: int = 10, seed: int = 0, **choices: Any) -> None:
         self.columns, self.ranks, self.seed, self.choices = (feature,), ranks, seed, choices
 
-    def order(self, results: pd.DataFrame) -> IntArray:
+    def _order(self, results: pd.DataFrame) -> IntArray:
         """Positions of one query's results, the best first."""
         rng = np.random.default_rng([self.seed, crc32(str(results["qid"].iloc[0]).encode())])
         feature = results[self.columns[0]]
