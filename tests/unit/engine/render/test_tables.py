@@ -164,6 +164,17 @@ def test_a_name_with_a_bar_has_a_heading_over_its_group(tmp_path):
     assert shape.texts.count("Dense") == 1
 
 
+def test_a_group_of_columns_may_have_columns_below(tmp_path):
+    frame = pd.DataFrame(
+        [("a", metric, reading, 1) for metric in ("P", "R") for reading in ("x", "y")],
+        columns=["row", "metric", "reading", "value"],
+    )
+    names = {"P": "Quality | P", "R": "Quality | R"}
+    across = {"layout_rows": ["row"], "layout_columns": ["metric", "reading"]}
+    shape = Shape(write(frame, tmp_path / "t", names=names, **across)[".html"])
+    assert [attrs["colspan"] for _, attrs in shape.tags if "colspan" in attrs] == ["4", "2", "2"]
+
+
 @pytest.mark.parametrize("names", [{}, {"count": "Samples"}])
 def test_a_metric_of_all_columns_has_no_heading_unless_the_record_names_it(tmp_path, names):
     frame = pd.DataFrame({"row": ["a", "a"], "split": ["x", "y"], "metric": "count", "value": 1})
@@ -180,7 +191,7 @@ def test_a_metric_of_all_columns_has_no_heading_unless_the_record_names_it(tmp_p
     [
         (3, 1, 6, 1, 0),
         (3, 1, 12, 0, 1),
-        (3, 1, 40, 5, 0),
+        (3, 1, 40, 0, 3),
         (90, 1, 3, 3, 0),
         (45, 1, 8, 1, 0),
         (4, 6, 3, 2, 0),
@@ -225,6 +236,18 @@ def test_wide_and_long_tables_fit_their_pages_in_legible_type(
     assert scales or groups * columns < 9
     for natural, width in scales:
         assert float(width) / float(natural) >= 0.6
+
+
+def test_labels_too_wide_for_columns_of_their_own_head_their_rows(tmp_path):
+    names = [f"an outer label of {letter}" for letter in "abcdef"]
+    frame = pd.DataFrame(
+        [(*names, f"row {row}", "m", 0.5) for row in range(3)],
+        columns=[*names, "row", "metric", "value"],
+    )
+    tex = write(frame, tmp_path / "t", layout_rows=[*names, "row"])[".tex"]
+    headings = [line for line in tex.splitlines() if "itshape" in line]
+    assert len(headings) == 1
+    assert all(name in tex for name in names) and tex.count(r"\begin{table}") == 1
 
 
 def test_a_long_text_is_broken_into_lines(tmp_path):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import head_rows, labels_once, raised
+from everycell.engine.render.tables.layout import head_rows, label_texts, labels_once, raised
 
 _TEX = str.maketrans(
     {
@@ -123,41 +123,47 @@ def latex_table(
     columns, or turned. One that is longer than a page is cut between rows. Each part repeats the
     row labels and the head. `fills` are names of colours of cells, and `note` is LaTeX below it.
     """
-    labels = laid.index.to_frame(name=range(laid.index.nlevels)).map(str)
-    widths = [
-        *(_width([name, *labels.iloc[:, depth]]) for depth, name in enumerate(laid.index.names)),
-        *_column_widths(laid + marks),
-    ]
-    depth = laid.index.nlevels
+    labels = label_texts(laid.index)
+    label_widths = [_width([name, *labels[depth]]) for depth, name in enumerate(laid.index.names)]
+    folded, turned, column_parts = _arrangement(
+        laid.columns, label_widths, _column_widths(laid, marks)
+    )
+    height, width = (_LINE, _PAGE) if turned else (_PAGE, _LINE)
+    inner = laid.index.nlevels - folded
+    head_names = [escape_tex(str(name)) for name in laid.index.names[folded:]]
+    headings = _headings(labels.iloc[:, :folded], laid.index.names)
     body = ""
-    for columns, turned in _column_parts(laid.columns, widths[:depth], widths[depth:]):
-        positions = [*range(depth), *(depth + column for column in columns)]
-        height, width = (_LINE, _PAGE) if turned else (_PAGE, _LINE)
-        scale = min(1, width / sum(widths[column] for column in positions))
+    for columns in column_parts:
+        part, part_marks = laid.iloc[:, columns], marks.iloc[:, columns]
+        natural = sum(label_widths[folded:]) + sum(_column_widths(part, part_marks))
+        heading_width = max(round(0.9 * natural), _LINE)
         # A title takes about three lines, which are not scaled.
-        space = (height - 50) / (_LINE_HEIGHT * scale) - 2 * laid.columns.nlevels
-        part = laid.iloc[:, columns]
-        texts = pd.concat([labels, part], axis=1)
-        for rows in _row_parts([_lines(row) for row in texts.to_numpy()], space):
+        space = (height - 60) / (_LINE_HEIGHT * min(1, width / natural)) - 2 * part.columns.nlevels
+        texts = pd.concat([labels.iloc[:, folded:], part.reset_index(drop=True)], axis=1)
+        lines = [
+            _lines(row) + math.ceil(_text_width(heading) / heading_width)
+            for row, heading in zip(texts.to_numpy(), labels_once(headings)[0], strict=True)
+        ]
+        for rows in _row_parts(lines, space):
             body += _PART.format(
                 float="sidewaystable" if turned else "table",
                 columns="".join(
                     rf">{{\raggedright\arraybackslash}}p{{{_LONG * 5}pt}}"
                     if any(_is_long(text) for text in texts.iloc[:, column])
-                    else "lr"[column >= depth]
+                    else "lr"[column >= inner]
                     for column in range(texts.shape[1])
                 ),
                 caption=escape_tex(title) + " (continued)" * bool(body),
                 numbering=_CONTINUED * bool(body),
                 label="" if body else rf"\label{{{label}}}",
-                head="\n".join(
-                    _head(part.columns, [escape_tex(str(name)) for name in laid.index.names])
-                ),
+                head="\n".join(_head(part.columns, head_names)),
                 rows="\n".join(
                     _rows(
+                        labels_once(pd.concat([headings, labels.iloc[:, folded:]], axis=1)[rows]),
                         part.iloc[rows],
-                        marks.iloc[rows, columns],
+                        part_marks.iloc[rows],
                         None if fills is None else fills.iloc[rows, columns],
+                        heading_width,
                     )
                 ),
                 note=rf"\par\medskip{{\footnotesize {note}}}" if note else "",
@@ -165,32 +171,43 @@ def latex_table(
     return body
 
 
-def _column_parts(
+def _arrangement(
     columns: pd.Index, label_widths: Sequence[float], widths: Sequence[float]
-) -> Iterator[tuple[list[int], bool]]:
-    """Columns of each part of a table, and whether it is turned, so that 6 pt suffice."""
-    space, turned_space = (
-        width / _SMALLEST - sum(label_widths) for width in (0.97 * _LINE, 0.97 * _PAGE)
-    )
-    first = [column[0] if isinstance(column, tuple) else column for column in columns]
-    groups = [
-        [column for column, _ in group]
-        for _, group in groupby(enumerate(first), key=lambda pair: pair[1])
-    ]
-    widest = max(sum(widths[column] for column in group) for group in groups)
-    # A table without groups is turned rather than cut.
-    cut = widest <= space and (columns.nlevels > 1 or sum(widths) > turned_space)
-    turned = not cut and sum(widths) > space
-    if turned:
-        space = turned_space
-        groups = groups if widest <= space else [[column] for column in range(len(first))]
-    part: list[int] = []
-    for group in groups:
-        if part and sum(widths[column] for column in [*part, *group]) > space:
-            yield part, turned
-            part = []
-        part = [*part, *group]
-    yield part, turned
+) -> tuple[int, bool, list[list[int]]]:
+    """Number of outer labels that get rows of their own, whether to turn, and parts of columns.
+
+    The fewest parts in which 6 pt suffice; a turned one counts twice, as does a cut in a group.
+    """
+    groups = [column[0] if isinstance(column, tuple) else None for column in columns]
+    candidates = []
+    for folded in range(len(label_widths)):
+        for turned, width in ((False, _LINE), (True, _PAGE)):
+            space = 0.97 * width / _SMALLEST - sum(label_widths[folded:])
+            parts = _column_parts(groups, widths, space)
+            cuts = sum(groups[part[0]] == groups[part[0] - 1] for part in parts[1:])
+            overfull = any(sum(widths[column] for column in part) > space for part in parts)
+            cost = len(parts) * (1 + turned) + cuts
+            candidates.append((overfull, cost, folded, turned, parts))
+    return min(candidates)[2:]
+
+
+def _column_parts(
+    groups: Sequence[Hashable], widths: Sequence[float], space: float
+) -> list[list[int]]:
+    """Columns of each part of a table; a group is cut only if it is too wide by itself."""
+    parts: list[list[int]] = []
+    for _, group in groupby(range(len(groups)), lambda column: groups[column]):
+        columns = list(group)
+        if sum(widths[column] for column in columns) > space:
+            pieces = [[column] for column in columns]
+        else:
+            pieces = [columns]
+        for piece in pieces:
+            if parts and sum(widths[column] for column in [*parts[-1], *piece]) <= space:
+                parts[-1] += piece
+            else:
+                parts.append(piece)
+    return parts
 
 
 def _row_parts(lines: Sequence[int], space: float) -> Iterator[slice]:
@@ -212,21 +229,23 @@ def _lines(texts: Sequence[object]) -> int:
     return max(math.ceil(len(str(text)) / (0.9 * _LONG)) if _is_long(text) else 1 for text in texts)
 
 
+def _text_width(text: object) -> float:
+    """Estimated width of a text in points at 10 pt."""
+    return sum(3.2 if sign in _NARROW else 7.2 if sign in _WIDE else 5.1 for sign in str(text))
+
+
 def _width(texts: Sequence[object]) -> float:
-    """Estimated width of a column in points at 10 pt, with the space around it."""
-    widths = (
-        _LONG * 5.0
-        if _is_long(text)
-        else sum(3.2 if sign in _NARROW else 7.2 if sign in _WIDE else 5.1 for sign in str(text))
-        for text in texts
-    )
-    return 12 + max(widths)
+    """Estimated width of a column, with the space around it."""
+    return 12 + max(5.0 * _LONG if _is_long(text) else _text_width(text) for text in texts)
 
 
-def _column_widths(texts: pd.DataFrame) -> list[float]:
+def _column_widths(laid: pd.DataFrame, marks: pd.DataFrame) -> list[float]:
     """Widths of columns with their heads; a label over several columns may widen them."""
-    widths = [_width(["", *texts.iloc[:, column]]) for column in range(texts.shape[1])]
-    for heads in reversed(head_rows(texts.columns)):
+    widths = [
+        _width(["", *laid.iloc[:, column]]) + 0.7 * (_width(["", *marks.iloc[:, column]]) - 12)
+        for column in range(laid.shape[1])
+    ]
+    for heads in reversed(head_rows(laid.columns)):
         start = 0
         for head in heads:
             span = slice(start, start + head.span)
@@ -236,15 +255,42 @@ def _column_widths(texts: pd.DataFrame) -> list[float]:
     return widths
 
 
-def _rows(laid: pd.DataFrame, marks: pd.DataFrame, fills: pd.DataFrame | None) -> list[str]:
-    """Lines of the body; a label that repeats in its group is left out."""
-    labels = labels_once(laid.index).map(escape_tex)
+def _headings(labels: pd.DataFrame, names: Sequence[Hashable]) -> pd.DataFrame:
+    """Outer labels of each row in one text, with the names of their columns; shape (rows, 1)."""
+    texts = [
+        [
+            f"{name}: {text}" if name else text
+            for name, text in zip(names, row, strict=False)
+            if text
+        ]
+        for row in labels.to_numpy()
+    ]
+    return pd.DataFrame({0: ["; ".join(row) for row in texts]}, dtype=object)
+
+
+def _rows(
+    labels: pd.DataFrame,
+    laid: pd.DataFrame,
+    marks: pd.DataFrame,
+    fills: pd.DataFrame | None,
+    heading_width: int,
+) -> list[str]:
+    """Lines of the body; the first of the `labels` stands in a line above its rows."""
     # A raised text, not mathematics, so that a marker may hold anything that a cell may.
     cells = laid.map(escape_tex) + raised(marks, r"\textsuperscript{{{}}}", escape_tex)
     if fills is not None:
         cells = fills.map(lambda name: rf"\cellcolor{{{name}}}" if name else "") + cells
-    flat = pd.concat([labels, cells.reset_index(drop=True)], axis=1)
-    return [" & ".join(row) + r" \\" for row in flat.itertuples(index=False, name=None)]
+    width = labels.shape[1] - 1 + laid.shape[1]
+    lines = []
+    for (heading, *texts), values in zip(
+        labels.map(escape_tex).to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
+    ):
+        if heading:
+            lines.append(
+                rf"\multicolumn{{{width}}}{{p{{{heading_width}pt}}}}{{\itshape {heading}}} \\"
+            )
+        lines.append(" & ".join([*texts, *values]) + r" \\")
+    return lines
 
 
 def _head(columns: pd.Index, names: list[str]) -> list[str]:

@@ -97,22 +97,26 @@ def head_rows(columns: pd.Index) -> list[list[HeadCell]]:
     ]
 
 
-def labels_once(index: pd.Index) -> pd.DataFrame:
-    """Labels of rows as texts, shape (rows, levels); empty where the row above has the same.
+def label_texts(index: pd.Index) -> pd.DataFrame:
+    """Labels of rows as texts, shape (rows, levels)."""
+    rows = [label if isinstance(label, tuple) else (label,) for label in index]
+    # As objects: a column of numbers would make 1.0 of a 1.
+    return pd.DataFrame(rows, columns=range(index.nlevels), dtype=object).map(str)
+
+
+def labels_once(labels: pd.DataFrame) -> pd.DataFrame:
+    """Labels of rows; empty where an earlier row of the group has the same.
 
     Examples
     --------
     >>> index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 2)])
-    >>> labels_once(index).to_numpy().tolist()
+    >>> labels_once(label_texts(index)).to_numpy().tolist()
     [['a', '1'], ['', '2'], ['b', '2']]
     """
-    names = index.to_frame(index=False, name=range(index.nlevels))
-    # Texts from the start: a column of numbers takes none.
-    labels = names.map(str)
-    for depth in range(index.nlevels):
-        repeated = names.iloc[:, : depth + 1].duplicated()
-        labels.iloc[:, depth] = labels.iloc[:, depth].mask(repeated, "")
-    return labels
+    once = labels.copy()
+    for depth in range(labels.shape[1]):
+        once.iloc[:, depth] = once.iloc[:, depth].mask(labels.iloc[:, : depth + 1].duplicated(), "")
+    return once
 
 
 def label_cells(keys: pd.Index, labels: pd.Index) -> list[list[HeadCell]]:
@@ -125,7 +129,7 @@ def label_cells(keys: pd.Index, labels: pd.Index) -> list[list[HeadCell]]:
     )
     depths = range(keys.nlevels)
     sizes = Counter(key[: depth + 1] for key in key_rows for depth in depths)
-    # A group is taken out of the sizes at its first row.
+    # A group's size is removed at its first row.
     return [
         [
             HeadCell(str(texts[depth]), sizes.pop(key[: depth + 1]))

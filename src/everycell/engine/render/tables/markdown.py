@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from everycell.engine.render.tables.layout import labels_once, raised
+from everycell.engine.render.tables.layout import label_texts, labels_once, raised
 
 
 def escape_markdown(text: str) -> str:
@@ -34,7 +34,7 @@ def table_as_markdown(laid: pd.DataFrame, marks: pd.DataFrame, title: str) -> st
         )
         for key in laid.columns
     ]
-    labels = labels_once(laid.index).map(escape_markdown).set_axis(laid.index)
+    labels = labels_once(label_texts(laid.index)).map(escape_markdown).set_axis(laid.index)
     for depth, name in enumerate(laid.index.names):
         heading = escape_markdown(str(name))
         flat.insert(depth, heading, labels.iloc[:, depth], allow_duplicates=True)

@@ -108,10 +108,13 @@ def _with_headings(index: pd.Index, names: Mapping[str, str], between: str) -> p
 
 
 def _in_groups(columns: pd.Index) -> pd.Index:
-    """Columns whose last labels with a bar are split into two levels."""
-    last = columns.get_level_values(-1)
-    if not any(_SPLIT in str(label) for label in last):
-        return columns
-    upper = [columns.get_level_values(level) for level in range(columns.nlevels - 1)]
-    pairs = [("", *str(label).split(_SPLIT))[-2:] for label in last]
-    return pd.MultiIndex.from_arrays([*upper, *zip(*pairs, strict=True)])
+    """Columns whose labels with a bar are split into two levels."""
+    levels: list[Any] = []
+    for level in range(columns.nlevels):
+        labels = columns.get_level_values(level)
+        if any(_SPLIT in str(label) for label in labels):
+            pairs = [("", *str(label).split(_SPLIT))[-2:] for label in labels]
+            levels += zip(*pairs, strict=True)
+        else:
+            levels.append(labels)
+    return columns if len(levels) == columns.nlevels else pd.MultiIndex.from_arrays(levels)
