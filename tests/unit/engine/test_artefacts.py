@@ -89,6 +89,15 @@ def test_a_card_that_cannot_be_read_names_file_key_and_what_is_allowed(tmp_path,
     assert "\n" not in message
 
 
+def test_names_of_a_chapter_hold_for_its_records_which_may_have_others(tmp_path):
+    path = write_paper(tmp_path, CARD + "    names: {n: Size}\n") / "toy" / "ch1.yaml"
+    path.write_text(
+        path.read_text().replace("artefacts:", "names: {AP: MAP (%), n: N}\nartefacts:")
+    )
+    names = load_papers(tmp_path)["toy"].artefacts["table_1"].card.names
+    assert names == {"AP": "MAP (%)", "n": "Size"}
+
+
 def test_each_fault_of_a_record_has_its_line(tmp_path):
     path = write_paper(tmp_path) / "toy" / "ch1.yaml"
     text = path.read_text().replace("source:", "sorce:").replace("{AP: 2,", "{AP: [2],")

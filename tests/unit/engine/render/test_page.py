@@ -21,8 +21,9 @@ from everycell.engine.render.page.deviations import deviation as deviation_of
 from everycell.engine.render.page.failures import failures_of
 from everycell.engine.render.page.model import build_model
 from everycell.engine.render.page.page_file import outdated_pages, pages_of, write_page
-from everycell.engine.render.page.tables import supplement_table
+from everycell.engine.render.page.tables import printed_table, supplement_table
 from everycell.engine.render.page.vocabulary import VERDICTS, label
+from everycell.engine.render.tables.names import shown_label
 from everycell.engine.reports import OTHERWISE, PLACES, JudgedCell, Report
 
 PUBLISHED = Path(__file__).parents[4] / "published"
@@ -391,6 +392,34 @@ def test_an_artefact_without_report_is_an_error(tmp_path):
     found = toys.found(tmp_path / "published", tmp_path)[1:]
     with pytest.raises(CardError, match="toy2026/figure_2: no report"):
         write_page(tmp_path / "index.html", found[:-1])
+
+
+def test_published_tables_have_units_in_their_headings_and_marks_without_debris():
+    marks = set()
+    for artefact in all_artefacts(load_papers(PUBLISHED)):
+        names = artefact.card.names
+        for row in artefact.cells.to_dict("records"):
+            if row.get("unit") in ("%", "percent") and "metric" in row:
+                labels = [str(shown_label(key, row[key], names)) for key in artefact.key_columns]
+                assert any("%" in label for label in labels), f"{artefact.id}: {labels}"
+        if artefact.cells.empty:
+            continue
+        cells = [cell for row in printed_table(artefact)["body"] for cell in row["values"]]
+        marks |= {cell["marker"] for cell in cells if isinstance(cell, dict)}
+        if "metric" in artefact.cells:
+            texts = [cell["text"] if isinstance(cell, dict) else cell for cell in cells if cell]
+            assert set(texts) == set(artefact.cells["value"]), artefact.id
+    assert {"bcd,f-j", "†", "*"} <= marks and "not_reported" not in marks
+
+
+def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_path):
+    found = toys.found(tmp_path / "published", tmp_path / "results")
+    table = found[1].artefact
+    cells = table.cells.assign(marker=["ab;_c", *[""] * (len(table.cells) - 1)])
+    cells.to_csv(table.cells_path, index=False)
+    del table.__dict__["cells"]
+    pages = pages_of(tmp_path / "results", found, load_papers(tmp_path / "published"))
+    assert pages["pages/toy2026_ch1.html"].decode().count("<sup>ab,c</sup>") == 1
 
 
 @pytest.mark.slow
