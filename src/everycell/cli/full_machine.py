@@ -80,7 +80,7 @@ def hub_fault(name: str) -> str:
         return f"the hub does not show {name} before its terms are accepted"
     except (RepositoryNotFoundError, RevisionNotFoundError):
         return f"neither a folder nor the hub has {name}"
-    # Whatever the hub says instead, the step that fetches the model says it in a sentence.
+    # For any other answer of the hub, the step that downloads the model reports the error.
     except Exception:
         return ""
     files = [file.rfilename for file in info.siblings or ()]
@@ -219,7 +219,7 @@ def network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
 
 
 def unreachable(url: str) -> str:
-    """Why a host does not answer; empty if it does, whatever it answers."""
+    """Why a host does not answer; empty for any answer."""
     try:
         urlopen(Request(url, method="HEAD"), timeout=PATIENCE).close()
     except HTTPError:

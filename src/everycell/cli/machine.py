@@ -130,7 +130,7 @@ def _check_machine() -> None:
     say(python, f"Python {platform.python_version()}" + ("" if python else "; 3.11 is needed"))
     for what, packages in NEEDED.items() if has_locks else ():
         lacking = [name for name in packages if not _installed(name)]
-        # Lucene runs on the Java of its package, whatever the system has.
+        # Lucene runs on the Java of its package, not on that of the system.
         say(not lacking, what + (f": {', '.join(lacking)} missing; run make setup" * bool(lacking)))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     say(memory >= 6, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 6 GiB are needed")

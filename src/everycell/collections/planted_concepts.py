@@ -1,4 +1,4 @@
-r"""Made-up documents and queries whose relevance follows from planted concepts.
+r"""Synthetic documents and queries whose relevance follows from planted concepts.
 
 .. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
 

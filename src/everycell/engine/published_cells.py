@@ -205,6 +205,6 @@ def unlabelled(table: pd.DataFrame, labels: Sequence[str], *, where: str) -> pd.
     if twice.any():
         raise CardError(
             f"{where}: without the labels {list(labels)} two cells have the key "
-            f"{rows.loc[twice, keys].iloc[0].to_dict()}; tell them apart by another key column."
+            f"{rows.loc[twice, keys].iloc[0].to_dict()}; distinguish them by another key column."
         )
     return rows

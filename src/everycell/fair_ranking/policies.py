@@ -31,7 +31,7 @@ class Policy(NamedTuple):
         entries = (self.rankings * ranks + np.arange(ranks)).ravel()
         weights = np.repeat(self.weights, ranks)
         sums = np.bincount(entries, weights, items * ranks).reshape(items, ranks)
-        # pyrefly: ignore[bad-return]  numpy's stub has whole numbers, whatever the weights are
+        # pyrefly: ignore[bad-return]  numpy's stub has integers for weights of any type
         return sums
 
     def exposures(self, items: int, rank_weights: npt.ArrayLike) -> FloatArray:

@@ -120,7 +120,7 @@ def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
     ----------
     relevant, nonrelevant
         Label of the relevant documents and of the others in the first of the two answers. The
-        second one has them the other way round.
+        second one has them reversed.
 
     Returns
     -------

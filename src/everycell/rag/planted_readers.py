@@ -6,7 +6,7 @@ the answerer *reads* it or has it from *memory*:
 
 - what is read comes from documents with the whole claim, and cites them. An *open* reader also
   takes the bare statement for the claim, wherever it stands;
-- what is remembered is said whatever the documents are, and cites documents that have its words,
+- remembered statements do not depend on the documents, and cite documents that have their words,
   each with a probability.
 """
 

@@ -127,7 +127,7 @@ def evaluate_measures(
 
     Values of trec_eval are those of version 9.0.8; version 10 rounds the levels of ``IPrec`` in
     another way. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
-    relevance from 0 to 4, which it scales by 4 whatever the greatest one is. Measures of cwl-eval,
+    relevance from 0 to 4, which it always scales by 4. Measures of cwl-eval,
     such as RBP, look at 1,000 documents per topic.
     """
     if isinstance(measures, str) or not measures:

@@ -9,7 +9,7 @@ Designs with empty cells
 ------------------------
 When cells of the design are empty, some columns of the design matrix are sums of others, and the
 coefficients are no longer unique. statsmodels then takes the coefficients of least norm (a
-pseudo-inverse), which spreads an effect evenly over the columns that cannot be told apart. In the
+pseudo-inverse), which spreads an effect evenly over the columns that cannot be distinguished. In the
 viewpoints study of lajewska2025 (chapter 4) no response is balanced without being diverse, so the
 columns "balance" and "diversity:balance" are the same. The type II test of balance then compares
 two coefficients that are equal by construction: 0/0, which the paper prints as p = 1, while the
@@ -91,7 +91,7 @@ def anova(
     Warns
     -----
     RankDeficientDesignWarning
-        If cells are empty so that terms cannot be told apart. Type II is then the minimum-norm
+        If cells are empty so that terms cannot be distinguished. Type II is then the minimum-norm
         answer without its rounding noise (see the module's text), and ``df`` the nominal one; type
         I is that of :func:`supported_anova`.
 
@@ -150,7 +150,7 @@ def supported_anova(
     Returns
     -------
     pandas.DataFrame
-        As :func:`anova`, but ``df`` is what the design supports. A term that cannot be told apart
+        As :func:`anova`, but ``df`` is what the design supports. A term that cannot be distinguished
         from the others has ``df`` 0 and NaN for what would be estimated.
 
     Raises
@@ -166,7 +166,7 @@ def supported_anova(
 
     Examples
     --------
-    No row is balanced without being diverse, so the interaction cannot be told from "balanced":
+    No row is balanced without being diverse, so the interaction equals "balanced":
 
     >>> frame = pd.DataFrame(
     ...     {"rating": [1, 2, 2, 3, 4, 4], "diverse": [0, 0, 1, 1, 1, 1],

@@ -1,4 +1,4 @@
-"""How well scores tell two classes apart, whatever the threshold, with intervals.
+"""Threshold-free measures of how well scores separate two classes, with intervals.
 
 Definitions: the area under the ROC curve is the probability that a sample of the class has a
 higher score than one without it (ties count half; Hanley and McNeil 1982). Average precision is the

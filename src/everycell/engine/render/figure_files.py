@@ -63,7 +63,7 @@ _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the style of the project, whatever the reader's own matplotlib settings are.
+    """Draw in the style of the project, regardless of the reader's matplotlib settings.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from everycell.engine.render.tables.layout import show_value
 
-#: No more digits than this are added to tell two values apart.
+#: Largest number of digits added to distinguish two values.
 _MOST_ADDED = 6
 
 

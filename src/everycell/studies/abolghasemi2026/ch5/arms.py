@@ -66,7 +66,7 @@ OPPOSITE_ARMS = tuple(
     if arm.relevant_author == "Human" and {*arm[2:]} == {"Informed", "CF-informed"}
 )
 #: Modes of the extended labels: none, people on the relevant document, people on the others (or,
-#: where machines wrote all, the other way round).
+#: where machines wrote all, the opposite).
 _EXTENDED_MODES = {
     ("Vanilla", "Vanilla"),
     ("Informed", "CF-informed"),

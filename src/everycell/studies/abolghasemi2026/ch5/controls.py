@@ -85,7 +85,7 @@ def make_controls(
 
 
 def example_answers() -> pd.DataFrame:
-    """Answers to two questions by a control that cites what is said to be by people, and only that.
+    """Answers to two questions by a control that cites only documents attributed to people.
 
     Examples
     --------

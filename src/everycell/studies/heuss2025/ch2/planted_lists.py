@@ -23,7 +23,7 @@ def planted_lists(
 ) -> pd.DataFrame:
     """Draw lists of items with planted outliers.
 
-    A third of a list's items is relevant. Some features tell them apart, with noise; the others
+    A third of a list's items is relevant. Some features separate them, with noise; the others
     are noise. What items stand out by is close to 1, and 10 for the two to four planted ones, half
     of which are relevant (rounded up). One of them among ten shown items lies 2.8 standard
     deviations from their mean, two of them only 2, so that they hide each other.
