@@ -9,7 +9,7 @@ Designs with empty cells
 ------------------------
 When cells of the design are empty, some columns of the design matrix are sums of others, and the
 coefficients are no longer unique. statsmodels then takes the coefficients of least norm (a
-pseudo-inverse), which spreads an effect evenly over the columns that cannot be distinguished. In the
+pseudo-inverse), which spreads an effect evenly over the indistinguishable columns. In the
 viewpoints study of lajewska2025 (chapter 4) no response is balanced without being diverse, so the
 columns "balance" and "diversity:balance" are the same. The type II test of balance then compares
 two coefficients that are equal by construction: 0/0, which the paper prints as p = 1, while the
@@ -150,7 +150,7 @@ def supported_anova(
     Returns
     -------
     pandas.DataFrame
-        As :func:`anova`, but ``df`` is what the design supports. A term that cannot be distinguished
+        As :func:`anova`, but ``df`` is what the design supports. A term that is not separable
         from the others has ``df`` 0 and NaN for what would be estimated.
 
     Raises
