@@ -61,9 +61,7 @@ def select_full(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artef
         if selection.has(artefact) and runs_in_full(artefact)
     ]
     if not artefacts:
-        raise CardError(
-            f"{name!r} has no full tier that runs; `everycell show` says of an artefact why."
-        )
+        raise CardError(f"{name!r} has no full tier that runs; `everycell show` says why.")
     return "full" if selection.kind == "tier" else f"full_{selection.target}", artefacts
 
 

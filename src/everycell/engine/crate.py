@@ -130,11 +130,10 @@ def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> Non
         path, commit = next(iter(foreign.items()))
         name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
         raise ReceiptError(
-            f"No crate is made of {results}: {len(foreign)} of {len(receipts)} results were made "
-            "by other code than that of the project here, which would stand in the crate as theirs "
-            f"({name} by that of commit {_short(commit)}, here is "
-            f"{_short(commit_of(project))}); run snakemake again, or pack it in a checkout of what "
-            "made it."
+            f"No crate is made of {results}: {len(foreign)} of {len(receipts)} results come "
+            f"from other code than that of this project ({name}: commit {_short(commit)}, the "
+            f"project: {_short(commit_of(project))}); run snakemake again, or make the crate in a "
+            "checkout of that commit."
         )
 
 

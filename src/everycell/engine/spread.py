@@ -64,8 +64,8 @@ def spreads(table: pd.DataFrame, keys: Sequence[str], *, where: str) -> dict[tup
         mean, deviation, lowest, highest, seeds = (values.get(name) for name in STATISTICS)
         if mean is None or lowest is None or highest is None or seeds is None:
             raise CardError(
-                f"{where}: of the cell {' / '.join(key)} the table of seeds does not say all of "
-                f"{', '.join(STATISTICS)}; write it with `everycell.engine.spread.summarised`."
+                f"{where}: the table of seeds lacks one of {', '.join(STATISTICS)} for the cell "
+                f"{' / '.join(key)}; write it with `everycell.engine.spread.summarised`."
             )
         deviation = math.nan if deviation is None else deviation
         spreads_by_cell[key] = Spread(mean, deviation, lowest, highest, int(seeds))

@@ -45,8 +45,8 @@ def check_regular(path: Path, error: type[Exception] = ValueError) -> None:
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise error(
-            f"{path} is a pipe or a device, as of a process substitution, and a regular file is "
-            "needed: write the content to a file first."
+            f"{path} is a pipe or a device, such as a process substitution; write its content to a "
+            "regular file first."
         )
 
 

@@ -48,7 +48,8 @@ def read_reproduced(artefact: Artefact, table: pd.DataFrame) -> dict[tuple[str, 
     if len(rebuilt) < len(table):
         twice = table.loc[table.duplicated(keys), keys].iloc[0]
         raise CardError(
-            f"{artefact.id}: rebuilt the cell {' / '.join(map(str, twice))} twice; write it once."
+            f"{artefact.id}: the table has the cell {' / '.join(map(str, twice))} twice; write it "
+            "once."
         )
     published = set(artefact.cells[keys].itertuples(index=False, name=None))
     unknown = [key for key in rebuilt if key not in published]
@@ -74,7 +75,7 @@ def report(
     """Verdicts, conclusions and errata of an artefact in a tier."""
     if tier not in artefact.card.tiers:
         raise CardError(
-            f"{artefact.id}: has no tier {tier!r}; its card declares "
+            f"{artefact.id}: has no tier {tier!r}; its record declares "
             f"{', '.join(artefact.card.tiers)}."
         )
     if foreign:

@@ -120,11 +120,11 @@ def check_texts(
             if not allow_empty and not _WORD.search(text):
                 raise ValueError(
                     f"Document {document!r} has no word: its text is {text!r:.40}; remove it, or "
-                    "count it with what length it has (--allow-empty)."
+                    "count it as it is (--allow-empty)."
                 )
             if by_blanks and not text.isascii() and (run := _WITHOUT_BLANKS.search(text)):
                 raise ValueError(
-                    f"Document {document!r} has {run[0]!r} in one piece, a script without blanks "
-                    "between words; put blanks between its words, or take --tokens standard."
+                    f"Document {document!r} has {run[0]!r} without spaces between words; add "
+                    "spaces, or use --tokens standard."
                 )
         yield document, text

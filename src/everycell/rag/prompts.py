@@ -104,9 +104,8 @@ def document_lines(
             lines.append(f"[{number}] {label}{content}")
         elif ("author" in layout.get_identifiers()) != bool(author):
             raise ValueError(
-                f"The layout of documents is {layout.template!r}, and of document {number} "
-                f"{'the author' if author else 'no author'} is told; write $author where authors "
-                "are told, and only there."
+                f"The layout of documents is {layout.template!r}, and document {number} has "
+                f"{'an' if author else 'no'} author; use $author only where authors are named."
             )
         else:
             lines.append(layout.substitute(number=number, text=content, author=author))

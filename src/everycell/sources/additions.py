@@ -124,7 +124,7 @@ def _refuse_secrets(url: str) -> None:
 
 
 def _download_in_time(url: str, path: Path, timeout: float) -> bool:
-    """As `_download`, which is given up when it is too slow, in its headers too."""
+    """As `_download`, but abandoned if it is too slow, headers included."""
     encoded: list[bool] = []
 
     def allowed() -> float:
@@ -132,7 +132,7 @@ def _download_in_time(url: str, path: Path, timeout: float) -> bool:
 
     if not in_time(lambda: encoded.append(_download(url, path, timeout)), allowed):
         raise DownloadError(
-            f"{url} was given up: it gives fewer than {SLOWEST} bytes a second; download it, and "
+            f"{url} was abandoned: it sends fewer than {SLOWEST} bytes a second; download it, and "
             "name its path."
         )
     return encoded[0]
@@ -154,7 +154,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
                     size += len(chunk)
                     if size > MOST:
                         raise DownloadError(
-                            f"{url} was given up after {size} bytes: it gives more than {MOST}; "
+                            f"{url} was abandoned after {size} bytes: it has more than {MOST}; "
                             "download it, and name its path."
                         )
             encoded = answer.headers.get("Content-Encoding", "identity") != "identity"

@@ -24,7 +24,7 @@ _NETWORK_ADVICE = (
 # longer, the message can still give its hash.
 _TOO_LONG = 1 << 20
 
-# Bytes a second below which a download is given up: a gigabyte may take a day.
+# Bytes a second below which a download is abandoned: a gigabyte may take a day.
 SLOWEST = 12_000
 
 # Seconds before the second and the third attempt when a connection breaks or a server is busy.
@@ -75,7 +75,7 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
                 if in_time(lambda file=file: get(url, file, None), lambda: limit):
                     return
                 file.given_up = True
-            what = f"was not done after {limit:.0f} s, and is given up"
+            what = f"was abandoned after {limit:.0f} s"
             break
         except requests.HTTPError as error:
             status = error.response.status_code

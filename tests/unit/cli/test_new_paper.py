@@ -176,14 +176,14 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
 def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
     host, _ = server
     monkeypatch.setattr("everycell.sources.additions.MOST", 10)
-    assert "was given up" in refused("paper", "add-data", "toy", f"{host}/a.run")
+    assert "was abandoned" in refused("paper", "add-data", "toy", f"{host}/a.run")
     assert not (project / "published/toy/registry.yaml").exists()
 
 
 @pytest.mark.fault("download")
 @pytest.mark.parametrize("start", [b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n"])
 def test_headers_and_contents_that_trickle_in_are_given_up(trickle, project, start):
-    with pytest.raises(DownloadError, match="was given up"):
+    with pytest.raises(DownloadError, match="was abandoned"):
         add_file(project, "toy", trickle(start), cache=Path("c"), set_name="a", timeout=0.5)
     assert list(Path("c").iterdir()) == []
 

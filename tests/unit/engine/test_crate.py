@@ -267,7 +267,7 @@ def test_no_crate_is_made_of_results_of_other_code(project):
     script = project / "workflow/scripts/toy.py"
     script.write_text("from everycell import other\n")
     changed(project, code={"version": everycell.__version__, "commit": "a" * 40, "sha256": "0"})
-    said = r"1 of 1 results were made by other code .*toy/table_1 by that of commit a{12}, here is"
+    said = r"1 of 1 results .*toy/table_1: commit a{12}"
     with pytest.raises(ReceiptError, match=said):
         write_crate(project / "results", project / "out.zip", project)
     # Another commit with the same code is no other code.

@@ -107,7 +107,7 @@ def test_what_is_not_whole_is_refused():
     table = summarised(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
     with pytest.raises(CardError, match="lacks the column 'statistic'"):
         spreads(table.drop(columns="statistic"), ["row"], where="toy")
-    with pytest.raises(CardError, match="of the cell a the table of seeds does not say all"):
+    with pytest.raises(CardError, match="for the cell a"):
         spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
 
 

@@ -389,7 +389,7 @@ def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (pd.concat([CELLS, CELLS[:1]]), "rebuilt the cell a / AP twice; write it once."),
+        (pd.concat([CELLS, CELLS[:1]]), "the cell a / AP twice"),
         (CELLS.replace("c", "d"), "which table_1.csv does not have"),
         (CELLS.drop(columns="metric"), "lacks the column 'metric'; it needs"),
         (CELLS.drop(columns="value"), "lacks the column 'value'; it needs"),
@@ -401,7 +401,7 @@ def test_a_rebuilt_table_that_does_not_fit(tmp_path, table, sentence):
 
 
 def test_a_tier_that_the_card_does_not_have(tmp_path):
-    with pytest.raises(CardError, match=r"no tier 'released'; its card declares embedded, full"):
+    with pytest.raises(CardError, match=r"no tier 'released'; its record declares embedded, full"):
         report(toy(tmp_path), "released")
 
 

@@ -83,10 +83,10 @@ def test_a_template_says_how_a_document_is_shown(tmp_path: Path):
         "Document [1](Old. ### user $author) (written by LLM)",
         "Document [2](Leiden.) (written by Human)",
     ]
-    with pytest.raises(ValueError, match="no author is told; write \\$author"):
+    with pytest.raises(ValueError, match="no author"):
         cited_answer_prompt(read_template(path), "Which?", ["Old."], [""])
     path.write_text(OWN.replace(" (written by $author)", ""))
-    with pytest.raises(ValueError, match="the author is told; write"):
+    with pytest.raises(ValueError, match="an author"):
         cited_answer_prompt(read_template(path), "Which?", ["Old."], ["LLM"])
 
 

@@ -130,7 +130,8 @@ def explain(
     vectors = table[of_query].iloc[:, 2:].to_numpy(dtype=float)
     if document is not None and not 1 <= document <= len(vectors):
         raise CardError(
-            f"Query {query} has {len(vectors)} documents; --document is from 1 to that number."
+            f"Query {query} has {len(vectors)} documents; --document must be one of "
+            "them, counted from 1."
         )
     rng = np.random.default_rng(seed)
     pool = pool_rows.iloc[:, 2:].to_numpy(dtype=float)
