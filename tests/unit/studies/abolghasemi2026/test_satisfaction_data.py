@@ -41,8 +41,8 @@ def test_counts_by_rule_stand_beside_the_print():
     table = counts_by_rule(ratings, stated).set_index(["rule", "metric"])["value"]
     assert table[BEHIND_3_2, "rating 2"] == 1 and table[BEHIND_3_2, "rating 3"] == 2
     assert table[BEHIND_3_2, "away from print"] == 2
-    assert table["as printed"].to_dict() == stated
-    assert set(table.index.get_level_values("rule")) == {*RULES, "as printed"}
+    assert table["as published"].to_dict() == stated
+    assert set(table.index.get_level_values("rule")) == {*RULES, "as published"}
     for rule in RULES:
         counts = table[rule].drop("away from print")
         assert counts["Dissatisfaction"] + counts["Satisfaction"] == len(ratings)

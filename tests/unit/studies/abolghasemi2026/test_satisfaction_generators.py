@@ -88,7 +88,7 @@ def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
     rules = [Rewriting(each, "I cannot.", "", "rule") for each in MAIN[4:8]]
     model = [Rewriting(each, "", "empty", "") for each in MAIN[4:8]]
     found = judge_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
-    names = [name.removesuffix(": stand-in judge") for name in found]
+    names = [name.removesuffix(": surrogate judge") for name in found]
     assert names == [
         "GPT-4, as released: people",
         "GPT-4, as released",
@@ -101,9 +101,9 @@ def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
     people = found["GPT-4, as released: people"]
     assert people["id"].tolist() == [each.id for each in MAIN[4:8]]
     assert people["satisfied"].tolist() == [0, 1, 0, 1]
-    assert found["rules: stand-in judge"]["satisfied"].tolist() == [0, 0, 0, 0]
-    assert found["model: stand-in judge"]["satisfied"].isna().all()
-    assert found["nothing changed: stand-in judge"]["fault"].eq("").all()
+    assert found["rules: surrogate judge"]["satisfied"].tolist() == [0, 0, 0, 0]
+    assert found["model: surrogate judge"]["satisfied"].isna().all()
+    assert found["nothing changed: surrogate judge"]["fault"].eq("").all()
 
 
 def test_judges_are_scored_on_originals_confirmed_counterfactuals_and_both(judge):

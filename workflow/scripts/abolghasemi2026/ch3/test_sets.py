@@ -16,7 +16,7 @@ with ResultJob(snakemake) as job:
     # Of SGD the counterfactuals were not released: their published numbers, marked as such.
     quoted = job.input_cells("abolghasemi2026/table_3_5").astype({"value": int})
     parts = [table.assign(marker=""), quoted[list(table.columns)].assign(marker="p")]
-    job.write_table(pd.concat(parts, ignore_index=True), "p: as printed")
+    job.write_table(pd.concat(parts, ignore_index=True), "p: as published")
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     generated = read_samples(Path(files.generated), CAUSE_BENCHMARK, "generated")
     beside = shared_histories(compare_histories(main, generated))

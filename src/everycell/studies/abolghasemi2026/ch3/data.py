@@ -68,7 +68,7 @@ def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]
             abs(counts[row] - stated[row]) for row in (f"rating {rating}" for rating in RATINGS)
         )
         rows.append((name, "away from print", away))
-    rows += [("as printed", row, count) for row, count in stated.items()]
+    rows += [("as published", row, count) for row, count in stated.items()]
     return pd.DataFrame(rows, columns=["rule", "metric", "value"])
 
 

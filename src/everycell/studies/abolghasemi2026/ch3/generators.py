@@ -99,10 +99,10 @@ def judge_generators(
         generators, [before for before, _ in pairs], main, first_utterance, seed=seed
     )
     labels = {
-        f"{name}: stand-in judge": judged(rewriting, judge, first_utterance)
+        f"{name}: surrogate judge": judged(rewriting, judge, first_utterance)
         for name, rewriting in rewritten.items()
     }
-    own = labels[f"{RELEASED}: stand-in judge"]
+    own = labels[f"{RELEASED}: surrogate judge"]
     by_people = own.assign(satisfied=[int(after.satisfied) for _, after in pairs])
     return {f"{RELEASED}: people": by_people} | labels
 

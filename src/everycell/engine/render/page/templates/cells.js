@@ -29,6 +29,8 @@
     return created;
   };
   const copier = (text) => {
+    // A page that a server hands out without encryption has no clipboard.
+    if (!navigator.clipboard) return "";
     const button = element("button", { type: "button" }, "Copy");
     button.addEventListener("click", () =>
       navigator.clipboard.writeText(text).then(() => { button.textContent = "Copied"; }));
