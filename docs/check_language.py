@@ -1,8 +1,8 @@
 """Find banned phrases in prose, and banned names in Python code.
 
 `python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it reads what `make lint`
-checks. Prose is Markdown outside code, and the comments and strings of Python files and rules. The
-lists are docs/banned_phrases.txt and docs/banned_names.txt.
+checks. Prose is Markdown outside code, records and settings in YAML, and the comments and strings
+of Python files and rules. The lists are docs/banned_phrases.txt and docs/banned_names.txt.
 """
 
 import ast
@@ -74,7 +74,7 @@ def faults(path: Path) -> list[tuple[int, str]]:
     """All faults of a file, in order of lines."""
     text = path.read_text(encoding="utf-8")
     phrases = read_phrases(PHRASES)
-    if path.suffix == ".md":
+    if path.suffix in (".md", ".yaml"):
         return sorted(phrase_faults(text, phrases))
     prose = phrase_faults(python_prose(text), phrases, CODE_IN_PYTHON)
     if path.suffix != ".py":  # Rules are not Python, but have its comments and strings.
@@ -88,10 +88,19 @@ def checked_files() -> list[Path]:
     """Documentation and code, without what the lists skip."""
     root = FOLDER.parent
     skipped = re.findall(r"^skip (\S+)$", PHRASES + NAMES, re.M)
-    files = [root / name for name in ("README.md", "CONTRIBUTING.md")]
-    endings = {"docs": ["md"], "src": ["py", "smk"], "workflow": ["py", "smk"]}
-    for folder, ending in ((folder, each) for folder in endings for each in endings[folder]):
-        files += sorted((root / folder).rglob(f"*.{ending}"))
+    files = [
+        root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config.yaml")
+    ]
+    endings = {
+        "docs": ["md"],
+        "published": ["yaml"],
+        "src": ["py", "smk"],
+        "workflow": ["py", "smk"],
+    }
+    for folder in endings:
+        files += [
+            path for end in endings[folder] for path in sorted((root / folder).rglob(f"*.{end}"))
+        ]
     return [path for path in files if not path.relative_to(root).as_posix().startswith((*skipped,))]
 
 

@@ -24,19 +24,19 @@ HEAD = """\
 
 Findings about published numbers and sentences, from errors to open questions:
 {counts}.
-A finding that two publications share is counted once. Made from the records in `published/` by
-`python docs/make_errata.py`; a test fails when this file and the records differ.
+A finding that two publications share is counted once. `python docs/make_errata.py` generates this
+file from the records in `published/`; a test fails if they differ.
 
-Each erratum says where the cause is. An *error in print* needs internal evidence that a bad copy
-of the text cannot explain: sums, impossible counts, two places that disagree. A *transcription
-error* is ours: the text that this project worked from is wrong, not the paper. *Method* means that
-the published number follows from how it was computed: by another rule or on other data than the
-text says, or as the software gives it though the design leaves nothing to test. It is no error in
-print. Everywhere else the *cause is unknown*: an error in print, a transcription error, or a rule
-of counting that the paper does not name. These are questions, not errors. For each paper, errors in
-print come first. If published numbers alone show a finding, an audit in `audits.py` of the chapter
-(below `src/everycell/studies/`) confirms it in each run, with the numbers that are given here. A
-line such as L1110 is a line of our copy of the text.
+Each erratum states its cause. An *error in print* requires internal evidence that a bad copy of the
+text cannot explain: sums, impossible counts, or passages that contradict each other. A
+*transcription error* is ours: the paper is correct, and our copy of its text is wrong. *Method*
+means that the published number results from the computation: from another rule or other data than
+stated, or from software applied to a design that cannot be tested. This is not an error in print.
+In all other cases the *cause is unknown*: an error in print, a transcription error, or an unstated
+counting rule. These are questions, not errors. For each paper, errors in print come first. If
+published numbers alone show a finding, an audit in `audits.py` of the chapter (below
+`src/everycell/studies/`) confirms it in each run, with the numbers given here. A reference such as
+L1110 is a line in our copy of the text.
 """
 
 

@@ -2,9 +2,9 @@
 
 All are given the gold answer to each question. The two matchers give it regardless of the
 documents, as from memory, and then search for documents to cite: by words (`WordMatcher`), or by
-the similarity of vectors (`VectorMatcher`). `OracleReader` gives it only if an unchanged relevant document is
-there, and cites that. The experiment of `everycell.rag.interventions` can thus be validated on real
-text: every citation of the matchers is unfaithful, and none of the reader's.
+the similarity of vectors (`VectorMatcher`). `OracleReader` gives it only if an unchanged relevant
+document is there, and cites that. The experiment of `everycell.rag.interventions` can thus be
+validated on real text: every citation of the matchers is unfaithful, and none of the reader's.
 """
 
 from __future__ import annotations
