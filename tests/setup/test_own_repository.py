@@ -21,7 +21,7 @@ WRONG = ("Second,MAP,0.58", "Second,MAP,0.85")
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory) -> Environment:
     """Environment with the wheel, what it needs for the workflow, and the plugin for Slurm."""
-    folder = tmp_path_factory.mktemp("wheel")
+    folder = tmp_path_factory.mktemp("with blanks")
     environment = Environment(folder / "venv").create()
     locks = [REPOSITORY / "envs" / f"{name}.lock" for name in ("base", "cluster")]
     for lock in locks:
@@ -31,9 +31,9 @@ def environment(tmp_path_factory) -> Environment:
 
 
 @pytest.fixture
-def files(tmp_path) -> Path:
+def files(environment) -> Path:
     """Folder with two runs, qrels and a table with a wrong value, in a path with an umlaut."""
-    folder = tmp_path / "Läufe und Werte"
+    folder = environment.folder.parent / "Läufe und Werte"
     shutil.copytree(EXAMPLE, folder)
     table = (folder / "table_1.csv").read_text(encoding="utf-8")
     assert table.count(WRONG[0]) == 1
@@ -82,16 +82,16 @@ def code_of(repository: Path) -> dict[str, str]:
 
 def check_it_speaks_of_its_own_paper_alone(environment: Environment, repository: Path) -> None:
     pages = [*repository.glob("results/*.html"), *repository.glob("results/pages/*.html")]
-    shown = "".join(page.read_text(encoding="utf-8") for page in pages)
-    assert "0.85" in shown and "0.58" in shown
+    output = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert "0.85" in output and "0.58" in output
     printed = [
         environment.run("everycell", *command, cwd=repository)
         for command in (["list"], ["summary"], ["check"], ["verify"], ["doctor"])
     ]
     printed.append(environment.run("snakemake", "--list", cwd=repository))
-    others = [path.parent.name for path in (REPOSITORY / "published").glob("*/paper.yaml")]
-    shown = re.sub(r"//.*", "", shown)  # comments in the page's program
-    assert not [key for key in others if key in shown or key in "".join(printed)]
+    further = [path.parent.name for path in (REPOSITORY / "published").glob("*/paper.yaml")]
+    output = re.sub(r"//.*", "", output)  # comments in the page's program
+    assert not [key for key in further if key in output or key in "".join(printed)]
     assert "1 different" in printed[1] and "3 equal" in printed[1]
     # No path of the machine is in what may be published.
     results = [path for path in repository.rglob("results/**/*") if path.suffix != ".parquet"]

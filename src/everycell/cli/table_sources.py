@@ -80,12 +80,14 @@ def table_source(
         source = of_runs(example, EXAMPLE / "qrels.txt", EXAMPLE / "table_1.csv", ())
         source.title, source.is_example = "Ranking quality of two systems", True
         return source
-    if table is None or (values is None) == (not (runs and qrels)):
-        raise CardError(
-            "The options name no complete table; give --runs, --qrels and --table, or --values and "
-            "--table."
-        )
-    return of_values(values, table) if values else of_runs(runs or (), qrels, table, measures or ())
+    if table and values and not (runs or qrels or measures):
+        return of_values(values, table)
+    if table and runs and qrels and not values:
+        return of_runs(runs, qrels, table, measures or ())
+    raise CardError(
+        "The options name no complete table; give --runs, --qrels and --table, or --values and "
+        "--table."
+    )
 
 
 def read_numbers(path: Path) -> pd.DataFrame:
@@ -135,12 +137,13 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
             f"{table}: has the key columns {', '.join(keys)}; a table of runs has one of systems "
             "and one of measures, so give one table per collection."
         )
-    paths = dict(_parts(run, "a.run") for run in runs)
+    paths = dict(map(_path_and_name, runs))
     if len(paths) < len(runs):
         raise CardError("The same run is named twice by --runs; name each once.")
     column, systems = _systems(cells, keys, paths, table)
     (measured,) = [key for key in keys if key != column]
-    names = {name: measure for measure, name in (_parts(text, "MAP") for text in measures)}
+    pairs = (measure.partition("=") for measure in measures)
+    names = {name: measure for name, _, measure in pairs}
     parsed = _measures(cells, measured, names, table)
     _require_all_cells(cells, column, measured, table)
     _require_common_queries(list(paths), qrels)
@@ -176,14 +179,10 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
     )
 
 
-def _parts(text: str, example: str) -> tuple[Any, str | None]:
-    """Parts of NAME=VALUE as (value, name); a path as it is, if there is a file of that name."""
-    name, sign, value = text.partition("=")
-    if example == "MAP":
-        return value if sign else name, name
-    if not sign or Path(text).is_file():
-        return Path(text), None
-    return Path(value), name
+def _path_and_name(run: str) -> tuple[Path, str | None]:
+    """Path of a run, and its published name if it is given as NAME=FILE."""
+    name, sign, path = run.partition("=")
+    return (Path(path), name) if sign and not Path(run).is_file() else (Path(run), None)
 
 
 def _tag(run: Path) -> str:

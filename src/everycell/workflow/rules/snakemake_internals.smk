@@ -2,6 +2,10 @@
 # `finish.smk` calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
 import re
 
+import os
+import re
+import sys
+
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from snakemake import __version__ as snakemake_version
@@ -14,6 +18,18 @@ if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
         f"Snakemake {snakemake_version} is installed, and the rules use attributes that are known of "
         f"{KNOWN_VERSIONS}; install it with `make setup`."
     )
+
+
+# Snakemake writes the path of Python unquoted into the command of a script. From the folder of the
+# repository it may have no blanks.
+SPECIAL = re.compile(r"[^\w@%+=:,./-]")
+if SPECIAL.search(sys.executable):
+    sys.executable, absolute = os.path.relpath(sys.executable), sys.executable
+    if SPECIAL.search(sys.executable):
+        raise WorkflowError(
+            f"Snakemake cannot start scripts with {absolute}, whose path has blanks or other special "
+            "characters; install everycell in an environment with another path."
+        )
 
 
 class ScriptOfParameter(LocalSourceFile):
