@@ -33,8 +33,8 @@ check_links = load_script("docs/check_links.py")
 @pytest.fixture(scope="module")
 def site(tmp_path_factory, pytestconfig):
     """Folder of the site: the one of ``--site``, else built as the rule does."""
-    if made := pytestconfig.getoption("--site"):
-        return made
+    if result := pytestconfig.getoption("--site"):
+        return result
     folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
@@ -81,8 +81,8 @@ def test_what_is_wrong_with_a_site_is_named(tmp_path, written, said):
     for name in ("../outside.html", "b.html", "sub/index.html"):
         (site / name).write_text('<p id="here">')
     (site / "a.html").write_text(written)
-    found = list(check_links.faults(site, check_links.read_pages(site)))
-    assert [f"a.html: {said}" in fault or said in fault for fault in found] == [True] * bool(said)
+    result = list(check_links.faults(site, check_links.read_pages(site)))
+    assert [f"a.html: {said}" in fault or said in fault for fault in result] == [True] * bool(said)
 
 
 def test_an_address_is_looked_up_from_the_folder_of_its_page(tmp_path):
@@ -180,22 +180,22 @@ MARKUP = (
 
 def test_no_text_of_a_result_becomes_markup_of_the_site(tmp_path):
     toy_results = toys.hostile(tmp_path / "published", tmp_path / "results")
-    shown = [*MARKUP, *toys.HOSTILE.splitlines()]
+    output = [*MARKUP, *toys.HOSTILE.splitlines()]
     frame = pd.DataFrame(
-        [{"run": text, "metric": f"M {text}", "value": text, "marker": text} for text in shown]
+        [{"run": text, "metric": f"M {text}", "value": text, "marker": text} for text in output]
     )
     for tier in ("embedded", "released"):
         write_table(
             frame,
             tmp_path / f"results/{tier}/toy2026/table_1",
-            title=f"# {' '.join(shown)}",
+            title=f"# {' '.join(output)}",
             layout_rows=["run"],
             layout_columns=["metric"],
             decimals={},
         )
     # A file that somebody edited: no table, other blocks.
     (tmp_path / "results/embedded/toy2026/table_1.md").write_text(
-        "\n\n".join(["::: everycell", "# a { onclick=b }", *shown, "~~~\n<b>\n~~~", "    <i>"])
+        "\n\n".join(["::: everycell", "# a { onclick=b }", *output, "~~~\n<b>\n~~~", "    <i>"])
     )
     paper = load_papers(tmp_path / "published")["toy2026"]
     artefacts = {toy.artefact.name: toy.artefact for toy in toy_results}
@@ -217,7 +217,7 @@ def test_a_shown_table_stays_a_table_with_its_words(tmp_path):
     )
     page = as_html(embedded(stem.with_suffix(".md").read_text(encoding="utf-8")))
     assert page.rows == len(texts) + 1
-    assert [cell.strip() for cell in page.cells] == ["run", "P", *sum(([t, t] for t in texts), [])]
+    assert [cell.strip() for cell in page.cells] == ["Run", "P", *sum(([t, t] for t in texts), [])]
     assert page.text.startswith("A *b*")
 
 
@@ -232,13 +232,13 @@ def test_markers_stand_raised(tmp_path):
     text = embedded(stem.with_suffix(".md").read_text(encoding="utf-8"))
     assert text.count("<sup>") == 1 and "0.33<sup>bc&#124;d</sup> |" in text
     assert [cell.strip() for cell in as_html(text).cells] == [
-        *("run", "P^2^ x", "a", "0.33bc|d", "b^c", "0.5")
+        *("Run", "P^2^ x", "a", "0.33bc|d", "b^c", "0.5")
     ]
 
 
 def test_a_work_without_results_says_what_it_needs(tmp_path):
-    found = toys.found(tmp_path / "published", tmp_path / "results")
-    text = told(tmp_path, [entry for entry in found if entry.artefact.name == "table_2"])
+    result = toys.found(tmp_path / "published", tmp_path / "results")
+    text = told(tmp_path, [entry for entry in result if entry.artefact.name == "table_2"])
     assert "not run" in text and "ten thousand crowd workers" in text and "???" not in text
 
 
@@ -249,12 +249,12 @@ def leaves(node, prefix=""):
 
 def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
     text = configuration(SCHEMA)
-    named = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
+    names = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
     settings = yaml.safe_load((REPOSITORY / "config.yaml").read_text(encoding="utf-8"))
     for setting in leaves(settings):
         # The names of language models and the like are the user's, and stand for the key above.
         parts = setting.split(".")
-        assert any(".".join(parts[:length]) in named for length in range(1, len(parts) + 1)), (
+        assert any(".".join(parts[:length]) in names for length in range(1, len(parts) + 1)), (
             setting
         )
     assert "`seed`" in text and "| `20261121` |" in text
@@ -280,10 +280,10 @@ def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
     ],
 )
 def test_docstrings_become_markdown(text, kept):
-    made = docstrings.as_markdown(text)
-    assert "math::" not in made and ":math:" not in made
+    result = docstrings.as_markdown(text)
+    assert "math::" not in result and ":math:" not in result
     for part in kept:
-        assert part in made
+        assert part in result
 
 
 def test_a_docstring_without_either_is_left_alone():
