@@ -24,13 +24,13 @@ def test_every_public_name_has_an_example():
 @pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # of PyTerrier
 def test_the_examples_run_and_print_what_they_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    printed = {}
+    outputs = {}
     names: dict[str, dict] = {block: {} for block in BLOCKS}
     for block in BLOCKS:
         exec(block, names[block])
-        printed[block] = capsys.readouterr().out
+        outputs[block] = capsys.readouterr().out
         if comments := re.findall(r"^print\(.*\)  # (.*)$", block, re.M):
-            assert printed[block].splitlines() == comments
+            assert outputs[block].splitlines() == comments
     first = names[BLOCKS[0]]
     # Of q1 the best is first; of q2 the only relevant document is.
     assert first["values"].mean().to_dict() == pytest.approx(
@@ -38,6 +38,6 @@ def test_the_examples_run_and_print_what_they_say(tmp_path, monkeypatch, capsys)
     )
     assert first["comparison"].scores.loc["AP", "rmse"] == 0
     assert first["report"].means["TExFAIR"].between(0, 1).all()
-    (output,) = (printed[block] for block in BLOCKS if "ir_measures.parse_measure" in block)
+    (output,) = (outputs[block] for block in BLOCKS if "ir_measures.parse_measure" in block)
     assert "TExFAIR(counts='counts.parquet')@2" in output
     assert output.endswith("NFaiRR(counts='counts.parquet',tau=0)@10\n")
