@@ -65,6 +65,7 @@ INTERNAL = {
     "everycell.metrics.fairness_comparison",
     "everycell.metrics.fairness_inputs",
     "everycell.metrics.ranked_lists",
+    "everycell.metrics.ranked_runs",
     "everycell.statistics.anova_frames",
     "everycell.statistics.cluster_relations",
     "everycell.statistics.designs",
