@@ -16,7 +16,7 @@
     return { id, row, key, label, title, words, chapter, heading, work, authors, tiers, verdicts: verdicts.split(" ") };
   });
 
-  // "Table 4.8" is one number in any spelling: lajewska2025/table_4_8, lajewska2025_table_4_8.
+  // "Table 4.8" is one number in any spelling: KEY/table_4_8, KEY_table_4_8.
   const asPrinted = (text) => text.toLowerCase().replace(
     /(^|[\s/_])(table|figure|text)_([0-9a-z]+(?:_[0-9a-z]+)*)/g,
     (_, before, kind, number) => `${before === "_" ? " " : before}${kind} ${number.replaceAll("_", ".")}`);
@@ -24,7 +24,7 @@
     .split(/[\s/,;:()"'’“”–-]+/)
     .map((word) => word.replace(/^\.+|\.+$/g, ""))
     .filter(Boolean);
-  // "Table 4.8 of lajewska2025": all words must match, but for these.
+  // "Table 4.8 of KEY": all words must match, but for these.
   const FILLING = new Set(["in", "of", "the"]);
   const bare = (word) => !FILLING.has(word) &&
     word.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ł", "l");
