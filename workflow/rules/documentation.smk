@@ -3,7 +3,7 @@ import hashlib
 
 
 def hash_of_shown_results(wildcards):
-    """Hash of what the site shows of the results that lie on disk."""
+    """Hash of the results displayed on the site."""
     found = hashlib.sha256()
     for tier in TIERS:
         for path in files_below(f"results/{tier}", ".verdicts.json", ".md", ".svg"):

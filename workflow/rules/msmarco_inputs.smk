@@ -39,7 +39,7 @@ def msmarco_model(reranker):
 
 
 def check_msmarco(rankers):
-    """Refuse what rankers need and the user has not named.
+    """Reject rankers whose settings are incomplete.
 
     Snakemake takes an error in a rule further up for a reason to try another one, so call it in
     the input function of what is asked for.
@@ -62,7 +62,7 @@ def check_msmarco(rankers):
 
 
 def msmarco_encoder_files(ranker):
-    """What encodes the queries of a ranker: files of a model, a file of encoded ones, or nothing."""
+    """Query encoder of a ranker: files of a model, a file of encoded queries, or nothing."""
     key = f"term_fairness.msmarco.encoders.{ranker}"
     source = getattr(MSMARCO.encoders, ranker)
     if source == "words":
@@ -74,7 +74,7 @@ def msmarco_encoder_files(ranker):
 
 
 def msmarco_fetched_index(ranker):
-    """What says that the index of a ranker was fetched, where it is not a folder."""
+    """Marker file of a downloaded index; none if the index is a folder."""
     key = f"term_fairness.msmarco.indexes.{ranker}"
     page = "data-cards/msmarco.md"
     index = named_by_user(key, "an index", page, kind="index")
@@ -89,7 +89,7 @@ def msmarco_encoded(wildcards):
 
 
 def msmarco_search_memory(wildcards, attempt):
-    """MB for a search: faiss reads a flat index of 8.8 million vectors as a whole."""
+    """MB for a search: faiss loads a flat index of 8.8 million vectors completely."""
     vectors = MSMARCO_INDEXES[wildcards.ranker][0] == "vectors"
     return memory(40000 if vectors else 8000)(wildcards, attempt)
 

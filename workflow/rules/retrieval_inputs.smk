@@ -32,7 +32,7 @@ def collection_of(wildcards):
 
 
 def of_collection(attribute):
-    """What the wildcard's collection says of one thing, as a parameter."""
+    """One property of the wildcard's collection, as a parameter."""
     return lambda wildcards: getattr(collection_of(wildcards), attribute)
 
 
@@ -49,7 +49,7 @@ def candidates_to_score(wildcards):
 
 
 def vocabulary_of(wildcards):
-    """Vocabulary of a tokenisation into word pieces; none for the others."""
+    """Vocabulary of a tokenisation into word pieces; none for other tokenisations."""
     name = tokenisation_of(wildcards)
     if name not in VOCABULARIES:
         return []
@@ -62,7 +62,7 @@ def tokenisation_of(wildcards):
 
 
 def first_terms_of(wildcards):
-    """Terms after which a text is cut: what an encoder sees of it, or None for all."""
+    """Number of terms after which a text is truncated for an encoder; None for no limit."""
     if not wildcards.tokens.endswith("-cut"):
         return None
     # Without the two special pieces.
@@ -70,7 +70,7 @@ def first_terms_of(wildcards):
 
 
 def names_of(*kinds):
-    """Rankers that are of all these kinds, as the pattern of a wildcard."""
+    """Rankers of all these kinds, as the pattern of a wildcard."""
     return "|".join(
         ranker.pattern
         for ranker in rankers_of(kinds[0])
@@ -95,18 +95,18 @@ def runs_ranker(script, name=None):
 
 @cache
 def hash_of_code_with_ranker(script, name):
-    """Hash of a script, of a ranker, and of all that both import here."""
+    """Hash of a script, of a ranker, and of the project's modules that they import."""
     ranker = source_file(f"src/{ranker_module(name).replace('.', '/')}.py", ROOT)
     return hash_of_sources([script_file(script, ROOT), ranker], ROOT)
 
 
 def training_of(part):
-    """How the wildcard's ranker is trained on the wildcard's collection: one part of it."""
+    """One training option of the wildcard's ranker on the wildcard's collection."""
     return lambda wildcards: collection_of(wildcards).training(ranker_named(wildcards.kind))[part]
 
 
 def training_tasks_of(wildcards):
-    """Tasks that a model is trained on: one by name, or all."""
+    """Training tasks of a model: one by name, or all."""
     return None if wildcards.trained_on == "all" else [wildcards.trained_on]
 
 
@@ -118,7 +118,7 @@ SCORING = {name: lexical(name) for name in ("bm25", "jelinek_mercer", "dirichlet
 
 
 def encoder_files(wildcards):
-    """The wildcard's encoder: made for its collection, or from the registry."""
+    """The wildcard's encoder: trained for its collection, or from the registry."""
     made = collection_of(wildcards).encoders.get(wildcards.encoder)
     return made or registered_encoder(wildcards.encoder)
 
@@ -136,12 +136,12 @@ def is_zero_shot(model):
 
 
 def reading_of(wildcards):
-    """What the wildcard's ranker reads of the texts that it encodes."""
+    """Truncation of the texts that the wildcard's ranker encodes."""
     return encoded_as(wildcards, wildcards.kind, is_zero_shot(wildcards.model))
 
 
 def encoded_as(wildcards, name, zero_shot=False):
-    """What a ranker reads of the wildcard's collection."""
+    """Inputs of a ranker from the wildcard's collection."""
     found = collection_of(wildcards)
     return ranker_named(name).reading(found.lengths, zero_shot=zero_shot, proposals=found.proposals)
 
@@ -152,5 +152,5 @@ def expanded_reading_of(wildcards):
 
 
 def pair_reading_of(wildcards):
-    """What the wildcard's ranker reads of a query with a document."""
+    """Truncation of a query and document pair for the wildcard's ranker."""
     return ranker_named(wildcards.kind).pair_reading(collection_of(wildcards).lengths)

@@ -27,7 +27,7 @@ def is_cast(wildcards):
 
 
 def folds_for(wildcards):
-    """Folds whose models rank the wildcard's collection: one serves a collection new to it."""
+    """Folds whose models rank the wildcard's collection; a single one for an unseen collection."""
     return FOLDS if is_cast(wildcards) else FOLDS[:1]
 
 
@@ -40,5 +40,5 @@ def fold_models(wildcards):
 
 
 def fold_queries(wildcards):
-    """Queries of each fold, with the split that its model saw."""
+    """Queries of each fold, with the split used by its model."""
     return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]

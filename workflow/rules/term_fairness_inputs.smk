@@ -24,7 +24,7 @@ GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
 
 
 def baseline_of(wildcards):
-    """Ranker that the others are compared with."""
+    """Baseline of the comparisons."""
     return "baseline" if wildcards.tier == "embedded" else "BM25"
 
 
@@ -43,20 +43,20 @@ def measured_files(folders, rankers):
 
 
 def depth_inputs(wildcards):
-    """What the measures at every cut-off rest on: runs and counts of a tier."""
+    """Inputs of the measures at every cut-off: runs and counts of a tier."""
     sets = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
     return measured_files(sets, [run for *_, run in depth_rankers(wildcards)])
 
 
 def depth_rankers(wildcards):
-    """Rankers of a tier, as in `RANKERS`; embedded: rankings of every kind, whose curves are known."""
+    """Rankers of a tier, as in `RANKERS`; embedded: rankings of every kind, with known curves."""
     if wildcards.tier == "embedded":
         return [("planted", system, system) for system in PLANTED]
     return RANKERS[wildcards.tier]
 
 
 def depth_systems(wildcards):
-    """Systems of a tier: query set, collection, run, name to show."""
+    """Systems of a tier: query set, collection, run, displayed name."""
     return [
         (query_set, folder.removeprefix("work/"), run + suffix, name)
         for query_set, (folder, suffix, _) in MEASURED_SETS[wildcards.tier].items()
@@ -75,7 +75,7 @@ def depth_cutoffs(wildcards):
 
 
 def means_inputs(wildcards):
-    """What means of effectiveness and fairness rest on: runs, counts and judgements of a tier."""
+    """Inputs of mean effectiveness and fairness: runs, counts and qrels of a tier."""
     places = [place[:2] for place in MEASURED_SETS[wildcards.tier].values()]
     if wildcards.tier == "embedded":
         places.append(("work/planted", CONTROL))
@@ -89,7 +89,7 @@ def means_inputs(wildcards):
 
 
 def overlap_inputs(wildcards):
-    """What an overlap rests on: runs before and after the exchange, and counts."""
+    """Inputs of an overlap: runs before and after the swap, and counts."""
     places = COUNTERFACTUALS[wildcards.tier].values()
     rankers = [run for _, run in OVERLAP_ROWS[wildcards.tier]]
     files = measured_files([(folder, suffix) for folder, _, suffix in places], rankers)

@@ -106,12 +106,12 @@ FETCHED_TOGETHER |= {
 
 
 def seed_of_training(wildcards):
-    """Seed of a training that has it at the end of its name."""
+    """Seed of a training run whose name ends in it."""
     return int(wildcards.seed.rpartition("-")[2])
 
 
 def scidocs_encoder_files(wildcards):
-    """Files of the wildcard's encoder: from the folder that the user names, or the registry."""
+    """Files of the wildcard's encoder: from the configured folder, or from the registry."""
     if wildcards.encoder in CH2.encoders.model_dump():
         return files_of_named_encoder(wildcards.encoder)
     return registered_encoder(wildcards.encoder)
@@ -127,7 +127,7 @@ def files_of_named_encoder(name):
 
 
 def scidocs_files(wildcards):
-    """Published files of SciDocs, in the folder that the user names, or fetched."""
+    """Published files of SciDocs, in the configured folder or downloaded."""
     files = {"metadata": METADATA} | {
         f"{name}_{part}": f"{name}/{part}.qrel"
         for name in FOLDERS.values()
@@ -154,7 +154,7 @@ def ad_hoc_files(wildcards):
 
 
 def package_versions(packages):
-    """Versions whose documentation becomes a collection: another version builds it again."""
+    """Versions of the documented packages; a new version rebuilds the collection."""
     return {name: version(PACKAGES[name]) for name in packages}
 
 
@@ -164,13 +164,13 @@ def is_zero_shot_on_scidocs(wildcards):
 
 
 def scidocs_reading_of(wildcards):
-    """What the wildcard's ranker reads of SciDocs."""
+    """SciDocs input of the wildcard's ranker."""
     zero_shot = is_zero_shot_on_scidocs(wildcards)
     return encoded_as(wildcards, wildcards.kind, zero_shot)
 
 
 def scidocs_model_files(wildcards):
-    """What encodes SciDocs for a ranker: a model of one task, or one from MS MARCO as it is."""
+    """Encoder of SciDocs for a ranker: a model of one task, or a zero-shot one from MS MARCO."""
     if is_zero_shot_on_scidocs(wildcards):
         return files_of_named_encoder(f"{wildcards.kind}_{wildcards.encoder}")
     return "work/scidocs/models/{kind}.{encoder}.{trained_on}{seed}".format(**wildcards)
@@ -198,7 +198,7 @@ def run_files(collection, systems):
 
 
 def check_named(systems):
-    """Refuse systems on SciDocs whose encoder, or SciDocs itself, the user has not named."""
+    """Reject systems on SciDocs if their encoder, or SciDocs itself, is not configured."""
     scidocs_files(None)
     known = CH2.encoders.model_dump()
     for *_, run in systems:
@@ -219,7 +219,7 @@ def compared(tier):
 
 
 def expansion_files(tier):
-    """New terms that each expansion of chapter 2 of abolghasemi2026 brought each document."""
+    """New terms per document of each expansion in chapter 2 of abolghasemi2026."""
     return [
         f"work/{COLLECTION[tier]}/encoded/tildev2-expanded-{m}.{ENCODERS[tier]}.all.csv"
         for m in EXPANSION[tier]
@@ -227,7 +227,7 @@ def expansion_files(tier):
 
 
 def stated_size_inputs(wildcards):
-    """Lists, word pieces, the tuned BM25, and what each expansion added on SciDocs."""
+    """Lists, word pieces, the tuned BM25, and the terms added by each expansion on SciDocs."""
     check_named([("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}.seed-{seed}")])
     added = {
         f"m{m}": [
@@ -245,7 +245,7 @@ def stated_size_inputs(wildcards):
 
 
 def runs_of(table):
-    """Runs that a table of chapter 2 of abolghasemi2026 compares, in the wildcard's tier."""
+    """Runs compared in a table of chapter 2 of abolghasemi2026, in the wildcard's tier."""
     return lambda wildcards: run_files(COLLECTION[wildcards.tier], table[wildcards.tier])
 
 

@@ -18,7 +18,7 @@ def rated_dialogues(*parts):
 
 
 def counterfactual_dialogues():
-    """Released test set of MultiWOZ, and what was generated from it."""
+    """Released test set of MultiWOZ, and the counterfactuals generated from it."""
     return {part: resource(key) for part, key in CAUSE_FILES.items()}
 
 
@@ -46,7 +46,7 @@ GENERATION = {
 
 
 def generation_inputs():
-    """What generating needs besides dialogues: a model, a template, recorded answers."""
+    """Inputs of the generation besides dialogues: a model, a template, recorded answers."""
     return {
         "model": language_model_files(SETTINGS.counterfactuals.model),
         "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
@@ -69,7 +69,7 @@ def satisfaction_settings(wildcards):
 
 
 def samples_taken(wildcards):
-    """Training samples that an estimator takes, the first ones; None for all."""
+    """Number of training samples of an estimator, from the first on; None for all."""
     return satisfaction_settings(wildcards).get("samples")
 
 
@@ -79,7 +79,7 @@ def stays_frozen(wildcards):
 
 
 def satisfaction_encoder(wildcards):
-    """Files of what an estimator starts from, if it starts from any."""
+    """Files of an estimator's initial encoder, if it has one."""
     encoder = ESTIMATORS[wildcards.kind].small_encoder(frozen=stays_frozen(wildcards))
     if encoder is None:
         return []
@@ -112,7 +112,7 @@ def satisfaction_answers(wildcards):
 
 
 def few_shot_settings(wildcards):
-    """Language models that the wildcard's tier asks, and how."""
+    """Language models of the wildcard's tier, and their settings."""
     settings = SATISFACTION
     if wildcards.tier == "embedded":
         return settings.few_shot.model_copy(update={"pairs": settings.planted.pairs})
@@ -120,7 +120,7 @@ def few_shot_settings(wildcards):
 
 
 def few_shot_decoding(wildcards):
-    """How a language model answers."""
+    """Decoding options of a language model."""
     chosen = few_shot_settings(wildcards)
     logprobs = wildcards.model not in chosen.without_logprobs
     return {"max_tokens": chosen.max_tokens, "logprobs": logprobs}
@@ -137,7 +137,7 @@ def few_shot_answers(ending):
 
 
 def satisfaction_training(wildcards):
-    """How an estimator is trained, in the words of `everycell.learning`."""
+    """Training options of an estimator, as in `everycell.learning`."""
     chosen = satisfaction_settings(wildcards)
     options = {name: chosen[name] for name in TRAINING if name in chosen}
     if options and wildcards.tier == "embedded":
@@ -148,7 +148,7 @@ def satisfaction_training(wildcards):
 
 
 def satisfaction_sizes(wildcards):
-    """What an estimator reads of a dialogue, and its own sizes."""
+    """Input length and sizes of an estimator."""
     other = (*TRAINING, "samples", "frozen")
     chosen = satisfaction_settings(wildcards)
     return {name: value for name, value in chosen.items() if name not in other}

@@ -25,7 +25,7 @@ FETCHED_NQ = "work/attribution/nq_fetched"
 
 
 def runs_of_named_nq():
-    """Runs of Natural Questions: BM25's, and those of the other retrievers that are there."""
+    """Runs of Natural Questions: BM25's, and those of other available retrievers."""
     named = SETTINGS.attribution.full.nq
     runs = {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"}
     return {
@@ -67,7 +67,7 @@ def attribution_runs(benchmark):
 
 
 def paraphrase_sizes(wildcards):
-    """How many questions need paraphrases of all their passages, and which are tried."""
+    """Number of questions to paraphrase, and the candidates."""
     asked = getattr(SETTINGS.attribution, wildcards.tier)
     tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
     counts = tried.model_dump(exclude={"model"})
@@ -91,7 +91,7 @@ def paraphraser(wildcards):
 
 
 def attribution_nq(wildcards):
-    """Natural Questions over a collection of the user's, or over BEIR's, and their runs."""
+    """Natural Questions on a configured collection or on BEIR's, and their runs."""
     parts = [QUESTIONS, PASSAGES]
     parts += [f"{run}.run" for run in ATTRIBUTION_RUNS["nq_full"].values()]
     if SETTINGS.attribution.full.nq == FETCH:
@@ -106,7 +106,7 @@ def attribution_nq(wildcards):
 
 
 def attribution_msmarco_qa(wildcards):
-    """The file of MS MARCO QA, which the user names or has fetched."""
+    """The file of MS MARCO QA, configured or downloaded."""
     return named_by_user(
         "attribution.full.msmarco_qa",
         "dev_v2.1.json of MS MARCO QA",

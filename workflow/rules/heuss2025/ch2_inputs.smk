@@ -15,7 +15,7 @@ def fair_lists(*datasets):
 
 
 def lists_of_dataset(part):
-    """Lists of the wildcards' data set: released ones, or planted ones where nothing is fetched."""
+    """Lists of the wildcards' data set: released ones, or simulated ones in the embedded tier."""
 
     def lists(wildcards):
         if wildcards.tier == "embedded":
@@ -32,18 +32,18 @@ RANKS = {"2": 10, "3": None}
 
 
 def trainings(wildcards):
-    """Number of trainings; two show the effect of seeds on surrogate data."""
+    """Number of training runs; two show the effect of seeds on surrogate data."""
     return 2 if wildcards.tier == "embedded" else FAIR_EXPOSURE.seeds
 
 
 def readings_of_tier(wildcards):
-    """Rankers of the text and of the code; planted lists have no print to compare both with."""
+    """Rankers trained as in the text and as in the code; simulated lists: one of the two."""
     both = list(FAIR_EXPOSURE.readings)
     return both[:1] if wildcards.tier == "embedded" else both
 
 
 def policy_setup(wildcards):
-    """How policies of a table are made."""
+    """Options of the policies of a table."""
     return {
         "ranks": RANKS[wildcards.number],
         "samples": FAIR_EXPOSURE.samples,

@@ -33,12 +33,12 @@ RANKED_BY = {ranker: tier for tier, rankers in UNCERTAIN_RANKERS.items() for ran
 
 
 def trained_runs(tier):
-    """Methods with strengths, and runs, that a tier has beside its rankers: none but for full."""
+    """Methods with strengths, and runs, in addition to the rankers of a tier; only in `full`."""
     return TRAINED_RUNS if tier == "full" else {}
 
 
 def check_uncertain(tier):
-    """Refuse what the tier full needs and the user has not named."""
+    """Reject a full tier whose settings are incomplete."""
     if tier != "full":
         return
     check_msmarco([])
@@ -57,7 +57,7 @@ def check_uncertain(tier):
 
 
 def uncertain_model_files(wildcards):
-    """Files of the user's cross-encoder."""
+    """Files of the configured cross-encoder."""
     return named_model_files(
         "uncertain_ranking.msmarco.model",
         "fair-reranking.md",
@@ -66,7 +66,7 @@ def uncertain_model_files(wildcards):
 
 
 def msmarco_scores(wildcards):
-    """Scores of MS MARCO: from the authors' file, or by the user's model."""
+    """Scores on MS MARCO: from the authors' file, or by a configured model."""
     given = UNCERTAIN.msmarco.scores is not None
     return f"work/heuss2025/ch3/{'given' if given else 'cross-encoded'}.scores.parquet"
 
@@ -79,7 +79,7 @@ def scores_of(ranker):
 
 
 def trade_off_inputs(wildcards):
-    """Scores, and what they are measured with."""
+    """Scores, and the inputs of their measures."""
     tier = RANKED_BY[wildcards.ranker]
     return {
         "scores": scores_of(wildcards.ranker),
@@ -113,7 +113,7 @@ def of_rankers(*kinds, collection=False, first=False):
 
 
 def operating_point_inputs(wildcards):
-    """Measures of the first ranker, and those with passages neutral or not."""
+    """Measures of the first ranker, and measures with binary neutrality."""
     first = list(UNCERTAIN_RANKERS[wildcards.tier])[0]
     binary = f"work/heuss2025/ch3/{first}.measures-binary.parquet"
     return of_rankers("measures", first=True)(wildcards) | {"binary": binary}
@@ -125,5 +125,5 @@ def ranker_names(wildcards):
 
 
 def compared_methods(wildcards):
-    """Methods of a tier that PUFR is compared with."""
+    """Baselines of PUFR in a tier."""
     return POST_PROCESSING + (TRAINED_METHODS if wildcards.tier == "full" else [])

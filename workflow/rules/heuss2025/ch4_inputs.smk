@@ -43,7 +43,7 @@ FETCHED_TOGETHER |= {
 
 
 def letor_parts(wildcards):
-    """Files of the training and of the test part: released ones, or a fold that the user names."""
+    """Files of the training and test parts: released ones, or a configured fold."""
     if wildcards.data in LETOR_PARTS:
         return LETOR_PARTS[wildcards.data]
     return letor_fold(wildcards)

@@ -24,7 +24,7 @@ def asked_files(model):
 
 
 def asked(name):
-    """One of these files, of all models of the full tier."""
+    """One of these files for each model of the full tier."""
 
     def files(wildcards):
         models = named_by_user(
@@ -52,7 +52,7 @@ def of_answerers(name):
 
 
 def cited_data(wildcards):
-    """Questions, passages and a run of the user's."""
+    """Questions, passages and a run from the configured folder."""
     return files_named_by_user(
         "citation_faithfulness.full.data",
         ("questions.jsonl", "passages.jsonl", "retrieved.run"),

@@ -37,13 +37,13 @@ FETCHED_TOGETHER[CAST] = [
 
 
 def files_of_2021(wildcards):
-    """The authors' runs of CAsT 2021 behind the wildcard's table."""
+    """The authors' runs of CAsT 2021 for the wildcard's table."""
     systems = CAST_SYSTEMS[wildcards.number].values()
     return [resource(f"{CAST}/runs-2021/{run}_2021.trec") for run in systems]
 
 
 def files_of_tier(wildcards):
-    """The authors' runs of the tier's years: those of 2020 are in a folder of the user."""
+    """The authors' runs of the tier's years; those of 2020 are in a configured folder."""
     if wildcards.tier == "released":
         return files_of_2021(wildcards)
     key = "cast_systems.runs_2020"
@@ -62,12 +62,12 @@ def files_of_tier(wildcards):
 
 
 def organisers_run(wildcards):
-    """The organisers' run of documents of 2021, which only the user can name."""
+    """The organisers' document run of 2021, which the user must configure."""
     return organisers_file("run", "document_runs/")
 
 
 def organisers_passages(wildcards):
-    """The same run as passages, where the user names it."""
+    """The same run as passages, if configured."""
     if CAST_SYSTEM.organisers_passages is None:
         return []
     return organisers_file("passages", "")
@@ -84,12 +84,12 @@ def organisers_file(key, folder):
 
 
 def systems_of_table(wildcards):
-    """Rows of the wildcard's table that are the thesis's own."""
+    """Rows of the wildcard's table with the thesis's own results."""
     return list(CAST_SYSTEMS[wildcards.number])
 
 
 def comparisons_of_table(wildcards):
-    """What the text compares of the wildcard's table."""
+    """Comparisons of the text for the wildcard's table."""
     return CAST_COMPARISONS[wildcards.number]
 
 
@@ -100,7 +100,7 @@ def rewriter_files(wildcards):
 
 
 def runs_shown():
-    """Runs of all tables that stand beside."""
+    """Runs of all supplementary tables."""
     return [
         f"work/castturns/runs/{run}.run"
         for run in dict.fromkeys(

@@ -13,7 +13,7 @@ def released_predictions():
 
 
 def classifier_settings(wildcards):
-    """How a classifier of sentences is trained, in the words of `everycell.learning.training`."""
+    """Training options of a sentence classifier, as in `everycell.learning.training`."""
     settings = SETTINGS.answerability
     chosen = settings.tiny if wildcards.classifier == "tiny" else settings.full
     kept = chosen.model_dump(exclude={"model", "revision", "seeds", "squad", "squad_dev", "batch"})
@@ -49,7 +49,7 @@ def classifier_scores(*classifiers):
 
 
 def full_classifier_scores(wildcards):
-    """Those of the thesis' classifiers, one file a training.
+    """Probabilities by the thesis' classifiers, one file per training run.
 
     What only the user can name is looked at here, since Snakemake takes an error in a rule further
     up for a reason to try another one.

@@ -5,7 +5,7 @@ FETCHED_TOGETHER["ginger-tables"] = [resource(key) for key in TABLES]
 
 
 def nugget_labels():
-    """Labels of nuggets: in one file where a mirror or the cache has it, else the authors' tables.
+    """Labels of nuggets: one file if a mirror or the cache has it, otherwise the authors' tables.
 
     The tables are 83 MB, and the network has nothing else.
     """

@@ -34,7 +34,7 @@ def is_rag(wildcards):
 
 
 def passages_of(wildcards):
-    """Passages that the wildcard's nuggets are from."""
+    """Source passages of the wildcard's nuggets."""
     return f"work/ginger/{'rag24' if is_rag(wildcards) else 'released'}/passages.parquet"
 
 

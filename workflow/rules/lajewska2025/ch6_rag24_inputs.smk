@@ -7,7 +7,7 @@ WRITTEN_ANEW = GINGER.full.trec_rag is not None
 
 
 def rag_folder():
-    """The folder of TREC RAG 2024 that the user names."""
+    """The configured folder of TREC RAG 2024."""
     return named_by_user(
         "ginger.full.trec_rag",
         "topics, a run and segments of TREC RAG 2024",
@@ -21,7 +21,7 @@ def rag_files(wildcards):
 
 
 def segment_sizes(wildcards):
-    """Size of each file of segments, so that other files are read again."""
+    """Size of each file of segments; a change causes a new read."""
     return {path.name: path.stat().st_size for path in segment_files(rag_folder())}
 
 
@@ -56,7 +56,7 @@ def judges_named(folder, *endings):
 
 
 def asked_for_rag(wildcards):
-    """What was asked of whom to write responses, and to create and assign nuggets."""
+    """Models and prompts for writing responses, and for creating and assigning nuggets."""
     ending = "provenance.json"
     found = [written_for_rag(f"{step}.{ending}")(wildcards) for step in ("detection", "responses")]
     for step in ("created", "assigned"):
@@ -65,7 +65,7 @@ def asked_for_rag(wildcards):
 
 
 def three_judges(ending):
-    """Labels of a language model for each judge of the thesis, of which Table 6.8 has the mean."""
+    """Labels by a language model for each judge of the thesis; Table 6.8 averages them."""
 
     def files(wildcards):
         found = judges_named("work/ginger/full/judged", ending)(wildcards)

@@ -80,7 +80,7 @@ def runs(script):
 
 
 def code_of(script):
-    """Hash of the code that a script runs, so that a change of any of it runs it again.
+    """Hash of the code that a script runs; any change causes a new run.
 
     The version is part of it: `everycell verify` trusts no result of another version. Only the
     scripts of jobs that are looked at are hashed: each job of a cluster reads all rules again.
@@ -94,7 +94,7 @@ def code_of(script):
 
 @cache
 def hash_of_code(script):
-    """Hash of a script and of all that it imports here."""
+    """Hash of a script and of the project's modules that it imports."""
     return hash_of_sources([script_file(script, ROOT)], ROOT)
 
 
@@ -138,7 +138,7 @@ def where(condition, large, small):
 
 
 def resource(key):
-    """Path of a released file in the cache, where `fetch` puts it."""
+    """Path of a released file in the cache."""
     return f"{SETTINGS.cache}/{key}"
 
 
@@ -148,7 +148,7 @@ def fetched_corpus(path):
 
 
 def registered_encoder(encoder):
-    """Weights, configuration and tokenizer of an encoder that comes inside a package."""
+    """Weights, configuration and tokenizer of an encoder from a package."""
     parts = (
         "config.json",
         "model.safetensors",

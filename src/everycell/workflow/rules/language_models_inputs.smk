@@ -29,5 +29,5 @@ def asking(megabytes=2500, minutes=2880):
 
 
 def answered_by(name):
-    """What the answers of a language model depend on, so that another model is asked again."""
+    """Parameters that determine the answers of a language model; a change requires new answers."""
     return SETTINGS.language_models.answered_by(name)

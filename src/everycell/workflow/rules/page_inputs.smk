@@ -2,7 +2,7 @@
 
 
 def pages_of_chapters():
-    """Page of each chapter, named as its target, and its values that are not equal."""
+    """Page of each chapter, named after its target, and its list of differences."""
     return [
         f"results/pages/{paper.key}_ch{chapter}.{form}"
         for paper in PAPERS.values()

@@ -27,7 +27,7 @@ def faces_of(outputs):
 
 
 def face(tier, card):
-    """What a card says of its artefact as a tier shows it."""
+    """Record of an artefact as displayed in a tier."""
     look = card.model_dump(include={"title", "layout", "decimals", "beside", "names"})
     declared = card.tiers[tier]
     if declared.state == "stand_in":
@@ -36,7 +36,7 @@ def face(tier, card):
 
 
 def place_of(path):
-    """Tier, paper and artefact of a result's file; no paper where it belongs to all."""
+    """Tier, paper and artefact of a result's file; no paper if it belongs to all papers."""
     _, tier, *paper, name = path.split("/")
     return tier, "".join(paper), name.partition(".")[0]
 

@@ -72,7 +72,7 @@ def requested_targets():
 
 
 def rules_have_environments():
-    """Whether each rule brings an environment of its own."""
+    """Whether each rule has its own environment."""
     return bool(workflow.deployment_settings.deployment_method)
 
 

@@ -28,13 +28,13 @@ for artefact in filter(runs_in_full, all_artefacts(PAPERS)):
 
 
 def named_in_full(target):
-    """Verdict files of a group for which config.yaml names all."""
+    """Verdict files of a group whose settings in config.yaml are complete."""
     named, _ = configured_and_waiting(SETTINGS, IN_FULL[target])
     return [verdict_file(artefact, "full") for artefact in named]
 
 
 def with_results(verdicts):
-    """Verdict files and the results that they are about.
+    """Verdict files and their results.
 
     Snakemake does not miss an input of what is there already. A result that a failed job took away,
     or a user, would not be made again as long as its old verdicts lie beside it.
@@ -63,7 +63,7 @@ for artefact in all_artefacts(PAPERS):
 
 
 def about_target(name):
-    """What a target makes, in words; None if a rule is not a target."""
+    """Description of a target; None if a rule is not a target."""
     if name in IN_FULL.keys() | TARGETS.keys():
         full = name.removeprefix("full_")
         return ABOUT[full] + " (full tier)" * (full != name)
@@ -71,7 +71,7 @@ def about_target(name):
 
 
 def made_in_full(target):
-    """Input function of a group, which says what it needs, what is left out, and why."""
+    """Input function of a group, which reports its requirements and omitted results."""
 
     def files(wildcards):
         named, waiting = configured_and_waiting(SETTINGS, IN_FULL[target])

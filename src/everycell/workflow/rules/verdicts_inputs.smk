@@ -3,7 +3,7 @@ from everycell.engine.full_runs import FETCH, filled, identifiable
 
 
 def code_of_audits(wildcards):
-    """Hash of the audits of an artefact's chapter, which judge it; none where it has none."""
+    """Hash of the audits of an artefact's chapter, if it has any."""
     return hashes_of_audits(
         wildcards.paper, PAPERS[wildcards.paper].artefacts[wildcards.artefact].chapter
     )
@@ -39,7 +39,7 @@ def card_file(wildcards):
 
 
 def identities(wildcards):
-    """In the full tier: what each corpus is that facts identify."""
+    """In the full tier: identifying facts of each corpus."""
     if wildcards.tier != "full":
         return []
     artefact = f"{wildcards.paper}/{wildcards.artefact}"
@@ -48,7 +48,7 @@ def identities(wildcards):
 
 
 def notes_on_materials(wildcards):
-    """In the full tier: what a reader has to know of the corpora that were named, or not."""
+    """In the full tier: notes on configured and missing corpora."""
     artefact = PAPERS[wildcards.paper].artefacts[wildcards.artefact]
     return notes_on(SETTINGS, FULL_TIER, artefact) if wildcards.tier == "full" else []
 
@@ -74,7 +74,7 @@ def files_with_facts(wildcards):
 
 
 def receipts_of_tables_beside(wildcards):
-    """Receipts of the other artefacts beside which conclusions of this one read a table."""
+    """Receipts of other artefacts whose supplementary tables the claims of this one read."""
     artefacts = PAPERS[wildcards.paper].artefacts
     card = artefacts[wildcards.artefact].card
     return [
