@@ -20,7 +20,7 @@ use rule step as msmarco_queries with:
         **runs("term_fairness/msmarco_queries"),
         sets=list(QUERY_SETS),
     message:
-        "Queries and judgements of MS MARCO"
+        "Queries and qrels of MS MARCO"
 
 
 use rule step as msmarco_counts with:

@@ -193,7 +193,7 @@ use rule cached_step as encode_expanded with:
         kind="tildev2-expanded",
         reading=expanded_reading_of,
     message:
-        "Encoding {wildcards.collection} with {wildcards.m} new terms ({wildcards.model})"
+        "Encoding {wildcards.collection} with {wildcards.m} expansion terms ({wildcards.model})"
 
 
 # Scores of the candidates from what was encoded.

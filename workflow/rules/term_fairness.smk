@@ -139,7 +139,7 @@ use rule table as term_fairness_means_planted with:
         **MEANS,
         control={"control": ("work/planted", CONTROL, 1)},
     message:
-        "Group fairness of planted rankers ({wildcards.artefact_id})"
+        "Group fairness of synthetic rankers ({wildcards.artefact_id})"
 
 
 # Overlap of rankings before and after a gender swap, beside fairness.
@@ -160,4 +160,4 @@ use rule table as term_fairness_overlap with:
         k=FAIRNESS.k,
         persistence=FAIRNESS.persistence,
     message:
-        "Overlap under an exchange of gender ({wildcards.artefact_id}, {wildcards.tier})"
+        "Overlap after swapping gender ({wildcards.artefact_id}, {wildcards.tier})"

@@ -108,7 +108,7 @@ use rule step as collection_swapped with:
     params:
         **runs("term_fairness/collection_swapped"),
     message:
-        "Exchanging gender in {wildcards.collection}"
+        "Swapping gender in {wildcards.collection}"
 
 
 use rule step as score_with_feedback with:

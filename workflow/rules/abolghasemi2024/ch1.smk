@@ -22,4 +22,4 @@ use rule figure as abolghasemi2024_depth_planted with:
         **runs("term_fairness/depth"),
         **DEPTH,
     message:
-        "Fairness over the depth of planted rankings (Figure 2)"
+        "Fairness over the depth of synthetic rankings (Figure 2)"

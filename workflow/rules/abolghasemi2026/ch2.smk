@@ -45,7 +45,7 @@ use rule step as collection_concepts with:
         sizes=CH2.concepts.sizes,
         positions=CH2.concepts.lengths.expanded,
     message:
-        "Collection concepts, with planted relevance, and an encoder to train on it"
+        "Collection concepts, with planted relevance, and an untrained encoder"
 
 
 use rule step as collection_cacm with:

@@ -50,7 +50,7 @@ use rule step as ranked_scidocs with:
             else [wildcards.trained_on]
         ),
     message:
-        "What is ranked on SciDocs ({wildcards.trained_on})"
+        "Candidates on SciDocs ({wildcards.trained_on})"
 
 
 use rule cached_step as train_scidocs with:
@@ -164,7 +164,7 @@ use rule cached_step as encode_expanded_scidocs with:
         kind="tildev2-expanded",
         reading=expanded_reading_of,
     message:
-        "Encoding SciDocs with {wildcards.m} new terms ({wildcards.trained_on})"
+        "Encoding SciDocs with {wildcards.m} expansion terms ({wildcards.trained_on})"
 
 
 use rule step as rerank_scidocs with:

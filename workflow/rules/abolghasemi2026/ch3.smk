@@ -19,7 +19,7 @@ use rule step as abolghasemi2026_ch3_samples with:
     params:
         **runs("abolghasemi2026/ch3/samples"),
     message:
-        "Samples of dialogues with satisfaction"
+        "Dialogue samples with satisfaction labels"
 
 
 # Table 3.1: counts of ratings, by each rule that reduces several to one; agreement of raters.
@@ -114,7 +114,7 @@ use rule torch_step as abolghasemi2026_ch3_generate_planted with:
         samples=SETTINGS.counterfactuals.planted.samples,
         planted=SETTINGS.counterfactuals.planted.model_dump(exclude={"samples"}),
     message:
-        "Rewriting utterances of planted dialogues with {params.model} and with rules"
+        "Rewriting utterances of synthetic dialogues with {params.model} and with rules"
 
 
 # Table 3.4: share of the generated utterances that flip the label; beside it generators that run
@@ -160,7 +160,7 @@ use rule table as abolghasemi2026_ch3_planted_success with:
         **GENERATION,
         folds=SETTINGS.counterfactuals.folds,
     message:
-        "Success of generating counterfactuals of planted dialogues (Tables 3.4 and 3.5)"
+        "Success of generating counterfactuals of synthetic dialogues (Tables 3.4 and 3.5)"
 
 
 # Text 3.6: what follows from the printed rows of Table 3.6.
@@ -174,7 +174,7 @@ use rule table as abolghasemi2026_ch3_implied with:
         **runs("abolghasemi2026/ch3/implied"),
         declared=declared_inputs("embedded", "abolghasemi2026", "table_3_6", "table_3_5"),
     message:
-        "What the printed rows of Table 3.6 imply"
+        "Values implied by the published rows of Table 3.6"
 
 
 # Dialogues with planted satisfaction: the embedded surrogate data, in the same form.
@@ -190,7 +190,7 @@ use rule step as abolghasemi2026_ch3_planted with:
         sizes=SATISFACTION.planted.model_dump(),
         seed=SETTINGS.seed,
     message:
-        "Dialogues with planted satisfaction: {params.sizes[dialogues]} to learn from"
+        "Synthetic dialogues with known satisfaction: {params.sizes[dialogues]} for training"
 
 
 # An estimator in each setup, for each benchmark, with the baselines that it names.

@@ -22,4 +22,4 @@ use rule figure as abolghasemi2026_ch4_depth_planted with:
         **runs("term_fairness/depth"),
         **DEPTH,
     message:
-        "Fairness over the depth of planted rankings (Figure 4.2)"
+        "Fairness over the depth of synthetic rankings (Figure 4.2)"

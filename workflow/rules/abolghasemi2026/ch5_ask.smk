@@ -60,7 +60,7 @@ use rule step as abolghasemi2026_ch5_nq_full with:
     params:
         **runs("abolghasemi2026/ch5/user_benchmark"),
     message:
-        "Natural Questions as named in config.yaml"
+        "Natural Questions as set in config.yaml"
 
 
 use rule step as abolghasemi2026_ch5_msmarco_qa with:
@@ -78,7 +78,7 @@ use rule step as abolghasemi2026_ch5_msmarco_qa with:
     params:
         **runs("abolghasemi2026/ch5/user_benchmark"),
     message:
-        "MS MARCO QA as named in config.yaml"
+        "MS MARCO QA as set in config.yaml"
 
 
 use rule asking_step as abolghasemi2026_ch5_ask with:
@@ -122,7 +122,7 @@ use rule asking_step as abolghasemi2026_ch5_ask with:
         record="abolghasemi2026-ch5-{tier}-{bench}-{model}",
         seed=SETTINGS.seed,
     message:
-        "Asking {wildcards.model} to answer and to cite ({wildcards.bench})"
+        "Querying {wildcards.model} for answers with citations ({wildcards.bench})"
 
 
 # The control sees questions and documents of the same kind, k documents as published.

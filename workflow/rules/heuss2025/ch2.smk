@@ -131,4 +131,4 @@ use rule table as heuss2025_ch2_chances with:
         length=10,
         seed=SETTINGS.seed,
     message:
-        "Chance of an outlier among ten random items (section 2.7)"
+        "Probability of an outlier among ten random items (section 2.7)"

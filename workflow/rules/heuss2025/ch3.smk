@@ -94,7 +94,7 @@ use rule step as heuss2025_ch3_given with:
     params:
         **runs("heuss2025/ch3/given_scores"),
     message:
-        "Scores of MS MARCO with their deviations"
+        "Scores on MS MARCO with standard deviations"
 
 
 use rule step as heuss2025_ch3_trade_offs with:
@@ -132,7 +132,7 @@ use rule table as heuss2025_ch3_operating_points with:
         losses=UNCERTAIN.losses,
         significance=0.05,
     message:
-        "Best fairness within a loss of utility (Table 3.1, {wildcards.tier})"
+        "Best fairness within an allowed loss of utility (Table 3.1, {wildcards.tier})"
 
 
 # Figure 3.2: documents that could be swapped.
@@ -150,7 +150,7 @@ use rule figure as heuss2025_ch3_crossings with:
         # The lists of the surrogate data are not longer.
         ranks=of_tier({"released": 90, "full": 100}),
     message:
-        "Score intervals that meet (Figure 3.2, {wildcards.tier})"
+        "Overlapping score intervals (Figure 3.2, {wildcards.tier})"
 
 
 # Figures 3.3 and 3.4: utility against fairness.
@@ -195,7 +195,7 @@ use rule figure as heuss2025_ch3_ablation with:
         bootstrap=2000,
         seed=SETTINGS.seed,
     message:
-        "Uncertainty of each document against one for all (Figure 3.5, {wildcards.tier})"
+        "Individual and common uncertainty (Figure 3.5, {wildcards.tier})"
 
 
 # Figure 3.6: how well each method is controlled.

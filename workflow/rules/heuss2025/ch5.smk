@@ -23,7 +23,7 @@ use rule step as heuss2025_ch5_planted with:
         behaviour=READERS_BEHAVIOUR,
         seed=SETTINGS.seed,
     message:
-        "Forged documents for answerers whose behaviour is known"
+        "Forged documents for answerers with known behaviour"
 
 
 # Table 5.2: is what was selected also cited?
@@ -171,7 +171,7 @@ use rule table as heuss2025_ch5_stated with:
         **runs("heuss2025/ch5/stated_numbers"),
         declared=declared_inputs("embedded", "heuss2025", "table_5_2", "text_5_5"),
     message:
-        "Stated numbers from other published ones (section 5.5)"
+        "Stated numbers derived from other published ones (section 5.5)"
 
 
 use rule table as heuss2025_ch5_reported_nq with:
@@ -208,7 +208,7 @@ use rule asking_step as heuss2025_ch5_asked with:
         record="heuss2025-ch5-full-{model}",
         seed=SETTINGS.seed,
     message:
-        "Asking {wildcards.model} to answer and to cite, with and without forged documents"
+        "Querying {wildcards.model} for answers with citations, with and without forged documents"
 
 
 use rule table as heuss2025_ch5_reported_full with:
@@ -224,4 +224,4 @@ use rule table as heuss2025_ch5_reported_full with:
         **runs("heuss2025/ch5/reported"),
         untold=[],
     message:
-        "Numbers of the models that were named (section 5.5)"
+        "Numbers of configured models (section 5.5)"

@@ -53,7 +53,7 @@ use rule table as lajewska2025_ch3_distances with:
             ("WaterlooClarke reproduced by us", "BaselineOrganizers"),
         ],
     message:
-        "Distances of the text of section 3.3.3"
+        "Differences in the text of section 3.3.3"
 
 
 # Section 3.4: which of the differences in Tables 3.3 and 3.4 are significant.
@@ -85,7 +85,7 @@ use rule table as lajewska2025_ch3_changes with:
         years=list(CAST_MEASURES),
         ranges=CAST_RANGES,
     message:
-        "Changes of the text of section 3.4"
+        "Percentage changes in the text of section 3.4"
 
 
 # Section 3.5: the run of the organisers, which only the track's repository has, in two files.

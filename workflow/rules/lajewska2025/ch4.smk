@@ -98,7 +98,7 @@ use rule table as lajewska2025_ch4_text with:
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
     message:
-        "Numbers of the text of chapter 4"
+        "Numbers in the text of chapter 4"
 
 
 # Section 4.4.4: themes of the comments.
@@ -140,4 +140,4 @@ use rule table as lajewska2025_ch4_simulation with:
         alpha=SETTINGS.user_studies.alpha,
         scale="culpepper",
     message:
-        "Simulating {params.studies} studies an effect (Table 4.8)"
+        "Simulating {params.studies} studies per effect (Table 4.8)"

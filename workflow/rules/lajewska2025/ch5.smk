@@ -76,7 +76,7 @@ use rule table as lajewska2025_ch5_similarity with:
             "MTurk regular workers": "MTurk regular",
         },
     message:
-        "Workers against experts (Table 5.3)"
+        "Workers compared with experts (Table 5.3)"
 
 
 # Table 5.4: how long snippets are.
@@ -110,7 +110,7 @@ use rule table as lajewska2025_ch5_text with:
     params:
         **runs("lajewska2025/ch5/text"),
     message:
-        "Numbers of the text of section 5.4"
+        "Numbers in the text of section 5.4"
 
 
 # Section 5.4.3: confidence and agreement.
@@ -165,7 +165,7 @@ use rule cached_step as answerability_train with:
         settings=classifier_settings,
         seed=SETTINGS.seed,
     message:
-        "Training an answer-in-the-sentence classifier ({wildcards.classifier})"
+        "Training a sentence classifier of answerability ({wildcards.classifier})"
 
 
 # The thesis' classifiers, each with several seeds.
@@ -189,7 +189,7 @@ use rule cached_step as answerability_train_full with:
         settings=classifier_settings,
         seed=lambda wildcards: int(wildcards.seed),
     message:
-        "Training an answer-in-the-sentence classifier ({wildcards.classifier}, seed {wildcards.seed})"
+        "Training a sentence classifier of answerability ({wildcards.classifier}, seed {wildcards.seed})"
 
 
 use rule cached_step as answerability_score with:

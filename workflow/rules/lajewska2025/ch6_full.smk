@@ -25,7 +25,7 @@ use rule asking_step as lajewska2025_ch6_detect with:
         max_tokens=GINGER.full.passage_tokens,
         record="lajewska2025-ch6-detect-{model}",
     message:
-        "Nuggets that {wildcards.model} detects"
+        "Nuggets detected by {wildcards.model}"
 
 
 use rule torch_step as lajewska2025_ch6_ranks_full with:
@@ -69,7 +69,7 @@ use rule asking_step as lajewska2025_ch6_write_full with:
         everything=True,
         record="lajewska2025-ch6-full-{model}",
     message:
-        "Responses that {wildcards.model} writes"
+        "Responses by {wildcards.model}"
 
 
 # Where each sentence comes from: a page for readers, JSON for machines.
@@ -113,7 +113,7 @@ use rule torch_step as lajewska2025_ch6_infer with:
     params:
         **runs("lajewska2025/ch6/infer"),
     message:
-        "What responses of {wildcards.model} entail"
+        "Entailment by responses of {wildcards.model}"
 
 
 use rule asking_step as lajewska2025_ch6_ragas with:

@@ -30,7 +30,7 @@ use rule step as lajewska2025_ch6_nuggets with:
         least=GINGER.annotators,
         shortest=GINGER.shortest,
     message:
-        "Nuggets that people and a classifier find"
+        "Nuggets by annotators and a classifier"
 
 
 use rule torch_step as lajewska2025_ch6_vectors with:
@@ -48,7 +48,7 @@ use rule torch_step as lajewska2025_ch6_vectors with:
         **runs("lajewska2025/ch6/vectors"),
         length=GINGER.length,
     message:
-        "Vectors of nuggets and questions ({wildcards.source})"
+        "Embeddings of nuggets and questions ({wildcards.source})"
 
 
 use rule step as lajewska2025_ch6_clusters with:
@@ -102,7 +102,7 @@ use rule step as lajewska2025_ch6_extract with:
         **runs("lajewska2025/ch6/extract"),
         **RESPONSE_SIZES,
     message:
-        "Responses in the words of the nuggets"
+        "Extractive responses from nuggets"
 
 
 use rule asking_step as lajewska2025_ch6_write with:
@@ -127,7 +127,7 @@ use rule asking_step as lajewska2025_ch6_write with:
         everything=False,
         record="lajewska2025-ch6-released-{model}",
     message:
-        "Responses that {wildcards.model} writes"
+        "Responses by {wildcards.model}"
 
 
 # Table C.4: how many nuggets there are; beside it, how people's are found again.

@@ -40,7 +40,7 @@ use rule asking_step as lajewska2025_ch6_rag_detect with:
         max_tokens=GINGER.full.passage_tokens,
         record="lajewska2025-ch6-rag-detect-{model}",
     message:
-        "Nuggets that {wildcards.model} detects in TREC RAG 2024"
+        "Nuggets detected by {wildcards.model} in TREC RAG 2024"
 
 
 use rule asking_step as lajewska2025_ch6_rag_write with:
@@ -86,7 +86,7 @@ use rule asking_step as lajewska2025_ch6_create with:
         max_tokens=GINGER.full.nugget_tokens,
         record="lajewska2025-ch6-create-{model}",
     message:
-        "Nuggets that {wildcards.model} creates"
+        "Nuggets created by {wildcards.model}"
 
 
 use rule asking_step as lajewska2025_ch6_assign with:
@@ -106,7 +106,7 @@ use rule asking_step as lajewska2025_ch6_assign with:
         max_tokens=GINGER.full.max_tokens,
         record="lajewska2025-ch6-assign-{model}",
     message:
-        "What responses support of the nuggets of {wildcards.model}"
+        "Support for nuggets of {wildcards.model} by responses"
 
 
 # What language models of the user's say that responses support: of the released ones, or of those
@@ -133,7 +133,7 @@ use rule asking_step as lajewska2025_ch6_judge_again with:
         max_tokens=GINGER.full.max_tokens,
         record="lajewska2025-ch6-judge-{model}",
     message:
-        "What responses support, by {wildcards.model}"
+        "Support by responses, judged by {wildcards.model}"
 
 
 # Table 6.7; where responses were written again also their scores by new nuggets.
@@ -153,7 +153,7 @@ use rule table as lajewska2025_ch6_judged_again with:
     params:
         **runs("lajewska2025/ch6/judged_again"),
     message:
-        "Scores of the judges that were named (Table 6.7)"
+        "Scores by configured judges (Table 6.7)"
 
 
 # Table 6.8, of the same labels.
@@ -168,4 +168,4 @@ use rule table as lajewska2025_ch6_parts_again with:
     params:
         **runs("lajewska2025/ch6/parts_again"),
     message:
-        "Scores by clustering and ranking of three judges that were named (Table 6.8)"
+        "Scores by clustering and ranking, three configured judges (Table 6.8)"

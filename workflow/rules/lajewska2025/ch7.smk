@@ -69,7 +69,7 @@ use rule table as lajewska2025_ch7_text with:
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
     message:
-        "Numbers of the text of section 7.3"
+        "Numbers in the text of section 7.3"
 
 
 # Surrogate data: the ANOVA of Table 7.4 on simulated studies with a planted effect.
@@ -87,4 +87,4 @@ use rule table as lajewska2025_ch7_simulation with:
         alpha=SETTINGS.user_studies.alpha,
         scale="culpepper_zero",
     message:
-        "Simulating {params.studies} studies an effect (Table 7.4)"
+        "Simulating {params.studies} studies per effect (Table 7.4)"

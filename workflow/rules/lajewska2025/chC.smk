@@ -12,4 +12,4 @@ use rule table as lajewska2025_chC_votes with:
         declared=declared_inputs("embedded", "lajewska2025", "table_C_2"),
         scale="culpepper_zero",
     message:
-        "ANOVA of the printed votes (Table C.2)"
+        "ANOVA of the published votes (Table C.2)"
