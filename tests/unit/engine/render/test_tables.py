@@ -250,6 +250,17 @@ def test_labels_too_wide_for_columns_of_their_own_head_their_rows(tmp_path):
     assert all(name in tex for name in names) and tex.count(r"\begin{table}") == 1
 
 
+def test_a_table_of_many_pages_is_cut_and_says_so(tmp_path):
+    frame = pd.DataFrame({"row": range(400), "metric": "AP", "value": 0.5})
+    frame = frame.assign(row="r" + frame["row"].astype(str))
+    texts = write(frame, tmp_path / "t", layout_rows=["row"], layout_columns=["metric"])
+    drawn = texts[".tex"].count(r" & 0.5")
+    assert (
+        texts[".tex"].count(r"\begin{table}") == 3 and f"; {400 - drawn} more rows" in texts[".tex"]
+    )
+    assert texts[".md"].count("r399") == texts[".html"].count("r399") == 1
+
+
 def test_a_long_text_is_broken_into_lines(tmp_path):
     claim = "a claim of many words " * 8
     frame = pd.DataFrame({"claim": [claim.strip()], "value": ["yes"]})

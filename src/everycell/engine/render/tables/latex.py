@@ -116,12 +116,14 @@ def latex_table(
     *,
     fills: pd.DataFrame | None = None,
     note: str = "",
+    most_pages: int | None = None,
 ) -> str:
     """Return a laid out table, with raised `marks` after its values; `label` is for references.
 
     A table that is wider than the text is scaled, but not below 6 pt: it is cut between groups of
     columns, or turned. One that is longer than a page is cut between rows. Each part repeats the
     row labels and the head. `fills` are names of colours of cells, and `note` is LaTeX below it.
+    Rows that need more than `most_pages` pages are left out, and their number is in the caption.
     """
     labels = label_texts(laid.index)
     label_widths = [_width([name, *labels[depth]]) for depth, name in enumerate(laid.index.names)]
@@ -144,7 +146,9 @@ def latex_table(
             _lines(row) + math.ceil(_text_width(heading) / heading_width)
             for row, heading in zip(texts.to_numpy(), labels_once(headings)[0], strict=True)
         ]
-        for rows in _row_parts(lines, space):
+        for page, rows in enumerate(_row_parts(lines, space), start=1):
+            missing = len(laid) - rows.stop if page == most_pages else 0
+            cut = f"; {missing} more rows are in its CSV file" * (missing > 0)
             body += _PART.format(
                 float="sidewaystable" if turned else "table",
                 columns="".join(
@@ -153,7 +157,7 @@ def latex_table(
                     else "lr"[column >= inner]
                     for column in range(texts.shape[1])
                 ),
-                caption=escape_tex(title) + " (continued)" * bool(body),
+                caption=escape_tex(title) + " (continued)" * bool(body) + cut,
                 numbering=_CONTINUED * bool(body),
                 label="" if body else rf"\label{{{label}}}",
                 head="\n".join(_head(part.columns, head_names)),
@@ -168,6 +172,8 @@ def latex_table(
                 ),
                 note=rf"\par\medskip{{\footnotesize {note}}}" if note else "",
             )
+            if page == most_pages:
+                break
     return body
 
 

@@ -20,6 +20,9 @@ from everycell.engine.render.tables.layout import (
 from everycell.engine.render.tables.markdown import table_as_markdown
 from everycell.engine.render.tables.names import with_headings
 
+#: Nobody reads a longer table on paper; its CSV file has all rows.
+_MOST_PAGES = 3
+
 
 def write_table(
     frame: pd.DataFrame,
@@ -50,7 +53,7 @@ def write_table(
     texts = {
         ".csv": frame.to_csv(index=False, lineterminator="\n"),
         ".md": table_as_markdown(laid, marks, title),
-        ".tex": latex_document(latex_table(laid, marks, title, label)),
+        ".tex": latex_document(latex_table(laid, marks, title, label, most_pages=_MOST_PAGES)),
         ".html": _table_as_html(laid, marks, title, plain.index),
     }
     return [
