@@ -77,7 +77,7 @@ def evaluate(
         return Decision("undecided", f"{conclusion.inconclusive} ({details})")
     if conclusion.tests_must_agree and len({result.outcome for result in results}) > 1:
         details = "; ".join(
-            f"{dict(part.cells)}: {OUTCOME_NAMES[result.outcome]}"
+            f"{' / '.join(map(str, part.cells.values()))}: {OUTCOME_NAMES[result.outcome]}"
             for part, result in zip(parts, results, strict=True)
         )
         return Decision("undecided", f"the paper names no test, and tests disagree ({details})")
