@@ -1,5 +1,6 @@
 """Configuration: schema, defaults, blocks of the studies, and one sentence for each fault."""
 
+import subprocess
 import sys
 
 import pytest
@@ -33,7 +34,7 @@ def test_config_file_holds_every_key_with_its_default(repository):
     # Of an endpoint, of which most settings suit most servers, the page of docs/ has the keys.
     endpoints = written["language_models"].pop("endpoints")
     assert endpoints.keys() == defaults["language_models"].pop("endpoints").keys()
-    assert all({"url", "model", "key", "prices"} <= each.keys() for each in endpoints.values())
+    assert all({"url", "model", "key", "prices"} <= item.keys() for item in endpoints.values())
     assert written == defaults
 
 
@@ -176,3 +177,34 @@ def test_a_job_reads_only_its_part():
     assert part_of(config, AskSettings) == AskSettings(network=False)
     with pytest.raises(ConfigError, match=r"config.yaml: `language_models.ask` is 3; allowed is: "):
         part_of({"language_models": {"ask": 3}}, AskSettings)
+
+
+#: Run in a repository of one's own: a study that it has, and plain settings of its paper.
+OWN = """
+from everycell.config import ConfigError, parse_config
+from everycell.studies.discovery import audits_of
+settings = parse_config({"toy2026": {"depth": 3}, "toy": {"queries": 2}})
+print(settings.toy2026["depth"], settings.toy.queries, list(audits_of("toy2026", "1")))
+try:
+    parse_config({"other2026": {"depth": 3}})
+except ConfigError as error:
+    print(error)
+"""
+
+
+def test_a_repository_of_ones_own_has_its_settings_and_audits(tmp_path):
+    study = tmp_path / "src/everycell/studies/toy2026/ch1"
+    for folder in (study, tmp_path / "published/toy2026"):
+        folder.mkdir(parents=True)
+    (tmp_path / "published/toy2026/paper.yaml").touch()
+    (study / "settings.py").write_text(
+        "from everycell.engine.settings import Settings\n"
+        "class Toy(Settings):\n    queries: int = 1\n"
+        "BLOCKS = {'toy': Toy}\n"
+    )
+    (study / "audits.py").write_text("def audit_toy2026_sum(cells): ...\n")
+    done = subprocess.run(
+        [sys.executable, "-c", OWN], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    first, second = done.stdout.splitlines()
+    assert first == "3 2 ['audit_toy2026_sum']" and "`other2026`" in second, done.stderr

@@ -143,8 +143,7 @@ def new(
             "\nAdd this line to the Snakefile, above `include: FINISH`, or let "
             f"`everycell paper new {key} --yes` add it:\n\n{line}"
         )
-    echo(f"Next: everycell make {key}, then everycell show {key}/table_1; see")
-    echo("docs/your-own-paper.md for how to put your own files and numbers in.")
+    echo(f"Next: everycell make {key}, then everycell show {key}/table_1.")
 
 
 new.command_class = GreedyOptions  # type: ignore[attr-defined]

@@ -117,9 +117,10 @@ def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
             shutil.copytree(source, folder / part, symlinks=True, ignore=ignored)
         elif source.exists():
             shutil.copy2(source, folder / part)
-    resources = root / "resources"
-    resources.mkdir(exist_ok=True)
-    (folder / "resources").symlink_to(resources.resolve(), target_is_directory=True)
+    (root / "resources").mkdir(exist_ok=True)
+    for name in ("resources", "data"):
+        if (root / name).is_dir():
+            (folder / name).symlink_to((root / name).resolve(), target_is_directory=True)
     # For an artefact also the verdicts, which come after all of its files.
     targets = [
         f"results/{name}.{'verdicts.json' if name.count('/') == 2 else 'csv'}" for name in names
