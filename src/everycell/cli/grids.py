@@ -42,7 +42,9 @@ def grid_lines(
     room = width - max(*widths, *words) - _GAP
     label_widths = _label_widths(list(zip(names, *labels, strict=True)), room)
     room = width - sum(label_widths) - _GAP * len(names)
-    for columns in _parts(spanned[0], widths, words, room):
+    for number, columns in enumerate(_parts(spanned[0], widths, words, room)):
+        if number:
+            yield Text()
         yield from _head_lines(head, spanned, columns, widths, names, label_widths)
         for texts, values in zip(labels, cells, strict=True):
             columns_of_row = [
@@ -53,7 +55,6 @@ def grid_lines(
                 [*label_widths, *(widths[column] for column in columns)],
                 len(names),
             )
-        yield Text()
 
 
 def _label_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:

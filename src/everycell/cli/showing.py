@@ -179,7 +179,7 @@ def _state(result: Result) -> str:
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     """Print the table first, then under headings what there is to say of it."""
     console = output_console()
-    console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"), soft_wrap=True)
+    console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
     # The deepest tier comes first.
     rebuilt = {
         result.tier: verdict_table(artefact, {"report": result.report, "name": result.tier})

@@ -50,7 +50,6 @@ def test_groups_of_columns_stay_together_and_labels_repeat():
         "                        0.9999 =  0.9999 =",
         "        a new rewriter       0.7       0.8",
         "                        0.9999 =  0.9999 =",
-        "",
     ]
 
 
