@@ -39,7 +39,7 @@
       prefix: true,
       // A long title is as good as a short one.
       bm25: { k: 1.2, b: 0, d: 0.5 },
-      // Numbers are meant as they are written.
+      // Numbers are matched exactly.
       fuzzy: (word) => (word.length > 4 && !/\d/.test(word) ? 0.2 : false),
     },
   });
@@ -103,7 +103,7 @@
     show();
   }
   form.addEventListener("input", (event) => {
-    // Not each letter is a step back.
+    // Typing adds no entries to the history.
     if (event.target.name === "q") history.replaceState(null, "", address());
     else history.pushState(null, "", address());
     show();
