@@ -242,12 +242,17 @@ def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
+    """Published over reproduced value; digits stand above each other, whatever follows them."""
     sign, style = SIGNS[cell["verdict"]]
-    published = cell["printed"] + (f"^{cell['marker']}" if cell["marker"] else "")
+    marker = f"^{cell['marker']}" if cell["marker"] else ""
     reproduced = cell["rebuilt"] if cell["apart"] else cell["finer"]
     if reproduced in (None, cell["printed"]):
-        return [Text.assemble(published, " ", (sign, style))]
-    return [Text(f"{published}  "), Text.assemble(reproduced, " ", (sign, style))]
+        return [Text.assemble(cell["printed"], marker, " ", (sign, style))]
+    width = max(2, len(marker))
+    return [
+        Text(cell["printed"] + marker.ljust(width)),
+        Text.assemble(reproduced, " ", (sign, style), " " * (width - 2)),
+    ]
 
 
 def _lines_of_published(cell: str | Mapping[str, str]) -> list[Text]:
