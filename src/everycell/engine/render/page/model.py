@@ -150,7 +150,7 @@ def _chapter(
         "origin_links": links_of(origin) if origin else [],
         "seconds": sum(tier["seconds"] or 0 for one in artefacts for tier in one["tiers"]),
         "untested": [
-            (claim, section_and_page(claim.source))
+            [section_and_page(text) for text in (claim.claim, claim.source, claim.reason)]
             for claim in sorted(paper.untested[number], key=_in_order_of_text)
         ],
         **_summary(artefacts, counts),
@@ -213,6 +213,7 @@ def _artefact(
         "chapter": artefact.chapter,
         "card": artefact.card,
         "source": section_and_page(artefact.card.source),
+        "explanation": section_and_page(artefact.card.explanation or ""),
         "state": state,
         "folded": state in ("not_run", "drawing"),
         "tiers": tiers,
