@@ -1,8 +1,4 @@
-"""Artefacts: the tables and figures of the papers, each with its card and its published cells.
-
-They are found in the folder ``published/``; ``table_4_8.csv`` holds the published cells of the card
-``table_4_8`` in the chapter file beside it.
-"""
+"""Artefacts: the tables and figures of the papers, with their records and published cells."""
 
 from __future__ import annotations
 
@@ -38,44 +34,14 @@ _Content = TypeVar("_Content", bound=CardFileModel)
 
 
 class CellPrecision(NamedTuple):
-    """How a published cell is compared with a reproduced one.
-
-    Attributes
-    ----------
-    decimals
-        Number of decimals, or "text" to compare strings.
-    measured
-        Whether a number without decimals is a rounded measurement, and not a count, label or rank.
-    """
+    """How a published cell is compared with a reproduced one."""
 
     decimals: int | Literal["text"]
     measured: bool
 
 
 class Artefact(CardFileModel):
-    r"""A card with its place: paper, chapter, id and the file of its published cells.
-
-    Examples
-    --------
-    >>> from everycell.engine.artefacts import load_papers
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "toy"
-    >>> folder.mkdir()
-    >>> _ = (folder / "paper.yaml").write_text(
-    ...     "{title: Toy paper, authors: N. N., year: 2026, kind: paper, reference: none}")
-    >>> _ = (folder / "ch1.yaml").write_text('''
-    ... chapter: "1"
-    ... title: First
-    ... artefacts:
-    ...   table_1:
-    ...     {kind: table, title: A toy table, source: p. 1,
-    ...      tiers: {embedded: {state: rebuilt, needs: nothing}}}
-    ... ''')
-    >>> _ = (folder / "table_1.csv").write_text("row,metric,value\na,AP,0.30\nb,AP,0.4\n")
-    >>> toy = load_papers(folder.parent)["toy"].artefacts["table_1"]
-    >>> toy.id, toy.cells.shape, toy.decimals("AP")
-    ('toy/table_1', (2, 3), 2)
-    """
+    """A record with its paper, chapter, id and file of published cells."""
 
     paper: str
     chapter: str

@@ -1,9 +1,4 @@
-"""The frame of every script of the workflow: a log, and checked inputs.
-
-Nothing here depends on cards, tables or pages, so that the code of a job that trains or encodes is
-only the code that computes it (`everycell.engine.code`). A job that makes a result is a
-`everycell.engine.result_job.ResultJob`.
-"""
+"""The frame of every script of the workflow: a log, and checked inputs."""
 
 from __future__ import annotations
 
@@ -97,10 +92,7 @@ class Job:
                 check(source, source.relative_to(cache).as_posix())
 
     def _check_code(self) -> dict[Path, str]:
-        """Files of the job's code with their hashes, which must be those that the run began with.
-
-        Parameters name the hash of the script with its `modules`, and of each module of `audits`.
-        """
+        """Hashes of the job's code, which must still be those with which the run began."""
         params, root = self.snakemake.params, Path()
         expected: dict[tuple[Path, ...], str] = {
             (source_file(module, root),): digest

@@ -1,10 +1,4 @@
-"""The data registry: which files were released, where they are and what they must hash to.
-
-Data for several papers, or for none, is listed in `registry.yaml` beside this module; the data of
-one paper in ``published/KEY/registry.yaml`` of the project folder. A file with a `sets.yaml` beside
-it is generated (see `everycell.sources.generate`); others are written by `everycell paper
-add-data`, or by hand. `everycell.engine.registry_entries` says what an entry holds.
-"""
+"""The data registry: which files were released, where they are and what they must hash to."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A reproduced run beside the original: all measures of reproduction, from runs and judgements.
-
-`everycell.retrieval.reproduction_measures` has the measures; :func:`compare_runs` computes them
-all.
-"""
+"""A reproduced run beside the original: all measures of reproduction, from runs and judgements."""
 
 from __future__ import annotations
 

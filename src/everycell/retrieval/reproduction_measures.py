@@ -8,11 +8,6 @@ scores   root mean square error, t-tests                     :func:`score_agreem
 effects  effect ratio, difference of relative improvements   :func:`effect_agreement`
 =======  ==================================================  ==========================
 
-:func:`~everycell.retrieval.reproduction.compare_runs` computes all three from runs and judgements.
-
-The levels go from strict to lenient: two runs may share no document and have the same scores, and
-two experiments may differ in all scores and show the same effect.
-
 Source: Breuer et al., "How to measure the reproducibility of system-oriented IR experiments" (SIGIR
 2020), whose measures the tool repro_eval computes. Where its code settles what the text leaves
 open, or departs from it, the functions say so.
@@ -51,8 +46,6 @@ def ranking_agreement(
 ) -> pd.DataFrame:
     """Agreement of two runs in the order of their documents, topic by topic.
 
-    Notes
-    -----
     Kendall's tau of the union: the documents of both lists get numbers, each list becomes the
     numbers of its documents, and tau compares the two at equal ranks. The longer list is cut to
     the length of the shorter one, since tau has no value otherwise (repro_eval stops).
@@ -60,17 +53,6 @@ def ranking_agreement(
     Tau sees documents only through these numbers: with "original", two lists without a common
     document have a tau of 1, and with "ids" the value changes when documents are renamed. Read it
     beside RBO, which is 0 for such lists.
-
-    repro_eval has used two forms of RBO: the extrapolated one ("ext"), and later the sum down to
-    a fixed depth divided by its maximum. For lists as long as `depth` the second is "truncated"
-    over 1 - p**depth.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"query": "q", "document": list("abc"), "score": [3.0, 2, 1]})
-    >>> other = pd.DataFrame({"query": "q", "document": list("bad"), "score": [3.0, 2, 1]})
-    >>> ranking_agreement(run, other, p=0.5).round(3).to_dict("records")
-    [{'kendall_tau_union': 0.333, 'rbo': 0.417}]
     """
     if union not in ("original", "ids"):
         raise ValueError(f"union is {union!r}: give 'original' or 'ids'.")
@@ -104,15 +86,6 @@ def score_agreement(original: pd.DataFrame, reproduced: pd.DataFrame) -> pd.Data
     r"""Agreement of two runs in their scores, over topics.
 
     .. math:: RMSE = \sqrt{\frac{1}{n} \sum_{t} (M_t - M'_t)^2}
-
-    Examples
-    --------
-    >>> topics = pd.Index(["q1", "q2", "q3"], name="query")
-    >>> original = pd.DataFrame({"MAP": [0.2, 0.4, 0.6]}, index=topics)
-    >>> reproduced = pd.DataFrame({"MAP": [0.3, 0.4, 0.4]}, index=topics)
-    >>> score_agreement(original, reproduced).round(3).to_dict("records")
-    [{'topics': 3, 'original': 0.4, 'reproduced': 0.367, 'rmse': 0.129, 'p_paired': 0.742,
-      'p_unpaired': 0.795}]
     """
     original, reproduced = _aligned({"original": original, "reproduced": reproduced})
     rows = []
@@ -150,15 +123,6 @@ def effect_agreement(
 
     with :math:`\overline{\Delta M}` the mean over topics of advanced minus baseline, and a prime
     for the reproduced experiment.
-
-    Examples
-    --------
-    >>> def mean_ap(*values):
-    ...     return pd.DataFrame({"MAP": values}, index=["q1", "q2"])
-    >>> result = effect_agreement(
-    ...     mean_ap(0.2, 0.4), mean_ap(0.4, 0.6), mean_ap(0.1, 0.3), mean_ap(0.2, 0.4))
-    >>> result[["effect_ratio", "delta_relative_improvement"]].round(3).values.tolist()
-    [[0.5, 0.167]]
     """
     experiments = {
         "original": {
