@@ -136,13 +136,15 @@ class CorpusServer:
 
     def add_toy_corpora(self, passages: int = 300, places: Sequence[str] = PLACES) -> None:
         """All corpora that the workflow fetches, with a few hundred texts on some `PLACES`."""
-        texts = [founded(place) for place in places]
+        texts = [founded(position) for position in places]
         texts += [voyage(n) for n in range(passages - len(places))]
-        queries = {str(n + 1): f"when was {place} founded" for n, place in enumerate(places)}
+        queries = {str(n + 1): f"when was {position} founded" for n, position in enumerate(places)}
         self.add_msmarco(texts, queries, {query: int(query) - 1 for query in queries})
         pool = {f"doc{n}": text for n, text in enumerate(texts)}
-        asked = [(f"when was {place} founded", f"doc{n}") for n, place in enumerate(places)]
-        self.add_file("/beir/nq.zip", beir_zip("nq", asked, pool), ("beir", "nq"))
+        requests = [
+            (f"when was {position} founded", f"doc{n}") for n, position in enumerate(places)
+        ]
+        self.add_file("/beir/nq.zip", beir_zip("nq", requests, pool), ("beir", "nq"))
         self.add_file(
             "/msmarco/dev_v2.1.json.gz",
             msmarco_qa(places, min(10, len(places))),
@@ -156,11 +158,11 @@ class CorpusServer:
 
     def write_downloads(self, path: Path, **changed: Mapping[str, dict]) -> Path:
         """Write the dictionary of downloads; `changed` replaces parts of it, such as an md5."""
-        found = json.loads(json.dumps(self._downloads))
+        result = json.loads(json.dumps(self._downloads))
         for part, entries in changed.items():
             for key, entry in entries.items():
-                found[part.replace("_", "-")][key] |= entry
-        path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+                result[part.replace("_", "-")][key] |= entry
+        path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         return path
 
     def environment(self, home: Path) -> dict[str, str]:
@@ -224,8 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
         name = "/".join(parts)
         fault = self.outer.due(name)
         if fault == "gated":
-            said = b'{"error": "Access to this model is restricted."}'
-            self._send(403, {"X-Error-Code": "GatedRepo"}, said)
+            message = b'{"error": "Access to this model is restricted."}'
+            self._send(403, {"X-Error-Code": "GatedRepo"}, message)
         elif name not in self.outer.repositories or fault == "missing":
             self._send(404, {"X-Error-Code": "RepoNotFound"}, b'{"error": "Repository not found"}')
         elif fault == "busy":
@@ -237,16 +239,20 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _send_information(self, parts: list[str]) -> None:
-        kind, *rest = parts
-        name = rest[:2] if kind == "models" else [kind, *rest[:2]]
-        if (found := self._repository(name)) is None:
+        kind, *remaining = parts
+        name = remaining[:2] if kind == "models" else [kind, *remaining[:2]]
+        if (result := self._repository(name)) is None:
             return
-        _, commit, files = found
+        _, commit, files = result
         # A pull request has the files of the main branch.
         known = ("main", commit, "refs/pr/1")
-        if len(rest) > 3 and rest[2] in ("revision", "tree") and "/".join(rest[3:]) not in known:
+        if (
+            len(remaining) > 3
+            and remaining[2] in ("revision", "tree")
+            and "/".join(remaining[3:]) not in known
+        ):
             self._send(404, {"X-Error-Code": "RevisionNotFound"}, b'{"error": "Invalid rev id"}')
-        elif len(rest) > 2 and rest[2] == "tree":
+        elif len(remaining) > 2 and remaining[2] == "tree":
             listed = [
                 {"type": "file", "path": file, "size": len(data), "oid": _blob(data)}
                 | ({"lfs": _lfs(data)} if len(data) >= LARGE else {})
@@ -254,20 +260,20 @@ class _Handler(BaseHTTPRequestHandler):
             ]
             self._send_json(listed)
         else:
-            said = {
-                "id": "/".join(rest[:2]), "modelId": "/".join(rest[:2]), "sha": commit,
+            message = {
+                "id": "/".join(remaining[:2]), "modelId": "/".join(remaining[:2]), "sha": commit,
                 "private": False, "gated": False, "disabled": False, "downloads": 0, "likes": 0,
                 "tags": [], "siblings": [{"rfilename": file} for file in files],
             }  # fmt: skip
-            self._send_json(said)
+            self._send_json(message)
 
     def _send_resolved(self, path: str) -> None:
         before, _, after = path.partition("/resolve/")
         parts = before.strip("/").split("/")
         revision, _, file = after.partition("/")
-        if (found := self._repository(parts)) is None:
+        if (result := self._repository(parts)) is None:
             return
-        _, commit, files = found
+        _, commit, files = result
         if revision not in ("main", commit):
             self._send(404, {"X-Error-Code": "RevisionNotFound"}, b"")
         elif file not in files:
@@ -287,9 +293,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.outer.accepts_ranges:
             headers["Accept-Ranges"] = "bytes"
         status, start = 200, 0
-        asked = self.headers.get("Range") if self.outer.accepts_ranges else None
-        if asked:
-            start = int(asked.removeprefix("bytes=").partition("-")[0])
+        requests = self.headers.get("Range") if self.outer.accepts_ranges else None
+        if requests:
+            start = int(requests.removeprefix("bytes=").partition("-")[0])
             status = 206
             headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
         if fault in ("missing", "busy", "gated"):
@@ -300,7 +306,7 @@ class _Handler(BaseHTTPRequestHandler):
             middle = len(data) // 2
             spoilt = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
             self._send(status, headers, spoilt[start:])
-        elif fault == "stall" or (fault == "cut" and not asked):
+        elif fault == "stall" or (fault == "cut" and not requests):
             self._send(status, headers, data[start:], half=True)
             if fault == "stall":
                 self.outer.closing.wait(120)
@@ -347,19 +353,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--model", action="append", default=[], metavar="NAME=FOLDER")
-    chosen = parser.parse_args()
-    chosen.folder.mkdir(parents=True, exist_ok=True)
-    with CorpusServer(chosen.port) as server:
+    selection = parser.parse_args()
+    selection.folder.mkdir(parents=True, exist_ok=True)
+    with CorpusServer(selection.port) as server:
         server.add_toy_corpora()
-        for model in chosen.model:
+        for model in selection.model:
             name, _, folder = model.partition("=")
             server.add_repository(name, Path(folder))
-        server.write_downloads(chosen.folder / "downloads.json")
+        server.write_downloads(selection.folder / "downloads.json")
         exports = "".join(
             f"export {name}='{value}'\n"
-            for name, value in server.environment(chosen.folder.resolve()).items()
+            for name, value in server.environment(selection.folder.resolve()).items()
         )
-        (chosen.folder / "environment.sh").write_text(exports, encoding="utf-8")
+        (selection.folder / "environment.sh").write_text(exports, encoding="utf-8")
         print(server.url, flush=True)
         server.closing.wait()
 

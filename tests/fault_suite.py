@@ -147,8 +147,8 @@ BEGIN, END = "<!-- begin: written by make test-faults -->", "<!-- end -->"
 
 def write_into(page: Path, text: str) -> None:
     """Put a text between the two marks of a page."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, remaining = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = remaining.partition(END)
     if not begin or not end:
         raise pytest.UsageError(f"{page} lacks the line {BEGIN!r} or {END!r}: put it back.")
     page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")

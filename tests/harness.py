@@ -38,9 +38,9 @@ def load_script(path: str) -> ModuleType:
 
 def find_mirror() -> Path | None:
     """Return the folder of released data: EVERYCELL_MIRROR, else one beside the checkout."""
-    named = os.environ.get("EVERYCELL_MIRROR")
-    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
-    return folder if named or folder.is_dir() else None
+    names = os.environ.get("EVERYCELL_MIRROR")
+    folder = Path(names) if names else REPOSITORY.parent / "shared" / "data"
+    return folder if names or folder.is_dir() else None
 
 
 def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
@@ -57,8 +57,8 @@ def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     for worker in range(workers):
         ordered += [item for item in items if worker_of.get(item.path) == worker]
         end = len(items) * (worker + 1) // workers
-        taken = max(end - len(ordered), 0)
-        ordered, quick = ordered + quick[:taken], quick[taken:]
+        selection = max(end - len(ordered), 0)
+        ordered, quick = ordered + quick[:selection], quick[selection:]
     return ordered
 
 

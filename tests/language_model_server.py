@@ -30,8 +30,8 @@ class Server:
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.seen.append((self.path, body, dict(self.headers)))
-                place = min(len(outer.seen), len(outer.replies)) - 1
-                reply = outer.replies[place]
+                position = min(len(outer.seen), len(outer.replies)) - 1
+                reply = outer.replies[position]
                 if callable(reply):
                     reply = reply(self, body)
                 if reply is not None:

@@ -31,7 +31,7 @@ def write_t5(folder: Path, words: Sequence[str], *, factor: float = 20.0) -> Non
     )
     T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer = Tokenizer(
-        models.WordLevel({word: place for place, word in enumerate(vocabulary)}, "<unk>")
+        models.WordLevel({word: position for position, word in enumerate(vocabulary)}, "<unk>")
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(

@@ -103,10 +103,10 @@ def msmarco_qa(places: Sequence[str] = PLACES, listed: int = 10) -> bytes:
     rows = {str(n): place for n, place in enumerate(places)}
 
     def shown(n: int) -> list[dict]:
-        others = [places[(n + step) % len(places)] for step in range(listed)]
+        further = [places[(n + step) % len(places)] for step in range(listed)]
         passages = [
             {"is_selected": int(other == places[n]), "passage_text": founded(other, "some monks")}
-            for other in others
+            for other in further
         ]
         # The first question has a passage without a text, which must stop no run.
         return passages + [{"is_selected": 0, "passage_text": " "}] * (n == 0)

@@ -45,14 +45,14 @@ LARGEST = SimpleNamespace(
 
 def resources(rule, attempt: int, wildcards: SimpleNamespace = LARGEST) -> dict[str, int]:
     """Memory, minutes and GPUs that an attempt asks for."""
-    found = {
+    result = {
         name: rule.resources[name]
         for name in ("mem_mb", "runtime", "gpu")
         if name in rule.resources
     }
     return {"gpu": 0} | {
         name: (one.evaluate(wildcards, attempt=attempt) if one.is_evaluable() else one).value
-        for name, one in found.items()
+        for name, one in result.items()
     }
 
 
@@ -81,9 +81,9 @@ def test_what_is_trained_in_full_asks_for_a_gpu_and_its_stand_in_does_not(rules,
 def test_the_profile_names_no_setting_that_the_plugin_never_reads():
     source = Path(plugin.__file__).parent
     code = "\n".join(path.read_text(encoding="utf-8") for path in source.glob("*.py"))
-    named = [name.removeprefix("slurm-") for name in PROFILE if name.startswith("slurm-")]
-    assert named
-    unread = [name for name in named if f".{name.replace('-', '_')}" not in code]
+    names = [name.removeprefix("slurm-") for name in PROFILE if name.startswith("slurm-")]
+    assert names
+    unread = [name for name in names if f".{name.replace('-', '_')}" not in code]
     assert not unread
 
 
@@ -117,7 +117,7 @@ def test_the_released_tier_is_half_as_many_jobs_for_the_scheduler(project, rules
 
 def test_the_page_has_the_needs_of_every_heavy_rule(rules):
     lines = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d*) ?\|", PAGE, re.MULTILINE)
-    told = {
+    message = {
         name: {"mem_mb": int(mb) + AROUND_A_JOB, "runtime": int(minutes), "gpu": int(gpus or 0)}
         for name, mb, minutes, gpus in lines
     }
@@ -128,4 +128,4 @@ def test_the_page_has_the_needs_of_every_heavy_rule(rules):
         if needs["mem_mb"] >= 4000 + AROUND_A_JOB or needs["runtime"] >= 60 or needs["gpu"]
     }
     assert len(heavy) > 20
-    assert told == heavy, "docs/clusters.md, What the heavy rules need, differs from the rules"
+    assert message == heavy, "docs/clusters.md, What the heavy rules need, differs from the rules"

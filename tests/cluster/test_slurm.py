@@ -178,12 +178,12 @@ def assert_same(project: Project, local: dict[str, str], *tables: str) -> int:
     There are no other files.
     """
     starts = tuple(f"embedded/{table}." for table in tables)
-    wanted = {name: digest for name, digest in local.items() if name.startswith(starts)}
-    assert len(wanted) >= 6 * len(tables)
-    made = project.hashes()
-    assert made.pop("README.md") == local["README.md"]
-    assert made == wanted
-    return len(wanted)
+    expected = {name: digest for name, digest in local.items() if name.startswith(starts)}
+    assert len(expected) >= 6 * len(tables)
+    result = project.hashes()
+    assert result.pop("README.md") == local["README.md"]
+    assert result == expected
+    return len(expected)
 
 
 def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, told):
@@ -195,8 +195,8 @@ def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, told):
     # Six jobs of Snakemake are two of Slurm, each on one processor.
     assert [state for state, _ in ends] == ["COMPLETED"] * 2
     jobs = slurm.finished()
-    asked = [slurm.run("scontrol", "show", "job", job["JobId"]).stdout for job in jobs]
-    assert ["gpu:1" in text for text in asked] == [True, False]
+    requests = [slurm.run("scontrol", "show", "job", job["JobId"]).stdout for job in jobs]
+    assert ["gpu:1" in text for text in requests] == [True, False]
     assert [job["ProcCnt"] for job in jobs] == ["1"] * 2
 
 
@@ -247,8 +247,8 @@ def test_a_job_over_its_memory(slurm, start, project, local, told):
 
 def one_receipt_is_missing_where_files_are(project: Project) -> bool:
     """Whether the simulation has begun to write and has not ended."""
-    made = list(project.folder.glob(f"results/embedded/{SIMULATED}.*"))
-    return bool(made) and not any(path.name.endswith(".receipt.json") for path in made)
+    result = list(project.folder.glob(f"results/embedded/{SIMULATED}.*"))
+    return bool(result) and not any(path.name.endswith(".receipt.json") for path in result)
 
 
 @pytest.mark.fault("killed_run")

@@ -46,8 +46,8 @@ def expected():
 
 def test_the_readme_is_up_to_date(maker, papers, expected):
     page = (REPOSITORY / "README.md").read_text("utf-8")
-    made = maker.rendered(page, papers, expected)
-    assert made == page, "run `python docs/make_coverage.py`"
+    result = maker.rendered(page, papers, expected)
+    assert result == page, "run `python docs/make_coverage.py`"
 
 
 def readme_filters() -> tuple[str, list[tuple[int, str]]]:
@@ -84,31 +84,31 @@ def check_filters(whole, tables, folder):
 
 
 def test_the_filters_of_the_readme_give_its_numbers(maker, papers, expected, tmp_path):
-    found = maker.entries(papers, expected)
-    whole = total(count_chapters(papers, found).values())
-    check_filters(whole, data_files(papers, found, tmp_path), tmp_path)
+    result = maker.entries(papers, expected)
+    full = total(count_chapters(papers, result).values())
+    check_filters(full, data_files(papers, result, tmp_path), tmp_path)
 
 
 def test_the_counts_of_readme_page_summary_and_data_agree(maker, papers, expected, tmp_path):
-    whole = total(count_chapters(papers, maker.entries(papers, expected)).values())
+    full = total(count_chapters(papers, maker.entries(papers, expected)).values())
     results = REPOSITORY / "results"
-    found = collect(papers, results, REPOSITORY, audits=None)
-    there = {(one.artefact.id, one.tier) for one in found if one.report.state in RUNNABLE}
-    if not set(expected[["artefact", "tier"]].itertuples(index=False, name=None)) <= there:
+    result = collect(papers, results, REPOSITORY, audits=None)
+    existing = {(one.artefact.id, one.tier) for one in result if one.report.state in RUNNABLE}
+    if not set(expected[["artefact", "tier"]].itertuples(index=False, name=None)) <= existing:
         pytest.skip("needs the results of both tiers")
-    own = total(count_chapters(papers, found).values())
-    assert (own.cells, own.claims) == (whole.cells, whole.claims)
-    pages = pages_of(results, found, papers)
-    check_filters(whole, pages, tmp_path)
+    own = total(count_chapters(papers, result).values())
+    assert (own.cells, own.claims) == (full.cells, full.claims)
+    pages = pages_of(results, result, papers)
+    check_filters(full, pages, tmp_path)
     text = " ".join(re.sub("<[^>]*>", "", unescape(pages["index.html"].decode())).split())
-    verdicts, fails = whole.verdicts(), whole.outcomes("data", "published inputs")["fails"]
-    shown = [headline(name, one) for name, one in headlines(whole).items()]
-    shown += [f"Claims tested on {name}: {told}" for name, told in claim_lines(whole).items()]
-    shown += [f"Claims not run: {whole.claims[NOT_RUN]}"]
-    shown += [f"Claims not testable here: {whole.untestable}"]
-    shown += [f"{whole.published:,} published values", f"({fails} on reproduced values, "]
-    shown += [f"✗ {verdicts['differs']} values different, cause unknown"]
-    assert [line for line in shown if line not in text] == []
+    verdicts, fails = full.verdicts(), full.outcomes("data", "published inputs")["fails"]
+    output = [headline(name, one) for name, one in headlines(full).items()]
+    output += [f"Claims tested on {name}: {message}" for name, message in claim_lines(full).items()]
+    output += [f"Claims not run: {full.claims[NOT_RUN]}"]
+    output += [f"Claims not testable here: {full.untestable}"]
+    output += [f"{full.published:,} published values", f"({fails} on reproduced values, "]
+    output += [f"✗ {verdicts['differs']} values different, cause unknown"]
+    assert [line for line in output if line not in text] == []
     [explained] = re.findall(
         r"! (\d+) values? different, explained(?: \([^)]*\))?(?:, and (\d+) by)?", text
     )
@@ -119,11 +119,11 @@ def test_a_worse_verdict_changes_the_text(maker, papers, expected):
     first = expected.index[expected["verdict"] == "equal"][0]
     worse = expected.copy()
     worse.loc[first, "verdict"] = "differs"
-    told = [
-        maker.summary(count_chapters(papers, maker.entries(papers, each)))
-        for each in (expected, worse)
+    message = [
+        maker.summary(count_chapters(papers, maker.entries(papers, item)))
+        for item in (expected, worse)
     ]
-    assert told[0] != told[1]
+    assert message[0] != message[1]
 
 
 def test_a_page_without_the_marks_is_refused(maker, papers, expected):

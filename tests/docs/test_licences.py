@@ -19,13 +19,13 @@ ROW = re.compile(r"^\| (\S+) \| (\S+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 @pytest.fixture(scope="module")
 def rows() -> dict[tuple[str, str], tuple[list[str], str]]:
     text = (REPOSITORY / "docs" / "licences.md").read_text(encoding="utf-8")
-    found = {(name, version): (locks.split(", "), said)
-             for name, version, locks, said in ROW.findall(text)}  # fmt: skip
+    result = {(name, version): (locks.split(", "), message)
+             for name, version, locks, message in ROW.findall(text)}  # fmt: skip
     for head in ("package", "library"):
-        found.pop((head, "version"))
+        result.pop((head, "version"))
     for name, version, _, _ in make_licences.bundled(REPOSITORY):
-        assert found.pop((name, version))
-    return found
+        assert result.pop((name, version))
+    return result
 
 
 def test_the_page_has_each_package_of_the_locks_once(rows):
@@ -38,13 +38,13 @@ def test_the_page_has_each_package_of_the_locks_once(rows):
 
 def test_the_licences_are_those_that_the_packages_state(rows):
     compared = 0
-    for (name, version), (_, said) in rows.items():
+    for (name, version), (_, message) in rows.items():
         try:
             package = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue  # of a group that is not installed here
         if package.version.partition("+")[0] == version:
-            assert said == make_licences.stated(package.metadata).replace("|", "/"), name
+            assert message == make_licences.stated(package.metadata).replace("|", "/"), name
             compared += 1
     assert compared > 60
 

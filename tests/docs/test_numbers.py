@@ -57,7 +57,7 @@ def test_a_stale_sentence_is_found(results):
     ],
 )
 def test_a_wrong_entry_is_named(results, wrong, fault):
-    assert any(fault in each for each in check_numbers.faults_of_values(page(**wrong), results))
+    assert any(fault in item for item in check_numbers.faults_of_values(page(**wrong), results))
 
 
 def test_an_unknown_column_is_named(results):

@@ -56,7 +56,7 @@ def read(page: Path) -> str:
 
 def commands(tool: str) -> list[tuple[str, list[str]]]:
     """Return page and words of each command of a tool, in blocks and in the running text."""
-    found = []
+    result = []
     for page in PAGES:
         blocks = [m["body"] for m in FENCE.finditer(read(page)) if m["language"] == "bash"]
         lines = [line for block in blocks for line in block.splitlines()]
@@ -65,8 +65,8 @@ def commands(tool: str) -> list[tuple[str, list[str]]]:
         for line in [*lines, *(" ".join(text.split()) for text in inline)]:
             if line.startswith(f"{tool} "):
                 words = shlex.split(line, comments=True)
-                found.append((page.relative_to(REPOSITORY).as_posix(), words[1:]))
-    return found
+                result.append((page.relative_to(REPOSITORY).as_posix(), words[1:]))
+    return result
 
 
 def params(tool: str):
@@ -168,12 +168,12 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
     from snakemake.cli import get_argument_parser
 
     options = {o for action in get_argument_parser()._actions for o in action.option_strings}
-    asked = [word for word in words if not word.startswith("-")]
+    requests = [word for word in words if not word.startswith("-")]
     for option, value in pairwise(words):
         if option in VALUED:
-            asked.remove(value)
+            requests.remove(value)
     assert {word for word in words if re.match("--.", word)} <= options
-    for target in asked:
+    for target in requests:
         if target.startswith("results/rulegraphs/"):
             assert Path(target).stem in known_targets
         elif target.startswith("results/"):
@@ -190,9 +190,9 @@ def test_snakemake_targets_and_options_exist(page, words, known_targets):
 
 def test_the_table_of_targets_names_real_ones(known_targets):
     table = read(REPOSITORY / "docs/howto.md").split("| target | makes |")[1].split("\n\n")[0]
-    named = [name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row[:60])]
-    assert len(named) >= 6
-    for name in named:
+    names = [name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row[:60])]
+    assert len(names) >= 6
+    for name in names:
         assert name.split(".")[0] in known_targets | result_files()
 
 
@@ -231,10 +231,10 @@ def test_every_paper_has_a_page_and_a_row():
 
 def test_the_readme_counts_tables_figures_and_passages():
     readme = " ".join(read(REPOSITORY / "README.md").split())
-    found = re.search(r"All (\d+) tables, (\d+) figures and (\d+) passages", readme)
+    result = re.search(r"All (\d+) tables, (\d+) figures and (\d+) passages", readme)
     names = [a.name for a in all_artefacts(published())]
     counted = [sum(name.startswith(kind) for name in names) for kind in ("table", "figure", "text")]
-    assert [int(n) for n in found.groups()] == counted
+    assert [int(n) for n in result.groups()] == counted
 
 
 def test_the_readme_says_what_people_search_for():
@@ -244,8 +244,8 @@ def test_the_readme_says_what_people_search_for():
 
 @page_params()
 def test_settings_that_a_page_shows_are_valid(page):
-    shown = [yaml.safe_load(m["body"]) for m in FENCE.finditer(read(page)) if m[1] == "yaml"]
-    for content in shown:
+    output = [yaml.safe_load(m["body"]) for m in FENCE.finditer(read(page)) if m[1] == "yaml"]
+    for content in output:
         if content.keys() & {"user_studies", "mirror", "cache", "seed", "network"}:
             parse_config(content)
 
@@ -259,11 +259,11 @@ make_record_reference = load_script("docs/make_record_reference.py")
 
 
 def test_record_reference_follows_the_models():
-    made = make_record_reference.render()
+    result = make_record_reference.render()
     page = read(REPOSITORY / "docs/record-reference.md")
-    assert page == made, "run: python docs/make_record_reference.py"
-    links = set(re.findall(r"\]\(#([^)]+)\)", made))
-    headings = re.findall(r"^#+ (.+)$", made, re.M)
+    assert page == result, "run: python docs/make_record_reference.py"
+    links = set(re.findall(r"\]\(#([^)]+)\)", result))
+    headings = re.findall(r"^#+ (.+)$", result, re.M)
     anchors = [re.sub(r"[^\w-]", "", title.lower().replace(" ", "-")) for title in headings]
     assert len(set(anchors)) == len(anchors) and links <= set(anchors)
 
@@ -272,8 +272,8 @@ make_errata = load_script("docs/make_errata.py")
 
 
 def test_errata_page_follows_the_cards():
-    made = make_errata.render(published())
-    assert read(REPOSITORY / "docs" / "errata.md") == made, "run: python docs/make_errata.py"
+    result = make_errata.render(published())
+    assert read(REPOSITORY / "docs" / "errata.md") == result, "run: python docs/make_errata.py"
 
 
 def test_nothing_in_a_card_becomes_markup_of_the_errata_page():
@@ -297,8 +297,8 @@ def test_nothing_in_a_card_becomes_markup_of_the_errata_page():
     extensions = ["attr_list", "tables", "toc"]
     page = markdown(make_errata.render({"sakai2023": hostile}), extensions=extensions)
     assert page.count("alert(1)") > 30
-    found = set(re.findall(r"<(\w+)", page))
-    assert found <= {"h1", "h2", "h3", "p", "em", "strong", "code"}
+    result = set(re.findall(r"<(\w+)", page))
+    assert result <= {"h1", "h2", "h3", "p", "em", "strong", "code"}
     # Only the head of the page has words set in italics or as code.
     assert not re.search(r"<[^>]*(onclick|onerror|href|src)=", page)
 
@@ -323,15 +323,15 @@ def test_the_study_page_counts_tests_of_repeated_ratings(mirror, tmp_path):
     rows = read_transparency(path)
     workers = rows.drop_duplicates("Worker")
     constant = [f for f in TRANSPARENCY_FACTORS if (rows.groupby("Worker")[f].nunique() == 1).all()]
-    found = {"rows": [], "workers": []}
+    result = {"rows": [], "workers": []}
     for unit, ratings in (("rows", rows), ("workers", workers)):
         explained = ratings[ratings["Explanation Quality"] != "None"]
         tests = [(ratings, factor) for factor in constant]
         tests += [(explained, factor) for factor in ("Explanation Quality", "Presentation Mode")]
         for table, factor in tests:
             for rating in EXPLANATION_RATINGS:
-                found[unit].append(anova(table, rating, [factor])["p"].item() <= 0.05)
-    assert (len(constant), len(found["rows"])) == (5, 21)
+                result[unit].append(anova(table, rating, [factor])["p"].item() <= 0.05)
+    assert (len(constant), len(result["rows"])) == (5, 21)
     assert "in 21 tests, both the factor and the rating do." in study_page()
-    assert f"As published, {sum(found['rows'])} of these" in study_page()
-    assert f"With one row per worker, {sum(found['workers'])} do" in study_page()
+    assert f"As published, {sum(result['rows'])} of these" in study_page()
+    assert f"With one row per worker, {sum(result['workers'])} do" in study_page()

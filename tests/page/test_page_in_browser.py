@@ -62,15 +62,15 @@ def browser():
 def watched(browser, url):
     """A page at the width of a desk that says nothing, asks nobody and opens no dialogs."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
-    said, asked = [], []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    output, requests = [], []
+    page.on("console", lambda message: output.append(message.text))
+    page.on("pageerror", lambda error: output.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("dialog", lambda dialog: (output.append(dialog.message), dialog.dismiss()))
     page.goto(url)
     yield page
-    assert said == []
-    assert [one for one in asked if not one.startswith(("file:", "data:"))] == []
+    assert output == []
+    assert [one for one in requests if not one.startswith(("file:", "data:"))] == []
     page.close()
 
 
@@ -352,8 +352,8 @@ def test_hover_shows_the_rebuilt_value(page):
     assert "0.30142" in after(cell)
     stand_in = page.locator("td.v.stand_in").first
     stand_in.hover()
-    for told in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
-        assert told in after(stand_in)
+    for message in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
+        assert message in after(stand_in)
     marked = page.locator("td.v.close").first
     aside = marked.locator(".aside").bounding_box()
     assert (aside["width"], aside["height"]) == (1, 1)  # only for those who cannot hover
@@ -486,11 +486,11 @@ def test_print_has_no_form(page):
 
 def test_the_policy_of_the_page_lets_nothing_else_run_or_load(browser, url):
     """As if some text had come through: its script, handler and pictures do nothing."""
-    asked = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            requests.append(self.path)
 
     elsewhere = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=elsewhere.serve_forever, args=(0.01,), daemon=True).start()
@@ -510,7 +510,7 @@ def test_the_policy_of_the_page_lets_nothing_else_run_or_load(browser, url):
         f"http://127.0.0.1:{elsewhere.server_port}",
     )
     page.wait_for_timeout(300)
-    assert page.evaluate("window.ran") is None and asked == []
+    assert page.evaluate("window.ran") is None and requests == []
     page.close()
     elsewhere.shutdown()
     elsewhere.server_close()

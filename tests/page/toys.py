@@ -143,12 +143,12 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
         texts = [name for name in table if name not in ("metric", "length")]
         table[texts] = table[texts].map(lambda text: f"{text} {HOSTILE}")
         table.to_csv(path, index=False)
-    made = []
+    result = []
     for toy in toys:
         card = toy.artefact.card.model_dump()
         card = Card.model_validate(poisoned(card) | {"beside": poisoned(card["beside"], free=True)})
         artefact = toy.artefact.model_copy(update={"card": card})
-        made.append(
+        result.append(
             Toy(
                 artefact,
                 toy.tier,
@@ -156,7 +156,7 @@ def hostile(folder: Path, results: Path) -> list[Toy]:
                 tuple(poisoned(toy.faults, free=True)),
             )
         )
-    return made
+    return result
 
 
 def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:

@@ -40,8 +40,8 @@ def citations(project: Project, stage: Stage) -> None:
     assert counts["Cited less than all selected documents", "Pred. Rel."] == 3
     assert counts["Cited all selected documents", "Pred. Cited"] == 3
     shares = pd.read_csv(results / "figure_5_6.shares.csv")
-    found = shares[shares["kind"] == "random"].set_index("metric")["value"]
-    assert found["statement removed"] == 100 and found["forged alone"] == 100
+    result = shares[shares["kind"] == "random"].set_index("metric")["value"]
+    assert result["statement removed"] == 100 and result["forged alone"] == 100
     report = project.verdicts("heuss2025/table_5_2", "full")
     assert {cell["verdict"] for cell in report["cells"]} == {"differs"}
     receipt = json.loads((results / "text_5_5.receipt.json").read_text())
@@ -75,10 +75,10 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
         verdicts.setdefault(cell["key"]["cast_year"], set()).add(cell["verdict"])
     assert verdicts["2021"] == {"equal"} and "differs" in verdicts["2020"]
     # Nothing identifies the runs, which the verdict and the page say.
-    said = "TREC CAsT 2020: no known facts"
-    assert said in project.verdicts("lajewska2025/table_3_3", "full")["notes"][0]
+    message = "TREC CAsT 2020: no known facts"
+    assert message in project.verdicts("lajewska2025/table_3_3", "full")["notes"][0]
     pages = (stage.folder / "results/pages").glob("*.html")
-    assert any(said in page.read_text(encoding="utf-8") for page in pages)
+    assert any(message in page.read_text(encoding="utf-8") for page in pages)
     # The organisers' run has each relevant document once; those with a hyphen in their ids are lost
     # in the file of documents.
     qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2021.txt.gz")
@@ -108,8 +108,8 @@ def papers_as_queries(project: Project, stage: Stage) -> None:
     # The model that was asked for at a commit is of that commit.
     [log] = (project.folder / "logs/fetch/hub-models").glob("toy--scibert@*.log")
     commit = log.stem.partition("@")[2]
-    said = json.loads(log.read_text().splitlines()[-1])
-    assert said["parameters"]["commits"] == repr({f"toy/scibert@{commit}": commit})
+    message = json.loads(log.read_text().splitlines()[-1])
+    assert message["parameters"]["commits"] == repr({f"toy/scibert@{commit}": commit})
     [collection] = [
         job for job in read_lineage(project.folder / "results") if job.rule == "collection_scidocs"
     ]
@@ -121,10 +121,10 @@ def group_fairness(project: Project, stage: Stage) -> None:
     # Every printed cell of eleven rankers on both query sets has one of ours.
     assert len(report["cells"]) == 110 and report["verdicts"]["not_run"] == 0
     # Each index is fetched once, by a job of its own, and its archive is not kept.
-    asked = [path for kind, path, _ in stage.hub.asked if kind == "GET" and "/indexes/" in path]
-    assert len(asked) == len(set(asked)) == 8
-    kept = (project.folder / "home/pyserini/indexes").iterdir()
-    assert not [path for path in kept if path.name.endswith(".tar.gz")]
+    requests = [path for kind, path, _ in stage.hub.asked if kind == "GET" and "/indexes/" in path]
+    assert len(requests) == len(set(requests)) == 8
+    remaining = (project.folder / "home/pyserini/indexes").iterdir()
+    assert not [path for path in remaining if path.name.endswith(".tar.gz")]
 
 
 #: First target of a rehearsal -> what is looked at beside verdicts and page.

@@ -52,7 +52,7 @@ def write_inference(folder: Path) -> None:
     model.classifier = torch.nn.Linear(8, 3)
     model.num_labels = 3
     model.config.id2label = dict(enumerate(("contradiction", "entailment", "neutral")))
-    model.config.label2id = {name: place for place, name in model.config.id2label.items()}
+    model.config.label2id = {name: position for position, name in model.config.id2label.items()}
     write_bert(folder, model, words)
 
 
@@ -101,21 +101,21 @@ def attribution(stage: Stage) -> Settings:
     are in the form of a user's folder. Invented: all texts, and the models' answers.
     """
     data = stage.folder / "data/nq"
-    write_lines(data / "passages.jsonl", [{"id": each, "text": founded(each)} for each in PLACES])
+    write_lines(data / "passages.jsonl", [{"id": item, "text": founded(item)} for item in PLACES])
     questions = [
         {
             "id": f"q{number}",
-            "question": f"when was {place} founded",
-            "answers": [YEARS[place]],
-            "relevant": [place],
+            "question": f"when was {position} founded",
+            "answers": [YEARS[position]],
+            "relevant": [position],
         }
-        for number, place in enumerate(PLACES)
+        for number, position in enumerate(PLACES)
     ]
     write_lines(data / "questions.jsonl", questions)
     for name in ("bm25", "unicoil", "tct-colbert"):
         rows = []
-        for number, place in enumerate(PLACES):
-            ranked = [place, *(each for each in PLACES if each != place)]
+        for number, position in enumerate(PLACES):
+            ranked = [position, *(item for item in PLACES if item != position)]
             for rank, document in enumerate(ranked, start=1):
                 rows.append(f"q{number} Q0 {document} {rank} {-rank} {name}\n")
         (data / f"{name}.run").write_text("".join(rows))
@@ -123,11 +123,11 @@ def attribution(stage: Stage) -> Settings:
     (stage.folder / "data/dev_v2.1.json").write_bytes(gzip.decompress(qa))
 
     def answer(handler: object, body: dict) -> dict:
-        said = body["messages"][-1]["content"]
-        if "Question:" not in said:
-            place = next(place for place in PLACES if place in said)
+        message = body["messages"][-1]["content"]
+        if "Question:" not in message:
+            position = next(position for position in PLACES if position in message)
             return reply_of(
-                f"A little monastery set up {place}, a seaside town, in {YEARS[place]}."
+                f"A little monastery set up {position}, a seaside town, in {YEARS[position]}."
             )
         pieces = [("It was then [", -0.1), ("1", -0.5), ("].", -0.1)]
         tokens = [{"token": token, "logprob": value} for token, value in pieces]
@@ -237,7 +237,7 @@ def citations(stage: Stage) -> Settings:
         question = body["messages"][-1]["content"]
         word = next(word for name, word in claims.items() if name in question)
         documents = [document["text"] for document in body["documents"]]
-        numbers = [str(place) for place, text in enumerate(documents) if word in text.lower()]
+        numbers = [str(position) for position, text in enumerate(documents) if word in text.lower()]
         cited = ",".join(numbers)
         marked = f"<co: {cited}>{word}</co: {cited}>" if cited else word
         return reply_of(
@@ -275,9 +275,9 @@ def runs_of_two_years(stage: Stage) -> Settings:
     folder.mkdir(parents=True)
     qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2020.txt.gz")
     dice = np.random.default_rng(7)
-    found = dice.random(len(qrels))
-    for place, name in enumerate(declared.materials["cast_runs_2020"].holds):
-        run = qrels[found < 0.2 + place / 20][["query", "document"]]
+    result = dice.random(len(qrels))
+    for position, name in enumerate(declared.materials["cast_runs_2020"].holds):
+        run = qrels[result < 0.2 + position / 20][["query", "document"]]
         path = folder / name.partition("|")[0]
         write_run(run.assign(score=dice.random(len(run))), path, tag="rehearsal")
     qrels = read_qrels(stage.mirror / "cast-reproducibility/qrels/2021.txt.gz")

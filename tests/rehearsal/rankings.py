@@ -100,35 +100,35 @@ def group_fairness(stage: Stage) -> Settings:
     }
     # A passage a query, so that each ranker finds something for each.
     answered = list(sets["qs1"])
-    said = ("he told her brother John", "she told his sister Mary", "the bee told the river")
-    texts = [f"{sets['qs1'][query]}, {said[n % 3]}" for n, query in enumerate(answered)]
+    message = ("he told her brother John", "she told his sister Mary", "the bee told the river")
+    texts = [f"{sets['qs1'][query]}, {message[n % 3]}" for n, query in enumerate(answered)]
     stage.hub.add_msmarco(
         texts,
         {query: sets["qs1"][query] for query in answered},
         {query: number for number, query in enumerate(answered)},
     )
     known = Config().term_fairness.msmarco
-    words = sorted({word for text in [*sets["qs1"].values(), *said] for word in words_of(text)})
+    words = sorted({word for text in [*sets["qs1"].values(), *message] for word in words_of(text)})
     for name in known.rerankers.model_dump().values():
         stage.put_on_hub(name, lambda folder: _write(folder, BertForSequenceClassification, words))
     kinds = {"ance": "ance", "tct_colbert": "tct_colbert", "sbert": "mean"}
     stage.put_on_hub(known.encoders.unicoil, lambda folder: _write(folder, TildeV2, words))
     for ranker, index in known.indexes.model_dump().items():
-        place = stage.folder / "made/indexes" / index
-        place.mkdir(parents=True)
+        position = stage.folder / "made/indexes" / index
+        position.mkdir(parents=True)
         if ranker == "bm25":
-            index_texts(((str(n), text) for n, text in enumerate(texts)), place / "index")
+            index_texts(((str(n), text) for n, text in enumerate(texts)), position / "index")
         elif ranker in ("unicoil", "deepimpact"):
-            index_impacts(texts, place)
-            shutil.rmtree(place / "vectors")
+            index_impacts(texts, position)
+            shutil.rmtree(position / "vectors")
         else:
             model = getattr(known.encoders, ranker)
             stage.put_on_hub(model, _writer(ranker, words))
             folder = stage.folder / "made" / model.replace("/", "--")
-            _index_vectors(texts, folder, kinds.get(ranker, "first"), place / "index")
-        archive = place / "packed.tar.gz"
+            _index_vectors(texts, folder, kinds.get(ranker, "first"), position / "index")
+        archive = position / "packed.tar.gz"
         with tarfile.open(archive, "w:gz") as packed:
-            packed.add(place / "index", "index")
+            packed.add(position / "index", "index")
             packed.addfile(tarfile.TarInfo("._index"))
         stage.hub.add_file(f"/indexes/{index}", archive.read_bytes(), ("pyserini", index))
     downloads = stage.hub.write_downloads(stage.folder / "downloads.json")
@@ -205,7 +205,7 @@ def _write_ance(folder: Path) -> None:
         vocab_size=len(letters), num_hidden_layers=1, max_position_embeddings=80, **sizes
     )
     Ance(config).save_pretrained(folder)
-    vocabulary = {letter: place for place, letter in enumerate(letters)}
+    vocabulary = {letter: position for position, letter in enumerate(letters)}
     (folder / "vocab.json").write_text(json.dumps(vocabulary))
     (folder / "merges.txt").write_text("#version: 0.2\n")
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')

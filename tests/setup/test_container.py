@@ -22,9 +22,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.mark.slow
 def test_the_definition_follows_the_conda_files(project):
-    made = make_container.container_file(project.folder)
-    found = (ENVS / "Dockerfile").read_text(encoding="utf-8")
-    assert found == made, (
+    created = make_container.container_file(project.folder)
+    result = (ENVS / "Dockerfile").read_text(encoding="utf-8")
+    assert result == created, (
         "envs/Dockerfile differs from the conda files: run envs/make_container.py."
     )
 

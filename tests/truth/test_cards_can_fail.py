@@ -52,25 +52,25 @@ def made_up(predicate: Predicate) -> pd.DataFrame:
     """A table with the cells that a predicate names, where the print has none of them."""
     leads = [predicate.other, predicate.low, predicate.high, predicate.p, predicate.minus,
              predicate.other_minus]  # fmt: skip
-    named = {
+    labels = {
         column: {names} if isinstance(names, str) else set(names)
         for column, names in predicate.cells.items()
     }
     for lead in leads:
         for column, name in (lead or {}).items():
-            named.setdefault(column, {"another"}).add(name)
-    keys = list(itertools.product(*map(sorted, named.values()))) or [("only",)]
-    table = pd.DataFrame(keys, columns=list(named) or ["row"], dtype=str)
+            labels.setdefault(column, {"another"}).add(name)
+    keys = list(itertools.product(*map(sorted, labels.values()))) or [("only",)]
+    table = pd.DataFrame(keys, columns=list(labels) or ["row"], dtype=str)
     return table.assign(**{column: "1" for column in dict.fromkeys(("value", predicate.reads))})
 
 
 def against(predicate: Predicate, cells: Cells, key: Key) -> Iterator[Edits]:
     """Ways to turn one comparison round, significantly."""
     if predicate.reads == "marker" or predicate.op in ("in", "not in"):
-        taken = predicate.value if isinstance(predicate.value, list) else [predicate.value]
+        selection = predicate.value if isinstance(predicate.value, list) else [predicate.value]
         now = expand_marker(str(cells.read(key, predicate.reads) or ""))
-        without = [now.replace(str(text), "") for text in taken]
-        for text in ("", "?", *taken, *without, *(now + str(text) for text in taken)):
+        without = [now.replace(str(text), "") for text in selection]
+        for text in ("", "?", *selection, *without, *(now + str(text) for text in selection)):
             yield {(key, predicate.reads): text}
         return
     other = None if predicate.other is None else cells.moved(key, predicate.other)
@@ -154,11 +154,11 @@ def can_fail_alone(
     conclusion: Conclusion, number: int, cells: pd.DataFrame, keys: list[str], kind: Kind
 ) -> bool:
     """Whether some change makes one predicate fail and leaves the others as they are."""
-    others = [each for each in range(len(conclusion.holds_if)) if each != number]
-    before = {each: outcome(conclusion, each, cells, kind) for each in others}
+    further = [item for item in range(len(conclusion.holds_if)) if item != number]
+    before = {item: outcome(conclusion, item, cells, kind) for item in further}
     return any(
         outcome(conclusion, number, table, kind) == "fails"
-        and all(outcome(conclusion, each, table, kind) == before[each] for each in others)
+        and all(outcome(conclusion, item, table, kind) == before[item] for item in further)
         for table in perturbed(conclusion.holds_if[number], cells, keys)
     )
 
@@ -189,8 +189,8 @@ def test_a_predicate_that_another_implies_cannot_fail_alone(value, quantifier, e
         {"cells": {"row": "b"} if value > 1 else {}, "op": ">", "value": 1.8 if value > 1 else 0.8},
     ]
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
-    found = [can_fail_alone(claim, number, cells, ["row"], "printed") for number in (0, 1)]
-    assert found == expected
+    result = [can_fail_alone(claim, number, cells, ["row"], "printed") for number in (0, 1)]
+    assert result == expected
 
 
 @pytest.mark.parametrize(("artefact", "conclusion", "number"), PREDICATES)
@@ -214,13 +214,13 @@ def test_no_cell_is_compared_with_itself(
 def test_a_claim_does_on_the_print_what_its_card_says(
     artefact: Artefact, conclusion: Conclusion
 ) -> None:
-    found = evaluate(conclusion, artefact.unlabelled(artefact.cells))
+    result = evaluate(conclusion, artefact.unlabelled(artefact.cells))
     on_print = any(
         "printed" in part.tested_on and part.beside is None for part in conclusion.holds_if
     )
     # Without printed cells, or on tables that only a run has, there is nothing to expect.
     expected = conclusion.on_print if on_print and len(artefact.cells) else "undecided"
-    assert found.outcome == expected, found.detail
+    assert result.outcome == expected, result.detail
 
 
 @pytest.mark.parametrize("artefact", ARTEFACTS, ids=lambda artefact: artefact.id)

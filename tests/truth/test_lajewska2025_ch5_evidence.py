@@ -39,7 +39,7 @@ def printed(repository: Path, table: str) -> pd.DataFrame:
 def test_costs_of_sentences_lack_the_fee(read, repository):
     """Table 5.1, `sentence_costs_without_the_fee`."""
     cells = printed(repository, "table_5_1").set_index(["row", "task_variant", "metric"])["value"]
-    for row, group, fee, whole in (
+    for row, group, fee, full in (
         ("MTurk regular", "regular", 0.20, 0.51),
         ("MTurk master", "master", 0.25, 0.70),
     ):
@@ -49,9 +49,9 @@ def test_costs_of_sentences_lack_the_fee(read, repository):
         assert set(passages["Reward"]) == {"$0.30"}
         assert set(selection["Reward"]) == set(sentences["Reward"]) == {"$0.10"}
         number = len(sentences.drop_duplicates([TURN, "Input.sentence_id"]))
-        each = 0.1 * (1 + number / len(selection.drop_duplicates([TURN, PASSAGE])))
-        assert round(each, 2) == float(cells[row, "Sentence", "cost_usd"])
-        assert round(each * (1 + fee), 2) == whole
+        item = 0.1 * (1 + number / len(selection.drop_duplicates([TURN, PASSAGE])))
+        assert round(item, 2) == float(cells[row, "Sentence", "cost_usd"])
+        assert round(item * (1 + fee), 2) == full
         # Half a cent is rounded up in the print.
         cost = math.floor(100 * 0.3 * (1 + fee) + 0.5) / 100
         assert cost == float(cells[row, "Paragraph", "cost_usd"])
@@ -59,7 +59,7 @@ def test_costs_of_sentences_lack_the_fee(read, repository):
 
 def test_times_by_topic_are_nearer_to_the_print(read):
     """Table 5.1, its explanation: medians of the two topics, weighted with their passages."""
-    found = {}
+    result = {}
     for group in ("regular", "master"):
         seconds = total = 0.0
         for topic in range(2):
@@ -69,8 +69,8 @@ def test_times_by_topic_are_nearer_to_the_print(read):
             seconds += passages * selection["WorkTimeInSeconds"].median()
             seconds += len(sentences) / 3 * sentences["WorkTimeInSeconds"].median()
             total += passages
-        found[group] = seconds / total
-    assert {group: round(value, 1) for group, value in found.items()} == {
+        result[group] = seconds / total
+    assert {group: round(value, 1) for group, value in result.items()} == {
         "regular": 975.1,
         "master": 305.7,
     }
@@ -136,8 +136,8 @@ def test_passages_of_the_sample(read, repository):
     cells = printed(repository, "table_B_2").dropna(subset="sentence_no")
     for passage, number in (("MARCO_8270733", 2), ("MARCO_8270735", 3)):
         labels = cells.loc[cells["passage_no"] == number, "value"]
-        answers, others = (
+        answers, further = (
             len(ast.literal_eval(of_turn.loc[passage, f"{kind}_sentences"]))
             for kind in ("answerable", "unanswerable")
         )
-        assert (answers, answers + others) == (labels.sum(), len(labels))
+        assert (answers, answers + further) == (labels.sum(), len(labels))

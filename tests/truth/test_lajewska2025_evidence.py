@@ -59,6 +59,6 @@ def test_cot_baseline_by_gpt4o(mirror, tmp_path):
         & (labels.nuggets["run"] == near.index[0])
         & (labels.nuggets["importance"] == "vital")
     ]
-    most = vital.groupby("topic").size().max()
-    assert most == 22
-    assert near.item() - 0.3325 < 1 / most / 301
+    maximum = vital.groupby("topic").size().max()
+    assert maximum == 22
+    assert near.item() - 0.3325 < 1 / maximum / 301

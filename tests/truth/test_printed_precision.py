@@ -88,5 +88,5 @@ def test_no_cell_stands_where_labels_are_inverted_or_counts_are_one_more(name, s
     wrong = 1 - printed if step is None else printed + step
     table = artefact.cells[artefact.key_columns].assign(value=wrong)
     audits = audits_of(artefact.paper, artefact.chapter)
-    found = report(artefact, "released", table, audits=audits)
-    assert found.verdicts["differs"] == len(artefact.cells) > 5
+    result = report(artefact, "released", table, audits=audits)
+    assert result.verdicts["differs"] == len(artefact.cells) > 5

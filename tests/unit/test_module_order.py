@@ -44,14 +44,14 @@ def name_of(path: Path) -> str:
 @cache
 def imported(path: Path) -> set[str]:
     """Modules that a file imports, wherever in the file, in full ("everycell.config")."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            result |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}, line {node.lineno}: name the module in full"
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+            result |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return result
 
 
 def imported_here(path: Path) -> set[str]:
@@ -106,12 +106,12 @@ def test_a_study_imports_of_studies_only_those_of_its_paper(path, papers):
     # studies.KEY.module or studies.KEY.chN.module
     _, *own = name.split(".")
     for other in imported_here(path):
-        floor, *rest = other.split(".")
-        if floor == "studies" and rest:
+        floor, *remaining = other.split(".")
+        if floor == "studies" and remaining:
             # A folder that is no paper's is an experiment of several, which each may import.
-            allowed = rest[0] == own[0] or rest[0] not in papers
+            allowed = remaining[0] == own[0] or remaining[0] not in papers
             assert allowed, f"{name} imports {other}, of another paper"
-            chapter = rest[1] if len(rest) > 1 else ""
+            chapter = remaining[1] if len(remaining) > 1 else ""
             assert not re.fullmatch(r"ch\w+", chapter) or chapter in own, (
                 f"{name} imports {other}, of another chapter"
             )
@@ -121,8 +121,8 @@ def test_packages_import_each_other_in_no_cycle():
     graph: dict[str, set[str]] = {}
     for path in MODULES:
         own = package_of(name_of(path))
-        found = {package_of(name) for name in imported_here(path)}
-        graph.setdefault(own, set()).update(found - {own})
+        result = {package_of(name) for name in imported_here(path)}
+        graph.setdefault(own, set()).update(result - {own})
     TopologicalSorter(graph).prepare()
 
 
@@ -135,8 +135,8 @@ def test_engine_and_library_name_no_paper(papers):
     papers = re.compile("|".join(map(re.escape, papers)))
     for path in MODULES:
         if package_of(name_of(path)) not in {"studies", *TOP}:
-            named = [text for text in strings_of_code(path) if papers.search(text)]
-            assert not named, f"{name_of(path)} names a paper: {named}"
+            names = [text for text in strings_of_code(path) if papers.search(text)]
+            assert not names, f"{name_of(path)} names a paper: {names}"
 
 
 def test_the_checks_see_what_they_look_for(tmp_path):

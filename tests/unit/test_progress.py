@@ -53,14 +53,14 @@ class TestInterface(TestLogHandlerBase):
 
 
 def record(event: LogEvent | None, message: str = "", **said) -> logging.LogRecord:
-    made = logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None)
-    vars(made).update(said, event=event)
-    return made
+    result = logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None)
+    vars(result).update(said, event=event)
+    return result
 
 
 def job(number: int, rule: str) -> logging.LogRecord:
-    said = {"jobid": number, "rule_name": rule, "rule_msg": f"Doing {rule}", "threads": 1}
-    return record(LogEvent.JOB_INFO, **said)
+    message = {"jobid": number, "rule_name": rule, "rule_msg": f"Doing {rule}", "threads": 1}
+    return record(LogEvent.JOB_INFO, **message)
 
 
 def emit_two_jobs(handler: LogHandler) -> None:
@@ -86,9 +86,9 @@ def test_a_job_that_begins_is_a_line(capsys):
     emit_two_jobs(handler)
     handler.close()
     out, err = capsys.readouterr()
-    first, second, said, last = err.splitlines()
+    first, second, message, last = err.splitlines()
     assert (out, first, second) == ("", "[1/2] Doing train", "[2/2] Doing rank")
-    assert said == "`full` makes 3 of 60 artefacts."
+    assert message == "`full` makes 3 of 60 artefacts."
     assert last.startswith("2 of 2 jobs done in ")
 
 
@@ -149,6 +149,6 @@ def test_a_dry_run_leaves_out_the_offers_of_a_cache(capsys):
     offer = "Workflow defines that rule a is eligible for caching between workflows (use --cache)."
     for message in (offer, "Nothing to be done"):
         handler.emit(logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None))
-    shown = capsys.readouterr().out
-    assert "Nothing to be done" in shown
-    assert "caching" not in shown
+    output = capsys.readouterr().out
+    assert "Nothing to be done" in output
+    assert "caching" not in output

@@ -39,11 +39,11 @@ def judged() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_name_is_there_and_documented(name):
-    found = getattr(everycell, name)
+    result = getattr(everycell, name)
     module, own = NAMES[name]
-    assert found is getattr(import_module(module), own)
+    assert result is getattr(import_module(module), own)
     assert name in dir(everycell)
-    assert found.__doc__
+    assert result.__doc__
 
 
 def test_the_persistence_of_rbo_has_one_default():
@@ -83,27 +83,27 @@ def test_an_unknown_name_is_no_import_error_of_ours():
     ],
 )  # fmt: skip
 def test_values_are_those_of_trec_eval(judged, theirs, ours, level):
-    found = evaluate_measures(*judged, [theirs])[theirs]
+    result = evaluate_measures(*judged, [theirs])[theirs]
     expected = evaluate(*judged, [ours], relevance_level=level)[ours]
-    assert found.index.tolist() == expected.index.tolist()
-    assert found.tolist() == expected.tolist()
+    assert result.index.tolist() == expected.index.tolist()
+    assert result.tolist() == expected.tolist()
 
 
 def test_measures_that_only_ir_measures_has(judged):
     run, qrels = judged
     # Without ties the library gives the same by itself, aggregate included.
     run = run.assign(score=np.random.default_rng(1).permutation(len(run)).astype(float))
-    wanted = ["Success@3", "Judged@5", "SetF", "infAP", "Bpref"]
-    found = everycell.evaluate(run, qrels, wanted)
+    expected = ["Success@3", "Judged@5", "SetF", "infAP", "Bpref"]
+    result = everycell.evaluate(run, qrels, expected)
     names = {"query": "query_id", "document": "doc_id"}
     theirs = ir_measures.calc_aggregate(
-        [ir_measures.parse_measure(each) for each in wanted],
+        [ir_measures.parse_measure(item) for item in expected],
         qrels.rename(columns=names),
         run.rename(columns=names),
     )
     for measure, value in theirs.items():
-        assert found[str(measure)].mean() == pytest.approx(value, abs=1e-12)
-    assert (found.mean() > 0).all()
+        assert result[str(measure)].mean() == pytest.approx(value, abs=1e-12)
+    assert (result.mean() > 0).all()
 
 
 def test_the_level_is_that_of_measures_which_name_none():
@@ -215,12 +215,12 @@ def test_values_are_those_of_ir_measures_for_a_run_without_ties(judged):
     odd = dict(zip(["q0", "q2", "q3", "q4", "q5"], ["PLAIN-10", "81_1", "t1", "1", "01"],
                    strict=True))  # fmt: skip
     renamed = [frame.assign(query=frame["query"].map(odd)) for frame in (run, qrels)]
-    found = everycell.evaluate(renamed[0].dropna(), renamed[1], MEASURES)
-    assert found.index.tolist() == qrels["query"].map(odd).unique().tolist()
+    result = everycell.evaluate(renamed[0].dropna(), renamed[1], MEASURES)
+    assert result.index.tolist() == qrels["query"].map(odd).unique().tolist()
     for name in MEASURES:
         theirs = ir_measures.iter_calc([ir_measures.parse_measure(name)], *frames)
-        expected = {odd[f"q{each.query_id}"]: each.value for each in theirs}
-        assert found[name].dropna().to_dict() == pytest.approx(expected), name
+        expected = {odd[f"q{item.query_id}"]: item.value for item in theirs}
+        assert result[name].dropna().to_dict() == pytest.approx(expected), name
         assert np.ptp(list(expected.values())) > 0 or name.startswith("NumQ"), name
 
 
@@ -262,26 +262,26 @@ def test_measures_together_have_the_values_that_they_have_alone(judged, tmp_path
 
 
 def test_rbp_without_a_level_takes_that_of_the_others_and_numret_none(judged):
-    found = evaluate_measures(*judged, ["RBP(p=0.5)", "NumRet"], relevance_level=2)
+    result = evaluate_measures(*judged, ["RBP(p=0.5)", "NumRet"], relevance_level=2)
     expected = evaluate_measures(*judged, ["RBP(p=0.5,rel=2)", "NumRet"])
-    assert (found.to_numpy() == expected.to_numpy()).all()
+    assert (result.to_numpy() == expected.to_numpy()).all()
     plain = evaluate_measures(*judged, ["RBP(p=0.5)"])["RBP(p=0.5)"]
     assert plain.tolist() == everycell.evaluate(*judged, "RBP(p=0.5,rel=1)").squeeze().tolist()
 
 
 def test_what_a_library_cannot_compute_is_one_sentence():
     run, qrels = {"q": {"a": 1.0}}, {"q": {"a": 5}}
-    for measure, said in (("ERR@3", "'a' of topic 'q' has the relevance 5"),
+    for measure, message in (("ERR@3", "'a' of topic 'q' has the relevance 5"),
                           ("Accuracy@1", "ir_measures cannot compute Accuracy@1")):  # fmt: skip
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             everycell.evaluate(run, qrels, measure)
 
 
 def test_a_measure_of_ones_own_sees_the_scores(judged):
     best = ir_measures.define_byquery(lambda qrels, run: run["score"].max(), name="Best")
-    found = everycell.evaluate(*judged, [best]).squeeze()
-    expected = judged[0].groupby("query")["score"].max().reindex(found.index).dropna()
-    assert found[expected.index].tolist() == expected.tolist()
+    result = everycell.evaluate(*judged, [best]).squeeze()
+    expected = judged[0].groupby("query")["score"].max().reindex(result.index).dropna()
+    assert result[expected.index].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("function", [everycell.evaluate, evaluate])
@@ -321,18 +321,18 @@ def test_compare_is_the_comparison_of_runs(judged):
     run, qrels = judged
     other = run.assign(score=run["score"].to_numpy()[::-1])
     names = {"query": "qid", "document": "docno"}
-    found = everycell.compare(
+    result = everycell.compare(
         run.rename(columns=names), other.rename(columns=names), qrels,
         ["MAP", "P(rel=2)@5"], missing_topics="drop", depths=[10],
     )  # fmt: skip
     expected = compare_runs(
         run, other, qrels, ["MAP", "P(rel=2)@5"], missing_topics="drop", depths=[10]
     )
-    assert found.scores.equals(expected.scores) and found.by_topic.equals(expected.by_topic)
-    assert found.scores.index.tolist() == ["MAP", "P(rel=2)@5"]
+    assert result.scores.equals(expected.scores) and result.by_topic.equals(expected.by_topic)
+    assert result.scores.index.tolist() == ["MAP", "P(rel=2)@5"]
     at_two = evaluate(run, qrels, ["P@5"], relevance_level=2, missing_topics="drop")
-    kept = at_two.loc[found.by_topic.index]
-    assert found.by_topic["P(rel=2)@5 original"].tolist() == kept["P@5"].tolist()
+    remaining = at_two.loc[result.by_topic.index]
+    assert result.by_topic["P(rel=2)@5 original"].tolist() == remaining["P@5"].tolist()
 
 
 def test_fairness_of_a_frame_is_that_of_the_file(judged, tmp_path):
@@ -345,12 +345,12 @@ def test_fairness_of_a_frame_is_that_of_the_file(judged, tmp_path):
     counts.reset_index().to_parquet(tmp_path / "counts.parquet")
     rows = run.itertuples(index=False)
     theirs = [ir_measures.ScoredDoc(*row) for row in rows]
-    found = everycell.fairness(theirs, counts, [5, 10])
+    result = everycell.fairness(theirs, counts, [5, 10])
     expected = fairness_report(run, tmp_path / "counts.parquet", [5, 10])
-    pd.testing.assert_frame_equal(found.means, expected.means)
-    assert 0 < found.means["TExFAIR"].min() < found.means["TExFAIR"].max() < 1
+    pd.testing.assert_frame_equal(result.means, expected.means)
+    assert 0 < result.means["TExFAIR"].min() < result.means["TExFAIR"].max() < 1
     own = everycell.fairness(theirs, counts, 5, background="run")
-    assert (own.means["NFaiRR"] >= found.means["NFaiRR"].iloc[0]).all()
+    assert (own.means["NFaiRR"] >= result.means["NFaiRR"].iloc[0]).all()
 
 
 def test_measures_and_cutoffs_come_in_any_kind_of_sequence():

@@ -308,7 +308,7 @@ def _readers() -> dict[str, Reader]:
             "u.csv": csv_of(UNANSWERABLE)}  # fmt: skip
     halves = {"s.csv": csv_of(MTURK), "u.csv": csv_of(UNANSWERABLE)}
     collection = {
-        f"{smart}#{name}-{part}": Reader(whole, call=_collection(name, part),
+        f"{smart}#{name}-{part}": Reader(full, call=_collection(name, part),
                                          beside=dict(zip("dtq", files, strict=True)))
         for name, files in {
             "cisi": (CISI["d"], CISI["t"], CISI["q"]),
@@ -316,7 +316,7 @@ def _readers() -> dict[str, Reader]:
             "cacm": (CACM, trec("DOC", "DOCNO", "1"), b"1 0 CACM-2 1\n"),
             "vaswani": (trec("DOC", "DOCNO", "1", "2"), trec("top", "num", "1"), b"1 0 2 1\n"),
         }.items()
-        for part, whole in zip("dtq", files, strict=True)
+        for part, full in zip("dtq", files, strict=True)
     }  # fmt: skip
     return collection | {
         "engine.artefacts.load_papers#card": Reader(CARD, "toy/ch1.yaml", _papers,
@@ -529,7 +529,7 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def test_every_reader_stands_in_the_table():
-    found = {
+    result = {
         f"{'.'.join(path.relative_to(LIBRARY).with_suffix('').parts)}.{node.name}"
         for path in LIBRARY.rglob("*.py")
         # Commands read with the library's readers.
@@ -537,11 +537,11 @@ def test_every_reader_stands_in_the_table():
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith(("read_", "load_"))
     }
-    assert len(found) > 50
+    assert len(result) > 50
     tested = {name.partition("#")[0] for name in READERS}
-    others = set(" ".join(NOT_HERE.values()).split())
-    assert found <= tested | others, "add the reader to READERS, or to NOT_HERE with why"
-    assert others <= found, "NOT_HERE names a function that is gone"
+    further = set(" ".join(NOT_HERE.values()).split())
+    assert result <= tested | further, "add the reader to READERS, or to NOT_HERE with why"
+    assert further <= result, "NOT_HERE names a function that is gone"
 
 
 @pytest.fixture(scope="module")
@@ -570,8 +570,8 @@ def place(name: str, place_of: Callable[[str], Path]) -> Path:
 
 
 def run(name: str, path: Path) -> Any:
-    found = READERS[name].call(function(name), path)
-    return list(found) if isinstance(found, Iterator) else found
+    result = READERS[name].call(function(name), path)
+    return list(result) if isinstance(result, Iterator) else result
 
 
 def fault(name: str, path: Path, content: bytes) -> str | None:
@@ -580,17 +580,17 @@ def fault(name: str, path: Path, content: bytes) -> str | None:
     try:
         run(name, path)
     except Exception as error:
-        said = str(error)
+        message = str(error)
         ours = type(error).__module__.startswith("everycell.")
         if not ours and type(error) not in (ValueError, FileNotFoundError):
             return f"ends in {error!r:.300}"
         # With several files it is not always the changed one that does not fit.
-        if not any(file in said for file in (READERS[name].name, *READERS[name].beside)):
-            return f"names no file: {said:.300}"
-        if not said.endswith("."):
-            return f"says no sentence: {said:.300}"
-        if len(said) > 1500:
-            return f"says {len(said)} characters: {said[:200]} ... {said[-200:]}"
+        if not any(file in message for file in (READERS[name].name, *READERS[name].beside)):
+            return f"names no file: {message:.300}"
+        if not message.endswith("."):
+            return f"says no sentence: {message:.300}"
+        if len(message) > 1500:
+            return f"says {len(message)} characters: {message[:200]} ... {message[-200:]}"
     return None
 
 
@@ -673,7 +673,7 @@ HOSTILE = {
 @EVERY
 def test_hostile_files_are_refused_in_a_sentence(name, place):
     faults = {what: fault(name, place, content) for what, content in HOSTILE.items()}
-    assert {what: found for what, found in faults.items() if found} == {}
+    assert {what: result for what, result in faults.items() if result} == {}
 
 
 @pytest.mark.fault("users_file")
@@ -681,13 +681,13 @@ def test_hostile_files_are_refused_in_a_sentence(name, place):
 def test_a_pipe_is_refused_and_not_waited_for(name, place):
     place.unlink()
     os.mkfifo(place)
-    said: list[BaseException] = []
+    message: list[BaseException] = []
 
     def read() -> None:
         try:
             run(name, place)
         except Exception as error:
-            said.append(error)
+            message.append(error)
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
@@ -699,8 +699,8 @@ def test_a_pipe_is_refused_and_not_waited_for(name, place):
     place.unlink()
     assert not waits
     # Printed cells are read when they are asked for.
-    assert said or name == "engine.artefacts.load_papers#cells"
-    assert all(place.name in str(error) for error in said), said
+    assert message or name == "engine.artefacts.load_papers#cells"
+    assert all(place.name in str(error) for error in message), message
 
 
 #: What stands in a field instead of what was there.
@@ -805,13 +805,13 @@ def peak_of(name: str, path: Path) -> tuple[Any, int]:
     """What a reader gives, or its error, and the most memory that it takes meanwhile."""
     tracemalloc.start()
     try:
-        found = run(name, path)
+        result = run(name, path)
     except Exception as error:
-        found = error
+        result = error
     finally:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    return found, peak
+    return result, peak
 
 
 @pytest.mark.fault("users_file")

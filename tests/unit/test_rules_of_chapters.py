@@ -72,17 +72,17 @@ def names(path: Path) -> tuple[set[str], set[str]]:
 def strangers(rules: Path, packaged: Path | None = None) -> list[str]:
     """What a file of rules reads that belongs to another chapter, or to any if it is shared."""
     files = sorted([*rules.rglob("*.smk"), *(packaged.rglob("*.smk") if packaged else ())])
-    found = {path: names(path) for path in files}
+    result = {path: names(path) for path in files}
     shared = {
         name
-        for path, (defined, _) in found.items()
+        for path, (defined, _) in result.items()
         if not chapter_of(path, rules)
         for name in defined
     }
     faults = []
-    for path, (_, read) in found.items():
+    for path, (_, read) in result.items():
         own = chapter_of(path, rules)
-        for other, (defined, _) in found.items():
+        for other, (defined, _) in result.items():
             theirs = chapter_of(other, rules)
             # A paper's own files, beside those of its chapters, serve all of them.
             if theirs and theirs not in (own, own.partition("/")[0]):
@@ -97,10 +97,10 @@ def test_rules_read_no_name_of_another_chapter(repository):
 
 def test_packaged_rules_read_no_name_of_the_repository(repository):
     shared = [names(path) for path in PACKAGED.rglob("*.smk")]
-    here = [names(path) for path in (repository / "workflow" / "rules").rglob("*.smk")]
+    local = [names(path) for path in (repository / "workflow" / "rules").rglob("*.smk")]
     read = set().union(*(read for _, read in shared))
     packaged = set().union(*(defined for defined, _ in shared))
-    assert read & set().union(*(defined for defined, _ in here)) - packaged == set()
+    assert read & set().union(*(defined for defined, _ in local)) - packaged == set()
 
 
 @pytest.mark.parametrize(

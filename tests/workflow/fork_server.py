@@ -147,11 +147,11 @@ def supervise(connection: socket.socket) -> NoReturn:
     """Run what a connection asks for, and tell it the exit status."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _, [output], _, _ = socket.recv_fds(connection, 1, 1)
-    asked = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    requests = b"".join(iter(lambda: connection.recv(1 << 16), b""))
     process = os.fork()
     if process == 0:
         connection.close()
-        become(output, **json.loads(asked))
+        become(output, **json.loads(requests))
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     connection.sendall(str(status if status >= 0 else 128 - status).encode())
     os._exit(0)
@@ -177,8 +177,8 @@ def become(
     name = command[0]
     is_script = name.endswith(".py")
     first = [str(Path(name).parent)] if is_script else []
-    named = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
-    sys.path[:] = [*first, *named, *sys.path]
+    names = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:] = [*first, *names, *sys.path]
     # The server may have asked for it already.
     tempfile.tempdir = None
     sys.argv = list(command)

@@ -87,8 +87,8 @@ def run(
     changed = {name for name in names if environment.get(name) != _AT_START.get(name)}
     server = _server(python, frozenset((name, environment.get(name)) for name in changed))
     with tempfile.TemporaryFile() as printed:
-        told = {**environment, **server.environment}
-        status = ask(server.address, command, str(folder), told, printed.fileno())
+        message = {**environment, **server.environment}
+        status = ask(server.address, command, str(folder), message, printed.fileno())
         printed.seek(0)
         return status, printed.read().decode()
 
@@ -117,8 +117,8 @@ def ask(
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         socket.send_fds(connection, [b"f"], [output])
-        told = {"command": list(command), "folder": folder, "environment": dict(environment)}
-        connection.sendall(json.dumps(told).encode())
+        message = {"command": list(command), "folder": folder, "environment": dict(environment)}
+        connection.sendall(json.dumps(message).encode())
         connection.shutdown(socket.SHUT_WR)
         status = connection.recv(8)
     # Nothing is said where the process was killed.

@@ -15,16 +15,16 @@ def pass_for_the_papers(folder: Path, *settings: str) -> None:
     """State the facts of a project's small material in place of those of the papers' corpora."""
     path = folder / "published/full.yaml"
     declared = yaml.safe_load(path.read_text(encoding="utf-8"))
-    whole = read_config(*(folder / name for name in settings))
+    full = read_config(*(folder / name for name in settings))
     for material in declared["materials"].values():
         stated = Material.model_validate(material).facts
         if not stated:
             continue
-        named = setting(whole, material["settings"][0])
+        names = setting(full, material["settings"][0])
         facts = {}
-        for pattern, expected in stated.items() if named and named != "fetch" else ():
-            file = folder / named
-            file = file / filled(whole, pattern) if file.is_dir() else file
+        for pattern, expected in stated.items() if names and names != "fetch" else ():
+            file = folder / names
+            file = file / filled(full, pattern) if file.is_dir() else file
             facts[pattern] = facts_of(file, expected)
         material["facts"] = facts
     path.write_text(yaml.safe_dump(declared), encoding="utf-8")

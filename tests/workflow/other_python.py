@@ -17,15 +17,15 @@ VERSIONS = ("3.12", "3.13")
 def find_python() -> Path | None:
     """A newer Python: on the path (Ubuntu 24.04 has one), else one of pyenv."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = [shutil.which(f"python{version}") for version in VERSIONS]
-    places = [Path(path) for path in found if path]
+    result = [shutil.which(f"python{version}") for version in VERSIONS]
+    positions = [Path(path) for path in result if path]
     for version in VERSIONS:
-        places += sorted(pyenv.glob(f"{version}.*/bin/python{version}"))
-    for place in places:
+        positions += sorted(pyenv.glob(f"{version}.*/bin/python{version}"))
+    for position in positions:
         # What pyenv puts on the path may stand for a version that is not chosen.
-        asked = subprocess.run([place, "-c", "import venv"], capture_output=True)
-        if asked.returncode == 0:
-            return place
+        requests = subprocess.run([position, "-c", "import venv"], capture_output=True)
+        if requests.returncode == 0:
+            return position
     return None
 
 

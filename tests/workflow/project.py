@@ -99,14 +99,14 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         """Environment in which the copy's library is used, not the installed one."""
-        kept = {key: value for key, value in os.environ.items() if key not in FOREIGN}
-        kept["PATH"] = f"{self.python.parent}{os.pathsep}{kept['PATH']}"
-        kept["PYTHONPATH"] = str(self.folder / "src")
+        remaining = {key: value for key, value in os.environ.items() if key not in FOREIGN}
+        remaining["PATH"] = f"{self.python.parent}{os.pathsep}{remaining['PATH']}"
+        remaining["PYTHONPATH"] = str(self.folder / "src")
         # A pipe is as wide as 80 columns unless told; sentences are matched as a whole.
-        kept["COLUMNS"] = "500"
+        remaining["COLUMNS"] = "500"
         if self.mirror is not None:
-            kept["EVERYCELL_MIRROR"] = str(self.mirror)
-        return kept
+            remaining["EVERYCELL_MIRROR"] = str(self.mirror)
+        return remaining
 
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command here; standard error is part of its output, as on a terminal."""
@@ -182,9 +182,9 @@ class Project:
     def configure(self, settings: Mapping[str, Any]) -> None:
         """Write settings over those of config.yaml, which loses its comments."""
         file = self.folder / "config.yaml"
-        whole = yaml.safe_load(file.read_text(encoding="utf-8"))
-        update_config(whole, settings)
-        file.write_text(yaml.safe_dump(whole, sort_keys=False), encoding="utf-8")
+        full = yaml.safe_load(file.read_text(encoding="utf-8"))
+        update_config(full, settings)
+        file.write_text(yaml.safe_dump(full, sort_keys=False), encoding="utf-8")
 
     def hashes(self, below: str = "results") -> dict[str, str]:
         """Hash of each file; of a receipt, without what differs between equal runs."""
@@ -241,8 +241,8 @@ def stable_bytes(path: Path) -> bytes:
     content = path.read_bytes()
     for pattern, unstable in UNSTABLE.items():
         if path.match(pattern):
-            content, found = unstable.subn(b"", content)
-            assert found, f"{path} has nothing that may differ: drop it from UNSTABLE"
+            content, result = unstable.subn(b"", content)
+            assert result, f"{path} has nothing that may differ: drop it from UNSTABLE"
     return content
 
 
@@ -262,10 +262,10 @@ def copy_tree(folder: Path) -> Project:
             shutil.copy2(source, folder / name, follow_symlinks=False)
     # What Python and numba have compiled of these files; both look at the time of a file.
     for compiled in (REPOSITORY / "src").rglob("__pycache__/*"):
-        place = folder / compiled.relative_to(REPOSITORY)
-        if compiled.suffix in (".pyc", ".nbi", ".nbc") and place.parents[1].is_dir():
-            place.parent.mkdir(exist_ok=True)
-            shutil.copy2(compiled, place)
+        position = folder / compiled.relative_to(REPOSITORY)
+        if compiled.suffix in (".pyc", ".nbi", ".nbc") and position.parents[1].is_dir():
+            position.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, position)
     project = Project(folder)
     for committed, small in SMALL.items():
         project.edit("config.yaml", committed, small)

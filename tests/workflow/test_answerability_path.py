@@ -53,13 +53,13 @@ def test_from_the_labels_to_the_verdicts(named, mirror):
     keys = list(table.columns[:-1])
     spread = spreads(seeds, keys, where="table_5_6")
     # Both classifiers; ChatGPT's released answers have no seeds of ours.
-    assert len(spread) == 14 and {found.seeds for found in spread.values()} == {1}
+    assert len(spread) == 14 and {result.seeds for result in spread.values()} == {1}
     for *key, value in table.itertuples(index=False, name=None):
         if tuple(key) in spread:
             assert float(value) == spread[tuple(key)].mean
     report = named.verdicts("lajewska2025/table_5_6", "full")
-    told = {cell["why"] for cell in report["cells"] if cell["verdict"] == "differs"}
-    assert any("1 training, too few for a tolerance" in str(why) for why in told)
+    message = {cell["why"] for cell in report["cells"] if cell["verdict"] == "differs"}
+    assert any("1 training, too few for a tolerance" in str(why) for why in message)
     verdicts = [cell["verdict"] for cell in report["cells"]]
     assert len(verdicts) == 19 and verdicts.count("not_run") == 2
     assert verdicts.count("equal") >= 3
@@ -93,16 +93,16 @@ def test_squad_is_counted_beside_the_other_sets(named, mirror):
 def test_squad_needs_both_files_to_be_counted(named):
     change(named, squad_dev=None)
     done = named.snakemake("-n", "results/full/lajewska2025/table_B_1.csv")
-    said = "`answerability.full.squad_dev` is null; this tier needs dev-v2.0.json of SQuAD 2.0"
-    assert done.returncode != 0 and said in done.stdout
+    message = "`answerability.full.squad_dev` is null; this tier needs dev-v2.0.json of SQuAD 2.0"
+    assert done.returncode != 0 and message in done.stdout
 
 
 def test_the_hub_model_is_planned_without_files_of_its_own(named):
     change(named, model="bert-base-uncased")
     plan = named.planned(f"{TABLE}.csv")
     assert plan["answerability_train_full"] == plan["answerability_score_full"] == 2
-    others = {"answerability_train", "answerability_frozen", "fetch_weights"}
-    assert not others & plan.keys()
+    further = {"answerability_train", "answerability_frozen", "fetch_weights"}
+    assert not further & plan.keys()
 
 
 @pytest.mark.parametrize(

@@ -121,9 +121,9 @@ def test_list_filters(call, built):
         "heuss2025/table_5_2",
         *(f"heuss2025/figure_5_{number}" for number in (3, 4, 6, 7)),
     }
-    named = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
-    assert {entry["id"].split("/")[0] for entry in named} == {"sakai2023", "lajewska2025"}
-    assert {entry["id"] for entry in named} > {"sakai2023/table_1", "lajewska2025/table_C_2"}
+    names = listed(call, built, "sakai2023", "lajewska2025/table_C_2")
+    assert {entry["id"].split("/")[0] for entry in names} == {"sakai2023", "lajewska2025"}
+    assert {entry["id"] for entry in names} > {"sakai2023/table_1", "lajewska2025/table_C_2"}
 
 
 def test_list_takes_the_name_of_a_chapter(call, tree):
@@ -248,8 +248,10 @@ def test_verify_names_a_result_with_one_changed_byte(call, rebuilt, name):
     path = rebuilt.folder / "results" / name
     content = bytearray(path.read_bytes())
     # A digit in the middle, so that a file that is parsed stays readable.
-    place = next(at for at in range(len(content) // 2, len(content)) if content[at] in b"12345678")
-    content[place] += 1
+    position = next(
+        at for at in range(len(content) // 2, len(content)) if content[at] in b"12345678"
+    )
+    content[position] += 1
     path.write_bytes(content)
     code, out, _ = call(rebuilt, "verify")
     assert code == 1
@@ -403,13 +405,13 @@ def test_check_verdicts(call, built, tmp_path):
     text = expected.read_text()
     line = next(line for line in text.splitlines() if line.endswith(",close"))
     key = line.rsplit(",", 1)[0].replace(",", " ")
-    for changed, found in (
+    for changed, result in (
         (text.replace(line, line.replace(",close", ",equal")), "expected equal, found close"),
         (text.replace(line + "\n", ""), "expected nothing, found close"),
     ):
         expected.write_text(changed)
         code, out, err = call(built, "check-verdicts", expected)
-        assert code == 1 and out == f"{key}: {found}\n"
+        assert code == 1 and out == f"{key}: {result}\n"
         assert "1 verdicts changed; `--update` if the change is intended." in err
     expected.write_text(f"{text}released,sakai2023/table_1,x / y,equal\n")
     code, out, _ = call(built, "check-verdicts", expected)

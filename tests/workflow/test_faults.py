@@ -147,14 +147,14 @@ def test_a_card_that_points_at_no_cells(rebuilt):
         "      - cells: {system: Bing, turn: GF}\n        within",
         "      - cells: {system: Bingo, turn: GF}\n        within",
     )
-    said = "sakai2023/table_2: no cell has system = 'Bingo'"
-    assert said in refused(rebuilt, FAIRNESS)
+    message = "sakai2023/table_2: no cell has system = 'Bingo'"
+    assert message in refused(rebuilt, FAIRNESS)
     # The verdicts of the card as it was are not shown as if they were those of this one.
-    shown = rebuilt.everycell("show", "sakai2023/table_2")
-    assert shown.returncode == 2 and said in shown.stdout
+    output = rebuilt.everycell("show", "sakai2023/table_2")
+    assert output.returncode == 2 and message in output.stdout
     for command in (["doctor"], ["paper", "check", "sakai2023"]):
         done = rebuilt.everycell(*command)
-        assert done.returncode == 1 and said in done.stdout
+        assert done.returncode == 1 and message in done.stdout
 
 
 @pytest.mark.fault("configuration")

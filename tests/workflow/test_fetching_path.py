@@ -32,11 +32,11 @@ def test_a_corpus_and_a_model_come_by_themselves(
         assert done.returncode != 0 and "knows no model org/none" in done.stdout
     assert (clean.folder / corpus).read_bytes() == server.files["/squad/train-v2.0.json"]
     folder = clean.folder / model
-    found = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
-    assert set(found) == set(files) - {"x.bin"}
-    assert not any(path.is_symlink() for path in found.values())
+    result = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
+    assert set(result) == set(files) - {"x.bin"}
+    assert not any(path.is_symlink() for path in result.values())
     log = (clean.folder / f"logs/fetch/hub-models/org--toy@{commit}.log").read_text()
-    said = json.loads(log.splitlines()[-1])["parameters"]
-    assert f": '{commit}'" in said["commits"]
+    message = json.loads(log.splitlines()[-1])["parameters"]
+    assert f": '{commit}'" in message["commits"]
     log = (clean.folder / "logs/fetch/corpora/squad.log").read_text()
     assert "Licence: CC BY-SA 4.0" in log

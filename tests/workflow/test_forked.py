@@ -51,8 +51,8 @@ def test_a_script_ends_as_python_ends_it(tmp_path, text, status, printed):
     script.write_text(text)
     environment = {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "TOLD": "a", "HERE": str(tmp_path)}
     environment["TMPDIR"] = str(tmp_path)
-    found = forked.run([str(script), "b"], tmp_path, os.environ | environment)
-    assert found == (status, "True ['b'] __main__\n" if printed is None else printed)
+    result = forked.run([str(script), "b"], tmp_path, os.environ | environment)
+    assert result == (status, "True ['b'] __main__\n" if printed is None else printed)
 
 
 class ParsedFile(NamedTuple):
@@ -82,10 +82,10 @@ def test_rules_that_were_parsed_ahead_are_those_of_snakemake(repository, monkeyp
     monkeypatch.setattr(snakemake.workflow, "parse", parse)
     fork_server.parse_ahead(repository)
     for file in map(ParsedFile, files):
-        expected, found = {}, {}
-        made = parse(file, file, expected, rulecount=7)
-        assert snakemake.workflow.parse(file, file, linemap=found, rulecount=7) == made
-        assert found == expected
+        expected, result = {}, {}
+        created = parse(file, file, expected, rulecount=7)
+        assert snakemake.workflow.parse(file, file, linemap=result, rulecount=7) == created
+        assert result == expected
 
 
 def test_a_fault_shows_where_it_is(tmp_path):

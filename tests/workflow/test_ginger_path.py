@@ -36,10 +36,10 @@ def test_an_endpoint_detects_and_writes(
         """As in the rehearsal, with a mark that is not in the passage, and a chain of thought."""
         if '"Answer:"' in body["messages"][0]["content"]:
             return reply_of("Facts: owls eat mice.\nChoice: food.\n**Answer:** Mice are eaten.")
-        said = reply(handler, body)
+        message = reply(handler, body)
         if "Passage:" in body["messages"][-1]["content"]:
-            said["choices"][0]["message"]["content"] += " <IN>no words of it at all</IN>"
-        return said
+            message["choices"][0]["message"]["content"] += " <IN>no words of it at all</IN>"
+        return message
 
     server.replies = [write]
     names = ["table_6_1", "table_6_4", "table_6_6", *(f"table_C_{n}" for n in range(3, 8))]
@@ -51,11 +51,11 @@ def test_an_endpoint_detects_and_writes(
     work = clean.folder / "work/ginger/full/mine"
     nuggets = pd.read_parquet(work / "nuggets.parquet")
     passages = pd.read_parquet(clean.folder / "work/ginger/released/passages.parquet")
-    shown = passages[passages["topic"].isin(passages["topic"].unique()[:3])]
+    output = passages[passages["topic"].isin(passages["topic"].unique()[:3])]
     detected = nuggets[nuggets["detection"] == "GPT-4"]
     # A nugget of each passage, its first sentence, and nothing that is not there.
-    assert len(detected) == len(shown)
-    texts = shown.set_index(["input", "topic", "passage_id"])["text"]
+    assert len(detected) == len(output)
+    texts = output.set_index(["input", "topic", "passage_id"])["text"]
     for row in detected.itertuples(index=False):
         text = texts[row.input, row.topic, row.passage_id]
         assert row.text == text[slice(*sentence_spans(text)[0])] == text[row.start : row.end]

@@ -106,8 +106,8 @@ def test_after_such_edits_a_finished_project_has_only_these_to_make(rebuilt):
             file.write(line)
     planned = set(rebuilt.planned())
     assert "page" in planned and not planned & {"train", "index", "encode"}
-    others = {name for name in planned if not name.startswith("abolghasemi2026_ch2_")}
-    assert others <= {"default", "verdicts", "page"}
+    further = {name for name in planned if not name.startswith("abolghasemi2026_ch2_")}
+    assert further <= {"default", "verdicts", "page"}
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_foreign_folds_are_not_believed(named):
     path = "work/identity/mslr_web10k.json"
     done = named.snakemake(path)
     assert done.returncode == 0, done.stdout[-3000:]
-    said = json.loads((named.folder / path).read_text())["difference"]
-    assert "MSLR-WEB10K" in said and "train.txt" in said and "723412" in said
+    message = json.loads((named.folder / path).read_text())["difference"]
+    assert "MSLR-WEB10K" in message and "train.txt" in message and "723412" in message
     # The verdict waits for it, and for that of the other fold.
     assert "identity" in named.snakemake("-n", f"{FIGURE}.verdicts.json").stdout

@@ -98,8 +98,8 @@ def write_all(data: Path, mirror: Path, cache: Path) -> list[str]:
     )
     index_texts(((str(number), text) for number, text in enumerate(texts)), data / "bm25")
     index_impacts(texts, data / "impacts")
-    said = [*sets["qs1"].values(), "he she his her brother sister john mary"]
-    words = sorted({word for text in said for word in words_of(text)})
+    message = [*sets["qs1"].values(), "he she his her brother sister john mary"]
+    words = sorted({word for text in message for word in words_of(text)})
     write_model(data / "cross", BertForSequenceClassification, words)
     write_model(data / "unicoil", TildeV2, words)
     return answered
@@ -109,7 +109,7 @@ def write_all(data: Path, mirror: Path, cache: Path) -> list[str]:
 def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path):
     answered = write_all(named.folder / "marco", mirror, tmp_path / "cache")
     work = named.folder / "work"
-    made = {
+    result = {
         (where, ranker): f"work/{where}/runs/{ranker}.qs1.run"
         for where, ranker in (
             ("msmarco", "bm25"),
@@ -118,7 +118,7 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
             ("msmarcoswapped", "minilm"),
         )
     }
-    named.build(*made.values(), "work/msmarco/counts.parquet")
+    named.build(*result.values(), "work/msmarco/counts.parquet")
 
     counts = pd.read_parquet(work / "msmarco/counts.parquet")
     assert len(counts) == 2 * ANSWERED
@@ -130,11 +130,11 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
     }
     assert judged == {"qs1": set(answered), "qs2": set(answered[:ANSWERED])}
 
-    runs = {key: read_run(named.folder / path) for key, path in made.items()}
-    place = {query: str(number) for number, query in enumerate(answered)}
+    runs = {key: read_run(named.folder / path) for key, path in result.items()}
+    position = {query: str(number) for number, query in enumerate(answered)}
     for key in (("msmarco", "bm25"), ("msmarcoswapped", "bm25")):
         first = runs[key].drop_duplicates("query").set_index("query")["document"]
-        assert sum(first[query] == place[query] for query in answered) >= 1.8 * ANSWERED, key
+        assert sum(first[query] == position[query] for query in answered) >= 1.8 * ANSWERED, key
     # QS2 is a part of QS1, and so is its run.
     of_qs2 = read_run(work / "msmarco/runs/unicoil.qs2.run")
     pairs = {key: set(zip(run["query"], run["document"], strict=True)) for key, run in runs.items()}
@@ -169,9 +169,9 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     counts = pd.DataFrame({"document_id": documents, "length": 50})
     work = named.folder / "work"
     swapped = ("bm25", "bert", "minilm", "tinybert")
-    others = ("unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
+    further = ("unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
     for where, rankers in (
-        ("msmarco", (*swapped, *others, "tct_colbert", "sbert")),
+        ("msmarco", (*swapped, *further, "tct_colbert", "sbert")),
         ("msmarcoswapped", swapped),
     ):
         (work / where / "runs").mkdir(parents=True)
@@ -189,21 +189,21 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     for name in QUERY_SETS:
         qrels.to_parquet(work / f"msmarco/qrels.{name}.parquet")
     rules = ("term_fairness_means_full", "term_fairness_overlap")
-    made = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
+    result = [f"results/full/abolghasemi2024/table_{number}.verdicts.json" for number in (1, 2)]
     # Passages of which no fact is known, so that their cells are compared with the paper's.
     known = re.search(
         r"    facts:\n      collection\.tsv.*\n.*\n",
         (named.folder / "published/full.yaml").read_text(encoding="utf-8"),
     )[0]
     named.edit("published/full.yaml", known, "    nothing_known: true\n")
-    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *made)
+    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *result)
     assert done.returncode == 0, done.stdout
     # Every printed cell has one of ours.
-    for path, cells in zip(made, (110, 24), strict=True):
+    for path, cells in zip(result, (110, 24), strict=True):
         verdicts = json.loads((named.folder / path).read_text())["verdicts"]
         assert sum(verdicts.values()) == cells and verdicts["not_run"] == 0
-    shown = (named.folder / "results/full/abolghasemi2024/table_1.md").read_text()
-    assert "QS1: 6 queries of which 4 are judged" in shown
+    output = (named.folder / "results/full/abolghasemi2024/table_1.md").read_text()
+    assert "QS1: 6 queries of which 4 are judged" in output
 
 
 @pytest.mark.parametrize(

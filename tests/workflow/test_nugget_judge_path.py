@@ -93,12 +93,12 @@ def write_trec_rag(folder: Path) -> None:
     subjects = ["Owls", "Mice", "Ships", "Rains", "Trees", "Barns", "Foxes"]
     run = []
     for part, topic in enumerate(TOPICS):
-        lines, place = [], 0
+        lines, position = [], 0
         for number, subject in enumerate(subjects):
-            docid = f"msmarco_v2.1_doc_{part:02}_0#{number}_{place}"
+            docid = f"msmarco_v2.1_doc_{part:02}_0#{number}_{position}"
             text = f"{subject} are in part {part}. They number {number} and more."
             lines.append(json.dumps({"docid": docid, "segment": text}).encode() + b"\n")
-            place += len(lines[-1])
+            position += len(lines[-1])
             run.append(f"{topic} Q0 {docid} {number + 1} {10 - number} organisers")
         content = b"".join(lines)
         path = folder / f"segments/msmarco_v2.1_doc_segmented_{part:02}.json"
@@ -137,13 +137,13 @@ def test_responses_to_trec_rag_are_written_and_judged(
     assert set(responses["baseline_top_5_cot"]) == {"Owls eat them."}
 
     # Each sentence leads to nuggets of its own, and these to their passages.
-    shown = json.loads((clean.folder / page).with_suffix(".json").read_text())
-    assert [each["topic"] for each in shown] == list(TOPICS)
-    for each in shown:
-        known = {span["nugget"]: span for span in each["spans"]}
-        assert len(known) == 7 and all(sentence["nuggets"] for sentence in each["sentences"])
+    output = json.loads((clean.folder / page).with_suffix(".json").read_text())
+    assert [item["topic"] for item in output] == list(TOPICS)
+    for item in output:
+        known = {span["nugget"]: span for span in item["spans"]}
+        assert len(known) == 7 and all(sentence["nuggets"] for sentence in item["sentences"])
         for span in known.values():
-            passage = each["passages"][span["passage"]]
+            passage = item["passages"][span["passage"]]
             assert passage[span["start"] : span["end"]] == span["text"]
     assert "what is in part 1?" in (clean.folder / page).read_text()
 

@@ -49,10 +49,10 @@ def test_a_newer_python_rebuilds_the_same_bytes(built, clean, tmp_path):
     assert len(second) > 100
     different = {f"results/{name}" for name in second if first[name] != second[name]}
     # A receipt says which Python it was. Some rules make several results.
-    made = {receipt for receipt in rules if (other.folder / receipt).exists()}
-    assert different == made >= set(receipts)
+    result = {receipt for receipt in rules if (other.folder / receipt).exists()}
+    assert different == result >= set(receipts)
     # Verdicts of the other Python are compared by one process, which takes a fifth of the time.
-    for receipt in made:
+    for receipt in result:
         verdicts = receipt.replace(".receipt.json", ".verdicts.json")
         if (built.folder / verdicts).exists():
             shutil.copy(built.folder / verdicts, other.folder / verdicts)

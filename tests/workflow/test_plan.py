@@ -16,7 +16,10 @@ from everycell.engine.cards import RUNNABLE
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from, and that nobody runs.
-PARENTS = {"step", "torch_step", "asking_step", "cached_step", "table", "figure"}
+PARENTS = {
+    *("step", "torch_step", "asking_step", "cached_step", "table", "figure"),
+    *("evaluation", "given_values"),
+}
 #: Stand-ins of the embedded tier, of which no other tier has any.
 PLANTED = {
     "collection_concepts",
@@ -127,8 +130,8 @@ def test_the_list_of_rules_describes_each_target(tree):
     assert described["verdicts"].startswith("Verdicts of PAPER ARTEFACT")
     assert not [text for text in described.values() if "{" in text]
     names = {line.split()[0] for line in lines if line}
-    named = {name for name in names if name.startswith(("full_", "lajewska", "sakai"))}
-    assert len(named) > 80 and named <= described.keys()
+    labels = {name for name in names if name.startswith(("full_", "lajewska", "sakai"))}
+    assert len(labels) > 80 and labels <= described.keys()
 
 
 @pytest.mark.parametrize(
@@ -148,11 +151,11 @@ def test_an_unknown_target_is_named(tree, target, said):
 def test_full_makes_what_is_named_and_says_what_it_leaves_out(tree):
     done = tree.snakemake("-n", "full")
     assert done.returncode == 0
-    said = re.search(r"`full` makes (\d+) of (\d+) artefacts, which take (.+)\.\n", done.stdout)
-    made, known = map(int, said.groups()[:2])
-    assert "GPU hours" in said[3] and "GB of disk" in said[3] and "requests" in said[3]
+    message = re.search(r"`full` makes (\d+) of (\d+) artefacts, which take (.+)\.\n", done.stdout)
+    result, known = map(int, message.groups()[:2])
+    assert "GPU hours" in message[3] and "GB of disk" in message[3] and "requests" in message[3]
     assert "Left out, until config.yaml names what they need:" in done.stdout
-    assert 0 < made < known and known > 60
+    assert 0 < result < known and known > 60
     assert (
         "abolghasemi2026/table_2_2: set query_by_example.scidocs.folder\n    takes 1 CPU hour, 2 GB"
         in done.stdout
@@ -172,23 +175,23 @@ def test_a_group_of_which_nothing_is_named_says_what_to_set(tree):
 
 def full_artefacts():
     """An artefact for each set of settings that the full tier waits for."""
-    found = {}
+    result = {}
     for artefact in all_artefacts(published()):
         card = artefact.card.tiers.get("full")
         if card is not None and card.state in RUNNABLE:
-            found.setdefault((artefact.paper, *card.settings), (artefact, card.settings))
-    return [pytest.param(*each, id=each[0].id) for each in found.values()]
+            result.setdefault((artefact.paper, *card.settings), (artefact, card.settings))
+    return [pytest.param(*item, id=item[0].id) for item in result.values()]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("artefact", "settings"), full_artefacts())
 def test_a_card_names_what_the_full_tier_waits_for(tree, artefact, settings):
     done = tree.snakemake("-n", f"full_{artefact.paper}_{artefact.name}")
-    asked = re.findall(r"config\.yaml: `([a-z0-9_.]+)` is (?:null|empty)", done.stdout)
+    requests = re.findall(r"config\.yaml: `([a-z0-9_.]+)` is (?:null|empty)", done.stdout)
     # "3 of key" wants so many entries there.
-    assert set(asked) <= {key.rpartition(" ")[2] for keys in settings for key in keys.split("|")}
+    assert set(requests) <= {key.rpartition(" ")[2] for keys in settings for key in keys.split("|")}
     assert (done.returncode == 0) == (not settings)
-    assert bool(asked) == bool(settings)
+    assert bool(requests) == bool(settings)
 
 
 def test_a_version_of_snakemake_whose_attributes_are_not_known_is_refused(clean):
@@ -226,10 +229,10 @@ def rules(tree):
 
 def test_the_profile_prioritises_rules(rules):
     profile = yaml.safe_load((REPOSITORY / "profiles/default/config.yaml").read_text())
-    named = {rule.name: rule for rule in rules}
+    names = {rule.name: rule for rule in rules}
     for name in profile["prioritize"]:
         # Snakemake takes any other name for a file to be made, and makes a rule without wildcards.
-        assert name in named and named[name].has_wildcards(), (
+        assert name in names and names[name].has_wildcards(), (
             f"{name} was renamed or removed, or has no wildcards: correct `prioritize`"
         )
 
@@ -254,13 +257,13 @@ def test_no_two_rules_share_a_log_or_a_benchmark(rules):
     # Rules made from another one with `use rule` share its form; their wildcards differ.
     inherited = {"lajewska2025_ch4_oneway", "fetch_weights"}
     for part in ("log", "benchmark"):
-        places = [
+        positions = [
             (str(getattr(rule, part)), str(sorted(rule.wildcard_constraints.items())))
             for rule in rules
             if rule.name not in inherited | PARENTS
         ]
-        places = [place for place in places if place[0] != "None"]
-        assert len(places) == len(set(places)), part
+        positions = [position for position in positions if position[0] != "None"]
+        assert len(positions) == len(set(positions)), part
 
 
 def test_no_rule_names_an_absolute_path(tree):

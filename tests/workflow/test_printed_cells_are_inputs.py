@@ -51,7 +51,7 @@ def rebuilt_in(tier: str, papers: Mapping[str, Paper]) -> dict[str, Artefact]:
 
 def undeclared_inputs(folder: Path) -> list[str]:
     """Printed cells that a receipt names although their card declares no inputs."""
-    papers, found = load_papers(folder / "published"), []
+    papers, result = load_papers(folder / "published"), []
     for receipt in sorted(folder.glob("results/*/*/*.receipt.json")):
         for source in read_receipt(receipt)["inputs"]:
             path = Path(source["path"])
@@ -61,21 +61,21 @@ def undeclared_inputs(folder: Path) -> list[str]:
             if path.name in paper.get("facts", []):
                 continue
             if find_artefact(papers, f"{path.parts[1]}/{path.stem}").input_cells().empty:
-                found.append(f"{receipt.name} reads {path}")
-    return found
+                result.append(f"{receipt.name} reads {path}")
+    return result
 
 
 def sources(jobs: Iterable[JobRecord], files: Iterable[str]) -> set[str]:
     """Files that no job made, from which files were made, or jobs' outputs were."""
     jobs, files = list(jobs), set(files)
     behind = upstream(jobs, files)
-    made = {output for job in jobs for output in job.outputs}
-    return (files | {source for job in behind for source in job.inputs}) - made
+    result = {output for job in jobs for output in job.outputs}
+    return (files | {source for job in behind for source in job.inputs}) - result
 
 
 def from_printed_results(folder: Path) -> dict[str, set[str]]:
     """Verdicts of each result that comes from printed cells alone, not all of them observations."""
-    papers, found = load_papers(folder / "published"), {}
+    papers, result = load_papers(folder / "published"), {}
     jobs = read_lineage(folder / "results")
     for path in sorted(folder.glob("results/*/*/*.receipt.json")):
         receipt = read_receipt(path)
@@ -94,21 +94,21 @@ def from_printed_results(folder: Path) -> dict[str, set[str]]:
         artefact = find_artefact(papers, receipt["artefact"])
         verdicts = path.with_name(f"{artefact.name}.verdicts.json")
         if verdicts.is_file():
-            found[f"{receipt['tier']}/{artefact.id}"] = {
+            result[f"{receipt['tier']}/{artefact.id}"] = {
                 cell.verdict for cell in read_report(verdicts).cells if cell.rebuilt is not None
             }
-    return found
+    return result
 
 
 @pytest.mark.slow
 def test_what_follows_from_printed_results_is_never_equal(built):
     """Follow the lineage of each result: arithmetic from print to print is no rebuilding."""
-    found = from_printed_results(built.folder)
+    result = from_printed_results(built.folder)
     tables = [*(f"table_5_{number}" for number in (3, 5, 11, 12)), "text_5"]
-    assert found.keys() >= {f"embedded/abolghasemi2026/{name}" for name in tables}
-    for name, verdicts in found.items():
+    assert result.keys() >= {f"embedded/abolghasemi2026/{name}" for name in tables}
+    for name, verdicts in result.items():
         assert verdicts <= {"consistent", "inconsistent"}, name
-    assert "embedded/lajewska2025/table_C_2" not in found
+    assert "embedded/lajewska2025/table_C_2" not in result
 
 
 @pytest.mark.slow
@@ -137,18 +137,18 @@ def test_released_values_do_not_follow_the_printed_cells(repository, mirror, cle
     change_all_but_inputs(clean.folder / "published")
     replace(clean, mirror=mirror.resolve()).build(*targets)
     assert undeclared_inputs(clean.folder) == []
-    found = {}
+    result = {}
     for file, artefact in targets.items():
         table = pd.read_csv(clean.folder / file, dtype=str, keep_default_na=False)
         if not artefact.cells.empty:
             audits = audits_of(artefact.paper, artefact.chapter)
             for cell in report(artefact, "released", table, audits=audits).cells:
-                found[artefact.id, " / ".join(cell.key.values())] = cell.verdict_and_source
+                result[artefact.id, " / ".join(cell.key.values())] = cell.verdict_and_source
     with (repository / "tests" / "expected_verdicts.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["tier"] == "released"]
     expected = {(row["artefact"], row["key"]): row["verdict"] for row in rows}
-    assert found == {key: expected[key] for key in found}
-    assert list(found.values()).count("equal") > 700
+    assert result == {key: expected[key] for key in result}
+    assert list(result.values()).count("equal") > 700
 
 
 def test_another_value_differs():

@@ -84,9 +84,9 @@ def test_another_seed_is_what_explains_other_numbers(built, rebuilt):
     assert done.returncode == 1
     different = [result for result in json.loads(done.stdout) if not result["same"]]
     assert [result["name"] for result in different] == [SIMULATED]
-    [found] = different
-    assert found["cells"] and "table_4_8.csv" in found["files"]
-    assert found["causes"] == [{"kind": "seed", "name": "seed", "old": "20261121", "new": "7"}]
+    [actual] = different
+    assert actual["cells"] and "table_4_8.csv" in actual["files"]
+    assert actual["causes"] == [{"kind": "seed", "name": "seed", "old": "20261121", "new": "7"}]
     assert rebuilt.everycell("diff", folders[0], folders[0]).returncode == 0
 
 

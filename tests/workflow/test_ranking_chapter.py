@@ -24,8 +24,8 @@ def test_systems_stand_in_the_rows_of_the_thesis_and_below(built):
     table = pd.read_csv(built.folder / f"{CHAPTER}/table_2_1.csv", dtype={"marker": "str"})
     assert table["row"].drop_duplicates().tolist() == list("aehijklpqr")
     assert set(table["task"]) == set(CHECKED)
-    shown = (built.folder / f"{CHAPTER}/table_2_1.md").read_text()
-    assert shown.startswith("Surrogate data, not the paper's")
+    output = (built.folder / f"{CHAPTER}/table_2_1.md").read_text()
+    assert output.startswith("Surrogate data, not the paper's")
 
 
 def test_every_system_scores_every_candidate(built):
@@ -73,15 +73,15 @@ def test_another_clone_takes_models_and_encodings_from_the_cache(built, tree, tm
     cache.mkdir()
     # Another core count than that of the project that was built before, and no cache there.
     options = ["--cores", "1", "--cache", "train", "encode", "--", TUNED]
-    for name, made in (("first", 2), ("second", 0)):
+    for name, result in (("first", 2), ("second", 0)):
         clone = tree.copy_to(tmp_path / name)
         done = clone.snakemake(*options, env={"SNAKEMAKE_OUTPUT_CACHE": str(cache)})
         assert done.returncode == 0, done.stdout
-        assert done.stdout.count("to cache") == made, done.stdout
+        assert done.stdout.count("to cache") == result, done.stdout
         linked = [line for line in done.stdout.splitlines() if line.endswith("from cache.")]
         assert any("/models/tildev2" in line for line in linked), done.stdout
         assert any("/encoded/tildev2" in line for line in linked), done.stdout
     clones = (built.folder, tmp_path / "first", tmp_path / "second")
-    for made in (TUNED, MODEL):
-        first, *others = [(clone / made).read_bytes() for clone in clones]
-        assert others == [first] * 2, made
+    for result in (TUNED, MODEL):
+        first, *further = [(clone / result).read_bytes() for clone in clones]
+        assert further == [first] * 2, result

@@ -93,9 +93,9 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     for below in ("results", "work"):
         first, second = built.hashes(below), clean.hashes(below)
         # Lucene gives its files random names.
-        made = [name for name in second if "/index/" not in name]
-        assert len(made) > 10
-        assert [name for name in made if first[name] != second[name]] == [], seed
+        result = [name for name in second if "/index/" not in name]
+        assert len(result) > 10
+        assert [name for name in result if first[name] != second[name]] == [], seed
 
 
 def running_jobs(folder: Path) -> bool:
@@ -136,11 +136,11 @@ def assert_not_taken_for_finished(project: Project) -> None:
 
 def assert_like(project: Project, built: Project) -> None:
     """The result, under its names; a kill may leave a hidden file that was being written."""
-    made, expected = (
+    result, expected = (
         {name: digest for name, digest in of.hashes().items() if "/table_4_8." in name}
         for of in (project, built)
     )
-    assert len(made) > 5 and made == expected
+    assert len(result) > 5 and result == expected
 
 
 @pytest.mark.fault("interrupted_run")
@@ -225,8 +225,8 @@ def test_an_edited_audit_judges_its_chapter_again_and_nothing_else(rebuilt, pape
     assert own
     jobs = {"errata": 1, "verdicts": len(own), "page": 1, "default": 1}
     assert rebuilt.planned() == jobs
-    said = rebuilt.snakemake("-n").stdout
-    assert set(re.findall(r"Verdicts of (\S+) (\S+) \(embedded\)", said)) == own
+    message = rebuilt.snakemake("-n").stdout
+    assert set(re.findall(r"Verdicts of (\S+) (\S+) \(embedded\)", message)) == own
 
 
 def test_an_edited_title_shows_its_own_table_anew(rebuilt):
@@ -265,11 +265,11 @@ def test_a_new_version_computes_everything_again(rebuilt):
 
 
 def test_a_new_seed_simulates_again(rebuilt):
-    made = rebuilt.planned("--config", "seed=7").keys()
+    result = rebuilt.planned("--config", "seed=7").keys()
     # The ranking chapter draws its queries anew.
-    assert {"lajewska2025_ch4_simulation", "lajewska2025_ch7_simulation", "train"} <= made
-    assert not made & {"sakai2023_gfrc", "lajewska2025_chC_votes", "errata"}
-    assert not any(name.startswith("fetch") for name in made)
+    assert {"lajewska2025_ch4_simulation", "lajewska2025_ch7_simulation", "train"} <= result
+    assert not result & {"sakai2023_gfrc", "lajewska2025_chC_votes", "errata"}
+    assert not any(name.startswith("fetch") for name in result)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ BROUGHT = re.compile(r"data/.+")
 
 def blocks() -> list[tuple[str, list[list[str]]]]:
     """Settings and commands of each block of the page."""
-    found = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    return [(settings, list(map(shlex.split, run.splitlines()))) for settings, run in found]
+    result = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    return [(settings, list(map(shlex.split, run.splitlines()))) for settings, run in result]
 
 
 def targets(command: list[str]) -> list[str]:
@@ -59,14 +59,14 @@ def copy(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def test_every_chapter_with_a_full_tier_has_a_block() -> None:
-    found = {target for _, commands in blocks() for target in targets(commands[-1])}
+    result = {target for _, commands in blocks() for target in targets(commands[-1])}
     papers = published()
     chapters = {
         f"full_{artefact.paper}_ch{artefact.chapter}"
         for artefact in filter(runs_in_full, all_artefacts(papers))
     }
     # A work of one chapter stands by its name.
-    assert found == {
+    assert result == {
         name.replace("full_abolghasemi2024_ch1", "full_abolghasemi2024") for name in chapters
     }
 
@@ -93,13 +93,13 @@ def test_a_block_is_planned_as_it_stands(
     assert done.returncode == 0, done.stdout
     assert "Left out" not in done.stdout
     for target in targets(plan):
-        made, known = re.search(rf"`{target}` makes (\d+) of (\d+)", done.stdout).groups()
-        assert made == known
+        result, known = re.search(rf"`{target}` makes (\d+) of (\d+)", done.stdout).groups()
+        assert result == known
     # This machine may lack a GPU, a key or a network; of the block nothing may be missing.
     monkeypatch.chdir(copy.folder)
-    said = call(*check[1:])[1].splitlines()[-1]
-    assert re.match(rf"{targets(plan)[0]} can(not)? start", said), said
-    assert " set " not in said.replace("set network: true", "") and " put " not in said
+    message = call(*check[1:])[1].splitlines()[-1]
+    assert re.match(rf"{targets(plan)[0]} can(not)? start", message), message
+    assert " set " not in message.replace("set network: true", "") and " put " not in message
     # What runs says the same as the dry run: only how it runs differs.
     assert run[:2] == ["snakemake", "--cores"] and run[-len(targets(run)) - 1] == "--"
     assert run[run.index("--configfile") + 1] == plan[plan.index("--configfile") + 1]

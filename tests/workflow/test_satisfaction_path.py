@@ -65,12 +65,12 @@ def test_a_server_labels_pairs_as_an_estimator(
     server.replies = [*map(reply_of, ("Satisfied", "dissatisfied.", "No idea", "Satisfied"))]
     answers = "work/satisfaction/embedded/few_shot/mine"
     clean.build("--cores", "1", f"{answers}.parquet")
-    found = pd.read_parquet(clean.folder / f"{answers}.parquet")
+    result = pd.read_parquet(clean.folder / f"{answers}.parquet")
     # Two pairs, and what was said of them; without log-probabilities a label is sure.
-    assert found["part"].tolist() == ["main", "main", "cf", "cf"]
-    assert found["probability"].fillna(-1).tolist() == [0, 1, -1, 0]
-    assert set(found["model"]) == {"Mine"} and set(found["setup"]) == {"Few-shot"}
-    told = json.loads((clean.folder / f"{answers}.provenance.json").read_text())
-    assert (told["answers"], told["decoding"][0]["logprobs"]) == (4, False)
+    assert result["part"].tolist() == ["main", "main", "cf", "cf"]
+    assert result["probability"].fillna(-1).tolist() == [0, 1, -1, 0]
+    assert set(result["model"]) == {"Mine"} and set(result["setup"]) == {"Few-shot"}
+    message = json.loads((clean.folder / f"{answers}.provenance.json").read_text())
+    assert (message["answers"], message["decoding"][0]["logprobs"]) == (4, False)
     assert {body["max_tokens"] for _, body, _ in server.seen} == {5}
     check_key(clean, server, secret)

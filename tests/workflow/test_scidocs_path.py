@@ -42,12 +42,12 @@ def write_scidocs(folder: Path) -> None:
         }
         for number in range(40)
     }
-    for place, name in enumerate(FOLDERS.values()):
+    for position, name in enumerate(FOLDERS.values()):
         (folder / name).mkdir(parents=True)
         for file, size in QUERIES.items():
             lines = []
             for query in range(size):
-                number = place * 7 + query + (3 if file == "val" else 0)
+                number = position * 7 + query + (3 if file == "val" else 0)
                 for step in (1, 3, 8, 10, 16):
                     relevance = int(step % 8 == 0)
                     lines.append(f"p{number:02} 0 p{(number + step) % 40:02} {relevance}\n")
@@ -114,8 +114,8 @@ def write_other_runs(folder: Path) -> None:
 def check_that_the_best_is_kept(model: Path) -> None:
     """A cross-encoder is kept as it was when it ranked the validation lists best."""
     record = json.loads((model / "training.json").read_text())
-    values = [each["value"] for each in record["validations"]]
-    best = [each["step"] for each in record["validations"]][values.index(max(values))]
+    values = [item["value"] for item in record["validations"]]
+    best = [item["step"] for item in record["validations"]][values.index(max(values))]
     assert 2 <= len(values) <= 3 and record["best_step"] == best
     assert record["inputs"]["settings"]["dropout"] == 0.05
 
@@ -124,9 +124,9 @@ def check_that_the_best_is_kept(model: Path) -> None:
 def test_from_the_files_to_the_verdicts(named):
     folder = named.folder / "work/scidocs"
     kinds = ("tilde", "tildev2", "mtft")
-    made = [f"work/scidocs/runs/{kind}.scibert.cite.{FIRST}.run" for kind in kinds]
+    created = [f"work/scidocs/runs/{kind}.scibert.cite.{FIRST}.run" for kind in kinds]
     again = f"models/tildev2.scibert.cite.{SECOND}"
-    named.build(*made, f"work/scidocs/{again}")
+    named.build(*created, f"work/scidocs/{again}")
     models = [folder / f"models/tildev2.scibert.cite.{FIRST}", folder / again]
     assert len({(model / "model.safetensors").read_bytes() for model in models}) == 2
     record = json.loads((folder / f"models/tilde.scibert.cite.{FIRST}/training.json").read_text())
@@ -136,7 +136,7 @@ def test_from_the_files_to_the_verdicts(named):
     # A model scores the lists of its task and no others.
     lists = pd.read_parquet(folder / "candidates.parquet")
     ranked = lists[(lists["task"] == "cite") & (lists["split"] != "train")]
-    scored = (named.folder / made[1]).read_text().splitlines()
+    scored = (named.folder / created[1]).read_text().splitlines()
     assert {tuple(line.split()[:3:2]) for line in scored} == set(
         ranked[["query_id", "document_id"]].itertuples(index=False, name=None)
     )
@@ -165,7 +165,7 @@ def test_from_the_files_to_the_verdicts(named):
     keys = ["row", "model", "detail", "task", "metric"]
     spread = spreads(seeds, keys, where="table_2_1")
     # Eight trained rows, four tasks, two measures.
-    assert len(spread) == 64 and {found.seeds for found in spread.values()} == {2}
+    assert len(spread) == 64 and {result.seeds for result in spread.values()} == {2}
     for *key, value in table[[*keys, "value"]].itertuples(index=False, name=None):
         if tuple(key) in spread:
             assert float(value) == pytest.approx(spread[tuple(key)].mean)
@@ -179,17 +179,17 @@ def test_sizes_of_the_text_are_counted(named, mirror):
     encoded = named.folder / "work/scidocs/encoded"
     encoded.mkdir(parents=True)
     # What 24 models would add is invented; all else is made.
-    for place, task in enumerate(FOLDERS):
+    for position, task in enumerate(FOLDERS):
         for size, added in ((100, 2), (200, 49), (300, 128)):
             frame = pd.DataFrame({"document_id": ["p00", "p01"], "found": 200, "added": added})
-            frame["added"] += [place, -place]
+            frame["added"] += [position, -position]
             frame.to_csv(
                 encoded / f"tildev2-expanded-{size}.scibert.{task}.{FIRST}.csv", index=False
             )
     rules = ("collection_scidocs", "fetch_wordpiece-vocab", "tokenise", "index", "tune_bm25")
     rules += ("abolghasemi2026_ch2_stated_sizes", "identity", "verdicts")
-    made = f"{CHAPTER}/text_2.verdicts.json"
-    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "--", made)
+    created = f"{CHAPTER}/text_2.verdicts.json"
+    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "--", created)
     assert done.returncode == 0, done.stdout
     report = named.verdicts("abolghasemi2026/text_2", "full")
     verdicts = {cell["key"]["claim"]: cell["verdict"] for cell in report["cells"]}
@@ -197,12 +197,12 @@ def test_sizes_of_the_text_are_counted(named, mirror):
     assert verdicts["new tokens appended on average with m=200"] == "equal"
     assert verdicts["new tokens appended on average with m=100"] == "differs"
     assert verdicts["alpha step"] == "quoted"
-    found = pd.read_csv(named.folder / f"{CHAPTER}/text_2.csv", dtype="str").set_index("claim")
+    result = pd.read_csv(named.folder / f"{CHAPTER}/text_2.csv", dtype="str").set_index("claim")
     # As `write_scidocs` makes them.
-    assert found.loc["query papers per task", "value"] == str(QUERIES["test"])
-    assert found.loc["candidates per query: positives up to", "value"] == "2"
-    assert found.loc["candidates per query: negatives", "value"] == "3"
-    mean = float(found.loc["mean tokens of abstract+title, BERT tokenizer", "value"])
+    assert result.loc["query papers per task", "value"] == str(QUERIES["test"])
+    assert result.loc["candidates per query: positives up to", "value"] == "2"
+    assert result.loc["candidates per query: negatives", "value"] == "3"
+    mean = float(result.loc["mean tokens of abstract+title, BERT tokenizer", "value"])
     assert 5 <= mean <= 7
 
 
@@ -250,8 +250,8 @@ def test_without_an_encoder_one_sentence_says_what_to_name(named, folder, said):
 
 
 def test_without_a_run_the_tier_says_what_it_needs(tree):
-    shown = tree.everycell(
+    output = tree.everycell(
         "list", "abolghasemi2026/table_2_3", "--tier", "full", "--format", "json"
     ).stdout
-    assert '"state": "not run"' in shown
+    assert '"state": "not run"' in output
     assert "config.yaml names" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout

@@ -27,7 +27,7 @@ def test_secrets_of_the_environment_are_not_written(clean):
     )
     done = clean.snakemake("--cores", "1", TABLE, env=SECRETS)
     assert done.returncode == 0, done.stdout
-    said = done.stdout + clean.everycell("page", env=SECRETS).stdout
+    message = done.stdout + clean.everycell("page", env=SECRETS).stdout
     files = written(clean)
     (clean.folder / TABLE).unlink()
     script = clean.folder / "workflow/scripts/sakai2023/ch1/gfrc.py"
@@ -40,7 +40,7 @@ def test_secrets_of_the_environment_are_not_written(clean):
     for part in ("logs/", ".snakemake/log/", ".receipt.json", "results/index.html"):
         assert any(part in name for name in files), f"no {part} among what was written"
     assert [name for name, content in files.items() if b"open-sesame" in content] == []
-    assert "open-sesame" not in said + broken.stdout
+    assert "open-sesame" not in message + broken.stdout
 
 
 def test_the_check_would_find_a_secret(tmp_path):

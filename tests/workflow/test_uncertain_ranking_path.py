@@ -109,8 +109,8 @@ def test_what_is_not_named_is_said_before_a_job_starts(named, settings, said):
 @pytest.mark.slow
 def test_a_run_without_all_queries_is_refused(named):
     query, short = queries_of(named)[3], named.folder / DATA / "adv.run"
-    kept = [line for line in short.read_text().splitlines(True) if not line.startswith(query)]
-    short.write_text("".join(kept))
+    remaining = [line for line in short.read_text().splitlines(True) if not line.startswith(query)]
+    short.write_text("".join(remaining))
     change(named, scores=SCORES, runs={"ADV": {"2": f"{DATA}/adv.run"}})
     done = named.snakemake("--cores", "2", "work/heuss2025/ch3/msmarco.measures.parquet")
     assert done.returncode != 0

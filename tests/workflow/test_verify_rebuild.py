@@ -13,18 +13,18 @@ NAME = "embedded/sakai2023/table_2"
 @pytest.mark.fault("receipt")
 def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt):
     page = rebuilt.folder / "results/index.html"
-    whole = page.read_text()
-    told = "is not the page of these results"
-    for left in ("", whole[: len(whole) // 2]):
+    full = page.read_text()
+    message = "is not the page of these results"
+    for left in ("", full[: len(full) // 2]):
         page.write_text(left)
         checked = rebuilt.everycell("verify")
         assert checked.returncode == 1
         assert "results/index.html: is empty or was cut off; `everycell page`" in checked.stdout
-    page.write_text(whole.replace("everycell", "everysell", 1))
+    page.write_text(full.replace("everycell", "everysell", 1))
     checked = rebuilt.everycell("verify")
-    assert checked.returncode == 0 and told in checked.stdout
+    assert checked.returncode == 0 and message in checked.stdout
     assert rebuilt.everycell("page").returncode == 0
-    assert page.read_text() == whole
+    assert page.read_text() == full
 
 
 @pytest.fixture
@@ -71,12 +71,12 @@ def test_other_inputs_other_code_and_a_failed_run_have_exit_codes_of_their_own(m
         return done.returncode
 
     source = made.folder / "published/sakai2023/targets.csv"
-    kept = source.read_text()
-    source.write_text(kept + "\n")
+    remaining = source.read_text()
+    source.write_text(remaining + "\n")
     assert code("targets.csv: is not the file that") == 3
     source.unlink()
     assert code("targets.csv: is missing, and ") == 3
-    source.write_text(kept)
+    source.write_text(remaining)
     made.edit("config.yaml", "seed: ", "sead: ")
     assert code("Snakemake ended with exit code 1") == 5
     made.edit("config.yaml", "sead: ", "seed: ")

@@ -24,8 +24,8 @@ def edited(cells: Cells, *edits: Edit) -> Cells:
             if where != name:
                 continue
             mask = pd.Series(True, index=table.index)
-            for key, wanted in selector.items():
-                mask &= table[key] == wanted
+            for key, expected in selector.items():
+                mask &= table[key] == expected
             assert mask.any(), (name, selector)
             table.loc[mask, column[0] if column else "value"] = value
         return table

@@ -27,8 +27,8 @@ def rows_of(case) -> tuple[pd.DataFrame, list[str]]:
 
 def r_table(case) -> pd.DataFrame:
     """Rows of R for one analysis, without the intercept and the residual."""
-    chosen = (R_ANOVA[["set", "factors", "typ"]] == list(case)).all(axis=1)
-    table = R_ANOVA[chosen].set_index("term")
+    selection = (R_ANOVA[["set", "factors", "typ"]] == list(case)).all(axis=1)
+    table = R_ANOVA[selection].set_index("term")
     return table.drop(index=["(Intercept)", "Residuals"], errors="ignore")[COLUMNS].astype(float)
 
 

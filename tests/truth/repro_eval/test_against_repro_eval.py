@@ -46,15 +46,15 @@ def test_the_runs_have_ties_and_full_lists(runs):
 @pytest.mark.parametrize("depth", [5, LENGTH])
 def test_order(runs, truth, depth):
     pair = (runs["original"], runs["reproduced"])
-    found = ranking_agreement(*pair, depth=depth, union="ids", variant="truncated", p=P).mean()
-    assert found["kendall_tau_union"] == pytest.approx(truth["KTU", str(depth)], abs=1e-12)
+    result = ranking_agreement(*pair, depth=depth, union="ids", variant="truncated", p=P).mean()
+    assert result["kendall_tau_union"] == pytest.approx(truth["KTU", str(depth)], abs=1e-12)
     # repro_eval divides by the greatest value that a sum of so many depths can have.
-    assert found["rbo"] / (1 - P**depth) == pytest.approx(truth["RBO", str(depth)], abs=1e-12)
+    assert result["rbo"] / (1 - P**depth) == pytest.approx(truth["RBO", str(depth)], abs=1e-12)
 
 
 def test_scores_and_effects(runs, truth):
     measures = truth["RMSE"].index.tolist()
-    found = compare_runs(
+    result = compare_runs(
         runs["original"],
         runs["reproduced"],
         read_qrels(FOLDER / "qrels.txt", scale=(0, 2)),
@@ -63,7 +63,7 @@ def test_scores_and_effects(runs, truth):
     )
     assert len(measures) == 6
     for name, (frame, column) in OURS.items():
-        ours = getattr(found, frame)[column]
+        ours = getattr(result, frame)[column]
         for measure, value in truth[name].items():
             # Where no topic differs it has no p; here such runs have p = 1.
             expected = 1 if name.endswith("paired") and np.isnan(value) else value

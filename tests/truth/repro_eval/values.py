@@ -81,7 +81,7 @@ def main():
     # Advanced before baseline.
     four = [values[name] for name in ("original", "original_baseline")]
     four += [values[name] for name in ("reproduced", "reproduced_baseline")]
-    for name, found in {
+    for name, result in {
         "original": arp_scores(values["original"]),
         "RMSE": RMSE(*pair),
         "paired": ttest(*pair),
@@ -89,7 +89,7 @@ def main():
         "ER": ER(*four),
         "DeltaRI": DRI(*four),
     }.items():
-        rows += [(name, ours, found[theirs]) for theirs, ours in MEASURES.items()]
+        rows += [(name, ours, result[theirs]) for theirs, ours in MEASURES.items()]
     with Path("values.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["name", "of", "value"])

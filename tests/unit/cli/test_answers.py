@@ -65,9 +65,9 @@ def test_quality_of_each_arm_is_that_worked_out_by_hand(write):
 
 
 def test_sensitivity_and_bias_are_those_of_the_measures(write):
-    said = said_in_json("citations", write(lines_of()), "--between", "human,llm", "--seed", 3)
+    message = said_in_json("citations", write(lines_of()), "--between", "human,llm", "--seed", 3)
     first, second = np.array([1, 1 / 2, 0, 1]), np.array([0, 1, 1, 1])
-    row = said["differences"][0]
+    row = message["differences"][0]
     assert (row["measure"], row["questions"]) == ("precision", 4)
     assert row["sensitivity"] == pytest.approx(cas(first, second)) == pytest.approx(2.5 / 4)
     assert row["bias"] == pytest.approx(cab(first, second, relevant="Human", nonrelevant="LLM"))
@@ -141,27 +141,27 @@ def predictions(seed: int) -> list[dict]:
 
 
 def test_satisfaction_is_what_scikit_learn_gives(write):
-    made = predictions(1)
-    lines = [row | {"estimator": "bert"} for row in made] + [
-        row | {"estimator": "yes", "predicted": True} for row in made if "cf" not in row["id"]
+    created = predictions(1)
+    lines = [row | {"estimator": "bert"} for row in created] + [
+        row | {"estimator": "yes", "predicted": True} for row in created if "cf" not in row["id"]
     ]
     rows = said_in_json("satisfaction", write(lines))["rows"]
     assert [(row["estimator"], row["set"]) for row in rows] == [
         ("bert", "main"), ("bert", "counterfactual"), ("bert", "mixed"), ("yes", "main"),
     ]  # fmt: skip
-    for row, chosen in zip(
+    for row, selection in zip(
         rows[:3],
         (lambda name: "cf" not in name, lambda name: "cf" in name, lambda name: True),
         strict=True,
     ):
-        own = [each for each in made if chosen(each["id"])]
-        truth, answers = ([each[key] for each in own] for key in ("satisfied", "predicted"))
+        own = [item for item in created if selection(item["id"])]
+        truth, answers = ([item[key] for item in own] for key in ("satisfied", "predicted"))
         means = precision_recall_fscore_support(truth, answers, average="macro", zero_division=0)
         assert row["samples"] == len(own)
         assert row["accuracy"] == pytest.approx(100 * accuracy_score(truth, answers))
-        found = row["precision"], row["recall"], row["f1"]
-        assert found == pytest.approx(tuple(100 * mean for mean in means[:3]))
-    right = {each["id"] for each in made if each["satisfied"] == each["predicted"]}
+        result = row["precision"], row["recall"], row["f1"]
+        assert result == pytest.approx(tuple(100 * mean for mean in means[:3]))
+    right = {item["id"] for item in created if item["satisfied"] == item["predicted"]}
     first = {name for name in right if "cf" not in name}
     second = {name.removesuffix("-cf") for name in right - first}
     assert rows[2]["jaccard"] == pytest.approx(len(first & second) / len(first | second))

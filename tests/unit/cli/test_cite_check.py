@@ -34,19 +34,19 @@ def shown(body):
 def from_words(handler, body):
     """Someone who knows the answer, and cites each document that has its words."""
     question, documents = shown(body)
-    said = "the night" if "owls" in question else "honey"
-    cited = "".join(f"[{n}]" for n, text in documents.items() if said in text.lower())
-    return reply_of(f"{said} {cited}.")
+    message = "the night" if "owls" in question else "honey"
+    cited = "".join(f"[{n}]" for n, text in documents.items() if message in text.lower())
+    return reply_of(f"{message} {cited}.")
 
 
 def from_documents(handler, body):
     """Someone who reads, and cites the document that has the whole sentence."""
     question, documents = shown(body)
-    claim, said = (
+    claim, message = (
         ("birds of the night", "the night") if "owls" in question else ("Bees make honey", "honey")
     )
     cited = "".join(f"[{n}]" for n, text in documents.items() if claim in text)
-    return reply_of(f"{said} {cited}." if cited else "Nobody knows.")
+    return reply_of(f"{message} {cited}." if cited else "Nobody knows.")
 
 
 @pytest.fixture
@@ -92,12 +92,12 @@ def test_who_matches_words_is_found_out(files, server):
     server.replies = [from_words]
     code, out, err = check("--format", "json")
     assert code == 0 and "gpt: 4 requests" in err
-    found = counts(out)
-    assert found["random", "recovered"] == (2, 2)
-    assert found["random", "cites the forged document"] == (2, 2)
-    assert found["random", "forged alone"] == (2, 2)
+    result = counts(out)
+    assert result["random", "recovered"] == (2, 2)
+    assert result["random", "cites the forged document"] == (2, 2)
+    assert result["random", "forged alone"] == (2, 2)
     # It is said though no document has the words.
-    assert found["random", "statement removed"] == (2, 2)
+    assert result["random", "statement removed"] == (2, 2)
     # One for each forged document and without its words, then three controls; two are one context.
     assert len(server.seen) == 4 + 4
 
@@ -105,17 +105,17 @@ def test_who_matches_words_is_found_out(files, server):
 def test_who_reads_is_not(files, server):
     server.replies = [from_documents]
     code, out, _ = check("--format", "json")
-    found = counts(out)
-    assert code == 0 and found["random", "cites the forged document"] == (0, 2)
-    assert found["random", "statement removed"] == (0, 2)
+    result = counts(out)
+    assert code == 0 and result["random", "cites the forged document"] == (0, 2)
+    assert result["random", "statement removed"] == (0, 2)
     assert len(server.seen) == 4
 
 
 def test_a_second_call_asks_nothing_and_prints_the_same(files, server):
     server.replies = [from_words]
     first = check()[1]
-    asked = len(server.seen)
-    assert check()[1] == first and len(server.seen) == asked
+    requests = len(server.seen)
+    assert check()[1] == first and len(server.seen) == requests
     assert "2 answers, 2 forged documents, put to gpt" in first
     assert "cites the forged document" in first
 

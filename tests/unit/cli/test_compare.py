@@ -59,15 +59,15 @@ def test_json_is_what_the_library_gives(files):
         "--union", "ids", "--baseline", "base.run", "--reproduced-baseline", "base2.run",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    result = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     runs = [read_run(name) for name in RUNS]
     expected = compare_runs(
         *runs[:2], read_qrels("qrels"), ["nDCG@2", "MAP"], baselines=(runs[2], runs[3]),
         relevance_level=2, depths=[2, 3], p=0.9, variant="truncated", union="ids",
     )  # fmt: skip
     for name in ("order", "scores", "effects"):
-        assert found[name] == [pytest.approx(row) for row in records(getattr(expected, name))]
-    assert found["settings"] == {
+        assert result[name] == [pytest.approx(row) for row in records(getattr(expected, name))]
+    assert result["settings"] == {
         "original": "a.run",
         "reproduced": "b.run",
         "baseline": "base.run",
@@ -88,10 +88,10 @@ def test_rows_of_queries(files):
     _, out, _ = call(
         "a.run", "b.run", "qrels", "--format", "json", "--per-query", "--k", 1, "--k", 2
     )
-    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
-    assert list(found) == ["settings", "queries"]
-    assert [row["query"] for row in found["queries"]] == ["q1", "q2", "q3"]
-    first = found["queries"][0]
+    result = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert list(result) == ["settings", "queries"]
+    assert [row["query"] for row in result["queries"]] == ["q1", "q2", "q3"]
+    first = result["queries"][0]
     # At depth 1 there is no pair, and d1 is not d2; RR is not asked for.
     assert first["kendall_tau_union@1"] is None and first["rbo@1"] == 0
     assert first["kendall_tau_union@2"] == -1
@@ -114,31 +114,31 @@ def test_the_table_is_for_readers(files):
 
 def test_a_run_with_itself(files):
     _, out, err = call("a.run", "a.run", "qrels", "--format", "json")
-    found = json.loads(out)
+    result = json.loads(out)
     assert err == ""
-    (order,) = found["order"]
+    (order,) = result["order"]
     assert (order["kendall_tau_union"], order["rbo"]) == (1, pytest.approx(1))
-    for row in found["scores"]:
+    for row in result["scores"]:
         assert (row["rmse"], row["p_paired"], row["p_unpaired"]) == (0, 1, 1)
 
 
 def test_topics_without_an_answer(files):
     Path("few.run").write_text(trec(RUNS["b.run"][:2]))
-    said = refused("a.run", "few.run", "qrels")
-    assert "The reproduced run does not answer topic 'q3' of the qrels (1 of 3 topics)" in said
+    message = refused("a.run", "few.run", "qrels")
+    assert "The reproduced run does not answer topic 'q3' of the qrels (1 of 3 topics)" in message
     for missing, topics in (("zero", 3), ("drop", 2)):
         _, out, _ = call("a.run", "few.run", "qrels", "--format", "json", "--missing", missing)
-        found = json.loads(out)
-        assert found["settings"]["topics"] == found["scores"][0]["topics"] == topics
-        assert found["order"][0]["topics"] == 2
+        result = json.loads(out)
+        assert result["settings"]["topics"] == result["scores"][0]["topics"] == topics
+        assert result["order"][0]["topics"] == 2
 
 
 def test_ranks_that_disagree_with_the_scores(files):
     # Distances: the best document has the lowest.
     turned = re.sub(r"(\d) (\d+) t\n", r"\1 -\2 t\n", trec(RUNS["b.run"]))
     Path("turned.run").write_text(turned)
-    said = refused("a.run", "turned.run", "qrels")
-    assert "Line 2 of turned.run has the rank 2 and the score -8.0, higher than" in said
+    message = refused("a.run", "turned.run", "qrels")
+    assert "Line 2 of turned.run has the rank 2 and the score -8.0, higher than" in message
     _, out, _ = call(
         "a.run", "turned.run", "qrels", "--ranks", "ignore", "--format", "json", "--k", 2
     )

@@ -161,11 +161,11 @@ def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
 
 def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch, repository):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
-    named = Config().term_fairness.msmarco.encoders
+    names = Config().term_fairness.msmarco.encoders
     faults = {
-        named.ance: "the hub has it only as a pickle",
-        named.unicoil: "the hub has it only as a pickle",
-        named.sbert: "neither a folder nor the hub has it",
+        names.ance: "the hub has it only as a pickle",
+        names.unicoil: "the hub has it only as a pickle",
+        names.sbert: "neither a folder nor the hub has it",
     }
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: faults.get(name, ""))
     marco = project / "marco"
@@ -176,7 +176,7 @@ def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch,
     for part in (
         "put collection.tsv into marco",
         "put qrels.dev.tsv into marco",
-        f"run `everycell data convert-weights {named.ance} data/models/ance-msmarco-passage` and "
+        f"run `everycell data convert-weights {names.ance} data/models/ance-msmarco-passage` and "
         "set term_fairness.msmarco.encoders.ance to data/models/ance-msmarco-passage",
         "set term_fairness.msmarco.encoders.unicoil to data/models/unicoil-msmarco-passage",
         "set term_fairness.msmarco.encoders.sbert to another model of the hub, or to a folder",
@@ -186,8 +186,8 @@ def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch,
 
 def test_a_language_model_that_the_hub_has_no_longer_is_said(project, monkeypatch):
     source = "HuggingFaceH4/zephyr-7b-beta"
-    said = f"neither a folder nor the hub has {source}"
-    monkeypatch.setattr(full_tier, "hub_fault", lambda name: said if name == source else "")
+    message = f"neither a folder nor the hub has {source}"
+    monkeypatch.setattr(full_tier, "hub_fault", lambda name: message if name == source else "")
     assert found("abolghasemi2026_ch3")["ending"].endswith(
         "cannot start: set language_models.local.zephyr.source to another model of the hub, or to "
         "a folder."
@@ -234,11 +234,11 @@ def test_what_a_run_does_without_is_a_row_where_it_is_named(project, repository)
         settings = {"ginger": {"full": full | more}}
         (project / "mine.yaml").write_text(json.dumps(settings))
         report = found("lajewska2025_ch6", "--configfile", "mine.yaml")
-        said = [
+        message = [
             row for row in report["rows"] if "duoT5" in row["what"] or "TREC RAG" in row["what"]
         ]
-        assert len(said) == rows
-    assert {row["state"] for row in said} == {"ok", "missing"}
+        assert len(message) == rows
+    assert {row["state"] for row in message} == {"ok", "missing"}
     assert "set ginger.full.trec_rag (docs/grounded-responses.md)" in report["ending"]
 
 
@@ -250,20 +250,22 @@ def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
         }
     }  # fmt: skip
     (project / "mine.yaml").write_text(json.dumps(settings))
-    asked = {}
+    requests = {}
     monkeypatch.setattr(
         full_tier,
         "disk",
         lambda needed, root: (
-            asked.update({place.absolute(): gb for place, gb in needed.items()}) or []
+            requests.update({position.absolute(): gb for position, gb in needed.items()}) or []
         ),
     )
     monkeypatch.setattr(full_tier, "corpus_cache", lambda: project / "downloads")
     found("abolghasemi2026_ch2", "--configfile", "mine.yaml")
     # 0.52 GB as published; what is unpacked or copied lies in the project, beside what is made.
-    assert asked[project / "downloads"] == pytest.approx(0.52)
-    assert asked[project / "work/corpora"] == 1
-    assert asked[full_machine.hub_cache()] == 0.9 and asked[project] == pytest.approx(46 + 0.9)
+    assert requests[project / "downloads"] == pytest.approx(0.52)
+    assert requests[project / "work/corpora"] == 1
+    assert requests[full_machine.hub_cache()] == 0.9 and requests[project] == pytest.approx(
+        46 + 0.9
+    )
 
 
 def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):
@@ -284,14 +286,14 @@ def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project,
     settings = {"answerability": {"full": {"squad": "fetch", "squad_dev": "fetch"}}}
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     (project / "mine.yaml").write_text(json.dumps(settings))
-    asked = ("lajewska2025_chB", "--configfile", "mine.yaml")
-    report = found(*asked)
+    requests = ("lajewska2025_chB", "--configfile", "mine.yaml")
+    report = found(*requests)
     assert report["can_start"] and states(report)["package ir-datasets"] == "ok"
     assert states(report)["network to rajpurkar.github.io"] == "ok"
     folder = project / "work/corpora/squad"
     folder.mkdir(parents=True)
     (folder / "SOURCE.json").touch()
-    rows = found(*asked)["rows"]
+    rows = found(*requests)["rows"]
     assert not [row for row in rows if row["what"].startswith(("network", "package"))]
 
 
@@ -316,15 +318,15 @@ def test_a_chapter_in_part_names_the_rest(project):
 def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
     (project / "config.yaml").write_text(json.dumps({"cast_systems": {"runs_2020": "runs"}}))
     declared = yaml.safe_load((repository / "published/full.yaml").read_text())
-    names = [each.split("|") for each in declared["materials"]["cast_runs_2020"]["holds"]]
+    names = [item.split("|") for item in declared["materials"]["cast_runs_2020"]["holds"]]
     # As the authors' repository lists them for 2020 (data/runs/2020 and its folder ance).
     assert len(names) == 8 and all(name.endswith("_2020.trec") for name, _ in names)
     (project / "runs").mkdir()
     for name, _ in names:
         (project / "runs" / f"{name}.tar.gz").touch()
     assert f"put {names[0][0]} or {names[0][0]}.gz into runs" in found("lajewska2025_ch3")["ending"]
-    for number, each in enumerate(names):
-        (project / "runs" / each[number % 2]).touch()
+    for number, item in enumerate(names):
+        (project / "runs" / item[number % 2]).touch()
     assert found("lajewska2025_ch3")["can_start"]
 
 

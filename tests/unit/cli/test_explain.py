@@ -51,11 +51,11 @@ def files(tmp_path, monkeypatch):
 
 
 def test_values_sum_to_what_the_list_gains_and_the_best_feature_is_first(files):
-    found = json.loads(
+    result = json.loads(
         call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--format", "json")
     )
-    assert found["settings"]["documents"] == 10
-    rows = found["rows"]
+    assert result["settings"]["documents"] == 10
+    rows = result["rows"]
     assert rows[0]["feature"] == "Column_2" and rows[0]["error"] == 0
     assert 0 < sum(row["attribution"] for row in rows) < 2
 
@@ -166,9 +166,9 @@ def test_a_file_is_read_as_lightgbm_read_it_in_training(tmp_path, monkeypatch, f
     monkeypatch.chdir(tmp_path)
     trained_from_a_file(tmp_path, first)
     command = ("own.txt", "judged.svm", "--query", "2", "--samples", "30", "--format", "json")
-    found = json.loads(call(*command))
-    assert found["settings"]["numbered_from"] == 0
-    assert found["rows"][0]["feature"] == f"Column_{1 + first}"
+    result = json.loads(call(*command))
+    assert result["settings"]["numbered_from"] == 0
+    assert result["rows"][0]["feature"] == f"Column_{1 + first}"
     assert "the first column is feature 0 of the file" in call(*command[:-2])
 
 

@@ -52,42 +52,42 @@ def files(tmp_path, monkeypatch):
 def planted(tmp_path_factory):
     """Folder with a collection whose bias is known, counted from the command line."""
     folder = tmp_path_factory.mktemp("planted")
-    made = plant_bias(queries=6, depth=12)
-    made.documents.to_parquet(folder / "docs.parquet")
-    words = [f"{term},{group}\n" for group, terms in made.words.items() for term in terms]
+    result = plant_bias(queries=6, depth=12)
+    result.documents.to_parquet(folder / "docs.parquet")
+    words = [f"{term},{group}\n" for group, terms in result.words.items() for term in terms]
     (folder / "words.txt").write_text("".join(words))
     code, _, _ = call(
         "count-terms", folder / "docs.parquet", "--words", folder / "words.txt",
         "--out", folder / "counts.parquet",
     )  # fmt: skip
     assert code == 0
-    for system, run in made.runs.items():
+    for system, run in result.runs.items():
         write_run(run, folder / f"{system}.run", tag=system)
-    return folder, made
+    return folder, result
 
 
 @pytest.mark.parametrize("system", ["alternating", "sparse", "drawn", "neutral"])
 def test_the_planted_bias_is_found(planted, system):
-    folder, made = planted
+    folder, created = planted
     run = folder / f"{system}.run"
     code, out, err = call(
         "fairness", run, "--counts", folder / "counts.parquet", "--k", 4, "--k", 12,
         "--format", "csv",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    found = pd.read_csv(io.StringIO(out)).set_index("k")
-    truth = made.truth[made.truth["system"] == system]
+    result = pd.read_csv(io.StringIO(out)).set_index("k")
+    truth = created.truth[created.truth["system"] == system]
     for k in (4, 12):
         mean = truth[truth["k"] == k][["NFaiRR", "TExFAIR", "TExFAIR without RBDF"]].mean()
-        pd.testing.assert_series_equal(found.loc[k, mean.index], mean, check_names=False)
-        plan = made.plan[(made.plan["system"] == system) & (made.plan["rank"] <= k)]
-        having = plan[list(made.words)].sum(axis=1) > 0
-        assert found.loc[k, "documents with terms"] == pytest.approx(having.mean())
+        pd.testing.assert_series_equal(result.loc[k, mean.index], mean, check_names=False)
+        plan = created.plan[(created.plan["system"] == system) & (created.plan["rank"] <= k)]
+        having = plan[list(created.words)].sum(axis=1) > 0
+        assert result.loc[k, "documents with terms"] == pytest.approx(having.mean())
         lists = having.groupby(plan["query"]).any()
-        assert found.loc[k, "lists with terms"] == pytest.approx(lists.mean())
+        assert result.loc[k, "lists with terms"] == pytest.approx(lists.mean())
     by_query = truth[truth["k"] == 12].set_index("query")
     r = correlation(by_query["NFaiRR"], by_query["TExFAIR"]).r
-    assert found.loc[12, "r"] == pytest.approx(r, nan_ok=True)
+    assert result.loc[12, "r"] == pytest.approx(r, nan_ok=True)
     assert math.isnan(r) == (system != "drawn")
 
 
@@ -97,12 +97,12 @@ def test_the_rows_of_queries_are_those_of_the_library(files):
         "--format", "csv", "--tau", "0", "--target", "0.25,0.75",
     )  # fmt: skip
     assert code == 0
-    found = pd.read_csv(io.StringIO(out))
+    result = pd.read_csv(io.StringIO(out))
     ranked = ranked_counts(read_run("bm25.run"), "c.parquet", depth=2)
     counts = read_counts("c.parquet")
     expected = fairness_by_query(ranked, [2], target=[0.25, 0.75], tau=0, background=counts)
-    pd.testing.assert_frame_equal(found[expected.columns], expected, check_dtype=False)
-    assert found[["documents", "with terms"]].values.tolist() == [[2, 2], [2, 1]]
+    pd.testing.assert_frame_equal(result[expected.columns], expected, check_dtype=False)
+    assert result[["documents", "with terms"]].values.tolist() == [[2, 2], [2, 1]]
 
 
 def test_the_background_is_all_documents_or_those_of_the_run(files):
@@ -119,8 +119,8 @@ def test_the_background_is_all_documents_or_those_of_the_run(files):
 
 def test_json_has_the_settings_and_no_value_that_json_lacks(files):
     _, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--format", "json")
-    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
-    assert found["settings"] == {
+    result = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert result["settings"] == {
         "run": "bm25.run",
         "counts": "c.parquet",
         "tau": 1.0,
@@ -130,7 +130,7 @@ def test_json_has_the_settings_and_no_value_that_json_lacks(files):
         "documents": 4,
         "documents with terms": 3,
     }
-    (row,) = found["rows"]
+    (row,) = result["rows"]
     # Two queries have no correlation; the list of q2 has no term at rank 1.
     assert row["r"] is None and row["lists with terms"] == 0.5 and row["TExFAIR"] == 0.5
 
@@ -470,7 +470,7 @@ def test_the_python_of_the_guide_runs(guide, capsys):
     names: dict[str, object] = {}
     exec(six_lines, names)
     assert "TExFAIR" in capsys.readouterr().out
-    found = names["values"]
+    result = names["values"]
     by_command = pd.read_csv(
         io.StringIO(
             call(
@@ -481,7 +481,7 @@ def test_the_python_of_the_guide_runs(guide, capsys):
     )  # fmt: skip
     # The six lines take the background as large; the file has seven neutral documents.
     same = ["query", "k", "TExFAIR", "TExFAIR without RBDF", "AWRF"]
-    pd.testing.assert_frame_equal(found[same], by_command[same])
+    pd.testing.assert_frame_equal(result[same], by_command[same])
     exec(swap, names)
     assert capsys.readouterr().out == "James took his coat; Elizabeth saw him.\n"
 

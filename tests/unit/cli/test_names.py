@@ -40,16 +40,16 @@ def spelled(draw) -> tuple[str, Selection]:
 
 @given(spelled())
 def test_every_spelling_of_every_artefact_is_that_artefact(case):
-    name, named = case
-    assert NAMES.find(name) == named
+    name, names = case
+    assert NAMES.find(name) == names
 
 
 @given(st.sampled_from(ARTEFACTS), st.data())
 def test_the_path_of_a_result_says_its_tier(artefact, data):
     tier = data.draw(st.sampled_from(list(artefact.card.tiers)))
     suffix = data.draw(st.sampled_from(["", *SUFFIXES]))
-    found = NAMES.find(f"results/{tier}/{artefact.id}{suffix}")
-    assert (str(found), found.tier) == (artefact.id, tier)
+    result = NAMES.find(f"results/{tier}/{artefact.id}{suffix}")
+    assert (str(result), result.tier) == (artefact.id, tier)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_any_text_is_a_name_or_a_sentence(text):
 
 
 def test_a_plan_names_targets_of_snakemake():
-    asked = [
+    requests = [
         "Table 4.8 of lajewska2025",
         "lajewska2025_table_4_8",
         "lajewska2025 ch. 4",
@@ -119,8 +119,8 @@ def test_a_plan_names_targets_of_snakemake():
         "results/index.html",
         "all",
     ]
-    found = plan(PAPERS, asked)
-    assert found.targets == [
+    result = plan(PAPERS, requests)
+    assert result.targets == [
         "lajewska2025_table_4_8",
         "lajewska2025_ch4",
         "full_heuss2025_table_5_2",
@@ -131,7 +131,7 @@ def test_a_plan_names_targets_of_snakemake():
         "results/index.html",
         "all",
     ]
-    assert found.left_out == [] and found.papers == list(PAPERS)
+    assert result.left_out == [] and result.papers == list(PAPERS)
     assert plan(PAPERS, ["table 4.8"]).papers == ["lajewska2025"]
 
 
@@ -170,8 +170,8 @@ def test_a_plan_names_targets_of_snakemake():
 def test_what_has_no_rule_is_told_in_words(tmp_path, tiers, name, said):
     known = "{embedded: {state: rebuilt, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
-    found = plan(papers, [name])
-    assert (found.targets, found.left_out, found.papers) == ([], [said], [])
+    result = plan(papers, [name])
+    assert (result.targets, result.left_out, result.papers) == ([], [said], [])
 
 
 def test_a_light_installation_says_what_runs_the_workflow(monkeypatch):

@@ -54,11 +54,11 @@ def server(monkeypatch):
     files |= {"/mark.run": b"\xef\xbb\xbf" + page, "/comment.run": b"\n<!-- a -->\n" + page}
     files |= {"/length.run": RUN, "/bomb.run.gz": gzip.compress(bytes(20_000_000))}
     files["/encoded.run.gz"] = files["/a.run.gz"]
-    asked = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            requests.append(self.path)
             body = files.get(self.path)
             self.send_response(404 if body is None else 200)
             length = "abc" if "length" in self.path else str(len(body or b""))
@@ -73,7 +73,7 @@ def server(monkeypatch):
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_port}", asked
+    yield f"http://127.0.0.1:{http.server_port}", requests
     http.shutdown()
     http.server_close()
 
@@ -103,7 +103,7 @@ def trickle(monkeypatch):
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
 def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(project, server, name):
-    host, asked = server
+    host, requests = server
     code, out, err = call("paper", "add-data", "toy", f"{host}/{name}", "--licence", "CC0-1.0")
     assert (code, err) == (0, "") and 'resource("toy-data/a.run")' in out
     entry = load_registry(project).entry("toy-data/a.run")
@@ -111,12 +111,12 @@ def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(projec
     assert entry.contents == (hashlib.sha256(RUN).hexdigest(),)
     about = load_registry(project).sets["toy-data"]
     assert (about.authors, about.paper, about.licence) == ("T. Toy", "Toy", "CC0-1.0")
-    kept = project / "resources/toy-data/a.run"
-    assert kept.read_bytes() == RUN and asked == [f"/{name}"]
-    kept.unlink()
+    remaining = project / "resources/toy-data/a.run"
+    assert remaining.read_bytes() == RUN and requests == [f"/{name}"]
+    remaining.unlink()
     code, out, _ = call("data", "fetch", "toy-data")
     assert (code, out) == (0, "resources/toy-data/a.run\n")
-    assert kept.read_bytes() == RUN and asked == [f"/{name}"] * 2
+    assert remaining.read_bytes() == RUN and requests == [f"/{name}"] * 2
 
 
 def test_a_packed_file_that_a_server_calls_encoded_is_the_same_when_it_is_fetched_again(
@@ -124,10 +124,10 @@ def test_a_packed_file_that_a_server_calls_encoded_is_the_same_when_it_is_fetche
 ):
     host, _ = server
     assert call("paper", "add-data", "toy", f"{host}/encoded.run.gz")[0] == 0
-    kept = project / "resources/toy-data/encoded.run"
-    assert kept.read_bytes() == RUN
-    kept.unlink()
-    assert call("data", "fetch", "toy-data")[0] == 0 and kept.read_bytes() == RUN
+    remaining = project / "resources/toy-data/encoded.run"
+    assert remaining.read_bytes() == RUN
+    remaining.unlink()
+    assert call("data", "fetch", "toy-data")[0] == 0 and remaining.read_bytes() == RUN
 
 
 def test_a_key_that_leaves_the_cache_writes_nothing_there(project, tmp_path):
@@ -148,28 +148,28 @@ def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
     assert load_registry(project).entry("toy-runs/first.run").state == "mirror"
     own.write_bytes(RUN * 2)
     assert "has toy-runs/first.run already; take another name, or --replace it" in refused(*command)
-    kept = project / "resources/toy-runs/first.run"
-    assert kept.read_bytes() == RUN
-    assert call(*command, "--replace")[0] == 0 and kept.read_bytes() == RUN * 2
+    remaining = project / "resources/toy-runs/first.run"
+    assert remaining.read_bytes() == RUN
+    assert call(*command, "--replace")[0] == 0 and remaining.read_bytes() == RUN * 2
     call("paper", "add-data", "toy", own, "--set", "toy-runs")
     text = (project / "published/toy/registry.yaml").read_text()
     assert text.count("toy-runs/mine.run:") == text.count("toy-runs/first.run:") == 1
-    kept.write_bytes(RUN)
+    remaining.write_bytes(RUN)
     assert "was changed or damaged" in refused("data", "fetch", "toy-runs/first.run")
 
 
 @pytest.mark.fault("download")
 def test_no_secret_of_a_url_is_shown_or_written(project, server):
-    host, asked = server
-    for place in (
+    host, requests = server
+    for position in (
         host.replace("//", "//me:s3cr3t@") + "/a.run",
         *(
             f"{host}/a.run?download=1&{name}=s3cr3t"
             for name in ("token", "access_token", "X-Amz-Signature", "sig", "api_key")
         ),
     ):
-        assert "s3cr3t" not in refused("paper", "add-data", "toy", place)
-    assert not asked and not (project / "published/toy/registry.yaml").exists()
+        assert "s3cr3t" not in refused("paper", "add-data", "toy", position)
+    assert not requests and not (project / "published/toy/registry.yaml").exists()
 
 
 @pytest.mark.fault("download")
@@ -205,7 +205,7 @@ def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server
     host, _ = server
     (tmp_path / "empty.run").touch()
     (tmp_path / "no.run.gz").write_bytes(RUN)
-    for source, said in {
+    for source, message in {
         f"{host}/page.run": "gave an HTML page instead of data",
         f"{host}/mark.run": "gave an HTML page instead of data",
         f"{host}/comment.run": "gave an HTML page instead of data",
@@ -217,7 +217,7 @@ def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server
         "empty.run": "is empty",
         "no.run.gz": "cannot be unpacked",
     }.items():
-        assert said in refused("paper", "add-data", "toy", source)
+        assert message in refused("paper", "add-data", "toy", source)
     assert "make the paper first: everycell paper new none" in refused(
         "paper", "add-data", "none", "a.run"
     )

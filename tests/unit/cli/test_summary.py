@@ -37,8 +37,8 @@ def toy(tmp_path, *tiers: str):
 
 
 def test_an_artefact_of_two_tiers_counts_once(tmp_path):
-    papers, found = toy(tmp_path, "embedded", "released", "full")
-    for results in (found, found[:2], found[::-1]):
+    papers, result = toy(tmp_path, "embedded", "released", "full")
+    for results in (result, result[:2], result[::-1]):
         counts = count_chapters(papers, results)["toy", "1"]
         assert (counts.artefacts, counts.states) == (1, {"rebuilt": 1})
         assert (counts.published, counts.reproduced, counts.claimed) == (4, 4, 1)
@@ -47,8 +47,8 @@ def test_an_artefact_of_two_tiers_counts_once(tmp_path):
 
 
 def test_surrogate_data_are_not_compared(tmp_path):
-    papers, found = toy(tmp_path, "embedded")
-    counts = count_chapters(papers, found)["toy", "1"]
+    papers, result = toy(tmp_path, "embedded")
+    counts = count_chapters(papers, result)["toy", "1"]
     assert (counts.states, counts.reproduced) == ({"stand_in": 1}, 0)
     assert counts.outcomes("surrogate data")["holds"] == 1 and not any(
         counts.outcomes("data").values()
@@ -56,10 +56,10 @@ def test_surrogate_data_are_not_compared(tmp_path):
 
 
 def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
-    papers, found = toy(tmp_path, "released")
+    papers, result = toy(tmp_path, "released")
     total = Counts()
     for _ in range(2):
-        total += count_chapters(papers, found)["toy", "1"]
+        total += count_chapters(papers, result)["toy", "1"]
     assert [headline(*line) for line in headlines(total).items()] == [
         "8 numbers computed from data: 6 equal, 2 different"
     ]
@@ -73,8 +73,8 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
 
 
 def test_kinds_and_origins_are_declared_and_a_check_is_no_cell(tmp_path):
-    papers, (found,) = toy(tmp_path, "released")
-    card = found.artefact.card.model_copy(
+    papers, (actual,) = toy(tmp_path, "released")
+    card = actual.artefact.card.model_copy(
         update={
             "kinds": {"identifier": [{"row": "a", "metric": "n"}], "check": [{"row": "b"}]},
             "published_inputs": [
@@ -82,7 +82,7 @@ def test_kinds_and_origins_are_declared_and_a_check_is_no_cell(tmp_path):
             ],
         }
     )
-    artefact = found.artefact.model_copy(update={"card": card})
+    artefact = actual.artefact.model_copy(update={"card": card})
     table = artefact.cells.assign(value=artefact.cells["value"])
     result = Result(artefact, "released", report(artefact, "released", table, audits=NO_AUDITS))
     counts = count_chapters(papers, [result])["toy", "1"]

@@ -22,9 +22,9 @@ refused = partial(command_line.refused, "data", "convert-corpus")
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     """Return a BEIR folder with three questions."""
-    asked = [(f"when was {place} founded?", f"d{n}") for n, place in enumerate(PLACES[:3])]
-    pool = {f"d{n}": founded(place) for n, place in enumerate(PLACES[:5])} | {"empty": " "}
-    with zipfile.ZipFile(io.BytesIO(beir_zip("toy", asked, pool))) as archive:
+    requests = [(f"when was {position} founded?", f"d{n}") for n, position in enumerate(PLACES[:3])]
+    pool = {f"d{n}": founded(position) for n, position in enumerate(PLACES[:5])} | {"empty": " "}
+    with zipfile.ZipFile(io.BytesIO(beir_zip("toy", requests, pool))) as archive:
         archive.extractall(tmp_path)
     return tmp_path / "toy"
 
@@ -36,19 +36,19 @@ def test_a_folder_with_answers_is_converted(beir, tmp_path):
         {"id": "test1", "answers": ["then"]},
     ]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    made = convert_beir(beir, tmp_path / "a", answers=answers)
-    assert made == Converted(questions=3, answered=2, passages=5, left_out=0, empty=1)
-    found = read_cited_questions(tmp_path / "a")
-    assert found.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
-    assert found.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]
-    assert found.passages["text"][0] == f"Page d0. {founded(PLACES[0])}"
+    created = convert_beir(beir, tmp_path / "a", answers=answers)
+    assert created == Converted(questions=3, answered=2, passages=5, left_out=0, empty=1)
+    result = read_cited_questions(tmp_path / "a")
+    assert result.questions["answers"].tolist() == [[YEARS[PLACES[0]]], ["then"], []]
+    assert result.relevant.values.tolist() == [["test0", "d0"], ["test1", "d1"], ["test2", "d2"]]
+    assert result.passages["text"][0] == f"Page d0. {founded(PLACES[0])}"
 
 
 def test_a_question_whose_passage_is_missing_is_left_out(beir, tmp_path):
     qrels = beir / "qrels/test.tsv"
     qrels.write_text(qrels.read_text().replace("\td2\t", "\telsewhere\t"))
-    made = convert_beir(beir, tmp_path / "new")
-    assert (made.left_out, made.missing_passages, made.missing_questions) == (1, 1, 0)
+    result = convert_beir(beir, tmp_path / "new")
+    assert (result.left_out, result.missing_passages, result.missing_questions) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(("name", "key"), [("corpus.jsonl", "d0"), ("queries.jsonl", "test0")])
@@ -89,10 +89,10 @@ def test_a_file_of_another_form_is_a_sentence(beir, tmp_path, file, content, sai
 def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.run").write_text("test0 Q0 d0 1 3.0 x\n")
-    _, said, _ = command_line.call(
+    _, message, _ = command_line.call(
         "data", "convert-corpus", "new", "--beir", beir, "--run", "bm25=mine.run"
     )
-    assert "new: 3 questions, 0 of them with right answers, 5 passages" in said
+    assert "new: 3 questions, 0 of them with right answers, 5 passages" in message
     assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()
     assert "new already exists" in refused("new", "--beir", str(beir))
     assert "give NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
@@ -108,6 +108,6 @@ def test_a_conversion_that_fails_leaves_nothing_behind(beir, tmp_path):
     assert "is not a JSON object" in refused(str(target), "--beir", str(beir))
     (beir / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
     queries.write_text(sound)
-    said = refused(str(target), "--beir", str(beir))
-    assert said.startswith("everycell: No question has a relevant passage")
+    message = refused(str(target), "--beir", str(beir))
+    assert message.startswith("everycell: No question has a relevant passage")
     assert [path.name for path in tmp_path.iterdir() if path != beir] == []

@@ -62,21 +62,21 @@ def cast(files):
 
 
 def test_texts_and_pairs_that_are_there_twice_are_merged(read):
-    found = read()
-    assert found.documents.to_numpy().tolist() == [
+    result = read()
+    assert result.documents.to_numpy().tolist() == [
         ["p1", "one text"],
         ["p3", "that"],
         ["p4", "this"],
     ]
-    assert found.merged.to_numpy().tolist() == [["p2", "p1"]]
-    assert found.qrels.to_numpy().tolist() == [
+    assert result.merged.to_numpy().tolist() == [["p2", "p1"]]
+    assert result.qrels.to_numpy().tolist() == [
         ["1_1", "p1", 4],
         ["1_2-3", "p1", 1],
         ["2_1", "p3", 2],
         ["1_1", "p4", 0],
         ["1_2-3", "p3", 0],
     ]
-    assert found.queries.to_numpy().tolist() == [
+    assert result.queries.to_numpy().tolist() == [
         ["1_1", "1", "1", "first turn"],
         ["1_2-3", "1", "2-3", "second"],
         ["2_1", "2", "1", "other"],
@@ -140,13 +140,13 @@ def collections(draw):
 @settings(max_examples=30)
 def test_folds_share_no_conversation_and_no_document(collection, folds, seed):
     try:
-        found = topic_folds(collection, folds=folds, seed=seed)
+        result = topic_folds(collection, folds=folds, seed=seed)
     except ValueError as error:
         assert f"folds is {folds}" in str(error)
         return
-    assert found["query_id"].tolist() == collection.queries["query_id"].tolist()
-    assert set(found["fold"]) == set(range(folds))
-    judged = collection.qrels.merge(found)
+    assert result["query_id"].tolist() == collection.queries["query_id"].tolist()
+    assert set(result["fold"]) == set(range(folds))
+    judged = collection.qrels.merge(result)
     assert (judged.groupby("topic")["fold"].nunique() == 1).all()
     assert (judged.groupby("document_id")["fold"].nunique() == 1).all()
 
@@ -223,10 +223,10 @@ def test_every_turn_is_ranked_by_a_model_that_saw_nothing_of_its_conversation(ca
     tested = []
     for fold in range(5):
         lists = in_fold(benchmark, folds, fold).candidates
-        test, seen = lists[lists["split"] == "test"], lists[lists["split"] != "test"]
-        assert not set(test["query_id"].map(topic_of)) & set(seen["query_id"].map(topic_of))
-        assert not set(test["document_id"]) & set(seen["document_id"])
-        assert set(seen["split"]) == {"train", "validation"}
+        test, calls = lists[lists["split"] == "test"], lists[lists["split"] != "test"]
+        assert not set(test["query_id"].map(topic_of)) & set(calls["query_id"].map(topic_of))
+        assert not set(test["document_id"]) & set(calls["document_id"])
+        assert set(calls["split"]) == {"train", "validation"}
         tested.extend(test["query_id"].unique())
     assert np.unique(tested).tolist() == sorted(cast.queries["query_id"])
     assert len(tested) == len(cast.queries)

@@ -90,8 +90,8 @@ def test_faults_of_a_topic_file(topics, content, message):
 
 
 def test_rewrites_come_in_the_order_of_the_turns(rewrites):
-    found = rewrites(ROWS[::-1])
-    assert list(found.items()) == [
+    result = rewrites(ROWS[::-1])
+    assert list(result.items()) == [
         ("3_1", "What is hail?"),
         ("3_2-1", 'Is "hail" ice?'),
         ("4_1", "Who won?"),
@@ -135,10 +135,10 @@ def test_the_released_files(mirror, tmp_path):
     turns = read_turns(paths.pop("topics"))
     assert len(turns) == 216 and turns["topic"].nunique() == 25
     assert (turns[["manual", "answer_id"]] != "").all(axis=None)
-    found = {part: read_rewrites(path, turns) for part, path in paths.items()}
-    said = turns.set_index("query_id")["utterance"]
+    result = {part: read_rewrites(path, turns) for part, path in paths.items()}
+    message = turns.set_index("query_id")["utterance"]
     # How many turns a rewriter leaves as they were said.
-    assert {part: int((rewrites == said).sum()) for part, rewrites in found.items()} == {
+    assert {part: int((rewrites == message).sum()) for part, rewrites in result.items()} == {
         "canard-org": 42,
         "canard": 43,
         "qrecc": 70,

@@ -162,14 +162,14 @@ def test_more_queries_than_there_are(cacm):
 def tables(repository, name):
     """Tables of the data card with a heading of three columns or more: rows as lists of text."""
     text = (repository / "docs" / "data-cards" / f"{name}.md").read_text(encoding="utf-8")
-    found = []
+    result = []
     for block in re.findall(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE):
         rows = [
             [cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()
         ]
         if len(rows[0]) > 2:
-            found.append(rows[2:])
-    return found
+            result.append(rows[2:])
+    return result
 
 
 def share(values) -> str:
@@ -183,20 +183,20 @@ def test_card_of_cacm(repository, cacm, benchmark):
     title_only = set(documents.loc[documents["abstract"] == "", "document_id"])
     queries, sizes, hints = [], [], []
     for task, own in positives.groupby("task"):
-        each = own.groupby("query_id").size()
+        item = own.groupby("query_id").size()
         queries.append(
             [
                 task,
-                len(each),
-                (each >= 5).sum(),
+                len(item),
+                (item >= 5).sum(),
                 len(own),
                 share(own["document_id"].isin(title_only)),
             ]
         )
     for test, validation in ((150, 100), (200, 100)):
         split = split_queries(positives, test=test, validation=validation, seed=0)
-        kept = training_positives(positives, split)
-        for task, own in kept.groupby("task"):
+        remaining = training_positives(positives, split)
+        for task, own in remaining.groupby("task"):
             train = (split["task"] == task) & (split["split"] == "train")
             left = own["query_id"].nunique()
             sizes.append(
@@ -234,11 +234,11 @@ def test_card_of_cacm(repository, cacm, benchmark):
             ]
         )
     text = [[[str(cell) for cell in row] for row in rows] for rows in (queries, sizes, hints)]
-    found = [
+    result = [
         [[cell.replace(",", "") for cell in row] for row in rows]
         for rows in tables(repository, "cacm")
     ]
-    assert found == text
+    assert result == text
     candidates = set(benchmark.candidates["document_id"])
     assert (len(candidates), len(candidates & title_only)) == (3204, 1616)
 
@@ -260,15 +260,15 @@ def test_no_document_of_cacm_is_nearly_a_query(cacm):
 def test_topics_for_a_search(files, name, topics, judgements):
     """A run of all relevant documents, by their relevance, is perfect."""
     collection = read_collection(name, **files[name])
-    found = ad_hoc(name, collection)
-    assert list(found.documents) == ["document_id", "text"]
-    assert len(found.documents) == collection.counts.documents
-    assert list(found.topics) == ["task", "query", "text"]
-    assert (len(found.topics), len(found.qrels)) == (topics, judgements)
-    assert set(found.topics["task"]) == set(found.qrels["task"]) == {name}
-    assert (found.topics["text"] != "").all()
-    run = found.qrels.rename(columns={"relevance": "score"})
-    values = evaluate(run, found.qrels, ["MAP", "nDCG"])
+    result = ad_hoc(name, collection)
+    assert list(result.documents) == ["document_id", "text"]
+    assert len(result.documents) == collection.counts.documents
+    assert list(result.topics) == ["task", "query", "text"]
+    assert (len(result.topics), len(result.qrels)) == (topics, judgements)
+    assert set(result.topics["task"]) == set(result.qrels["task"]) == {name}
+    assert (result.topics["text"] != "").all()
+    run = result.qrels.rename(columns={"relevance": "score"})
+    values = evaluate(run, result.qrels, ["MAP", "nDCG"])
     assert len(values) == topics
     assert values[["MAP", "nDCG"]].min().min() == pytest.approx(1)
 

@@ -51,13 +51,13 @@ def cards(repository: Path) -> dict[str, str]:
 
 def rows(text: str) -> list[list[str]]:
     """Rows of the card's tables, without thousands separators and signs of code."""
-    found = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return [[re.sub(r"(?<=\d),(?=\d)|`", "", cell) for cell in row] for row in found]
+    result = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [[re.sub(r"(?<=\d),(?=\d)|`", "", cell) for cell in row] for row in result]
 
 
 def test_every_set_and_every_collection_has_a_card_that_the_index_links(repository):
-    found = cards(repository)
-    text = "\n".join(found.values())
+    result = cards(repository)
+    text = "\n".join(result.values())
     lacking = {name for name in load_registry().sets if f"`{name}/" not in text}
     assert lacking == NO_CARD
     modules = {path.stem for path in (Path(everycell.__file__).parent / "collections").glob("*.py")}
@@ -66,7 +66,7 @@ def test_every_set_and_every_collection_has_a_card_that_the_index_links(reposito
     }
     assert unnamed == HELPERS | {"__init__"}
     index = (repository / "docs" / "index.md").read_text(encoding="utf-8")
-    assert not [name for name in found if f"(data-cards/{name}.md)" not in index]
+    assert not [name for name in result if f"(data-cards/{name}.md)" not in index]
 
 
 def test_fairweb(mirror, tmp_path, repository):
@@ -126,23 +126,23 @@ def test_turns_and_runs(mirror, tmp_path, repository):
     turns = cast_turns.read_turns(got["topics"])
     assert int(card["turns of 2020"]) == len(turns)
     assert int(card["conversations of 2020"]) == turns["topic"].nunique()
-    for name, said in (
+    for name, message in (
         ("canard-org", "T5 CANARD with the organisers' context"),
         ("canard", "T5 CANARD"),
         ("qrecc", "T5 QReCC"),
     ):
         rewrites = cast_turns.read_rewrites(got[name], turns)
-        assert int(card[f"rewrites by {said}"]) == len(rewrites)
+        assert int(card[f"rewrites by {message}"]) == len(rewrites)
     runs = [key for key in load_registry().keys("cast-reproducibility") if "/runs-2021/" in key]
     assert int(card["runs of 2021"]) == len(runs)
 
 
 def test_nugget_labels(mirror, tmp_path, repository):
     path = fetch(nugget_labels.CONDENSED, tmp_path, mirror=mirror, network=False)
-    found = nugget_labels.read_nugget_labels(path)
+    result = nugget_labels.read_nugget_labels(path)
     card = rows(cards(repository)["nugget-labels"])
-    for judge, responses in found.responses.groupby("judge"):
-        labels = found.nuggets[found.nuggets["judge"] == judge]
+    for judge, responses in result.responses.groupby("judge"):
+        labels = result.nuggets[result.nuggets["judge"] == judge]
         numbers = (
             responses["run"].nunique(),
             responses["topic"].nunique(),

@@ -81,5 +81,5 @@ def test_nothing_to_fill_up_with():
 
 def test_lists_stay_in_the_order_of_the_file():
     lists = pd.concat([frame(9, [0, 1]), frame(2, [1]), frame(4, [0, 0, 0])])
-    kept = split_lists(long_lists(lists, 2))
-    assert [part["query"].iloc[0] for part in kept] == [9, 4]
+    remaining = split_lists(long_lists(lists, 2))
+    assert [part["query"].iloc[0] for part in remaining] == [9, 4]

@@ -21,8 +21,8 @@ def save(tmp_path: Path):
 
 
 def test_an_empty_response_stays_and_a_quoted_semicolon_parts_nothing(save):
-    found = read_responses([save('qid;query;a;b\n1;why?;"So; yes.";\n')])
-    assert found.values.tolist() == [["a", "1", "why?", "So; yes."], ["b", "1", "why?", ""]]
+    result = read_responses([save('qid;query;a;b\n1;why?;"So; yes.";\n')])
+    assert result.values.tolist() == [["a", "1", "why?", "So; yes."], ["b", "1", "why?", ""]]
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,6 @@ def test_files_must_agree_on_questions_and_have_their_own_runs(save):
 
 
 def test_the_released_files_have_eight_runs_of_301_topics(mirror, tmp_path):
-    found = read_responses([fetch(key, tmp_path, mirror=mirror) for key in FILES])
-    assert found.groupby("run").size().tolist() == [301] * 8
-    assert found["topic"].nunique() == 301
+    result = read_responses([fetch(key, tmp_path, mirror=mirror) for key in FILES])
+    assert result.groupby("run").size().tolist() == [301] * 8
+    assert result["topic"].nunique() == 301

@@ -69,32 +69,32 @@ def grepbias(mirror, tmp_path_factory):
 
 
 def test_frames(read):
-    found = read()
-    assert found.queries.to_numpy().tolist() == [
+    result = read()
+    assert result.queries.to_numpy().tolist() == [
         ["0", "Career", "male", "best boss"],
         ["1", "Career", "female", "nurse"],
     ]
-    assert found.documents["text"].tolist()[:4] == [
+    assert result.documents["text"].tolist()[:4] == [
         "Boss He leads", "Boss She leads", "Boss They lead", "Her plan",
     ]  # fmt: skip
-    assert found.documents["wording"].tolist()[5:] == ["neutral", "both", "both", "neutral"]
-    assert found.documents["item_id"].tolist() == ["10"] * 3 + ["13"] * 3 + ["16"] * 3
-    assert found.qrels["relevance"].tolist() == [1, 1, 1, 0, 0, 0, 1, 1, 1]
-    assert found.wordings.to_numpy().tolist() == [
+    assert result.documents["wording"].tolist()[5:] == ["neutral", "both", "both", "neutral"]
+    assert result.documents["item_id"].tolist() == ["10"] * 3 + ["13"] * 3 + ["16"] * 3
+    assert result.qrels["relevance"].tolist() == [1, 1, 1, 0, 0, 0, 1, 1, 1]
+    assert result.wordings.to_numpy().tolist() == [
         ["10", "0", 1, "10", "11", "12"],
         ["13", "0", 0, "14", "13", "15"],
     ]
 
 
 def test_collections_of_one_wording_have_the_same_ids(read):
-    found = {wording: one_wording(read(), wording) for wording in WORDINGS}
-    texts = {wording: documents["text"].tolist() for wording, (documents, _) in found.items()}
+    result = {wording: one_wording(read(), wording) for wording in WORDINGS}
+    texts = {wording: documents["text"].tolist() for wording, (documents, _) in result.items()}
     assert texts == {
         "male": ["Boss He leads", "His plan"],
         "female": ["Boss She leads", "Her plan"],
         "neutral": ["Boss They lead", "The plan"],
     }
-    for documents, benchmark in found.values():
+    for documents, benchmark in result.values():
         assert documents["document_id"].str.replace(r"^[01]\.", "", regex=True).tolist() == [
             "10",
             "13",
@@ -177,10 +177,10 @@ def test_searches_of_the_released_files(grepbias):
     documents, mixed = all_wordings(grepbias)
     assert (len(documents), len(mixed.candidates)) == (702, 117 * 702)
     assert mixed.candidates["relevance"].sum() == 3 * 117
-    found = {wording: one_wording(grepbias, wording) for wording in WORDINGS}
-    assert all(len(documents) == 232 for documents, _ in found.values())
+    result = {wording: one_wording(grepbias, wording) for wording in WORDINGS}
+    assert all(len(documents) == 232 for documents, _ in result.values())
     # 107 and 112 lack the document that is not relevant, so each query has a relevant one.
-    relevant = found["male"][1].candidates.groupby("query_id")["relevance"].sum()
+    relevant = result["male"][1].candidates.groupby("query_id")["relevance"].sum()
     assert (relevant == 1).all()
     assert len(relevant) == 117
 
@@ -190,8 +190,8 @@ def test_ties_favour_no_wording_and_no_relevance(grepbias):
     ids = grepbias.wordings[["male", "female"]]
     assert (ids["female"].astype(int) > ids["male"].astype(int)).mean() > 0.75
     documents, _ = all_wordings(grepbias)
-    place = documents["document_id"].str.split(".").map(lambda parts: parts[::-1])
-    number = dict(place.tolist())
+    position = documents["document_id"].str.split(".").map(lambda parts: parts[::-1])
+    number = dict(position.tolist())
     drawn = ids.map(number.get)
     assert 0.42 < (drawn["female"] > drawn["male"]).mean() < 0.58
     lists = one_wording(grepbias, "male")[1].candidates

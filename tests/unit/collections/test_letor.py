@@ -19,11 +19,11 @@ def file(tmp_path):
 
 
 def test_what_is_left_out_is_zero(file):
-    found = read_letor(file(GOOD))
-    assert list(found) == ["query", "relevance", "feature_1", "feature_2", "feature_3"]
-    assert found["query"].tolist() == ["10", "10", "7"]
-    assert found["relevance"].tolist() == [2, 0, 1]
-    assert found.iloc[:, 2:].values.tolist() == [[0.5, 0, 0.01], [0, -1, 0], [3, 0, 0]]
+    result = read_letor(file(GOOD))
+    assert list(result) == ["query", "relevance", "feature_1", "feature_2", "feature_3"]
+    assert result["query"].tolist() == ["10", "10", "7"]
+    assert result["relevance"].tolist() == [2, 0, 1]
+    assert result.iloc[:, 2:].values.tolist() == [[0.5, 0, 0.01], [0, -1, 0], [3, 0, 0]]
 
 
 def test_features_that_the_file_lacks_are_zero(file):

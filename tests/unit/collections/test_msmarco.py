@@ -121,8 +121,8 @@ def test_a_query_of_two_sets_has_one_text():
 
 def test_judgements_of_the_wanted_queries_are_kept(write):
     path = write("1\t0\t10\t1\n2\t0\t11\t1\n1\t0\t12\t0\n3 0 13 1\n")
-    found = read_judgements(path, ["1", "3", "4"])
-    assert found.values.tolist() == [["1", "10", 1], ["1", "12", 0], ["3", "13", 1]]
+    result = read_judgements(path, ["1", "3", "4"])
+    assert result.values.tolist() == [["1", "10", 1], ["1", "12", 0], ["3", "13", 1]]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_counts_of_the_released_sets_stand_on_the_card(released, repository):
     by_label = {label: len(read_annotated_queries(released["qs1"], label)) for label in LABELS}
     assert by_label == {"n": 1765, "m": 1202, "f": 742, "o": 41}
     assert len(read_annotated_queries(released["qs1"], None)) == 3750
-    assert {name: len(found) for name, found in sets.items()} == {"qs1": 1765, "qs2": 215}
+    assert {name: len(result) for name, result in sets.items()} == {"qs1": 1765, "qs2": 215}
     assert sets["qs2"].keys() <= sets["qs1"].keys()
     card = (repository / "docs" / "data-cards" / "msmarco.md").read_text(encoding="utf-8")
     for number in ("3,750", "1,765", "1,202", "742", "41", "215"):

@@ -23,7 +23,7 @@ def matrix(rows):
 
 @given(TEXTS, st.integers(1, 3))
 def test_shingles_are_sets_of_word_runs(texts, length):
-    found = shingles(texts, length).toarray().astype(bool)
+    result = shingles(texts, length).toarray().astype(bool)
     sets = [
         {tuple(words[at : at + length]) for at in range(max(len(words) - length, 0) + 1)}
         if (words := text.split())
@@ -31,8 +31,8 @@ def test_shingles_are_sets_of_word_runs(texts, length):
         for text in texts
     ]
     for (a, left), (b, right) in itertools.combinations(enumerate(sets), 2):
-        assert (found[a] & found[b]).sum() == len(left & right)
-        assert (found[a] | found[b]).sum() == len(left | right)
+        assert (result[a] & result[b]).sum() == len(left & right)
+        assert (result[a] | result[b]).sum() == len(left | right)
 
 
 @given(
@@ -45,14 +45,14 @@ def test_shingles_are_sets_of_word_runs(texts, length):
 )
 def test_pairs_are_all_pairs_that_reach_the_threshold(rows, threshold):
     """The thresholds are similarities that small sets reach exactly."""
-    wanted = []
+    expected = []
     for (a, left), (b, right) in itertools.combinations(enumerate(map(np.array, rows)), 2):
         union = (left | right).sum()
         if left.any() and right.any() and (left & right).sum() / union >= threshold:
-            wanted.append((a, b))
-    found = similar_pairs(matrix(rows), threshold)
-    assert list(zip(found["left"], found["right"], strict=True)) == wanted
-    for row in found.itertuples():
+            expected.append((a, b))
+    result = similar_pairs(matrix(rows), threshold)
+    assert list(zip(result["left"], result["right"], strict=True)) == expected
+    for row in result.itertuples():
         similarity = jaccard_score(rows[row.left], rows[row.right])
         assert row.jaccard == pytest.approx(similarity, abs=1e-12)
 
@@ -71,11 +71,11 @@ def test_many_random_sets_against_the_dense_product():
     both = dense @ dense.T
     sizes = dense.sum(axis=1)
     jaccard = np.triu(both / (sizes[:, None] + sizes - both), k=1)
-    found = similar_pairs(sparse.csr_array(dense), 0.5)
-    assert list(zip(found["left"], found["right"], strict=True)) == list(
+    result = similar_pairs(sparse.csr_array(dense), 0.5)
+    assert list(zip(result["left"], result["right"], strict=True)) == list(
         zip(*np.nonzero(jaccard >= 0.5), strict=True)
     )
-    assert len(found) > 40
+    assert len(result) > 40
 
 
 def test_empty_sets_are_like_nothing():

@@ -25,30 +25,30 @@ def read(tmp_path):
 
     def read_rows(*rows, counts=None):
         path = tmp_path / "nq.jsonl"
-        path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+        path.write_text("".join(json.dumps(item) + "\n" for item in rows))
         return read_nq_open(path, counts=counts)
 
     return read_rows
 
 
 def test_equal_passages_are_one_document_of_both_questions(read):
-    found = read(
+    result = read(
         row(),
         row("where are canals", passages=[passage(" It has canals.\n", title="Delft (town)")]),
     )
-    assert found.passages.to_numpy().tolist() == [
+    assert result.passages.to_numpy().tolist() == [
         ["d0001", "Delft", "It has canals.", "Delft. It has canals."]
     ]
-    assert found.gold.to_numpy().tolist() == [["q0001", "d0001"], ["q0002", "d0001"]]
+    assert result.gold.to_numpy().tolist() == [["q0001", "d0001"], ["q0002", "d0001"]]
 
 
 def test_distractors_come_into_the_pool_but_are_not_relevant(read):
-    found = read(row(passages=[passage("Hills.", gold=False, score=0.5), passage(title="")]))
-    assert found.passages[["document_id", "text"]].to_numpy().tolist() == [
+    result = read(row(passages=[passage("Hills.", gold=False, score=0.5), passage(title="")]))
+    assert result.passages[["document_id", "text"]].to_numpy().tolist() == [
         ["d0001", "Delft. Hills."],
         ["d0001.1", "It has canals."],
     ]
-    assert found.gold["document"].tolist() == ["d0001.1"]
+    assert result.gold["document"].tolist() == ["d0001.1"]
 
 
 @pytest.mark.parametrize(
@@ -89,30 +89,32 @@ def test_other_counts_and_broken_files_are_refused(read, tmp_path):
 
 
 def test_the_card_of_the_released_file(mirror, tmp_path, repository):
-    found = read_nq_open(fetch(KEY, tmp_path, mirror=mirror, network=False))
-    texts = dict(zip(found.passages["document_id"], found.passages["text"], strict=True))
-    answers = dict(zip(found.questions["query_id"], found.questions["answers"], strict=True))
-    held = set(answer_holders(texts, answers))
-    gold = set(found.gold.itertuples(index=False, name=None))
+    result = read_nq_open(fetch(KEY, tmp_path, mirror=mirror, network=False))
+    texts = dict(zip(result.passages["document_id"], result.passages["text"], strict=True))
+    answers = dict(zip(result.questions["query_id"], result.questions["answers"], strict=True))
+    stored = set(answer_holders(texts, answers))
+    gold = set(result.gold.itertuples(index=False, name=None))
     # The quick way and the plain one agree.
-    few = found.questions["query_id"][:3]
-    assert {pair for pair in held if pair[0] in set(few)} == {
+    few = result.questions["query_id"][:3]
+    assert {pair for pair in stored if pair[0] in set(few)} == {
         (query, name) for query in few for name, text in texts.items()
         if is_correct(text, answers[query])
     }  # fmt: skip
     relevant = {}
-    for query, document in held | gold:
+    for query, document in stored | gold:
         relevant.setdefault(query, set()).add(document)
-    words = found.passages["body"].str.split().str.len()
+    words = result.passages["body"].str.split().str.len()
     expected = {
-        "questions": len(found.questions),
+        "questions": len(result.questions),
         "right answers": sum(map(len, answers.values())),
-        "different passages": len(found.passages),
+        "different passages": len(result.passages),
         "passages that are gold for two questions or more": int(
-            (found.gold["document"].value_counts() > 1).sum()
+            (result.gold["document"].value_counts() > 1).sum()
         ),
-        "questions whose gold passage contains no answer word for word": len(gold - held),
-        "questions with one relevant passage": sum(len(found) == 1 for found in relevant.values()),
+        "questions whose gold passage contains no answer word for word": len(gold - stored),
+        "questions with one relevant passage": sum(
+            len(result) == 1 for result in relevant.values()
+        ),
         "words of a passage, median": int(words.median()),
         "words of a passage, most": int(words.max()),
     }

@@ -145,9 +145,9 @@ def test_the_authors_tables_hold_the_same_labels(save, tabled):
         entry(nuggets=['it\'s "red"; tall', "big"], importance=["Vital"]),
         entry(qid="2", nuggets=[], importance=[], assignment=[], v_strict=0),
     ]
-    others = [line | {"run": "b", "v_strict": 1} for line in entries]
-    lines = read_nugget_labels(save(*entries, *others))
-    tables = read_nugget_labels(tabled(*entries), tabled(*others, earlier="a"))
+    further = [line | {"run": "b", "v_strict": 1} for line in entries]
+    lines = read_nugget_labels(save(*entries, *further))
+    tables = read_nugget_labels(tabled(*entries), tabled(*further, earlier="a"))
     pd.testing.assert_frame_equal(tables.responses, lines.responses)
     pd.testing.assert_frame_equal(tables.nuggets, lines.nuggets)
 

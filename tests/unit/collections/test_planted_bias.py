@@ -84,9 +84,9 @@ def test_two_terms_in_twice_as_many_words_change_nfairr_alone(effects):
 def test_the_measures_find_the_plant(planted, counts, system):
     assert TAU == TAU_OF_THE_MEASURES
     lists = ranked_counts(planted.runs[system], counts)
-    found = fairness_curves(lists.counts, lists.lengths)
+    result = fairness_curves(lists.counts, lists.lengths)
     for measure in set(MEASURES) & set(planted.truth.columns):
-        np.testing.assert_allclose(found[measure], curve(planted, system, measure), atol=1e-9)
+        np.testing.assert_allclose(result[measure], curve(planted, system, measure), atol=1e-9)
     np.testing.assert_allclose(rbdf(lists.counts), curve(planted, system, "RBDF"), atol=1e-9)
     np.testing.assert_allclose(
         ted(lists.counts, lists.lengths), curve(planted, system, "TED"), atol=1e-9
@@ -120,8 +120,8 @@ def test_the_card(repository):
     means = truth[truth["k"] == 10].groupby("system")[list(NAMES)].mean()
     assert [row[0] for row in rows] == list(SYSTEMS)
     for system, *values in rows:
-        shown = ["undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in means.loc[system]]
-        assert values == shown
+        output = ["undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in means.loc[system]]
+        assert values == output
 
 
 def test_balance_among_documents_separates_the_measures():
@@ -132,10 +132,10 @@ def test_balance_among_documents_separates_the_measures():
     np.testing.assert_allclose(curve(planted, "one-sided", "TExFAIR"), 0, atol=1e-12)
     weights = 1 / np.log2(np.arange(2, 102))
     odd = np.cumsum(weights * (np.arange(100) % 2 == 0)) / np.cumsum(weights)
-    found = curve(planted, "alternating", "TExFAIR")
-    np.testing.assert_allclose(found, [1 - abs(2 * odd - 1)] * 2, atol=1e-12)
-    assert found[0, 9] > 0.8 > 0.7 > found[0, 2]
-    assert found[0, 99] > 0.95
+    result = curve(planted, "alternating", "TExFAIR")
+    np.testing.assert_allclose(result, [1 - abs(2 * odd - 1)] * 2, atol=1e-12)
+    assert result[0, 9] > 0.8 > 0.7 > result[0, 2]
+    assert result[0, 99] > 0.95
 
 
 def test_fairness_changes_with_the_cut_off():

@@ -49,9 +49,9 @@ def test_a_user_whom_the_system_failed_says_it_again() -> None:
     again = 0
     for row in planted.truth[~planted.truth["satisfied"]].itertuples():
         after = samples.get(f"{row.dialogue}/{row.turn + 1}")
-        said = samples[row.id].turns[-2][1]
+        message = samples[row.id].turns[-2][1]
         if after and row.turn <= TRIES:
-            assert after.turns[-2][1].endswith(said.rsplit(": ", 1)[-1][-12:])
+            assert after.turns[-2][1].endswith(message.rsplit(": ", 1)[-1][-12:])
             again += 1
     assert again > 10
 

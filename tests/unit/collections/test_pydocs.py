@@ -31,7 +31,7 @@ from everycell.collections.query_by_example import (
 
 
 def words(stem: str, number: int = 40) -> str:
-    return " ".join(f"{stem}{place}" for place in range(number))
+    return " ".join(f"{stem}{position}" for position in range(number))
 
 
 FILLER = words("filler")
@@ -142,8 +142,8 @@ def toy(tmp_path, monkeypatch):
 
 
 def test_walk_finds_what_is_public_and_runs_nothing(toy):
-    found = walk(["shapes"])
-    names = {docstring.name.removeprefix("shapes.") for docstring in found.docstrings}
+    result = walk(["shapes"])
+    names = {docstring.name.removeprefix("shapes.") for docstring in result.docstrings}
     assert names == {
         "Square",
         "Square.area",
@@ -164,10 +164,10 @@ def test_walk_finds_what_is_public_and_runs_nothing(toy):
 
 
 def test_modules_that_fail_are_skipped_and_named(toy):
-    found = walk(["shapes"])
-    assert found.modules == 2
-    assert set(found.skipped) == {"shapes.broken", "shapes.leaves"}
-    assert "no_such_module_anywhere" in found.skipped["shapes.broken"]
+    result = walk(["shapes"])
+    assert result.modules == 2
+    assert set(result.skipped) == {"shapes.broken", "shapes.leaves"}
+    assert "no_such_module_anywhere" in result.skipped["shapes.broken"]
 
 
 def test_a_member_without_a_docstring_has_that_of_its_base(toy):
@@ -268,8 +268,8 @@ def test_sections_keep_titles_that_are_no_sections():
     ],
 )
 def test_see_also_entries(entry, names, description):
-    (found,) = see_also(f"See Also\n--------\n{entry}")
-    assert (found.names, found.description) == (names, description)
+    (result,) = see_also(f"See Also\n--------\n{entry}")
+    assert (result.names, result.description) == (names, description)
 
 
 @pytest.mark.parametrize("line", [":ref:`ufuncs-types`", "The guide says more.", "a b : no"])
@@ -337,8 +337,8 @@ def test_the_data_card_prints_what_the_check_wants(repository):
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", card, re.MULTILINE)
     printed = {name: value.replace(",", "").strip("`") for name, value in rows}
     counts, versions, sha256 = expected()
-    wanted = {**versions, **counts, "sha256": sha256}
-    assert {name: printed.get(name) for name in wanted} == {k: str(v) for k, v in wanted.items()}
+    target = {**versions, **counts, "sha256": sha256}
+    assert {name: printed.get(name) for name in target} == {k: str(v) for k, v in target.items()}
 
 
 def test_expected_is_made_at_the_locked_versions(repository):
@@ -388,9 +388,9 @@ def test_numbers_in_the_prose_of_the_data_card(real, repository):
     positives = citation_tasks(real.links)
     split = split_queries(positives, test=300, validation=200, seed=0)
     train = split[split["split"] == "train"].merge(positives, on=["task", "query_id"])
-    kept = training_positives(positives, split)["task"].value_counts()["cite"]
+    remaining = training_positives(positives, split)["task"].value_counts()["cite"]
     before = train["task"].value_counts()["cite"]
-    assert f"this leaves {kept:,} of {before:,} pairs of cite" in card
+    assert f"this leaves {remaining:,} of {before:,} pairs of cite" in card
     of = real.documents.set_index("document_id")
     shares = [
         (real.links["source_id"].map(of[column]) == real.links["target_id"].map(of[column])).mean()
@@ -419,9 +419,9 @@ def test_tasks_of_the_real_collection(real):
     alike = set(real.alike.itertuples(index=False, name=None))
     alike |= {(right, left) for left, right in alike}
     for relevant, listed in lists.groupby("relevance"):
-        found = set(listed[["query_id", "document_id"]].itertuples(index=False, name=None))
-        assert found <= pairs if relevant else found.isdisjoint(pairs | alike)
-        assert not any(query == document for query, document in found)
+        result = set(listed[["query_id", "document_id"]].itertuples(index=False, name=None))
+        assert result <= pairs if relevant else result.isdisjoint(pairs | alike)
+        assert not any(query == document for query, document in result)
 
     held_out = set(benchmark.queries.query("split != 'train'")["query_id"])
     trained = lists.query("split == 'train' and relevance == 1")

@@ -45,18 +45,18 @@ def documents():
 def test_tasks_are_those_of_the_definition(links):
     """Compare with the definitions, written as loops over sets."""
     links = {(source, target) for source, target in links if source != target}
-    ids = {each for link in links for each in link}
-    others = [(a, b) for a in ids for b in ids if a != b]
-    wanted = {
+    ids = {item for link in links for item in link}
+    further = [(a, b) for a in ids for b in ids if a != b]
+    expected = {
         "cite": links,
-        "co-cite": {(a, b) for a, b in others if any({(c, a), (c, b)} <= links for c in ids)},
-        "coupling": {(a, b) for a, b in others if any({(a, c), (b, c)} <= links for c in ids)},
+        "co-cite": {(a, b) for a, b in further if any({(c, a), (c, b)} <= links for c in ids)},
+        "coupling": {(a, b) for a, b in further if any({(a, c), (b, c)} <= links for c in ids)},
     }
-    found = citation_tasks(frame_of(sorted(links)))
+    result = citation_tasks(frame_of(sorted(links)))
     for task in TASKS:
-        rows = found.loc[found["task"] == task, PAIRS].itertuples(index=False, name=None)
-        assert list(rows) == sorted(wanted[task])
-    assert (found["relevance"] == 1).all()
+        rows = result.loc[result["task"] == task, PAIRS].itertuples(index=False, name=None)
+        assert list(rows) == sorted(expected[task])
+    assert (result["relevance"] == 1).all()
 
 
 def test_self_links_and_repetitions_count_for_nothing():
@@ -79,8 +79,8 @@ def test_split_and_training_pairs(links, test, validation, seed):
         assert "ask for fewer" in str(error)
         return
     for task in sizes.index:
-        found = split.loc[split["task"] == task, "split"].value_counts()
-        assert found.get("test", 0) == test and found.get("validation", 0) == validation
+        result = split.loc[split["task"] == task, "split"].value_counts()
+        assert result.get("test", 0) == test and result.get("validation", 0) == validation
     assert not split.duplicated(["task", "query_id"]).any()
     assert (split.groupby("query_id")["split"].nunique() <= 1).all()
     shuffled = positives.sample(frac=1, random_state=1).sort_values("task", kind="stable")
@@ -92,11 +92,11 @@ def test_split_and_training_pairs(links, test, validation, seed):
     tested = positives[positives["query_id"].isin(held_out)]
     tested = {frozenset(pair) for pair in tested[PAIRS].itertuples(index=False)}
     trained = training_positives(positives, split)
-    kept = {frozenset(pair) for pair in trained[PAIRS].itertuples(index=False)}
-    assert not kept & tested
+    remaining = {frozenset(pair) for pair in trained[PAIRS].itertuples(index=False)}
+    assert not remaining & tested
     in_training = positives.merge(split[split["split"] == "train"], on=["task", "query_id"])
     everything = {frozenset(pair) for pair in in_training[PAIRS].itertuples(index=False)}
-    assert kept == everything - tested
+    assert remaining == everything - tested
 
 
 def test_too_few_queries_is_told():
@@ -113,10 +113,10 @@ def lists_of(setting, *, seed=0, table=None, tasks=TASKS, **sizes):
     queries = positives[["task", "query_id"]].drop_duplicates().assign(split="test")
     queries = queries[queries["task"].isin(tasks)]
     table = documents() if table is None else table
-    found = candidate_lists(
+    result = candidate_lists(
         queries, positives, positives[PAIRS], table, setting=setting, seed=seed, **sizes
     )
-    return positives, found
+    return positives, result
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -170,11 +170,11 @@ def test_lists_do_not_depend_on_other_queries_or_on_the_order_of_rows():
 
 
 def test_positives_are_the_same_in_every_setting():
-    chosen = []
+    selection = []
     for setting in SETTINGS:
         _, lists = lists_of(setting, max_positives=2)
-        chosen.append(lists.loc[lists["relevance"] == 1, ["task", *PAIRS]].to_numpy().tolist())
-    assert chosen[0] == chosen[1] == chosen[2]
+        selection.append(lists.loc[lists["relevance"] == 1, ["task", *PAIRS]].to_numpy().tolist())
+    assert selection[0] == selection[1] == selection[2]
 
 
 def test_lists_are_the_same_in_a_process_with_another_hash_seed():

@@ -32,10 +32,10 @@ def paper_id(task, file, number):
 
 def papers():
     """Queries and candidates, each a paper on one of the subjects."""
-    found = {}
+    result = {}
     for number in range(30):
         subject = SUBJECTS[number % 3]
-        found[f"paper{number:02}"] = {
+        result[f"paper{number:02}"] = {
             "abstract": None if number == 3 else f"A study of {subject}, part {number}.",
             "authors": ["1", "2"],
             "cited_by": [],
@@ -49,8 +49,8 @@ def papers():
             for number in range(size):
                 name = paper_id(task, file, number)
                 title = f"{task} question {number}: {SUBJECTS[number % 3]}?"
-                found[name] = {"abstract": "", "title": title, "paper_id": name}
-    return found
+                result[name] = {"abstract": "", "title": title, "paper_id": name}
+    return result
 
 
 def lines(task, file):
@@ -83,10 +83,10 @@ def scidocs(tmp_path):
 
 def test_from_the_files_to_an_evaluation(scidocs):
     """Ranking by shared words is perfect in every list, and by their lack it is the worst."""
-    found = read_scidocs(scidocs(), seed=1)
-    assert found.documents["document_id"].tolist() == list(papers())
-    assert found.left_out.empty
-    queries, candidates = found.benchmark.queries, found.benchmark.candidates
+    result = read_scidocs(scidocs(), seed=1)
+    assert result.documents["document_id"].tolist() == list(papers())
+    assert result.left_out.empty
+    queries, candidates = result.benchmark.queries, result.benchmark.candidates
     assert list(queries) == ["task", "query_id", "split", "origin_id", "text"]
     assert list(candidates) == ["setting", "task", "split", "query_id", "document_id", "relevance"]
     assert set(candidates["setting"]) == {SETTING}
@@ -96,7 +96,7 @@ def test_from_the_files_to_an_evaluation(scidocs):
         [4, 17, 3]
     ] * len(FOLDERS)
 
-    text = found.documents.set_index("document_id")["text"]
+    text = result.documents.set_index("document_id")["text"]
     words = text.str.lower().str.findall(r"\w+").map(lambda each: set(each) & set(SUBJECTS))
     shared = [
         len(words[query] & words[document])
@@ -115,16 +115,16 @@ def test_lists_are_those_of_the_file_as_its_evaluator_reads_them(scidocs):
     folder = scidocs()
     candidates = read_scidocs(folder, seed=0).benchmark.candidates
     for task, name in FOLDERS.items():
-        wanted = {}
+        expected = {}
         for file in QUERIES:
             with open(folder / name / f"{file}.qrel", encoding="utf-8") as stream:
-                wanted |= pytrec_eval.parse_qrel(stream)
+                expected |= pytrec_eval.parse_qrel(stream)
         own = candidates[candidates["task"] == task]
-        found = {
+        result = {
             query: dict(zip(rows["document_id"], rows["relevance"], strict=True))
             for query, rows in own.groupby("query_id")
         }
-        assert found == wanted
+        assert result == expected
         assert list(own["split"].drop_duplicates()) == ["test", "validation", "train"]
         assert all(
             rows[["query_id", "document_id"]].apply(tuple, axis=1).is_monotonic_increasing
@@ -148,14 +148,14 @@ def test_split(tmp_path_factory, seed, validation):
             for file in QUERIES:
                 rows = lines(task, file)[:: -1 if reverse else 1]
                 (folder / name / f"{file}.qrel").write_text("\n".join(rows), encoding="utf-8")
-        found = read_scidocs(folder, seed=seed, validation=validation).benchmark.queries
-        return found.set_index(["task", "query_id"])["split"]
+        result = read_scidocs(folder, seed=seed, validation=validation).benchmark.queries
+        return result.set_index(["task", "query_id"])["split"]
 
-    found = split(reverse=False)
-    pd.testing.assert_series_equal(found, split(reverse=True))
-    assert found.index.is_unique
+    result = split(reverse=False)
+    pd.testing.assert_series_equal(result, split(reverse=True))
+    assert result.index.is_unique
     for task in FOLDERS:
-        parts = found[task]
+        parts = result[task]
         assert (parts == "validation").sum() == round(validation * QUERIES["val"])
         assert len(parts) == sum(QUERIES.values())
         assert set(parts[parts == "test"].index) == {paper_id(task, "test", n) for n in range(4)}
@@ -189,11 +189,11 @@ def test_paper_text(title, abstract, cleaning, text):
 def test_cleaning_and_papers_without_abstract(scidocs):
     folder = scidocs()
     for cleaning, text in (("none", "cite question 1: rivers?"), ("words", "cite question 1  riv")):
-        found = read_scidocs(folder, seed=0, cleaning=cleaning)
-        texts = found.documents.set_index("document_id")["text"]
+        result = read_scidocs(folder, seed=0, cleaning=cleaning)
+        texts = result.documents.set_index("document_id")["text"]
         assert texts["paper03"] == "All about bees"
         assert texts["citeval01"].startswith(text)
-        queries = found.benchmark.queries
+        queries = result.benchmark.queries
         assert (queries["text"] == queries["query_id"].map(texts)).all()
 
 
@@ -210,12 +210,12 @@ def test_papers_without_metadata(scidocs):
     """A few lines are left out and recorded; many are of another release."""
     missing = [line for line in lines("cite", "val") if line.startswith("citeval03 ")]
     lacking = {key: paper for key, paper in papers().items() if key != "citeval03"}
-    found = read_scidocs(scidocs(metadata=lacking), seed=0)
-    assert len(found.left_out) == len(missing)
-    assert set(found.left_out["reason"]) == {"no metadata"}
-    assert set(found.left_out["query_id"]) == {"citeval03"}
-    assert not (found.benchmark.queries["query_id"] == "citeval03").any()
-    assert found.benchmark.queries["text"].notna().all()
+    result = read_scidocs(scidocs(metadata=lacking), seed=0)
+    assert len(result.left_out) == len(missing)
+    assert set(result.left_out["reason"]) == {"no metadata"}
+    assert set(result.left_out["query_id"]) == {"citeval03"}
+    assert not (result.benchmark.queries["query_id"] == "citeval03").any()
+    assert result.benchmark.queries["text"].notna().all()
     del lacking["paper00"]
     with pytest.raises(SciDocsError, match=r"^\d+ of \d+ lines .*paper00 .*of one release"):
         read_scidocs(scidocs(metadata=lacking), seed=0)
@@ -223,12 +223,12 @@ def test_papers_without_metadata(scidocs):
 
 def test_a_test_query_is_never_trained_on(scidocs):
     again = lines("cite", "test")[:5]
-    found = read_scidocs(scidocs(cite_val=lines("cite", "val") + again), seed=0)
-    assert found.left_out[["task", "split", "reason"]].drop_duplicates().to_numpy().tolist() == [
+    result = read_scidocs(scidocs(cite_val=lines("cite", "val") + again), seed=0)
+    assert result.left_out[["task", "split", "reason"]].drop_duplicates().to_numpy().tolist() == [
         ["cite", "validation", "test query"]
     ]
-    assert len(found.left_out) == 5
-    lists = found.benchmark.candidates
+    assert len(result.left_out) == 5
+    lists = result.benchmark.candidates
     assert set(lists.loc[lists["query_id"] == "citetest00", "split"]) == {"test"}
     assert len(lists[lists["query_id"] == "citetest00"]) == 5
 

@@ -102,8 +102,8 @@ def read(tmp_path):
 
 
 def test_cacm(read):
-    found = read("cacm")
-    assert found.documents.to_numpy().tolist() == [
+    result = read("cacm")
+    assert result.documents.to_numpy().tolist() == [
         [
             "CACM-0001",
             "A Title of Two Lines",
@@ -113,29 +113,29 @@ def test_cacm(read):
         ["CACM-0002", "Only a title", "", "Only a title"],
         ["CACM-0003", "Third", "abstract", "Third abstract"],
     ]
-    assert found.topics.to_numpy().tolist() == [["1", "What is it?"], ["2", "x"]]
-    assert found.qrels.to_numpy().tolist() == [["1", "CACM-0002", 1], ["1", "CACM-0003", 1]]
+    assert result.topics.to_numpy().tolist() == [["1", "What is it?"], ["2", "x"]]
+    assert result.qrels.to_numpy().tolist() == [["1", "CACM-0002", 1], ["1", "CACM-0003", 1]]
 
 
 def test_cisi(read):
-    found = read("cisi")
-    assert found.documents["text"].tolist() == ["One body text", "Two .dot begins"]
-    assert found.topics["text"].tolist() == ["what?", "Title body"]
-    assert found.qrels.to_numpy().tolist() == [["1", "2", 1]]
+    result = read("cisi")
+    assert result.documents["text"].tolist() == ["One body text", "Two .dot begins"]
+    assert result.topics["text"].tolist() == ["what?", "Title body"]
+    assert result.qrels.to_numpy().tolist() == [["1", "2", 1]]
 
 
 def test_cranfield(read):
-    found = read("cranfield")
-    assert found.documents["abstract"].tolist() == ["body", "", "other"]
-    assert found.documents["text"].tolist() == ["a title . body", "", "t other"]
-    assert found.topics.to_numpy().tolist() == [["1", "first"], ["2", "second"]]
-    assert found.qrels.to_numpy().tolist() == [["1", "3", 3], ["1", "1", 4], ["2", "2", 1]]
+    result = read("cranfield")
+    assert result.documents["abstract"].tolist() == ["body", "", "other"]
+    assert result.documents["text"].tolist() == ["a title . body", "", "t other"]
+    assert result.topics.to_numpy().tolist() == [["1", "first"], ["2", "second"]]
+    assert result.qrels.to_numpy().tolist() == [["1", "3", 3], ["1", "1", 4], ["2", "2", 1]]
 
 
 def test_vaswani(read):
-    found = read("vaswani")
-    assert found.documents.to_numpy().tolist() == [["7", "", "text of seven", "text of seven"]]
-    assert found.topics.to_numpy().tolist() == [["1", "TOPIC ONE"]]
+    result = read("vaswani")
+    assert result.documents.to_numpy().tolist() == [["7", "", "text of seven", "text of seven"]]
+    assert result.topics.to_numpy().tolist() == [["1", "TOPIC ONE"]]
 
 
 def test_cacm_links_and_tasks(read, tmp_path):
@@ -219,8 +219,8 @@ def test_a_damaged_archive(tmp_path, start, end, what):
     noise = np.random.default_rng(0).integers(32, 127, 200_000, dtype=np.uint8).tobytes().decode()
     path = pack(tmp_path / "links.tar.gz", PAGES | {"CACM-0004.html": noise})
     content = path.read_bytes()
-    rest = b"x" * (end - start) + content[end:] if end else b""
-    path.write_bytes(content[:start] + rest)
+    remaining = b"x" * (end - start) + content[end:] if end else b""
+    path.write_bytes(content[:start] + remaining)
     with pytest.raises(
         CollectionError, match=rf"^.*links.tar.gz is not a whole .*{what}.*; fetch it again.$"
     ):
@@ -256,20 +256,20 @@ def words(texts: pd.Series) -> pd.Series:
 
 def test_card_of_cacm(repository, real):
     paths = real("cacm")
-    found = read_collection("cacm", **paths)
+    result = read_collection("cacm", **paths)
     links = read_cacm_links(paths["documents"])
-    tasks = linked_tasks(links, found.documents, min_words=50)
-    abstract = words(found.documents["abstract"])
+    tasks = linked_tasks(links, result.documents, min_words=50)
+    abstract = words(result.documents["abstract"])
     counts = {
-        "documents": found.counts.documents,
+        "documents": result.counts.documents,
         "documents with an abstract": (abstract > 0).sum(),
         "documents with an abstract of 50 words or more: possible queries": (abstract >= 50).sum(),
-        "documents that share their text with another document": found.documents["text"]
+        "documents that share their text with another document": result.documents["text"]
         .duplicated(keep=False)
         .sum(),
-        "topics": found.counts.topics,
-        "topics with judgements": found.counts.judged_topics,
-        "judgements, all relevant": (found.qrels["relevance"] == 1).sum(),
+        "topics": result.counts.topics,
+        "topics with judgements": result.counts.judged_topics,
+        "judgements, all relevant": (result.qrels["relevance"] == 1).sum(),
     }
     names = {"cite": "citation", "co-cite": "co-citation", "coupling": "bibliographic coupling"}
     for task, name in names.items():
@@ -278,45 +278,45 @@ def test_card_of_cacm(repository, real):
         counts[f"queries of the task {task}"] = own["query_id"].nunique()
         counts[f"relevant pairs of the task {task}"] = len(own)
     assert card(repository, "cacm") == counts
-    title_only = found.documents.loc[abstract == 0, "document_id"]
+    title_only = result.documents.loc[abstract == 0, "document_id"]
     share = tasks["document_id"].isin(title_only).groupby(tasks["task"]).mean()
     assert (round(share.min(), 2), round(share.max(), 2)) == (0.15, 0.24)
 
 
 def test_card_of_cisi(repository, real):
     paths = real("cisi")
-    found = read_collection("cisi", **paths)
+    result = read_collection("cisi", **paths)
     assert card(repository, "cisi") == {
-        "documents": found.counts.documents,
+        "documents": result.counts.documents,
         "documents with an abstract of 50 words or more": (
-            words(found.documents["abstract"]) >= 50
+            words(result.documents["abstract"]) >= 50
         ).sum(),
-        "topics": found.counts.topics,
-        "topics of 50 words or more": (words(found.topics["text"]) >= 50).sum(),
+        "topics": result.counts.topics,
+        "topics of 50 words or more": (words(result.topics["text"]) >= 50).sum(),
         "topics with a title": paths["topics"].read_text(encoding="ascii").count("\n.T"),
-        "topics with judgements": found.counts.judged_topics,
-        "judgements, all relevant": (found.qrels["relevance"] == 1).sum(),
+        "topics with judgements": result.counts.judged_topics,
+        "judgements, all relevant": (result.qrels["relevance"] == 1).sum(),
     }
 
 
 def test_card_of_cranfield(repository, real):
     """Counts, and the order of the codes by how near their documents are to the topics."""
     paths = real("cranfield")
-    found = read_collection("cranfield", **paths)
-    empty = found.documents.loc[found.documents["text"] == "", "document_id"]
+    result = read_collection("cranfield", **paths)
+    empty = result.documents.loc[result.documents["text"] == "", "document_id"]
     counts = {
-        "documents": found.counts.documents,
+        "documents": result.counts.documents,
         f"documents without text ({' and '.join(empty)})": len(empty),
         "documents with an abstract of 50 words or more": (
-            words(found.documents["abstract"]) >= 50
+            words(result.documents["abstract"]) >= 50
         ).sum(),
-        "topics": found.counts.topics,
-        "topics with judgements": found.counts.judged_topics,
-        "judgements, all relevant": (found.qrels["relevance"] >= 1).sum(),
+        "topics": result.counts.topics,
+        "topics with judgements": result.counts.judged_topics,
+        "judgements, all relevant": (result.qrels["relevance"] >= 1).sum(),
     }
     vectors = TfidfVectorizer(sublinear_tf=True, stop_words="english")
-    documents = vectors.fit_transform(found.documents["text"])
-    similar = (vectors.transform(found.topics["text"]) @ documents.T).toarray()
+    documents = vectors.fit_transform(result.documents["text"])
+    similar = (vectors.transform(result.topics["text"]) @ documents.T).toarray()
     rank = pd.DataFrame((-similar).argsort(axis=1, kind="stable").argsort(axis=1) + 1).stack()
     judged = pd.read_csv(paths["qrels"], sep=r"\s+", names=["topic", "document", "code"])
     judged["rank"] = rank[pd.MultiIndex.from_frame(judged[["topic", "document"]] - 1)].to_numpy()

@@ -67,11 +67,11 @@ def save(tmp_path):
 
 def test_spans_and_texts_of_an_annotation(save):
     nothing = row(WorkerId="worker_2", text_spans="[]") | {"Answer.taskAnswers": answer()}
-    found = read_annotations([save(row(), nothing)], per_text=2)
-    assert found["spans"].tolist() == [((2, 5), (9, 12)), ()]
-    assert found["snippets"].tolist() == [("lid", "pot"), ()]
-    assert found["text_id"].tolist() == found["passage_id"].tolist() == ["p1", "p1"]
-    assert [TEXT[start:end] for start, end in found["spans"][0]] == ["lid", "pot"]
+    result = read_annotations([save(row(), nothing)], per_text=2)
+    assert result["spans"].tolist() == [((2, 5), (9, 12)), ()]
+    assert result["snippets"].tolist() == [("lid", "pot"), ()]
+    assert result["text_id"].tolist() == result["passage_id"].tolist() == ["p1", "p1"]
+    assert [TEXT[start:end] for start, end in result["spans"][0]] == ["lid", "pot"]
 
 
 def test_sentences_and_prolific_have_other_columns(save):
@@ -125,8 +125,8 @@ def test_a_broken_annotation_is_named(save, changes, message):
     ("chosen", "expected"), [({"low": True, "high": False}, 2.0), ({"very_high": True}, 5.0)]
 )
 def test_confidence_is_a_number_from_one_to_five(save, chosen, expected):
-    said = [{"answer_confidence": chosen, "x": {"entities": []}}]
-    path = save(row(**{"Answer.taskAnswers": str(said), "text_spans": "[]"}))
+    message = [{"answer_confidence": chosen, "x": {"entities": []}}]
+    path = save(row(**{"Answer.taskAnswers": str(message), "text_spans": "[]"}))
     assert read_annotations([path])["confidence"].tolist() == [expected]
 
 
@@ -134,14 +134,14 @@ def test_confidence_is_a_number_from_one_to_five(save, chosen, expected):
     "chosen", [{"low": True, "high": True}, {"low": False}, {"sure": True}, [1]]
 )
 def test_confidence_has_one_known_level(save, chosen):
-    said = [{"answer_confidence": chosen, "x": {"entities": []}}]
+    message = [{"answer_confidence": chosen, "x": {"entities": []}}]
     with pytest.raises(AnnotationError, match="one level of confidence"):
-        read_annotations([save(row(**{"Answer.taskAnswers": str(said), "text_spans": "[]"}))])
+        read_annotations([save(row(**{"Answer.taskAnswers": str(message), "text_spans": "[]"}))])
 
 
 def test_nobody_asked_for_confidence(save):
-    said = [{"x": {"entities": []}}]
-    path = save(row(**{"Answer.taskAnswers": str(said), "text_spans": "[]"}))
+    message = [{"x": {"entities": []}}]
+    path = save(row(**{"Answer.taskAnswers": str(message), "text_spans": "[]"}))
     assert read_annotations([path])["confidence"].isna().all()
 
 
@@ -157,15 +157,15 @@ def test_a_text_has_one_wording_and_all_its_annotations(save):
 
 
 def test_annotations_of_different_texts_are_not_compared(save):
-    found, reworded, another = (
+    result, reworded, another = (
         read_annotations([save(row(**changes))])
         for changes in ({}, {"Input.passage": TEXT.replace("A", "O")}, {"Input.passage_id": "p2"})
     )
-    check_same_texts(found, found)
+    check_same_texts(result, result)
     with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is not worded alike in both"):
-        check_same_texts(found, reworded)
+        check_same_texts(result, reworded)
     with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is missing from one"):
-        check_same_texts(found, another)
+        check_same_texts(result, another)
 
 
 def test_missing_columns_are_named(save):
@@ -179,8 +179,8 @@ def test_missing_columns_are_named(save):
 
 def test_times_and_rewards(save):
     task = {"Input.turn_id": "8_1", "Input.passage_id": "p1", "WorkTimeInSeconds": 9}
-    found = read_tasks([save(task | {"Reward": "$0.30"}), save(task | {"Reward": "$0.30"})])
-    assert found["seconds"].tolist() == [9, 9] and found["reward"].tolist() == [0.3, 0.3]
+    result = read_tasks([save(task | {"Reward": "$0.30"}), save(task | {"Reward": "$0.30"})])
+    assert result["seconds"].tolist() == [9, 9] and result["reward"].tolist() == [0.3, 0.3]
     with pytest.raises(AnnotationError, match="row 1: Reward is '0.3'; expected USD"):
         read_tasks([save(task | {"Reward": "0.3"})])
     with pytest.raises(AnnotationError, match="WorkTimeInSeconds is '0'; expected whole seconds"):
@@ -192,7 +192,7 @@ def test_spans_without_fault_lie_in_the_text_and_overlap_if_they_share_a_charact
     sound = span_fault(spans, 20) is None
     assert sound == all(start < end <= 20 for start, end in spans)
     if sound:
-        characters = [place for start, end in spans for place in range(start, end)]
+        characters = [position for start, end in spans for position in range(start, end)]
         assert (overlap(spans) is not None) == (len(set(characters)) < len(characters))
 
 

@@ -14,12 +14,12 @@ from everycell.collections.trec_rag import read_rag_passages, read_segments, seg
 
 def corpus(folder: Path, texts: list[str], part: str, *, packed: bool) -> list[str]:
     """A file of segments whose ids are the places of their lines, as in the published form."""
-    lines, ids, place = [], [], 0
+    lines, ids, position = [], [], 0
     for number, text in enumerate(texts):
-        ids.append(f"msmarco_v2.1_doc_{part}_0#{number}_{place}")
+        ids.append(f"msmarco_v2.1_doc_{part}_0#{number}_{position}")
         segment = {"docid": ids[-1], "url": "", "title": '"docid": "x"', "segment": text}
         lines.append(json.dumps(segment).encode() + b"\n")
-        place += len(lines[-1])
+        position += len(lines[-1])
     (folder / "segments").mkdir(exist_ok=True)
     path = folder / "segments" / f"msmarco_v2.1_doc_segmented_{part}.json{'.gz' * packed}"
     content = b"".join(lines)
@@ -46,8 +46,8 @@ def rag(tmp_path):
 
 def test_passages_stand_by_score_below_their_topics(rag):
     folder, first, second = rag
-    found = read_rag_passages(folder, depth=20)
-    assert found[["topic", "rank", "passage_id", "text"]].values.tolist() == [
+    result = read_rag_passages(folder, depth=20)
+    assert result[["topic", "rank", "passage_id", "text"]].values.tolist() == [
         ["2024-2", 1, second[0], "Mice – eat corn."],
         ["2024-1", 1, first[0], "Owls eat mice."],
         ["2024-1", 2, first[1], "Owls sleep."],

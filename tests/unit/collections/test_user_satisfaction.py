@@ -46,7 +46,7 @@ def sample(name="toy-1", turns=(ASKED, TOLD), satisfied=True):
 def rated(user, ratings):
     """A dialogue in which the system says the same after each utterance of the user."""
     turns = [turn for text in user for turn in ((USER, text), TOLD)][:-1]
-    given = [found for rating in ratings for found in ((rating,), ())][:-1]
+    given = [result for rating in ratings for result in ((rating,), ())][:-1]
     return RatedDialogue(tuple(turns), tuple(given), (3,))
 
 
@@ -133,7 +133,7 @@ def test_no_sample_without_what_its_label_is_about(changes, said):
 def test_counterfactuals_are_kept_where_the_label_flips():
     main = [sample("a"), sample("b", satisfied=False), sample("c")]
     other = [sample("x", satisfied=False), sample("y", satisfied=True), sample("z")]
-    assert [(found.id, found.satisfied) for found in counterfactuals(main, other)] == [
+    assert [(result.id, result.satisfied) for result in counterfactuals(main, other)] == [
         ("a-cf", False),
         ("b-cf", True),
     ]
@@ -165,8 +165,8 @@ def test_apologies_are_gone_after_one_pass(turns):
 def test_histories_are_compared_up_to_the_last_utterance():
     def pair(main, other):
         turns = [((SYSTEM, text), ASKED, TOLD) for text in (main, other)]
-        found = compare_histories([sample("a", turns[0])], [sample("x", turns[1])])
-        return tuple(found.loc[0, ["same", "same_without_apologies"]])
+        result = compare_histories([sample("a", turns[0])], [sample("x", turns[1])])
+        return tuple(result.loc[0, ["same", "same_without_apologies"]])
 
     assert pair("Full.", "Full.") == (True, True)
     assert pair("I'm sorry, but it is full.", "it is full.") == (False, True)
@@ -178,8 +178,8 @@ def test_histories_are_compared_up_to_the_last_utterance():
 @given(st.lists(st.tuples(histories, texts, st.booleans()), max_size=5))
 def test_a_frame_keeps_every_sample(tmp_path_factory, drawn):
     samples = [
-        Sample(f"toy-{place}", "toy", (*turns, (SYSTEM, end)), satisfied)
-        for place, (turns, end, satisfied) in enumerate(drawn)
+        Sample(f"toy-{position}", "toy", (*turns, (SYSTEM, end)), satisfied)
+        for position, (turns, end, satisfied) in enumerate(drawn)
     ]
     path = tmp_path_factory.mktemp("frames") / "samples.parquet"
     samples_frame(samples).to_parquet(path)
@@ -257,11 +257,11 @@ def test_rules_on_ratings_worked_by_hand(ratings, found):
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=7), st.randoms(use_true_random=False))
 def test_the_most_frequent_rating_has_no_order(ratings, dice):
-    found = most_frequent(ratings)
-    assert all(ratings.count(found) >= ratings.count(other) for other in ratings)
+    result = most_frequent(ratings)
+    assert all(ratings.count(result) >= ratings.count(other) for other in ratings)
     mixed = list(ratings)
     dice.shuffle(mixed)
-    assert most_frequent(mixed) == found
+    assert most_frequent(mixed) == result
 
 
 def test_no_ratings_have_no_most_frequent_one():
@@ -287,28 +287,28 @@ class TestSplit:
 
     def test_parts_and_labels(self):
         split = self.split()
-        assert [(found.id, found.satisfied) for found in split.test] == [
+        assert [(result.id, result.satisfied) for result in split.test] == [
             ("toy-test-0001", False),
             ("toy-test-0002", True),
         ]
         assert split.valid == [Sample("toy-valid-0001", "toy", before("ghijk")[:-1], True)]
-        assert [found.satisfied for found in split.train] == [False, True, False] + [
+        assert [result.satisfied for result in split.train] == [False, True, False] + [
             False,
             True,
             True,
         ]
-        assert [len(found.turns) for found in split.train] == [6, 8, 10] * 2
+        assert [len(result.turns) for result in split.train] == [6, 8, 10] * 2
 
     def test_own_labels(self):
-        labels = [found.satisfied for found in self.split(same_label=False).train]
+        labels = [result.satisfied for result in self.split(same_label=False).train]
         assert labels == [False, True, False, True, False, True]
 
     def test_another_rule(self):
-        assert all(found.satisfied for found in self.split(rule=lambda given: 3).train)
+        assert all(result.satisfied for result in self.split(rule=lambda given: 3).train)
 
     def test_cut_samples_drop_out(self):
-        held = [before("hijk"), before("ghijk")], self.held[1]
-        assert len(split_samples(self.dialogues, *held, "toy").valid) == 1
+        stored = [before("hijk"), before("ghijk")], self.held[1]
+        assert len(split_samples(self.dialogues, *stored, "toy").valid) == 1
 
     def test_windows_differ_where_the_system_speaks_twice(self):
         longer = RatedDialogue(
@@ -352,8 +352,8 @@ def test_the_released_files_give_table_3_2(splits, repository):
             of_part = printed["split"] == part.capitalize()
             cells = printed[of_part & (printed["dataset"] == benchmark)]
             satisfied = sum(sample.satisfied for sample in samples)
-            found = [satisfied, len(samples) - satisfied, len(samples)]
-            assert found == cells["value"].astype(int).tolist()
+            result = [satisfied, len(samples) - satisfied, len(samples)]
+            assert result == cells["value"].astype(int).tolist()
 
 
 def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
@@ -362,9 +362,9 @@ def test_the_released_test_set_is_the_rebuilt_one(splits, mirror, tmp_path):
         for key in CAUSE_FILES.values()
     )
     assert main == splits[CAUSE_BENCHMARK].test
-    kept = counterfactuals(main, generated)
-    assert (len(kept), sum(sample.satisfied for sample in kept)) == (543, 19)
-    assert not any("sorry" in sample.turns[-1][1].lower() for sample in kept)
+    remaining = counterfactuals(main, generated)
+    assert (len(remaining), sum(sample.satisfied for sample in remaining)) == (543, 19)
+    assert not any("sorry" in sample.turns[-1][1].lower() for sample in remaining)
     apologies = [
         sum("sorry" in sample.turns[-1][1].lower() for sample in part if sample.satisfied == label)
         for part in (splits[CAUSE_BENCHMARK].train, main)

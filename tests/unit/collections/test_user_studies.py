@@ -73,34 +73,34 @@ def changed(frame: pd.DataFrame, row: int, column: str, value: str) -> pd.DataFr
 
 
 def test_answerability_with_the_names_of_the_print(save):
-    found = read_response_limitations(save(answerability()), ANSWERABILITY)
-    assert found["Factual Correctness"].tolist() == [4, 4, 3, 3, 2, 2, 1, 1]
-    assert found["Contr. Fact. Corr."].tolist() == list("1100") * 2
-    assert found["Contr. Source"].tolist() == list("1010") * 2
-    assert found["Query"].tolist() == ["q1"] * 4 + ["q2"] * 4
+    result = read_response_limitations(save(answerability()), ANSWERABILITY)
+    assert result["Factual Correctness"].tolist() == [4, 4, 3, 3, 2, 2, 1, 1]
+    assert result["Contr. Fact. Corr."].tolist() == list("1100") * 2
+    assert result["Contr. Source"].tolist() == list("1010") * 2
+    assert result["Query"].tolist() == ["q1"] * 4 + ["q2"] * 4
 
 
 def test_viewpoints_have_no_response_that_is_balanced_but_not_diverse(save):
     frame = answerability().rename(columns={"factuality": "diversity", "confidence": "bias"})
     frame = frame.assign(transparency=frame["satisfaction"])[frame["answers_ids"] != "A4"]
-    found = read_response_limitations(save(frame), VIEWPOINTS)
-    pairs = set(zip(found["Contr. Diversity"], found["Contr. Balance"], strict=True))
+    result = read_response_limitations(save(frame), VIEWPOINTS)
+    pairs = set(zip(result["Contr. Diversity"], result["Contr. Balance"], strict=True))
     assert pairs == {("1", "1"), ("1", "0"), ("0", "0")}
 
 
 def test_the_level_none_stays_a_level(save):
-    found = read_transparency(save(transparency()))
-    assert found["Explanation Quality"].tolist() == ["Flawed", "Flawed", "None", "None"]
-    assert found["Presentation Mode"].tolist() == ["V", "V", "None", "None"]
-    assert found["Source"].tolist() == [4, 4, 1, 1]
-    assert found["Usefulness"].tolist() == [1, 2, 3, 4]
+    result = read_transparency(save(transparency()))
+    assert result["Explanation Quality"].tolist() == ["Flawed", "Flawed", "None", "None"]
+    assert result["Presentation Mode"].tolist() == ["V", "V", "None", "None"]
+    assert result["Source"].tolist() == [4, 4, 1, 1]
+    assert result["Usefulness"].tolist() == [1, 2, 3, 4]
 
 
 def test_whole_numbers_with_a_point_are_ratings(save):
     frame = answerability()
     frame["familiarity"] += ".0"
-    found = read_response_limitations(save(frame), ANSWERABILITY)
-    assert found["Familiarity"].tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
+    result = read_response_limitations(save(frame), ANSWERABILITY)
+    assert result["Familiarity"].tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("value", ["0", "5", "-1", "2.5", "NaN", "nan", "four", "None"])
@@ -207,8 +207,8 @@ def test_workers_and_queries_have_a_name(save, column):
 
 def test_answers_keep_the_order_of_the_print_and_options_that_nobody_chose(save):
     path = save(pd.DataFrame({"gender": ["option_2", "option_1", "option_2"]}))
-    found = read_answers(path, "gender", DEMOGRAPHICS["Gender"])
-    assert found.value_counts(sort=False).to_dict() == {
+    result = read_answers(path, "gender", DEMOGRAPHICS["Gender"])
+    assert result.value_counts(sort=False).to_dict() == {
         "Male": 1,
         "Female": 2,
         "Other": 0,
@@ -273,14 +273,14 @@ def test_a_doubled_column_is_refused_where_it_is_asked_for(save):
 def test_a_missing_file_a_folder_and_a_packed_file_are_named(tmp_path):
     packed = tmp_path / "ratings.csv.gz"
     packed.write_bytes(b"no gzip")
-    for path, said in (
+    for path, message in (
         (tmp_path / "none.csv", "does not exist; check the path, or fetch the file."),
         (tmp_path, "cannot be read as CSV"),
         (packed, "cannot be read as CSV"),
     ):
         with pytest.raises(RatingsError) as caught:
             read_response_limitations(path, ANSWERABILITY)
-        assert str(caught.value).startswith(f"{path}: {said}")
+        assert str(caught.value).startswith(f"{path}: {message}")
 
 
 def test_row_numbers_count_blank_lines_and_lines_within_cells_as_a_spreadsheet_does(tmp_path):

@@ -80,27 +80,27 @@ def test_what_cannot_be_decided_is_named(call, message):
 
 @given(st.lists(st.sampled_from("abcdef"), max_size=8), st.integers(1, 4))
 def test_rankings_by_the_three_readings(passages, size):
-    found = {how: rankings(passages, size, repeated=how) for how in ("distinct", "tuples", "rows")}
-    assert len(found["distinct"]) == math.comb(len(set(passages)), size)
-    assert len(found["rows"]) == math.comb(len(passages), size)
-    assert len(found["distinct"]) <= len(found["tuples"]) <= len(found["rows"])
-    ids = [tuple(passages[place] for place in ranking) for ranking in found["tuples"]]
+    result = {how: rankings(passages, size, repeated=how) for how in ("distinct", "tuples", "rows")}
+    assert len(result["distinct"]) == math.comb(len(set(passages)), size)
+    assert len(result["rows"]) == math.comb(len(passages), size)
+    assert len(result["distinct"]) <= len(result["tuples"]) <= len(result["rows"])
+    ids = [tuple(passages[position] for position in ranking) for ranking in result["tuples"]]
     assert len(set(ids)) == len(ids)
     assert {frozenset(ranking) for ranking in ids if len(set(ranking)) == size} == {
-        frozenset(passages[place] for place in ranking) for ranking in found["distinct"]
+        frozenset(passages[position] for position in ranking) for ranking in result["distinct"]
     }
 
 
 @given(st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=40))
 def test_mcnemar_is_the_binomial_test_of_the_cases_that_one_has_right(cases):
     truth, first, second = np.array(cases).T
-    found = mcnemar_test(truth, first, second)
-    apart = found.only_first + found.only_second
+    result = mcnemar_test(truth, first, second)
+    apart = result.only_first + result.only_second
     assert apart == (first != second).sum()
-    expected = binomtest(found.only_first, apart).pvalue if apart else 1.0
-    assert found.p == pytest.approx(expected)
+    expected = binomtest(result.only_first, apart).pvalue if apart else 1.0
+    assert result.p == pytest.approx(expected)
     mirrored = mcnemar_test(truth, second, first)
-    assert mirrored == (found.only_second, found.only_first, pytest.approx(found.p))
+    assert mirrored == (result.only_second, result.only_first, pytest.approx(result.p))
 
 
 def test_mcnemar_with_chi_square_by_hand():
@@ -207,9 +207,9 @@ SCORED = pd.DataFrame(
 
 def test_scores_are_paired_by_passage_and_not_by_row():
     other = SCORED.assign(scores=[(0.2,), (0.4, 0.8), (0.6,)])
-    found = paired_scores({"a": SCORED, "b": other[::-1]})
-    assert found["a"].tolist() == SCORED["scores"].tolist()
-    assert found["b"].tolist() == other["scores"].tolist()
+    result = paired_scores({"a": SCORED, "b": other[::-1]})
+    assert result["a"].tolist() == SCORED["scores"].tolist()
+    assert result["b"].tolist() == other["scores"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ SENTENCES = [[0.9, 0.1], [0.3], [0.9, 0.1], [0.2, 0.2], [0.6, 0.0]]
 
 
 def test_all_six_ways_by_hand():
-    found = decide_levels(PASSAGES, SENTENCES, size=2)
-    assert [(one.level, one.passages, one.rankings) for one in found] == [
+    result = decide_levels(PASSAGES, SENTENCES, size=2)
+    assert [(one.level, one.passages, one.rankings) for one in result] == [
         ("passage", "max", ""),
         ("ranking", "max", "max"),
         ("ranking", "max", "mean"),
@@ -245,7 +245,7 @@ def test_all_six_ways_by_hand():
         ("ranking", "mean", "mean"),
     ]
     # Passages by maximum 0.9, 0.3, 0.9, 0.2, 0.6; by mean 0.5, 0.3, 0.5, 0.2, 0.3.
-    assert [one.predicted.astype(int).tolist() for one in found] == [
+    assert [one.predicted.astype(int).tolist() for one in result] == [
         [1, 0, 1, 0, 1],
         [1, 1],
         [1, 1],
@@ -253,8 +253,8 @@ def test_all_six_ways_by_hand():
         [1, 0],
         [1, 1],
     ]
-    assert all(one.truth.tolist() == [True, False] for one in found if one.rankings)
-    assert found[1].turns.tolist() == ["1", "2"]
+    assert all(one.truth.tolist() == [True, False] for one in result if one.rankings)
+    assert result[1].turns.tolist() == ["1", "2"]
     # Each place of a repeated passage counts: two rankings of the first turn more.
     assert len(decide_levels(PASSAGES, SENTENCES, size=2, repeated="rows")[1].predicted) == 4
 
@@ -273,10 +273,10 @@ def test_the_best_threshold_is_no_worse_than_the_printed_ones(cases):
 def test_words_tell_what_they_can_tell():
     training = [(f"q{n}", f"{'blue' if n % 2 else 'red'} thing{n}") for n in range(20)]
     answers = [bool(n % 2) for n in range(20)]
-    found = lexical_probabilities(
+    result = lexical_probabilities(
         training, answers, [("q", "blue hat"), ("q", "red hat"), ("", "")]
     )
-    assert found[0] > 0.5 > found[1] and ((found > 0) & (found < 1)).all()
+    assert result[0] > 0.5 > result[1] and ((result > 0) & (result < 1)).all()
 
 
 @pytest.mark.parametrize(

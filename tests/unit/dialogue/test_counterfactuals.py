@@ -154,10 +154,10 @@ def test_the_projects_prompt_has_both_directions_and_ends_with_the_dialogue() ->
 def test_answers_are_cleaned_and_their_faults_named(
     answer: str, text: str | None, fault: str
 ) -> None:
-    found = clean_answer(Answer(text=answer, finish="stop"), SAMPLE)
-    assert found[1] == fault
+    result = clean_answer(Answer(text=answer, finish="stop"), SAMPLE)
+    assert result[1] == fault
     if text is not None:
-        assert found[0] == text
+        assert result[0] == text
 
 
 def test_an_answer_that_was_cut_is_over_long_only_where_its_utterance_was_cut() -> None:
@@ -175,59 +175,63 @@ def test_a_refusal_that_the_endpoint_names_is_one() -> None:
 @given(text=st.text(max_size=80), finish=st.sampled_from(["stop", "length"]))
 @settings(max_examples=100, deadline=None)
 def test_whatever_a_model_says_has_a_text_and_a_known_fault(text: str, finish: str) -> None:
-    found, fault = clean_answer(Answer(text=text, finish=finish), SAMPLE)
+    result, fault = clean_answer(Answer(text=text, finish=finish), SAMPLE)
     assert fault in ("", *FAULTS)
-    assert "\n" not in found
+    assert "\n" not in result
     # Cleaning what is clean changes nothing.
     if not fault:
-        assert clean_answer(Answer(text=found, finish="stop"), SAMPLE)[0] == found
+        assert clean_answer(Answer(text=result, finish="stop"), SAMPLE)[0] == result
 
 
 def test_every_sample_has_a_rewriting_whatever_the_model_says() -> None:
-    said = {True: "I cannot.", False: ""}
-    asked: list[str] = []
+    message = {True: "I cannot.", False: ""}
+    calls: list[str] = []
 
     def answer_all(requests: Sequence[Request]) -> list[Answer]:
-        asked.extend(prompt_hash(request) for request in requests)
+        calls.extend(prompt_hash(request) for request in requests)
         return [
-            Answer(text=said[sample.satisfied], finish="stop")
+            Answer(text=message[sample.satisfied], finish="stop")
             for sample, _ in zip(PLANTED, requests, strict=True)
         ]
 
     decoding = Decoding(max_tokens=8)
-    made = ask(PLANTED, answer_all, template=read_template(), decoding=decoding)
-    assert [one.sample for one in made] == list(PLANTED)
-    assert len(set(asked)) == len(PLANTED)
-    counts = count_faults(made)
+    result = ask(PLANTED, answer_all, template=read_template(), decoding=decoding)
+    assert [one.sample for one in result] == list(PLANTED)
+    assert len(set(calls)) == len(PLANTED)
+    counts = count_faults(result)
     assert counts["value"].sum() == len(PLANTED)
-    kept = [one for one in map(counterfactual, made) if one is not None]
-    assert len(kept) == sum(sample.satisfied for sample in PLANTED)
-    assert all(one.turns[-1] == ("SYSTEM", "I cannot.") and not one.satisfied for one in kept)
+    remaining = [one for one in map(counterfactual, result) if one is not None]
+    assert len(remaining) == sum(sample.satisfied for sample in PLANTED)
+    assert all(one.turns[-1] == ("SYSTEM", "I cannot.") and not one.satisfied for one in remaining)
 
 
 def test_the_committed_answers_cover_the_embedded_tier(repository: Path) -> None:
     """A changed prompt, planted text or default would have a model run in CI for minutes."""
-    chosen = Config().counterfactuals
-    planted = plant_dialogues(**chosen.planted.model_dump(exclude={"samples"}), seed=Config().seed)
-    number = chosen.planted.samples
+    selection = Config().counterfactuals
+    planted = plant_dialogues(
+        **selection.planted.model_dump(exclude={"samples"}), seed=Config().seed
+    )
+    number = selection.planted.samples
     picked = pick_samples(
         planted.samples, satisfied=number, dissatisfied=number, seed=Config().seed
     )
     decoding = Decoding(
-        max_tokens=chosen.max_tokens, temperature=chosen.temperature, stop=tuple(chosen.stop)
+        max_tokens=selection.max_tokens,
+        temperature=selection.temperature,
+        stop=tuple(selection.stop),
     )
     entries = read_record(repository / "recorded" / "abolghasemi2026_ch3.jsonl").values()
     known = {(entry.prompt_sha256, entry.decoding) for entry in entries}
     for sample in picked:
         request = Request(prompt=prompt(read_template(), sample), decoding=decoding)
         assert (prompt_hash(request), decoding) in known
-    assert {entry.model.name for entry in entries} == {chosen.model}
+    assert {entry.model.name for entry in entries} == {selection.model}
 
 
 def test_rewritings_survive_parquet(tmp_path: Path) -> None:
-    made = [rewrite_by_rule(sample, seed=1) for sample in PLANTED]
-    rewritings_frame(made).to_parquet(tmp_path / "made.parquet")
-    assert frame_rewritings(pd.read_parquet(tmp_path / "made.parquet")) == made
+    result = [rewrite_by_rule(sample, seed=1) for sample in PLANTED]
+    rewritings_frame(result).to_parquet(tmp_path / "made.parquet")
+    assert frame_rewritings(pd.read_parquet(tmp_path / "made.parquet")) == result
 
 
 @given(seed=st.integers(0, 1000))
@@ -236,20 +240,20 @@ def test_rules_change_the_last_utterance_and_go_by_the_label(seed: int) -> None:
     down, up = {"contradiction", "asked again", "not answered"}, {"confirmed", "answered", "met"}
     assert down | up == set(RULES)
     for sample in PLANTED[:40]:
-        made = rewrite_by_rule(sample, seed=seed)
-        assert made == rewrite_by_rule(sample, seed=seed)
-        assert made.raw in (down if sample.satisfied else up)
-        assert made.text and made.text != sample.turns[-1][1] and "{" not in made.text
-        other = counterfactual(made)
+        result = rewrite_by_rule(sample, seed=seed)
+        assert result == rewrite_by_rule(sample, seed=seed)
+        assert result.raw in (down if sample.satisfied else up)
+        assert result.text and result.text != sample.turns[-1][1] and "{" not in result.text
+        other = counterfactual(result)
         assert other is not None and other.turns[:-1] == sample.turns[:-1]
         assert other.satisfied != sample.satisfied
 
 
 def test_a_contradiction_exchanges_one_value_that_the_user_gave() -> None:
     texts = {
-        made.text
+        result.text
         for seed in range(60)
-        if (made := rewrite_by_rule(SAMPLE, seed=seed)).raw == "contradiction"
+        if (result := rewrite_by_rule(SAMPLE, seed=seed)).raw == "contradiction"
     }
     form = r"I booked Mill Lodge from (\w+) for (\d) nights\."
     for text in texts:
@@ -259,11 +263,11 @@ def test_a_contradiction_exchanges_one_value_that_the_user_gave() -> None:
 
 
 def test_rules_serve_with_the_values_that_the_user_gave() -> None:
-    asked = ("USER", "Please book it for 4 people on Monday at 12:30.")
-    failed = Sample("3", "toy", (*SAMPLE.turns[:2], asked, ("SYSTEM", "I cannot.")), False)
-    made = rewrite_by_rule(failed, seed=1)
-    assert made.raw == "confirmed"
-    assert made.text.startswith("Your booking is made: Monday, 12:30, 4 people, 2 nights. ")
+    requests = ("USER", "Please book it for 4 people on Monday at 12:30.")
+    failed = Sample("3", "toy", (*SAMPLE.turns[:2], requests, ("SYSTEM", "I cannot.")), False)
+    result = rewrite_by_rule(failed, seed=1)
+    assert result.raw == "confirmed"
+    assert result.text.startswith("Your booking is made: Monday, 12:30, 4 people, 2 nights. ")
 
 
 @pytest.mark.parametrize(
@@ -296,31 +300,31 @@ def test_a_judge_has_not_seen_the_dialogue_that_it_judges() -> None:
     right = judge.satisfied(words, words) == labels
     assert right.mean() < 0.75
     first = [word for word in words if judge.part[word] != 0]
-    seen = judge.satisfied(first, ["new"] * len(first))
-    assert (seen == [labels[words.index(word)] for word in first]).all()
+    calls = judge.satisfied(first, ["new"] * len(first))
+    assert (calls == [labels[words.index(word)] for word in first]).all()
 
 
 def test_controls_change_nothing_or_take_the_utterance_of_another_dialogue() -> None:
     def dialogue(sample: Sample) -> str:
         return sample.id.rpartition("/")[0]
 
-    assert [made.text for made in unchanged(PLANTED)] == [s.turns[-1][1] for s in PLANTED]
+    assert [result.text for result in unchanged(PLANTED)] == [s.turns[-1][1] for s in PLANTED]
     by_text: dict[str, set[str]] = {}
     for sample in PLANTED:
         by_text.setdefault(sample.turns[-1][1], set()).add(dialogue(sample))
-    for made in exchanged(PLANTED[:20], PLANTED, dialogue, 3):
-        assert by_text[made.text] - {dialogue(made.sample)}
+    for result in exchanged(PLANTED[:20], PLANTED, dialogue, 3):
+        assert by_text[result.text] - {dialogue(result.sample)}
 
 
 def test_what_has_a_fault_is_counted_and_not_judged() -> None:
     judge = train_judge(["Done.", "I cannot."] * 3, [True, False] * 3, list("aabbcc"), folds=3)
-    made = [
+    created = [
         *unchanged(PLANTED[:3]),
         *ask([PLANTED[3]], _silent, template=read_template(), decoding=Decoding()),
     ]
-    found = judged(made, judge, lambda sample: sample.id)
-    assert found["satisfied"].isna().tolist() == [False, False, False, True]
-    assert found["intended"].tolist() == [int(not sample.satisfied) for sample in PLANTED[:4]]
+    result = judged(created, judge, lambda sample: sample.id)
+    assert result["satisfied"].isna().tolist() == [False, False, False, True]
+    assert result["intended"].tolist() == [int(not sample.satisfied) for sample in PLANTED[:4]]
 
 
 def _silent(requests: Sequence[Request]) -> list[Answer]:

@@ -20,19 +20,19 @@ def test_two_steps_by_hand():
     )
     # Three sentences of p1, none of p2, by three people: 1.5 sentences a passage.
     sentences = tasks(*(("1_1", "p1", seconds, 0.2) for seconds in (1, 2, 3, 4, 5, 6, 7, 8, 100)))
-    found = passage_effort(sentences, 3, selection)
-    assert found == (2, pytest.approx(25 + 1.5 * 5), pytest.approx(0.1 + 1.5 * 0.2))
+    result = passage_effort(sentences, 3, selection)
+    assert result == (2, pytest.approx(25 + 1.5 * 5), pytest.approx(0.1 + 1.5 * 0.2))
 
 
 @given(st.lists(st.tuples(st.integers(1, 99), st.floats(1, 999)), min_size=1, max_size=5))
 def test_a_mean_lies_between_its_parts_and_does_not_depend_on_how_they_are_cut(found):
     parts = [Effort(passages, seconds, 0.3) for passages, seconds in found]
-    whole = mean_effort(parts)
-    assert whole.passages == sum(part.passages for part in parts)
-    assert min(part.seconds for part in parts) - 1e-6 <= whole.seconds
-    assert whole.seconds <= max(part.seconds for part in parts) + 1e-6
-    halves = [mean_effort(parts[:1]), *parts[1:]] + [whole]
-    assert mean_effort(halves).seconds == pytest.approx(whole.seconds)
+    full = mean_effort(parts)
+    assert full.passages == sum(part.passages for part in parts)
+    assert min(part.seconds for part in parts) - 1e-6 <= full.seconds
+    assert full.seconds <= max(part.seconds for part in parts) + 1e-6
+    halves = [mean_effort(parts[:1]), *parts[1:]] + [full]
+    assert mean_effort(halves).seconds == pytest.approx(full.seconds)
 
 
 ONE = tasks(("1_1", "p1", 10, 0.1))

@@ -46,19 +46,19 @@ def test_no_answer_is_too_odd(answer):
 
 
 def test_the_dialogue_stands_last_and_both_labels_are_shown():
-    asked = messages(TURNS)
-    assert asked[-1].content.startswith("USER: A taxi?\nSYSTEM: At 8.\n")
-    shown = [message.content for message in asked if message.role == "assistant"]
-    assert [parse_label(label) for label in shown] == [True, False]
+    requests = messages(TURNS)
+    assert requests[-1].content.startswith("USER: A taxi?\nSYSTEM: At 8.\n")
+    output = [message.content for message in requests if message.role == "assistant"]
+    assert [parse_label(label) for label in output] == [True, False]
     # Not all models take a message of the system.
-    assert [message.role for message in asked[:2]] == ["user", "assistant"]
-    told = [message.content.startswith("You read a conversation") for message in asked]
-    assert told == [True, False, False, False, False]
+    assert [message.role for message in requests[:2]] == ["user", "assistant"]
+    log = [message.content.startswith("You read a conversation") for message in requests]
+    assert log == [True, False, False, False, False]
 
 
 def answer(*tokens):
-    made = tuple(Token(text=text, logprob=math.log(chance)) for text, chance in tokens)
-    return Answer(text="".join(text for text, _ in tokens), finish="stop", tokens=made)
+    result = tuple(Token(text=text, logprob=math.log(chance)) for text, chance in tokens)
+    return Answer(text="".join(text for text, _ in tokens), finish="stop", tokens=result)
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_without_a_label_there_is_no_probability():
 @given(st.sets(st.integers(0, 20), min_size=1), st.integers(1, 30), st.integers(0, 5))
 def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
     main = [Sample(f"{n}", "toy", TURNS, True) for n in range(21)]
-    others = [Sample(f"{n}-cf", "toy", TURNS, False) for n in sorted(with_cf)]
-    first, second = drawn_pairs(main, others, size=size, seed=seed)
-    assert len(first) == min(size, len(with_cf)) == len({each.id for each in first})
-    assert [f"{each.id}-cf" for each in first] == [each.id for each in second]
-    assert (first, second) == drawn_pairs(main, others, size=size, seed=seed)
+    further = [Sample(f"{n}-cf", "toy", TURNS, False) for n in sorted(with_cf)]
+    first, second = drawn_pairs(main, further, size=size, seed=seed)
+    assert len(first) == min(size, len(with_cf)) == len({item.id for item in first})
+    assert [f"{item.id}-cf" for item in first] == [item.id for item in second]
+    assert (first, second) == drawn_pairs(main, further, size=size, seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
 )
 def test_half_of_the_pairs_have_the_rarer_label_or_all_of_them(size, dissatisfied, drawn):
     main = [Sample(f"{n}", "toy", TURNS, n >= dissatisfied) for n in range(30)]
-    others = [Sample(f"{each.id}-cf", "toy", TURNS, not each.satisfied) for each in main]
+    further = [Sample(f"{item.id}-cf", "toy", TURNS, not item.satisfied) for item in main]
     for seed in range(3):
-        first, _ = drawn_pairs(main, others, size=size, seed=seed)
-        assert sum(not each.satisfied for each in first) == drawn
+        first, _ = drawn_pairs(main, further, size=size, seed=seed)
+        assert sum(not item.satisfied for item in first) == drawn
         assert len(first) == min(size, 30)
 
 

@@ -40,10 +40,10 @@ SAID = st.lists(st.sampled_from(["why", "how", "who"]), min_size=1, max_size=3).
     ],
 )
 def test_the_answer_is_cut_first_then_the_oldest_turns(length, expected):
-    found = trimmed_context(
+    result = trimmed_context(
         ["what is hail", "is it ice"], "frozen rain in layers", "and snow", length=length
     )
-    assert found == expected
+    assert result == expected
 
 
 def test_units_and_separators_are_those_that_are_given():
@@ -57,11 +57,11 @@ def test_units_and_separators_are_those_that_are_given():
 
 @given(st.lists(SAID, max_size=5), WORDS, SAID, st.integers(3, 20))
 def test_a_context_fits_and_ends_with_the_utterance(history, answer, utterance, length):
-    found = trimmed_context(history, answer, utterance, length=length)
-    whole = trimmed_context(history, answer, utterance)
-    assert count_words(found) <= length
-    assert found.endswith(utterance)
-    assert (found == whole) == (count_words(whole) <= length)
+    result = trimmed_context(history, answer, utterance, length=length)
+    full = trimmed_context(history, answer, utterance)
+    assert count_words(result) <= length
+    assert result.endswith(utterance)
+    assert (result == full) == (count_words(full) <= length)
 
 
 def test_an_utterance_is_never_cut_and_never_empty():
@@ -88,9 +88,9 @@ def test_history_stays_in_its_conversation():
         "7_3": "what is hail is it ice and snow",
     }
     answers = {"7_2": "in layers", "8_1": "nobody reads this"}
-    found = with_history(TURNS, answers=answers, length=9)
-    assert found["7_3"] == "what is hail is it ice in and snow"
-    assert found["7_2"] == "what is hail is it ice"
+    result = with_history(TURNS, answers=answers, length=9)
+    assert result["7_3"] == "what is hail is it ice in and snow"
+    assert result["7_2"] == "what is hail is it ice"
 
 
 def rewriter(seen):
@@ -104,20 +104,20 @@ def rewriter(seen):
 
 
 def test_later_turns_see_what_became_of_earlier_ones():
-    seen = []
-    found = rewrite(TURNS, rewriter(seen), answers={"7_1": "frozen rain"})
-    assert seen == [
+    calls = []
+    result = rewrite(TURNS, rewriter(calls), answers={"7_1": "frozen rain"})
+    assert calls == [
         ["what is hail", "who won"],
         ["HAIL frozen rain is it ice"],
         ["HAIL ICE and snow"],
     ]
-    assert found.to_dict() == {"7_1": "HAIL", "8_1": "WON", "7_2": "ICE", "7_3": "SNOW"}
+    assert result.to_dict() == {"7_1": "HAIL", "8_1": "WON", "7_2": "ICE", "7_3": "SNOW"}
 
 
 def test_the_full_context_has_what_was_said():
-    seen = []
-    rewrite(TURNS, rewriter(seen), form="full", answers={"7_1": "rain"}, separator=" | ")
-    assert seen[2] == ["what is hail | rain | is it ice | and snow"]
+    calls = []
+    rewrite(TURNS, rewriter(calls), form="full", answers={"7_1": "rain"}, separator=" | ")
+    assert calls[2] == ["what is hail | rain | is it ice | and snow"]
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def test_printed_scores_lead_back_to_their_counts(satisfied, dissatisfied, data)
     right = data.draw(st.integers(0, satisfied)), data.draw(st.integers(0, dissatisfied))
     counts = Confusion(right[0], satisfied - right[0], right[1], dissatisfied - right[1])
     printed = {name: round(value, 2) for name, value in scores(counts)._asdict().items()}
-    found = fitting_confusions(printed, satisfied, dissatisfied)
-    assert counts in found
-    for other in found:
+    result = fitting_confusions(printed, satisfied, dissatisfied)
+    assert counts in result
+    for other in result:
         assert sum(other[:2]) == satisfied and sum(other[2:]) == dissatisfied
         assert scores(other) == pytest.approx(scores(counts), abs=0.02)
 
@@ -88,13 +88,13 @@ ids = st.sets(st.integers(0, 9).map(str), max_size=8)
 @given(ids, ids)
 def test_overlap_of_what_is_solved(main, other):
     counterfactual = [f"{name}-cf" for name in other]
-    found = jaccard(list(main), counterfactual)
+    result = jaccard(list(main), counterfactual)
     if not main | other:
-        assert np.isnan(found)
+        assert np.isnan(result)
         return
-    assert found == len(main & other) / len(main | other)
-    assert jaccard(list(other), [f"{name}-cf" for name in main]) == found
-    assert (found == 1) == (main == other) and (found == 0) == (not main & other)
+    assert result == len(main & other) / len(main | other)
+    assert jaccard(list(other), [f"{name}-cf" for name in main]) == result
+    assert (result == 1) == (main == other) and (result == 0) == (not main & other)
 
 
 def test_a_sample_is_solved_once():
@@ -141,14 +141,14 @@ def test_printed_overlaps_with_all_of_main(repository, model, setup, dataset):
 @given(sizes, sizes, sizes, st.integers(1, 50))
 def test_each_step_is_the_first_that_reaches_its_share(satisfied, unhappy, available, step):
     assume(satisfied + unhappy)
-    first, *others = dissatisfaction_steps(satisfied, unhappy, available, step=step)
+    first, *further = dissatisfaction_steps(satisfied, unhappy, available, step=step)
     total = satisfied + unhappy
     assert first == (100 * unhappy / total, 0)
-    for percent, added in others:
+    for percent, added in further:
         assert percent % step == 0 and 0 < added <= available
         assert 100 * (unhappy + added) >= percent * (total + added)
         assert 100 * (unhappy + added - 1) < percent * (total + added - 1)
-    percents = [percent for percent, _ in (first, *others)]
+    percents = [percent for percent, _ in (first, *further)]
     assert percents == sorted(set(percents))
     # The next multiple would take more than there are.
     beyond = (percents[-1] // step + 1) * step

@@ -92,8 +92,8 @@ def test_text_that_nobody_marked_changes_nothing(people):
 @given(PEOPLE.filter(lambda people: people.any()))
 def test_two_people_as_scikit_learn_has_it(people):
     first, second = people[:2]
-    whole = jaccard(people[:2])
-    assert whole == pytest.approx(
+    full = jaccard(people[:2])
+    assert full == pytest.approx(
         jaccard_score(first, second, zero_division=1.0) if (first | second).any() else 1.0
     )
     expected = [
@@ -116,9 +116,9 @@ def test_majority_and_similarity_are_one_annotation(people):
     assert reference_similarity(people, people, "majority") == pytest.approx(
         reference_similarity(by_hand[None], people)
     )
-    chosen = people[[most_similar(people)]]
+    selection = people[[most_similar(people)]]
     assert reference_similarity(people, people, "similarity") == pytest.approx(
-        reference_similarity(chosen, people)
+        reference_similarity(selection, people)
     )
 
 
@@ -142,9 +142,9 @@ SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=4).m
 
 @given(SPANS, st.integers(0, 15), st.integers(1, 15))
 def test_a_clipped_span_marks_what_it_marked_in_the_part(spans, start, length):
-    whole = marked([spans], 30, overlapping="union")
+    full = marked([spans], 30, overlapping="union")
     part = marked([clip(spans, start, start + length)], length, overlapping="union")
-    assert part.tolist() == whole[:, start : start + length].tolist()
+    assert part.tolist() == full[:, start : start + length].tolist()
 
 
 @pytest.mark.parametrize("end", [3, 5])
@@ -162,10 +162,10 @@ def test_a_copy_without_its_marks_is_aligned_letter_by_letter(whole, data):
         with pytest.raises(SpanError, match="is not a part of"):
             align(copy, whole)
         return
-    here, there = align(copy, whole)
-    assert [copy[place] for place in here] == [whole[place] for place in there]
-    assert len(here) == sum(letter.isalnum() for letter in copy)
-    assert (np.diff(there) > 0).all()
+    local, existing = align(copy, whole)
+    assert [copy[position] for position in local] == [whole[position] for position in existing]
+    assert len(local) == sum(letter.isalnum() for letter in copy)
+    assert (np.diff(existing) > 0).all()
 
 
 def test_a_sentence_of_another_passage_is_not_aligned():
@@ -215,8 +215,8 @@ def printed(repository, table, metric):
     """Printed value of the master workers on passages."""
     cells = published()["lajewska2025"].artefacts[table].cells
     task = "task" if "task" in cells else "task_variant"
-    chosen = cells[(cells["row"] == "MTurk master") & (cells["metric"] == metric)]
-    return float(chosen[chosen[task].str.startswith("Paragraph")]["value"].item())
+    selection = cells[(cells["row"] == "MTurk master") & (cells["metric"] == metric)]
+    return float(selection[selection[task].str.startswith("Paragraph")]["value"].item())
 
 
 @pytest.mark.parametrize(("k", "metric"), [(None, "J"), (4, "J_4"), (3, "J_3"), (2, "J_2")])

@@ -199,8 +199,8 @@ def test_adding_a_paper_touches_no_other(tmp_path, repository):
     assert check_cards(papers) == []
     added = find_artefact(papers, "toy/table_1")
     assert evaluate(added.card.conclusions[0], added.cells).outcome == "holds"
-    found = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
-    assert [cell.verdict for cell in found.cells] == ["equal", "equal", "differs", "differs"]
+    result = report(added, "embedded", added.cells.assign(value=["0.301", "12", "0.42", "8"]))
+    assert [cell.verdict for cell in result.cells] == ["equal", "equal", "differs", "differs"]
 
 
 def test_only_declared_inputs_are_handed_to_a_rebuild(tmp_path):
@@ -221,8 +221,8 @@ def test_what_one_tier_takes_as_given_another_may_rebuild(tmp_path):
     assert artefact.input_cells()["value"].tolist() == ["12", "7"]
     verdicts = {}
     for tier in ("embedded", "full"):
-        found = report(artefact, tier, artefact.cells)
-        verdicts[tier] = [cell.verdict for cell in found.cells]
+        result = report(artefact, tier, artefact.cells)
+        verdicts[tier] = [cell.verdict for cell in result.cells]
         assert len(artefact.input_cells(tier)) == verdicts[tier].count("quoted")
     assert verdicts == {
         "embedded": ["equal", "quoted", "equal", "quoted"],

@@ -104,10 +104,10 @@ def test_a_stand_in_lacks_only_what_is_printed(tmp_path):
     for row, faults in (("b", []), ("c", ["toy/table_1: no cell has row = 'c'; found are"])):
         state = f"{{state: stand_in, name: toys, needs: nothing, lacks: {{row: [{row}]}}}}"
         card = CARD.replace("{state: rebuilt, needs: nothing}", state)
-        found = check(tmp_path, card)
-        assert [fault.startswith(said) for fault, said in zip(found, faults, strict=True)] == (
-            [True] * len(faults)
-        )
+        result = check(tmp_path, card)
+        assert [
+            fault.startswith(message) for fault, message in zip(result, faults, strict=True)
+        ] == ([True] * len(faults))
 
 
 def test_conclusions_leave_labels_out(tmp_path):
@@ -291,12 +291,12 @@ def test_real_cards_have_no_faults(repository):
 
 
 def test_a_test_that_no_predicate_reads_is_decoration(tmp_path):
-    named = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
-    assert named != BETTER
-    (fault,) = check(tmp_path, CARD + named, LABELLED)
+    names = BETTER.replace("claim:", "test: Paired t-test, claim:", 1)
+    assert names != BETTER
+    (fault,) = check(tmp_path, CARD + names, LABELLED)
     assert "names a `test`, but no predicate reads a p-value" in fault
-    read = named.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
-    assert read != named
+    read = names.replace("other: {row: a}", "other: {row: a}, letters: true", 1)
+    assert read != names
     assert check(tmp_path, CARD + read, LABELLED) == []
 
 
@@ -305,8 +305,8 @@ def test_a_table_beside_must_be_named_on_its_card(tmp_path, name):
     reading = CARD + BETTER.replace("cells:", f"beside: {name}, cells:", 1)
     assert "which no record of toy has" in "".join(check(tmp_path, reading, LABELLED))
     if "9" not in name:
-        named = reading + "    beside: {tests: Tests of the differences}\n"
-        assert check(tmp_path / "named", named, LABELLED) == []
+        names = reading + "    beside: {tests: Tests of the differences}\n"
+        assert check(tmp_path / "named", names, LABELLED) == []
 
 
 def test_a_stand_in_speaks_of_conclusions_that_are_there(tmp_path):
@@ -337,8 +337,8 @@ def test_what_a_stand_in_cannot_test_is_declared(tmp_path, tested_on, conclusion
     state %= "" if conclusions is None else f", {declared}"
     card = CARD.replace("{state: rebuilt, needs: nothing}", state)
     card += BETTER.replace("cells:", f"{tested_on}cells:", 1)
-    found = check(tmp_path, card, LABELLED)
-    assert len(found) == bool(fault) and fault in "".join(found)
+    result = check(tmp_path, card, LABELLED)
+    assert len(result) == bool(fault) and fault in "".join(result)
 
 
 def test_nothing_is_untestable_without_a_claim(tmp_path):

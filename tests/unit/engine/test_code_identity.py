@@ -41,9 +41,9 @@ def closure(script: Path) -> frozenset[str]:
 
 @pytest.mark.parametrize("name", COSTLY)
 def test_training_and_indexing_hash_nothing_that_shows_or_judges(name):
-    found = closure(SCRIPTS / name)
-    assert "everycell/engine/job.py" in found
-    assert not {path for path in found if NO_METHOD.search(path)}
+    result = closure(SCRIPTS / name)
+    assert "everycell/engine/job.py" in result
+    assert not {path for path in result if NO_METHOD.search(path)}
 
 
 def test_a_ranker_is_hashed_where_it_computes_and_no_other_one_is():
@@ -71,15 +71,15 @@ def test_only_the_page_hashes_its_templates():
 def test_audits_are_no_code_of_a_script():
     """They are a parameter: the verdicts of a chapter are judged again after an edit of its own."""
     audits = re.compile(r"everycell/studies/.*/audits\.py")
-    found = {path for script in FILES.values() for path in closure(script)}
-    assert "everycell/studies/discovery.py" in found
-    assert not {path for path in found if audits.fullmatch(path)}
+    result = {path for script in FILES.values() for path in closure(script)}
+    assert "everycell/studies/discovery.py" in result
+    assert not {path for path in result if audits.fullmatch(path)}
 
 
 def test_a_table_hashes_its_own_template_and_no_drawing():
-    found = closure(FILES["errata.py"])
-    assert "everycell/engine/render/tables/templates/table.html.j2" in found
-    assert not {path for path in found if path.endswith("/figures.py")}
+    result = closure(FILES["errata.py"])
+    assert "everycell/engine/render/tables/templates/table.html.j2" in result
+    assert not {path for path in result if path.endswith("/figures.py")}
 
 
 def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
@@ -89,13 +89,13 @@ def test_a_drawing_of_a_chapter_is_hashed_by_no_other_chapter():
         using = [script for script in SCRIPTS.rglob("*.py") if name in closure(script)]
         assert using, f"nothing draws with {name}"
         # Beside its chapter's scripts there may be those of an experiment that papers share.
-        others = {script.parent for script in using} & chapters
-        assert {folder.parts[-2:] for folder in others} <= {own}
+        further = {script.parent for script in using} & chapters
+        assert {folder.parts[-2:] for folder in further} <= {own}
 
 
 def test_cards_are_code_of_what_judges_and_shows_alone():
     """What a card says reaches a result as a parameter: its title, its declared inputs."""
     more = {"everycell/engine/cards.py": set(), "everycell/engine/artefacts.py": set()}
-    for module, others in more.items():
+    for module, further in more.items():
         reaching = {name for name, script in FILES.items() if module in closure(script)}
-        assert reaching == {"errata.py", "page.py", "verdicts.py"} | others
+        assert reaching == {"errata.py", "page.py", "verdicts.py"} | further

@@ -11,10 +11,10 @@ from everycell.engine.compiling import compiled
 
 def total(values):
     """Sum of values, which `compiled` compiles."""
-    found = 0.0
+    result = 0.0
     for value in values:
-        found += value
-    return found
+        result += value
+    return result
 
 
 @pytest.mark.fault("full_disk")

@@ -321,8 +321,8 @@ TESTS = pd.DataFrame(
 def on_tests(kind="rebuilt", **fields) -> str:
     part = {"beside": "tests", "op": ">", "value": 0} | fields
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    found = evaluate(claim, MANY, kind=kind, beside={"tests": TESTS}.get)
-    return found.outcome
+    result = evaluate(claim, MANY, kind=kind, beside={"tests": TESTS}.get)
+    return result.outcome
 
 
 @pytest.mark.parametrize("how", [{"p": {"metric": "p"}}, {"interval": True}])
@@ -355,9 +355,9 @@ def test_a_predicate_counts_only_on_the_tables_that_it_is_about():
     parts = [above(0), above(5) | {"tested_on": ["stand_in"]}]
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=parts)
     assert evaluate(claim, MANY, kind="stand_in").outcome == "fails"
-    found = evaluate(claim, MANY, kind="rebuilt")
-    assert found.outcome == "holds"
-    assert "1 of 2 predicates" in found.detail
+    result = evaluate(claim, MANY, kind="rebuilt")
+    assert result.outcome == "holds"
+    assert "1 of 2 predicates" in result.detail
 
 
 MARKED = table(a=1, b=2, c=3, d=0).assign(marker=["d", "a-b", "", "‡"])
@@ -400,9 +400,9 @@ def test_a_stand_in_that_is_too_weak_decides_nothing(learned, names, expected):
     rule = SpeaksIf(holds_if=[learned], because="It has learned nothing at all.", **names)
     part = {"cells": {"system": "a"}, "op": "<", "other": {"system": "d"}}
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
-    found = evaluate(claim, MANY, kind="stand_in", speaks_if=[rule])
-    assert found.outcome == expected
-    assert ("It has learned nothing" in found.detail) == (expected != "holds")
+    result = evaluate(claim, MANY, kind="stand_in", speaks_if=[rule])
+    assert result.outcome == expected
+    assert ("It has learned nothing" in result.detail) == (expected != "holds")
 
 
 @pytest.mark.parametrize("number", ["0.3_0", "inf", "1e999", "nan"])
@@ -438,16 +438,16 @@ def test_a_share_is_compared_with_a_number_only():
 
 def test_a_marker_lacks_what_it_does_not_contain():
     part = {"reads": "marker", "op": "lacks", "value": "a"}
-    found = [outcome(MARKED, part | {"cells": {"system": system}}) for system in "abcd"]
-    assert found == ["holds", "fails", "holds", "holds"]
+    result = [outcome(MARKED, part | {"cells": {"system": system}}) for system in "abcd"]
+    assert result == ["holds", "fails", "holds", "holds"]
 
 
 def test_letters_may_be_asked_of_stand_ins_alone():
     part = {"cells": {"system": "c"}, "op": ">", "other": {"system": "a"}, "letters": "stand_in"}
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[part])
     kinds = ("printed", "rebuilt", "stand_in")
-    found = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
-    assert found == ["holds", "holds", "undecided"]
+    result = [evaluate(claim, MARKED, kind=kind).outcome for kind in kinds]
+    assert result == ["holds", "holds", "undecided"]
 
 
 @pytest.mark.parametrize(("limits", "expected"), [((0, 0), "holds"), ((4, 4), "fails"),
@@ -463,6 +463,6 @@ def test_tests_that_must_agree(limits, expected):
 def test_a_claim_that_nothing_decides_is_undecided_and_says_why(limit):
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1", holds_if=[above(limit)],
                        inconclusive='"Comparable" without a margin.')  # fmt: skip
-    found = evaluate(claim, MANY)
-    assert found.outcome == "undecided"
-    assert claim.inconclusive in found.detail
+    result = evaluate(claim, MANY)
+    assert result.outcome == "undecided"
+    assert claim.inconclusive in result.detail

@@ -48,9 +48,9 @@ def entry(papers, tier, *values) -> Entry:
 
 def test_without_a_result_nothing_is_tested(papers):
     entries = [entry(papers, tier) for tier in ("embedded", "released", "full")]
-    (found,) = count_chapters(papers, entries).values()
-    assert (found.claimed, found.tested) == (3, 0)
-    assert found.claims == {("not run", ""): 2, ("untestable", ""): 1}
+    (result,) = count_chapters(papers, entries).values()
+    assert (result.claimed, result.tested) == (3, 0)
+    assert result.claims == {("not run", ""): 2, ("untestable", ""): 1}
 
 
 def test_reproduced_values_count_before_surrogate_data(papers):
@@ -61,9 +61,9 @@ def test_reproduced_values_count_before_surrogate_data(papers):
         ([stand_in, rebuilt], "data"),
         ([rebuilt, stand_in], "data"),
     ):
-        (found,) = count_chapters(papers, entries).values()
+        (result,) = count_chapters(papers, entries).values()
         claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
-        assert found.claims == claims
+        assert result.claims == claims
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
         write_paper(tmp_path, card.replace("    conclusions:", f"    {declared}\n    conclusions:"))
     )
     (artefact,) = all_artefacts(papers)
-    found = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
-    basis, larger = claims_of(artefact, found)
+    result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
+    basis, larger = claims_of(artefact, result)
     assert basis[0] == told and larger == ("data", "fails")
 
 
@@ -96,12 +96,12 @@ def test_what_surrogate_data_cannot_test_counts_as_untestable(tmp_path, named, h
     declared = f"name: toys{varies}, not_testable: {{because: Toys have no size.{named}}}"
     card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
-    told = entry(papers, "embedded", 1, 2, 2, 3)
-    (found,) = count_chapters(papers, [told]).values()
+    message = entry(papers, "embedded", 1, 2, 2, 3)
+    (result,) = count_chapters(papers, [message]).values()
     tested = {("surrogate data", "varies" if varies else "holds"): holding} if holding else {}
-    assert found.claims == tested | {("untestable", ""): 3 - holding}
-    assert (found.claimed, found.tested, found.untestable) == (3, holding, 3 - holding)
-    last = told.report.conclusions[-1]
+    assert result.claims == tested | {("untestable", ""): 3 - holding}
+    assert (result.claimed, result.tested, result.untestable) == (3, holding, 3 - holding)
+    last = message.report.conclusions[-1]
     assert (last.on_printed, last.on_rebuilt) == ("fails", "not_testable")
     assert last.detail == "Toys have no size."
 
@@ -126,7 +126,7 @@ def test_the_conclusions_of_a_report_read_tables_beside_it(papers):
     card = artefact.card.model_copy(update={"conclusions": [claim]})
     artefact = artefact.model_copy(update={"card": card})
     tests = pd.DataFrame({"pair": ["b - a"], "value": ["-0.1"]})
-    told = report(artefact, "released", artefact.cells, beside={"tests": tests}.get)
-    assert [one.on_rebuilt for one in told.conclusions] == ["fails"]
-    told = report(artefact, "released", artefact.cells)
-    assert [one.on_rebuilt for one in told.conclusions] == ["undecided"]
+    message = report(artefact, "released", artefact.cells, beside={"tests": tests}.get)
+    assert [one.on_rebuilt for one in message.conclusions] == ["fails"]
+    message = report(artefact, "released", artefact.cells)
+    assert [one.on_rebuilt for one in message.conclusions] == ["undecided"]

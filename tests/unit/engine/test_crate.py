@@ -103,13 +103,13 @@ def ids(found) -> set[str]:
 
 
 def test_every_file_is_described_with_its_hash(crate, project):
-    found = entities(crate)
+    result = entities(crate)
     with zipfile.ZipFile(crate) as archive:
         names = set(archive.namelist()) - {"ro-crate-metadata.json"}
         for name in names:
             content = archive.read(name)
             assert content == (project / name).read_bytes()
-            assert found[name]["sha256"] == hashlib.sha256(content).hexdigest()
+            assert result[name]["sha256"] == hashlib.sha256(content).hexdigest()
     assert names == {
         "Snakefile",
         "CITATION.cff",
@@ -133,8 +133,8 @@ def test_every_file_is_described_with_its_hash(crate, project):
 
 
 def test_a_result_has_an_action_with_what_its_receipt_says(crate):
-    found = entities(crate)
-    action = found["#released/toy/table_1"]
+    result = entities(crate)
+    action = result["#released/toy/table_1"]
     assert ids(action["result"]) == {
         *(f"results/released/toy/table_1.{form}" for form in (*TABLE_FORMS, "svg")),
     }
@@ -146,14 +146,14 @@ def test_a_result_has_an_action_with_what_its_receipt_says(crate):
         "#work/toy.run",
     }
     # Other bytes than those behind the URL were read, which has the hash of its own.
-    read, origin = found[f"#data/{RELEASED}"], load_registry().entry(RELEASED).origin
+    read, origin = result[f"#data/{RELEASED}"], load_registry().entry(RELEASED).origin
     assert read["sha256"] == load_registry().entry(RELEASED).mirror.content and ids(
         read["isBasedOn"]
     ) == {url}
-    assert (found[url]["sha256"], found[url]["contentSize"]) == (origin.sha256, str(origin.size))
-    assert found["#released/toy/table_1/bm25"]["value"] == '{"b": 0.4}'
-    assert found["#released/toy/table_1/seed"]["value"] == "7"
-    assert "numpy" in found[action["instrument"]["@id"]]["softwareRequirements"]
+    assert (result[url]["sha256"], result[url]["contentSize"]) == (origin.sha256, str(origin.size))
+    assert result["#released/toy/table_1/bm25"]["value"] == '{"b": 0.4}'
+    assert result["#released/toy/table_1/seed"]["value"] == "7"
+    assert "numpy" in result[action["instrument"]["@id"]]["softwareRequirements"]
 
 
 def changed(project: Path, name: str = "table_1", **fields) -> None:
@@ -163,10 +163,10 @@ def changed(project: Path, name: str = "table_1", **fields) -> None:
 def test_bytes_that_are_those_of_the_url_are_named_by_it(project):
     origin = load_registry().entry(RELEASED).origin
     changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
-    found = entities(write_crate(project / "results", project / "out.zip", project))
+    result = entities(write_crate(project / "results", project / "out.zip", project))
     url = load_registry().url(RELEASED)
-    assert url in ids(found["#released/toy/table_1"]["object"])
-    assert found[url]["sha256"] == origin.sha256 and f"#data/{RELEASED}" not in found
+    assert url in ids(result["#released/toy/table_1"]["object"])
+    assert result[url]["sha256"] == origin.sha256 and f"#data/{RELEASED}" not in result
 
 
 def test_files_of_packages_have_licence_and_authors_wherever_the_cache_is(project):
@@ -175,9 +175,9 @@ def test_files_of_packages_have_licence_and_authors_wherever_the_cache_is(projec
     changed(project, inputs=[{"path": f"resources/{key}", "sha256": files[key].wheel.sha256}])
     for cache in ("resources", str(project / "resources")):
         out = write_crate(project / "results", project / "out.zip", project, cache)
-        found = entities(out)[f"#data/{key}"]
-        assert found["usageInfo"].startswith("Licence: ") and found["creditText"]
-        assert files[key].wheel.distribution in found["description"]
+        result = entities(out)[f"#data/{key}"]
+        assert result["usageInfo"].startswith("Licence: ") and result["creditText"]
+        assert files[key].wheel.distribution in result["description"]
 
 
 def test_packages_of_each_result_are_kept_though_the_code_is_the_same(project):
@@ -186,9 +186,9 @@ def test_packages_of_each_result_are_kept_though_the_code_is_the_same(project):
         text = path.read_bytes().replace(b"table_1", b"table_2")
         path.with_name(path.name.replace("table_1", "table_2")).write_bytes(text)
     changed(project, "table_2", packages={"numpy": "9.9"})
-    found = entities(write_crate(project / "results", project / "out.zip", project))
+    result = entities(write_crate(project / "results", project / "out.zip", project))
     needs = {
-        name: found[found[f"#released/toy/{name}"]["instrument"]["@id"]]["softwareRequirements"]
+        name: result[result[f"#released/toy/{name}"]["instrument"]["@id"]]["softwareRequirements"]
         for name in ("table_1", "table_2")
     }
     assert needs["table_2"] == "numpy 9.9" != needs["table_1"]
@@ -215,8 +215,8 @@ def test_no_crate_is_made_of_forged_verdicts_or_a_broken_lineage(project, reposi
     )
     verdicts = folder / "table_1.verdicts.json"
     audits = audits_of("sakai2023", "1")
-    made = sorted(f"table_1.{form}" for form in TABLE_FORMS)
-    judged = report(artefact, "embedded", read_result(table), files=made, audits=audits)
+    result = sorted(f"table_1.{form}" for form in TABLE_FORMS)
+    judged = report(artefact, "embedded", read_result(table), files=result, audits=audits)
     true = judged.model_dump()
     write_json(verdicts, true)
     only = {"sakai2023": papers["sakai2023"]}
@@ -267,8 +267,8 @@ def test_no_crate_is_made_of_results_of_other_code(project):
     script = project / "workflow/scripts/toy.py"
     script.write_text("from everycell import other\n")
     changed(project, code={"version": everycell.__version__, "commit": "a" * 40, "sha256": "0"})
-    said = r"1 of 1 results .*toy/table_1: commit a{12}"
-    with pytest.raises(ReceiptError, match=said):
+    message = r"1 of 1 results .*toy/table_1: commit a{12}"
+    with pytest.raises(ReceiptError, match=message):
         write_crate(project / "results", project / "out.zip", project)
     # Another commit with the same code is no other code.
     code = {"version": everycell.__version__, "commit": "a" * 40, "sha256": code_of(project)}
@@ -309,19 +309,19 @@ def test_the_command_writes_a_crate_and_replaces_none_unasked(project, monkeypat
         code, out, err = call("crate", "results", *arguments)
         return code, out + err
 
-    code, said = crate("new.zip")
-    assert code == 2 and "`everycell page` in the project that made them draws it again" in said
+    code, message = crate("new.zip")
+    assert code == 2 and "`everycell page` in the project that made them draws it again" in message
     assert call("page")[0] == 0
-    code, said = crate("new.zip")
-    assert code == 0 and re.fullmatch(r"new\.zip: 0\.\d MiB\n", said)
+    code, message = crate("new.zip")
+    assert code == 0 and re.fullmatch(r"new\.zip: 0\.\d MiB\n", message)
     assert "#run" in entities(project / "new.zip")
-    code, said = crate("new.zip")
-    assert code == 2 and "already exists" in said
+    code, message = crate("new.zip")
+    assert code == 2 and "already exists" in message
     assert crate("new.zip", "--force")[0] == 0
-    code, said = crate("new.tar")
-    assert code == 2 and "ends with .zip" in said
-    code, said = crate("none/new.zip")
-    assert (code, said) == (
+    code, message = crate("new.tar")
+    assert code == 2 and "ends with .zip" in message
+    code, message = crate("none/new.zip")
+    assert (code, message) == (
         2,
         "everycell: There is no folder none to write new.zip into; make it.\n",
     )
@@ -342,9 +342,9 @@ def test_the_validator_of_the_profiles_finds_nothing(crate, offline):
 @pytest.mark.parametrize("lost", ["#run", "#config", "mainEntity", "license"])
 def test_the_validator_would_find_what_lacks(crate, offline, lost, tmp_path):
     broken = tmp_path / "broken.zip"
-    with zipfile.ZipFile(crate) as whole, zipfile.ZipFile(broken, "w") as part:
-        for name in whole.namelist():
-            content = whole.read(name)
+    with zipfile.ZipFile(crate) as full, zipfile.ZipFile(broken, "w") as part:
+        for name in full.namelist():
+            content = full.read(name)
             if name == "ro-crate-metadata.json":
                 described = json.loads(content)
                 graph = [entity for entity in described["@graph"] if entity["@id"] != lost]

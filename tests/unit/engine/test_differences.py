@@ -75,39 +75,39 @@ def pair(tmp_path):
 
 
 def only(folders: tuple[Path, Path]):
-    [found] = compare_folders(*folders)
-    return found
+    [result] = compare_folders(*folders)
+    return result
 
 
 def test_equal_runs_are_the_same_without_a_cause(pair):
-    found = only(pair())
-    assert found.same and found.name == STEM and not found.causes
+    result = only(pair())
+    assert result.same and result.name == STEM and not result.causes
 
 
 def test_a_seed_explains_a_moved_cell_and_its_verdict(pair):
-    found = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="differs"))
-    assert found.cells == (Moved(key="a / m", old="0.5", new="0.6"),)
-    assert found.verdicts == (Moved(key="a / m", old="equal", new="differs"),)
-    assert found.conclusions == () and found.files == ("table_1.csv",)
-    assert found.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
+    result = only(pair({"a,m": "0.6", "b,m": "0.25"}, seed=8, verdict="differs"))
+    assert result.cells == (Moved(key="a / m", old="0.5", new="0.6"),)
+    assert result.verdicts == (Moved(key="a / m", old="equal", new="differs"),)
+    assert result.conclusions == () and result.files == ("table_1.csv",)
+    assert result.causes == (Cause(kind="seed", name="seed", old="7", new="8"),)
 
 
 def test_cells_that_came_or_went_have_no_other_value(pair):
-    found = only(pair({"a,m": "0.5", "c,m": "1"}))
-    assert {(cell.key, cell.old, cell.new) for cell in found.cells} == {
+    result = only(pair({"a,m": "0.5", "c,m": "1"}))
+    assert {(cell.key, cell.old, cell.new) for cell in result.cells} == {
         ("b / m", "0.25", None),
         ("c / m", None, "1"),
     }
 
 
 def test_nested_parameters_are_named_with_dots(pair):
-    found = only(pair({"a,m": "1"}, parameters={"alpha": 0.05, "bm25": {"b": 0.4}}))
-    assert found.causes == (Cause(kind="parameter", name="bm25.b", old=None, new="0.4"),)
+    result = only(pair({"a,m": "1"}, parameters={"alpha": 0.05, "bm25": {"b": 0.4}}))
+    assert result.causes == (Cause(kind="parameter", name="bm25.b", old=None, new="0.4"),)
 
 
 def test_settings_that_trained_a_model_explain_another_run(pair):
-    found = only(pair({"a,m": "1", "b,m": "0.25"}, run="q e 1", rate="0.2"))
-    kinds = {cause.kind: cause for cause in found.causes}
+    result = only(pair({"a,m": "1", "b,m": "0.25"}, run="q e 1", rate="0.2"))
+    kinds = {cause.kind: cause for cause in result.causes}
     assert kinds.keys() == {"input", "behind"}
     assert kinds["input"].name == "work/run"
     trained = kinds["behind"]
@@ -129,9 +129,9 @@ def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):
     for lost in (lambda jobs: jobs[1:], lambda jobs: []):
         lineage(folders[1], lost)
         for sides in (folders, folders[::-1]):
-            found = only(sides)
-            assert [cause.kind for cause in found.causes] == ["input"]
-            assert found.unrecorded == ("work/run",) and found.unexplained == ()
+            result = only(sides)
+            assert [cause.kind for cause in result.causes] == ["input"]
+            assert result.unrecorded == ("work/run",) and result.unexplained == ()
     (folders[1] / NAME).unlink()
     assert only(folders).unrecorded == ("work/run",)
     assert f"  {NAME} of a folder does not say all that work/run came from\n" in call(*folders)[1]
@@ -148,7 +148,7 @@ def test_a_job_of_one_folder_alone_is_named_by_what_reads_its_files(pair):
 
 def unnamed(*values: str):
     """Change of the list of jobs: the first has values without names."""
-    settings = {f"#{place}": value for place, value in enumerate(values, 1)}
+    settings = {f"#{position}": value for position, value in enumerate(values, 1)}
     return lambda jobs: [jobs[0] | {"parameters": settings}, *jobs[1:]]
 
 
@@ -168,9 +168,9 @@ def test_values_that_lost_their_names_are_no_others(pair):
 
 def test_a_file_made_otherwise_from_the_same_settings_is_explained_by_nothing(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
-    found = only(folders)
-    assert [cause.kind for cause in found.causes] == ["input"]
-    assert found.unexplained == ("work/run",) and found.unrecorded == ()
+    result = only(folders)
+    assert [cause.kind for cause in result.causes] == ["input"]
+    assert result.unexplained == ("work/run",) and result.unrecorded == ()
     assert f"  nothing in the receipts and in {NAME} explains work/run\n" in call(*folders)[1]
 
 
@@ -187,13 +187,13 @@ def test_other_content_of_a_released_file_behind_a_run_is_named(pair):
     folders = pair({"a,m": "1", "b,m": "0.25"}, run="q e 1")
     trained_on(folders[0], **{f"resources/{RELEASED}": "a", "published/x.csv": "c"})
     trained_on(folders[1], **{f"/shared/cache/{RELEASED}": "b", "published/x.csv": "c"})
-    found = only(folders)
-    [_, behind] = found.causes
+    result = only(folders)
+    [_, behind] = result.causes
     assert (behind.kind, behind.name) == ("behind", f"input {RELEASED}")
     assert (behind.old, behind.new) == ("a" * 64, "b" * 64)
-    assert found.unexplained == () == found.unrecorded
-    said = f"  behind input {RELEASED}: {'a' * 12} -> {'b' * 12}\n"
-    assert said in call(*folders)[1]
+    assert result.unexplained == () == result.unrecorded
+    message = f"  behind input {RELEASED}: {'a' * 12} -> {'b' * 12}\n"
+    assert message in call(*folders)[1]
     # A result that was made from it too has it as its own input.
     run = ("work/run", "1"), ("work/run", "2")
     read_from(folders[0], run[0], (f"resources/{RELEASED}", "a"))
@@ -208,9 +208,9 @@ def test_where_a_folder_has_no_hash_of_what_was_read_nothing_is_called_unexplain
         lineage(folder, lambda jobs: [jobs[0] | {"inputs": [path]}, *jobs[1:]])
     assert only(folders).unexplained == ("work/run",)
     trained_on(folders[1], **{path: "b"})
-    found = only(folders)
-    assert [cause.kind for cause in found.causes] == ["input"]
-    assert found.unexplained == () and found.unrecorded == ("work/run",)
+    result = only(folders)
+    assert [cause.kind for cause in result.causes] == ["input"]
+    assert result.unexplained == () and result.unrecorded == ("work/run",)
 
 
 def read_from(folder: Path, *inputs: tuple[str, str]) -> None:
@@ -252,8 +252,8 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
     folders = pair(verdict="differs")
     card(folders[0])
     card(folders[1], printed="0.6", finding="worse")
-    found = only(folders)
-    assert {(cause.kind, cause.name, cause.old, cause.new) for cause in found.causes} == {
+    result = only(folders)
+    assert {(cause.kind, cause.name, cause.old, cause.new) for cause in result.causes} == {
         ("card", "published a / m", "0.5", "0.6"),
         ("card", "finding of erratum sum", '"wrong"', '"worse"'),
     }
@@ -266,8 +266,8 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
 
 
 def test_other_code_with_the_same_numbers_is_no_difference_but_said(pair):
-    found = only(pair(code="1" * 64))
-    assert found.same and [cause.kind for cause in found.causes] == ["code"]
+    result = only(pair(code="1" * 64))
+    assert result.same and [cause.kind for cause in result.causes] == ["code"]
 
 
 def test_versions_and_packages_are_causes(pair):
@@ -286,9 +286,9 @@ def test_versions_and_packages_are_causes(pair):
 
 
 def test_what_a_figure_plots_is_compared_by_row_and_column(pair):
-    found = only(pair(plotted="x,y\n1,2\n3,5\n"))
-    assert found.cells == (Moved(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
-    assert not found.causes and not found.same
+    result = only(pair(plotted="x,y\n1,2\n3,5\n"))
+    assert result.cells == (Moved(key="table_1.curve.csv: row 2 / y", old="4", new="5"),)
+    assert not result.causes and not result.same
 
 
 def test_rows_with_one_key_are_told_apart_by_number(pair):
@@ -304,9 +304,9 @@ def test_a_file_that_was_edited_by_hand_is_named_as_the_cause(pair):
     folders = pair()
     table = folders[1] / f"{STEM}.csv"
     table.write_text(table.read_text().replace("0.25", "0.75"))
-    found = only(folders)
-    assert found.cells == (Moved(key="b / m", old="0.25", new="0.75"),)
-    [cause] = found.causes
+    result = only(folders)
+    assert result.cells == (Moved(key="b / m", old="0.25", new="0.75"),)
+    [cause] = result.causes
     assert (cause.kind, cause.name, cause.old) == ("file", "table_1.csv", None)
     table.unlink()
     assert only(folders).causes[0].new == "missing"
@@ -323,7 +323,9 @@ def test_a_tier_that_is_a_link_is_compared(pair):
     first, second = pair()
     (second / "released").rename(second.parent / "elsewhere")
     (second / "released").symlink_to(second.parent / "elsewhere")
-    assert [(found.name, found.same) for found in compare_folders(first, second)] == [(STEM, True)]
+    assert [(result.name, result.same) for result in compare_folders(first, second)] == [
+        (STEM, True)
+    ]
 
 
 def test_a_result_of_one_folder_alone(pair):
@@ -332,8 +334,8 @@ def test_a_result_of_one_folder_alone(pair):
         path.rename(path.with_name(path.name.replace("table_1", "table_2")))
     receipt = second / "released/toy/table_2.receipt.json"
     receipt.write_text(receipt.read_text().replace("table_1", "table_2"))
-    found = {result.name: result.only_in for result in compare_folders(first, second)}
-    assert found == {STEM: "first", "released/toy/table_2": "second"}
+    actual = {result.name: result.only_in for result in compare_folders(first, second)}
+    assert actual == {STEM: "first", "released/toy/table_2": "second"}
 
 
 @pytest.mark.parametrize(
@@ -372,9 +374,9 @@ def test_exit_codes_are_those_of_diff(pair, tmp_path):
 def test_as_json_and_cut_to_a_number_of_cells(pair):
     folders = pair({"a,m": "0.6", "b,m": "0.3"}, verdict="close")
     code, out, _ = call(*folders, "--format", "json")
-    [said] = json.loads(out)
-    assert code == 1 and said["same"] is False and said["name"] == STEM
-    assert [cell["new"] for cell in said["cells"]] == ["0.6", "0.3"]
+    [message] = json.loads(out)
+    assert code == 1 and message["same"] is False and message["name"] == STEM
+    assert [cell["new"] for cell in message["cells"]] == ["0.6", "0.3"]
     out = call(*folders, "--cells", "1")[1]
     assert "0.6" in out and "0.3" not in out and "... and 1 more" in out
     assert "nothing in the receipts explains it" in out

@@ -36,9 +36,9 @@ def tier(repository, papers):
 
 
 def test_every_full_tier_that_runs_says_what_it_takes(papers, tier):
-    found = [artefact for artefact in all_artefacts(papers) if runs_in_full(artefact)]
-    assert len(found) > 60
-    for artefact in found:
+    result = [artefact for artefact in all_artefacts(papers) if runs_in_full(artefact)]
+    assert len(result) > 60
+    for artefact in result:
         assert tier.of([artefact.id]), artefact.id
         assert "GB of disk" in tier.takes([artefact.id])
 
@@ -59,7 +59,7 @@ def test_what_a_card_waits_for_is_a_material_or_a_language_model_of_its_runs(pap
         runs = tier.of([artefact.id]).values()
         known = {key for run in runs for key in run.models}
         known |= {
-            key for each in tier.materials_of([artefact.id]).values() for key in each.settings
+            key for item in tier.materials_of([artefact.id]).values() for key in item.settings
         }
         waited = {
             key.rpartition(" of ")[2]
@@ -73,8 +73,8 @@ def test_a_key_may_have_to_hold_several_names(papers):
     judged = {name: papers["lajewska2025"].artefacts[name] for name in ("table_6_7", "table_6_8")}
     judges = {"one": "GPT4o", "two": "Gemini"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
-    named, waiting = configured_and_waiting(config, judged.values())
-    assert named == [judged["table_6_7"]]
+    names, waiting = configured_and_waiting(config, judged.values())
+    assert names == [judged["table_6_7"]]
     assert waiting == {("3 of ginger.full.judges",): [judged["table_6_8"]]}
     judges |= {"three": "Claude"}
     config = Config.model_validate({"ginger": {"full": {"judges": judges}}})
@@ -182,8 +182,8 @@ def test_requests_are_those_that_the_code_of_the_chapters_counts(repository, tie
         assert run.requests == sum(times * load.requests for load, times in loads), name
         read = sum(times * load.prompt_tokens for load, times in loads)
         assert run.requests * run.prompt_tokens == pytest.approx(read, rel=0.01), name
-        most = sum(times * load.answer_tokens for load, times in loads)
-        assert run.requests * run.answer_tokens <= most, name
+        maximum = sum(times * load.answer_tokens for load, times in loads)
+        assert run.requests * run.answer_tokens <= maximum, name
 
 
 CARD = """

@@ -30,8 +30,8 @@ def test_facts_of_a_file(tmp_path, content, facts):
     assert difference("a corpus", {"file": stated}, {"file": facts}) == ""
     path.write_text("other")
     other = {"file": facts_of(path, stated)}
-    said = difference("a corpus", {"file": stated}, other)
-    assert "a corpus" in said and "file" in said
+    message = difference("a corpus", {"file": stated}, other)
+    assert "a corpus" in message and "file" in message
 
 
 def test_a_csv_is_read_at_its_commas_after_its_header(tmp_path):
@@ -49,14 +49,14 @@ def test_mq2008_is_recognised(repository, mirror, tmp_path):
     for name, folds in parts.items():
         texts = [(mirror / f"mq2008/Fold{n}.test.txt.gz").read_bytes() for n in folds]
         (tmp_path / name).write_bytes(b"".join(map(gzip.decompress, texts)))
-    found = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}
-    assert difference("", stated, found) == ""
+    result = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}
+    assert difference("", stated, result) == ""
     # The next fold has other queries, and about as many.
     (tmp_path / "test.txt").write_bytes(gzip.decompress(
         (mirror / "mq2008/Fold2.test.txt.gz").read_bytes()
     ))  # fmt: skip
-    found["test.txt"] = facts_of(tmp_path / "test.txt", stated["test.txt"])
-    assert "test.txt" in difference("", stated, found)
+    result["test.txt"] = facts_of(tmp_path / "test.txt", stated["test.txt"])
+    assert "test.txt" in difference("", stated, result)
 
 
 @pytest.mark.released
@@ -67,5 +67,5 @@ def test_topics_of_trec_rag_are_recognised(repository, mirror, tmp_path):
     # As many topics, one of which is another.
     for text, same in [(topics, True), (topics.replace(b"2024-36935", b"2024-1"), False)]:
         (tmp_path / "topics.rag24.test.txt").write_bytes(text)
-        found = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}
-        assert (difference("", stated, found) == "") == same
+        result = {name: facts_of(tmp_path / name, facts) for name, facts in stated.items()}
+        assert (difference("", stated, result) == "") == same

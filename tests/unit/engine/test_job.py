@@ -98,8 +98,8 @@ def test_code_that_is_edited_after_the_run_began_stops_a_job(job, file, when):
         edited.write_text(edited.read_text() + "\n")
     with pytest.raises(InputChangedError), job:
         edited.write_text(edited.read_text() + "\n# other\n")
-    said = Path("job.log").read_text()
-    assert "was changed" in said and "Traceback" not in said and not Path("run").exists()
+    message = Path("job.log").read_text()
+    assert "was changed" in message and "Traceback" not in message and not Path("run").exists()
 
 
 @pytest.mark.parametrize(

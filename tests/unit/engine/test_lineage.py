@@ -55,17 +55,17 @@ def trained(project: Path, rate: str = "0.1") -> None:
 
 
 def result(project: Path, results: Path) -> None:
-    made = results / "released" / "toy" / "table_1.csv"
-    made.parent.mkdir(parents=True)
-    made.write_text("row,value\na,1\n")
+    created = results / "released" / "toy" / "table_1.csv"
+    created.parent.mkdir(parents=True)
+    created.write_text("row,value\na,1\n")
     (project / "work").mkdir(exist_ok=True)
     (project / "work" / "run").write_text("q d 1")
     write_receipt(
-        made.with_name("table_1.receipt.json"),
+        created.with_name("table_1.receipt.json"),
         artefact="toy/table_1",
         tier="released",
         inputs=hashed(project / "work" / "run"),
-        outputs=in_all_forms(made),
+        outputs=in_all_forms(created),
         parameters={},
         seed=None,
         code="",
@@ -127,9 +127,9 @@ def test_what_a_job_read_from_outside_has_its_hash(tmp_path):
     write(tmp_path / "work" / "text", "made here")
     inputs = ["published/toy.csv", "named", "work/text", "results/a.csv", "gone"]
     record(tmp_path, "work/model", rule="train", inputs=inputs, endtime=time.time())
-    found = {"named/model/weights": model, "published/toy.csv": printed}
-    assert hashes(tmp_path) == found
-    assert list(hashes(tmp_path)) == sorted(found)
+    actual = {"named/model/weights": model, "published/toy.csv": printed}
+    assert hashes(tmp_path) == actual
+    assert list(hashes(tmp_path)) == sorted(actual)
 
 
 def test_a_file_that_changed_after_the_job_has_the_hash_of_then_or_none(tmp_path):
@@ -218,9 +218,9 @@ def test_what_snakemake_forgot_is_kept_and_what_was_made_anew_replaced(tmp_path)
     trained_anew = {"rule": "train", "inputs": ["work/text"], "params": ["7", "0.2"]}
     record(tmp_path, "work/model", **trained_anew)
     write_lineage(results, tmp_path)
-    found = {job.rule: job for job in read_lineage(results)}
-    assert found.keys() == {"rank", "train"}
-    assert found["train"].parameters == {"#1": "0.2", "#2": "7"}
+    actual = {job.rule: job for job in read_lineage(results)}
+    assert actual.keys() == {"rank", "train"}
+    assert actual["train"].parameters == {"#1": "0.2", "#2": "7"}
 
 
 def test_files_behind_the_results_that_no_job_made_are_named(tmp_path):
@@ -256,16 +256,16 @@ def test_verify_says_what_the_file_lacks_and_fails_where_it_is_broken(tmp_path, 
         done = CliRunner().invoke(app, ["verify", str(results)])
         return done.exit_code, done.stdout
 
-    code, said = call()
+    code, message = call()
     assert code == 0
-    assert f"{results / NAME} does not say what made 1 file behind them, as work/run; " in said
+    assert f"{results / NAME} does not say what made 1 file behind them, as work/run; " in message
     record(tmp_path, "work/text", rule="prepare", inputs=["resources/a"], log="logs/text.log")
     write_lineage(results, tmp_path)
-    code, said = call()
-    assert code == 0 and NAME not in said
+    code, message = call()
+    assert code == 0 and NAME not in message
     (results / NAME).write_text("{")
-    code, said = call()
-    assert code == 1 and said.startswith(f"{results / NAME}: holds no list of jobs")
+    code, message = call()
+    assert code == 1 and message.startswith(f"{results / NAME}: holds no list of jobs")
 
 
 @pytest.mark.slow
@@ -322,10 +322,10 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
     [fault] = found(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
     assert "which has other bytes here; it was made from another one." in fault
     for put in (Path.mkdir, os.mkfifo):
-        place = tmp_path / "published" / put.__name__
-        put(place)
-        [fault] = found(job | {"hashes": {f"published/{place.name}": digest}})
-        assert f"from published/{place.name}, which has other bytes here" in fault
+        position = tmp_path / "published" / put.__name__
+        put(position)
+        [fault] = found(job | {"hashes": {f"published/{position.name}": digest}})
+        assert f"from published/{position.name}, which has other bytes here" in fault
 
 
 def test_an_edit_of_what_was_written_is_named(tmp_path):

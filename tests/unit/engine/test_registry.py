@@ -268,9 +268,9 @@ def test_generator_refuses_a_set_without_description(tmp_path):
 
 
 def test_registry_is_what_the_generator_writes(mirror, repository):
-    made = generate.build(mirror, repository)
-    assert set(made) == {SHARED, *(repository / "published").glob("*/registry.yaml")}
-    for path, data in made.items():
+    result = generate.build(mirror, repository)
+    assert set(result) == {SHARED, *(repository / "published").glob("*/registry.yaml")}
+    for path, data in result.items():
         assert generate.render(data) == path.read_text(encoding="utf-8"), path
 
 

@@ -47,14 +47,14 @@ def folder(tmp_path):
         parameters={}, seed=None, code="", seconds=1, root=tmp_path,
     )  # fmt: skip
     artefact = toy(tmp_path)
-    found = report(
+    actual = report(
         artefact,
         "embedded",
         read_result(home / "table_1.csv"),
         files=files_of(receipt),
         beside=find_supplements(artefact, "embedded", tmp_path / "results", tmp_path),
     )
-    write_report(home / "table_1.verdicts.json", found, artefact, tmp_path / "results")
+    write_report(home / "table_1.verdicts.json", actual, artefact, tmp_path / "results")
     return tmp_path
 
 
@@ -69,9 +69,9 @@ def result(folder: Path, audits=None):
 @pytest.mark.parametrize("audits", [None, lambda paper, chapter: {}])
 def test_a_sealed_report_is_not_made_again(folder, monkeypatch, audits):
     monkeypatch.setattr(module, "report", None)
-    found = result(folder, audits)
-    assert found.faults == () and found.report.verdicts["equal"] == 4
-    assert found.report.conclusions[0].on_rebuilt == "holds"
+    actual = result(folder, audits)
+    assert actual.faults == () and actual.report.verdicts["equal"] == 4
+    assert actual.report.conclusions[0].on_rebuilt == "holds"
 
 
 CHANGED = {
@@ -88,18 +88,18 @@ CHANGED = {
 def test_a_report_of_something_else_is_not_trusted(folder, name):
     path = folder / name
     path.write_text(path.read_text().replace(*CHANGED[name], 1))
-    found = result(folder)
-    assert len(found.faults) == 1 and found.report.state == "not_run"
+    actual = result(folder)
+    assert len(actual.faults) == 1 and actual.report.state == "not_run"
 
 
 def test_a_report_without_a_seal_or_of_other_code_is_made_again(folder, monkeypatch):
     path = folder / "results/embedded/toy/table_1.verdicts.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"seal": ""}))
-    made = []
+    created = []
     monkeypatch.setattr(
-        module, "report", lambda *of, **more: made.append(of) or report(*of, **more)
+        module, "report", lambda *of, **more: created.append(of) or report(*of, **more)
     )
-    assert result(folder).faults == () and len(made) == 1
+    assert result(folder).faults == () and len(created) == 1
 
 
 @pytest.mark.parametrize("audits", [None, lambda paper, chapter: {}])
@@ -112,5 +112,5 @@ def test_a_sealed_report_of_another_tier_is_not_trusted(folder, audits):
         receipt, artefact="toy/table_1", tier="released", inputs={}, outputs=outputs,
         parameters={}, seed=None, code="", seconds=1, root=folder,
     )  # fmt: skip
-    found = result_of(toy(folder), "released", folder / "results", folder, audits=audits)
-    assert len(found.faults) == 1 and found.report.state == "not_run"
+    actual = result_of(toy(folder), "released", folder / "results", folder, audits=audits)
+    assert len(actual.faults) == 1 and actual.report.state == "not_run"

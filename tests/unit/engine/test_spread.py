@@ -62,10 +62,11 @@ def test_the_interval_of_scipy(n):
     low, high = stats.t.interval(
         0.95, n - 1, loc=values.mean(), scale=values.std(ddof=1) * math.sqrt(1 + 1 / n)
     )
-    found = of(list(values))
-    assert (found.mean - tolerance_of(found), found.mean + tolerance_of(found)) == pytest.approx(
-        (low, high)
-    )
+    result = of(list(values))
+    assert (
+        result.mean - tolerance_of(result),
+        result.mean + tolerance_of(result),
+    ) == pytest.approx((low, high))
 
 
 def test_the_mean_of_more_trainings_lies_within_it_as_often_as_said():
@@ -90,14 +91,14 @@ def test_one_more_training_lies_within_it_as_often_as_said():
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_few_trainings_give_no_tolerance(n):
-    found = of([0.5, 0.9][:n])
-    assert tolerance_of(found) is None and "too few" in describe_spread(found, 2)
-    assert math.isnan(found.deviation) == (n == 1)
+    result = of([0.5, 0.9][:n])
+    assert tolerance_of(result) is None and "too few" in describe_spread(result, 2)
+    assert math.isnan(result.deviation) == (n == 1)
 
 
 def test_a_training_without_a_number_does_not_count():
-    found = of([0.70, 0.72, math.nan, 0.74])
-    assert found.seeds == 3 and tolerance_of(found) == pytest.approx(0.099363, abs=1e-5)
+    result = of([0.70, 0.72, math.nan, 0.74])
+    assert result.seeds == 3 and tolerance_of(result) == pytest.approx(0.099363, abs=1e-5)
 
 
 # The table
@@ -137,8 +138,8 @@ def judged(toy, trainings: list[float], tier: str = "full", beside: bool = True)
     )
     means = cells.groupby(ROWS, sort=False)["value"].mean().reset_index()
     tables = {"seeds": summarised(cells, ROWS)} if beside else {}
-    found = report(toy, tier, means, beside=tables.get)
-    (cell,) = (cell for cell in found.cells if cell.key == {"row": "a", "metric": "AP"})
+    result = report(toy, tier, means, beside=tables.get)
+    (cell,) = (cell for cell in result.cells if cell.key == {"row": "a", "metric": "AP"})
     return cell.verdict, cell.why
 
 
@@ -195,13 +196,13 @@ def test_the_whole_print_is_compared_with_the_reading_that_gives_more_equal_cell
     )
     keys = ["row", "metric", "epochs"]
     means = runs.groupby(keys, sort=False)["value"].mean().reset_index()
-    found = report(toy, "full", means, beside={"seeds": summarised(runs, keys)}.get)
-    verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in found.cells}
+    result = report(toy, "full", means, beside={"seeds": summarised(runs, keys)}.get)
+    verdicts = {tuple(cell.key.values()): (cell.rebuilt, cell.verdict) for cell in result.cells}
     # With 30 the first cell is nearer; the table decides, and no cell on its own.
     assert verdicts["a", "AP"] == (pytest.approx(0.40), "close")
     assert verdicts["b", "n"] == (7, "equal")
-    assert all("10, with which 3 of 4 compared cells" in cell.why for cell in found.cells)
-    assert "(2 with epochs = 30)" in found.cells[0].why
+    assert all("10, with which 3 of 4 compared cells" in cell.why for cell in result.cells)
+    assert "(2 with epochs = 30)" in result.cells[0].why
     # Of two that tie the first is taken, and so it is on other data, where nothing is compared.
     tied = means.assign(epochs=means["epochs"].map({"30": "10", "10": "30"}), value=0.5)
     seeds = {"seeds": summarised(pd.concat([tied] * 3), keys)}.get
@@ -227,9 +228,9 @@ def test_a_reading_counts_compared_cells_alone_and_holds_for_supplementary_table
     toy = toy.model_copy(update={"card": toy.card.model_copy(update=update)})
     table = pd.DataFrame([("a", "AP", 10, 0.3)], columns=["row", "metric", "epochs", "value"])
     tests = pd.DataFrame([("a", 10, 0.01), ("a", 30, 0.5)], columns=["row", "epochs", "value"])
-    found = report(toy, "full", table, beside={"tests": tests}.get)
-    assert found.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
-    assert found.conclusions[0].on_rebuilt == "holds"
+    result = report(toy, "full", table, beside={"tests": tests}.get)
+    assert result.cells[0].why.endswith("epochs = 10, with which 1 of 1 compared cells are equal.")
+    assert result.conclusions[0].on_rebuilt == "holds"
 
 
 def test_a_reading_is_no_key_of_the_print(tmp_path):

@@ -76,7 +76,7 @@ def test_each_table_beside_a_result_is_read(repository):
         if any(tolerance.from_spread for tolerance in card.tolerances):
             read.add((paper, chapter, SEEDS))
         rules = [rule for tier in card.tiers.values() for rule in tier.speaks_if]
-        for predicate in (part for each in (*card.conclusions, *rules) for part in each.holds_if):
+        for predicate in (part for item in (*card.conclusions, *rules) for part in item.holds_if):
             owner, suffix = split_supplement_name(predicate.beside or "")
             read.add((paper, chapters[paper, owner or artefact.name], suffix))
     unread = {row for row in declared - read if row[:2] not in NOT_YET}

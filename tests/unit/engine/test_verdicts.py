@@ -82,9 +82,9 @@ def test_a_count_is_the_printed_one_or_differs(count, shift):
 @given(st.integers(-(10**4), 10**4), st.integers(-(10**4), 10**4), st.integers(0, 3))
 def test_print_and_rebuilt_may_change_places(one, other, digits):
     first, second = (Decimal(steps).scaleb(-digits) for steps in (one, other))
-    there = judge(str(first), float(second), digits)
-    assert there == judge(str(second), float(first), digits)
-    assert there == judge(str(-first), -float(second), digits)
+    existing = judge(str(first), float(second), digits)
+    assert existing == judge(str(second), float(first), digits)
+    assert existing == judge(str(-first), -float(second), digits)
 
 
 @given(NUMBERS, NUMBERS, DIGITS, st.floats(0, 1e6))
@@ -190,13 +190,13 @@ def toy(folder: Path, state: str = "rebuilt", **fields) -> Artefact:
 
 
 def verdicts(artefact: Artefact, values=REBUILT) -> list[str]:
-    found = report(artefact, "embedded", CELLS.assign(value=values))
-    return [cell.verdict for cell in found.cells]
+    result = report(artefact, "embedded", CELLS.assign(value=values))
+    return [cell.verdict for cell in result.cells]
 
 
 def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
-    found = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
-    assert [cell.verdict for cell in found.cells] == [
+    result = report(toy(tmp_path), "embedded", CELLS.assign(value=REBUILT))
+    assert [cell.verdict for cell in result.cells] == [
         "equal",
         "equal",
         "equal",
@@ -204,9 +204,9 @@ def test_each_cell_gets_the_verdict_of_its_metric(tmp_path):
         "differs",
         "differs",
     ]
-    assert [cell.rebuilt for cell in found.cells] == [0.301, "S", 0.396, "M", 0.52, "L"]
-    assert found.state == "rebuilt"
-    assert found.verdicts["equal"] == 4 and found.verdicts["differs"] == 2
+    assert [cell.rebuilt for cell in result.cells] == [0.301, "S", 0.396, "M", 0.52, "L"]
+    assert result.state == "rebuilt"
+    assert result.verdicts["equal"] == 4 and result.verdicts["differs"] == 2
 
 
 def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
@@ -219,9 +219,9 @@ def test_the_order_of_rows_and_columns_does_not_matter(tmp_path):
 def test_the_precision_of_a_block_is_not_that_of_its_metric(tmp_path):
     coarse = {"cells": {"row": "c", "metric": "AP"}, "decimals": 1}
     assert verdicts(toy(tmp_path, precision=[coarse]))[4] == "equal"
-    whole = {"cells": {"row": "c", "metric": "AP"}, "decimals": 0}
-    assert verdicts(toy(tmp_path, precision=[whole]))[4] == "differs"
-    assert verdicts(toy(tmp_path, precision=[whole | {"measured": True}]))[4] == "equal"
+    full = {"cells": {"row": "c", "metric": "AP"}, "decimals": 0}
+    assert verdicts(toy(tmp_path, precision=[full]))[4] == "differs"
+    assert verdicts(toy(tmp_path, precision=[full | {"measured": True}]))[4] == "equal"
     with pytest.raises(ValueError, match="`measured` is for numbers without decimals"):
         toy(tmp_path, precision=[coarse | {"measured": True}])
     with pytest.raises(ValueError, match="needs `decimals`, or `measured: true`"):
@@ -230,24 +230,24 @@ def test_the_precision_of_a_block_is_not_that_of_its_metric(tmp_path):
 
 def test_a_tolerance_gives_its_reason(tmp_path):
     tolerance = {"cells": {"row": "c", "metric": "AP"}, "within": 0.02, "because": "rounded inputs"}
-    found = report(toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REBUILT))
-    assert found.cells[4].verdict == "close"
-    assert found.cells[4].why == "rounded inputs"
+    result = report(toy(tmp_path, tolerances=[tolerance]), "embedded", CELLS.assign(value=REBUILT))
+    assert result.cells[4].verdict == "close"
+    assert result.cells[4].why == "rounded inputs"
 
 
 @pytest.mark.parametrize("values", [REBUILT, CELLS["value"].tolist()])
 def test_a_quoted_cell_is_never_compared(tmp_path, values):
     artefact = toy(tmp_path, quoted=[{"cells": {"row": "c"}, "because": "from another paper"}])
-    found = report(artefact, "embedded", CELLS.assign(value=values))
-    for cell in found.cells[4:]:
+    result = report(artefact, "embedded", CELLS.assign(value=values))
+    for cell in result.cells[4:]:
         assert cell.verdict == "quoted" and cell.rebuilt is None
         assert cell.why == "from another paper"
-    assert found.verdicts["equal"] == 4 and found.verdicts["quoted"] == 2
+    assert result.verdicts["equal"] == 4 and result.verdicts["quoted"] == 2
 
 
 def test_a_quoted_artefact_is_quoted_in_every_cell(tmp_path):
-    found = report(toy(tmp_path, state="quoted"), "embedded")
-    assert found.state == "quoted" and found.verdicts["quoted"] == 6
+    result = report(toy(tmp_path, state="quoted"), "embedded")
+    assert result.state == "quoted" and result.verdicts["quoted"] == 6
 
 
 def test_an_explanation_needs_an_erratum_that_gives_the_rebuilt_value(tmp_path):
@@ -284,16 +284,16 @@ def test_an_explained_cell_says_where_the_cause_is(tmp_path, where):
         "finding": "Two values are swapped.",
         "evidence": "The authors' picture.",
     }
-    found = report(toy(tmp_path, errata=[erratum]), "embedded", CELLS.assign(value=REBUILT))
-    cell = found.cells[4]
+    result = report(toy(tmp_path, errata=[erratum]), "embedded", CELLS.assign(value=REBUILT))
+    cell = result.cells[4]
     unknown = where == "undecided"
     why = "Cause unknown; candidate: " * unknown + "Two values are swapped."
     verdict = "differs" if unknown else "explained"
     assert (cell.verdict, cell.source, cell.why) == (verdict, where, why)
     assert cell.model_dump()["source"] == where
-    assert "source" not in found.cells[0].model_dump()
-    places = dict.fromkeys(("print", "copy", "method"), 0)
-    assert summary_row(found)["explained"] == places | ({} if unknown else {where: 1})
+    assert "source" not in result.cells[0].model_dump()
+    positions = dict.fromkeys(("print", "copy", "method"), 0)
+    assert summary_row(result)["explained"] == positions | ({} if unknown else {where: 1})
 
 
 def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path):
@@ -307,14 +307,14 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
         "evidence": "The authors' picture.",
     }
     artefact = toy(tmp_path, derived=derived, errata=[erratum])
-    found = report(artefact, "embedded", CELLS.assign(value=REBUILT))
-    assert [cell.verdict for cell in found.cells] == [
+    result = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    assert [cell.verdict for cell in result.cells] == [
         "consistent", "equal", "consistent", "equal", "inconsistent", "differs",
     ]  # fmt: skip
-    assert found.cells[0].why == "the mean of two other columns"
-    assert (found.cells[4].source, found.cells[4].why) == ("print", "Two values are swapped.")
-    assert found.verdicts["equal"] == 2 and found.verdicts["consistent"] == 2
-    assert not reproduces_no_cell(artefact.card, found)
+    assert result.cells[0].why == "the mean of two other columns"
+    assert (result.cells[4].source, result.cells[4].why) == ("print", "Two values are swapped.")
+    assert result.verdicts["equal"] == 2 and result.verdicts["consistent"] == 2
+    assert not reproduces_no_cell(artefact.card, result)
     elsewhere = toy(tmp_path, derived=[derived[0] | {"tiers": ["full"]}])
     assert verdicts(elsewhere)[0] == "equal"
 
@@ -322,34 +322,38 @@ def test_a_cell_from_other_printed_cells_is_consistent_and_never_equal(tmp_path)
 def test_what_is_rebuilt_on_other_data_is_a_stand_in_of_that_name(tmp_path):
     artefact = toy(tmp_path)
     values = CELLS.assign(value=REBUILT)
-    found = report(artefact, "embedded", values, foreign="other data than a fold")
-    assert (found.state, found.foreign, found.cells) == ("stand_in", "other data than a fold", [])
+    result = report(artefact, "embedded", values, foreign="other data than a fold")
+    assert (result.state, result.foreign, result.cells) == (
+        "stand_in",
+        "other data than a fold",
+        [],
+    )
     assert report(artefact, "embedded", values).state == "rebuilt"
 
 
 @pytest.mark.parametrize("state", ["rebuilt", "stand_in"])
 def test_a_result_that_rests_on_the_print_alone(tmp_path, state):
-    whole = [{"because": "the mean of two other columns"}]
+    full = [{"because": "the mean of two other columns"}]
     table = CELLS.assign(value=REBUILT)
     without = state == "rebuilt"
-    derived, plain = toy(tmp_path, state, derived=whole), toy(tmp_path, state)
+    derived, plain = toy(tmp_path, state, derived=full), toy(tmp_path, state)
     assert reproduces_no_cell(derived.card, report(derived, "embedded", table)) is without
     assert not reproduces_no_cell(plain.card, report(plain, "embedded", table))
     assert not reproduces_no_cell(derived.card, report(derived, "embedded"))
     derived.cells_path.unlink()  # as a figure, or what a table implies
-    for card, expected in ((whole, without), ([], False)):
+    for card, expected in ((full, without), ([], False)):
         drawn = toy(tmp_path, state, derived=card)
         drawn.cells_path.unlink()
-        found = report(drawn, "embedded", table)
-        assert reproduces_no_cell(drawn.card, found) is expected
+        result = report(drawn, "embedded", table)
+        assert reproduces_no_cell(drawn.card, result) is expected
 
 
 def test_cells_that_a_tier_cannot_reach(tmp_path):
     part = {"cells": {"row": "c"}, "tier": "embedded", "needs": "a crowd"}
     artefact = toy(tmp_path, not_run=[part])
-    found = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
-    assert [cell.verdict for cell in found.cells[4:]] == ["not_run", "not_run"]
-    assert {cell.why for cell in found.cells[4:]} == {"a crowd"}
+    result = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
+    assert [cell.verdict for cell in result.cells[4:]] == ["not_run", "not_run"]
+    assert {cell.why for cell in result.cells[4:]} == {"a crowd"}
     with pytest.raises(CardError, match=r"`not_run` names the cell c / AP .* drop it"):
         report(artefact, "embedded", CELLS.assign(value=REBUILT))
 
@@ -369,9 +373,9 @@ def test_a_run_may_leave_out_what_its_user_names(tmp_path):
     tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["b", "c"]}}
     artefact = toy(tmp_path, tiers={"embedded": tier})
     table = CELLS.assign(value=REBUILT)
-    found = report(artefact, "embedded", table[:4])
-    assert [cell.verdict for cell in found.cells] == ["equal"] * 4 + ["not_run"] * 2
-    assert found.cells[5].why == "models of yours"
+    result = report(artefact, "embedded", table[:4])
+    assert [cell.verdict for cell in result.cells] == ["equal"] * 4 + ["not_run"] * 2
+    assert result.cells[5].why == "models of yours"
     assert report(artefact, "embedded", table).verdicts["not_run"] == 0
     with pytest.raises(CardError, match="lacks the published cell a / AP"):
         report(artefact, "embedded", table[2:])
@@ -381,9 +385,9 @@ def test_a_run_may_leave_out_what_its_user_names(tmp_path):
 
 def test_without_a_run_every_cell_says_what_it_takes(tmp_path):
     for tier, needs in (("embedded", "nothing"), ("full", "a GPU")):
-        found = report(toy(tmp_path), tier)
-        assert found.state == "not_run" and found.verdicts["not_run"] == 6
-        assert {cell.why for cell in found.cells} == {needs}
+        result = report(toy(tmp_path), tier)
+        assert result.state == "not_run" and result.verdicts["not_run"] == 6
+        assert {cell.why for cell in result.cells} == {needs}
 
 
 @pytest.mark.parametrize(
@@ -407,10 +411,10 @@ def test_a_tier_that_the_card_does_not_have(tmp_path):
 
 def test_a_value_that_is_no_number_stays_readable_json(tmp_path):
     values = ["nan", "S", "inf", "1e999", "", "L"]
-    found = report(toy(tmp_path), "embedded", CELLS.assign(value=values))
-    text = json.dumps(found.model_dump(), allow_nan=False)
+    result = report(toy(tmp_path), "embedded", CELLS.assign(value=values))
+    text = json.dumps(result.model_dump(), allow_nan=False)
     assert [cell["rebuilt"] for cell in json.loads(text)["cells"]] == values
-    assert Counter(cell.verdict for cell in found.cells) == {"differs": 5, "equal": 1}
+    assert Counter(cell.verdict for cell in result.cells) == {"differs": 5, "equal": 1}
 
 
 @pytest.mark.parametrize("text", ["0.3_0", "inf", "-inf", "nan", "1e999", "0x1", "٣", ""])
@@ -444,25 +448,25 @@ CLAIM = {
 def test_a_stand_in_has_no_cell_verdicts_but_its_conclusions(tmp_path):
     artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM])
     other_data = CELLS.assign(value=["0.9", "S", "0.8", "S", "0.7", "S"])
-    found = report(artefact, "embedded", other_data)
-    assert found.state == "stand_in" and found.cells == []
-    assert set(found.verdicts.values()) == {0}
-    [conclusion] = found.conclusions
+    result = report(artefact, "embedded", other_data)
+    assert result.state == "stand_in" and result.cells == []
+    assert set(result.verdicts.values()) == {0}
+    [conclusion] = result.conclusions
     assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", "fails")
 
 
 def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
-    found = report(toy(tmp_path, state="stand_in"), "embedded")
-    assert found.state == "not_run" and found.cells == []
+    result = report(toy(tmp_path, state="stand_in"), "embedded")
+    assert result.state == "not_run" and result.cells == []
 
 
 def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
     claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
     tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["c"]}}
     artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
-    whole = report(artefact, "embedded", CELLS.assign(value=REBUILT))
+    full = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
-    assert whole.conclusions[0].on_rebuilt == "holds"
+    assert full.conclusions[0].on_rebuilt == "holds"
     assert part.conclusions[0].on_rebuilt == "undecided"
     assert report(artefact, "embedded").conclusions[0].on_rebuilt == "undecided"
 
@@ -472,15 +476,15 @@ def test_a_conclusion_on_a_rebuilt_table_may_rest_on_declared_inputs(tmp_path):
     part = CELLS.assign(value=REBUILT)[:4]
     for is_input, outcome in ((True, "holds"), (False, "undecided")):
         artefact = toy(tmp_path, conclusions=[CLAIM], quoted=[quoted | {"is_input": is_input}])
-        [found] = report(artefact, "embedded", part).conclusions
-        assert found.on_rebuilt == outcome
+        [result] = report(artefact, "embedded", part).conclusions
+        assert result.on_rebuilt == outcome
 
 
 def test_a_stand_in_does_not_mix_with_printed_inputs(tmp_path):
     quoted = {"cells": {"row": "c"}, "because": "counts of the paper", "is_input": True}
     artefact = toy(tmp_path, state="stand_in", conclusions=[CLAIM], quoted=[quoted])
-    [found] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4]).conclusions
-    assert found.on_rebuilt == "undecided"
+    [result] = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4]).conclusions
+    assert result.on_rebuilt == "undecided"
 
 
 LABELLED = pd.DataFrame(
@@ -501,8 +505,8 @@ def labelled(folder: Path, state: str, **fields) -> Artefact:
 def test_a_stand_in_decides_conclusions_whatever_its_labels_are(tmp_path):
     other = LABELLED.assign(model=["LM", "SPLADE-tiny"])
     for values, outcome in ((["0.2", "0.3"], "holds"), (["0.3", "0.2"], "fails")):
-        found = report(labelled(tmp_path, "stand_in"), "embedded", other.assign(value=values))
-        [conclusion] = found.conclusions
+        result = report(labelled(tmp_path, "stand_in"), "embedded", other.assign(value=values))
+        [conclusion] = result.conclusions
         assert (conclusion.on_printed, conclusion.on_rebuilt) == ("holds", outcome)
     unnamed = other.drop(columns="model")
     assert report(labelled(tmp_path, "stand_in"), "embedded", unnamed) == report(
@@ -521,18 +525,18 @@ def test_a_stand_in_is_tested_without_the_rows_that_its_card_says_it_lacks(tmp_p
     tier = {"state": "stand_in", "needs": "nothing", "name": "toys", "lacks": {"row": ["a"]}}
     artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
     part = CELLS.assign(value=REBUILT)
-    [found] = report(artefact, "embedded", part[part["row"] != "a"]).conclusions
-    assert (found.on_printed, found.on_rebuilt) == ("holds", "holds")
-    assert found.detail == "1 of 1 comparisons true, without row a"
+    [result] = report(artefact, "embedded", part[part["row"] != "a"]).conclusions
+    assert (result.on_printed, result.on_rebuilt) == ("holds", "holds")
+    assert result.detail == "1 of 1 comparisons true, without row a"
     with pytest.raises(CardError, match="`lacks` of table_1 names row = 'a'"):
         report(artefact, "embedded", part)
 
 
 def test_a_verdict_needs_the_labels_of_the_print(tmp_path):
     artefact = labelled(tmp_path, "rebuilt")
-    found = report(artefact, "embedded", LABELLED)
-    assert [cell.verdict for cell in found.cells] == ["equal", "equal"]
-    assert found.conclusions[0].on_rebuilt == "holds"
+    result = report(artefact, "embedded", LABELLED)
+    assert [cell.verdict for cell in result.cells] == ["equal", "equal"]
+    assert result.conclusions[0].on_rebuilt == "holds"
     with pytest.raises(CardError, match=r"\(b, SPLADE\), which table_1.csv"):
         report(artefact, "embedded", LABELLED.assign(model=["BM25", "SPLADE"]))
 
@@ -541,13 +545,13 @@ def test_markers_are_reported_and_change_nothing_else(tmp_path):
     artefact = labelled(tmp_path, "rebuilt")
     plain = report(artefact, "embedded", LABELLED.drop(columns="marker"))
     assert not any("markers" in cell for cell in plain.model_dump()["cells"])
-    found = report(artefact, "embedded", LABELLED.assign(marker="c")[::-1])
-    assert [cell.markers for cell in found.cells] == [
+    result = report(artefact, "embedded", LABELLED.assign(marker="c")[::-1])
+    assert [cell.markers for cell in result.cells] == [
         Markers(printed="b", rebuilt="c"),
         Markers(printed="", rebuilt="c"),
     ]
-    bare = [cell.model_copy(update={"markers": None}) for cell in found.cells]
-    assert found.model_copy(update={"cells": bare}) == plain
+    bare = [cell.model_copy(update={"markers": None}) for cell in result.cells]
+    assert result.model_copy(update={"cells": bare}) == plain
     none = report(artefact, "embedded", LABELLED.assign(marker=["", None]))
     first, second = none.model_dump()["cells"]
     assert first["markers"] == {"printed": "b", "rebuilt": ""}
@@ -574,8 +578,8 @@ def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
         "evidence": "Count the rows.",
     }
     artefact = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_rows"}])
-    [found] = report(artefact, "embedded", audits=audits).errata
-    assert found.audit == AuditOutcome(name="audit_toy_rows", holds=True, detail="six cells")
+    [result] = report(artefact, "embedded", audits=audits).errata
+    assert result.audit == AuditOutcome(name="audit_toy_rows", holds=True, detail="six cells")
     unknown = toy(tmp_path, errata=[erratum | {"audit": "audit_toy_none"}])
     with pytest.raises(CardError, match=r"erratum e of table_1 names the audit 'audit_toy_none'"):
         report(unknown, "embedded", audits=audits)
@@ -636,21 +640,21 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         unreachable |= artefact.cells[column].isin(values)
     runs = [None, as_rebuilt(artefact)[~unreachable]]
     for rebuilt in runs:
-        found = judged(artefact, tier, rebuilt)
+        result = judged(artefact, tier, rebuilt)
         cells = 0 if artefact.card.tiers[tier].state == "stand_in" else len(artefact.cells)
-        checks = sum(cell.kind == "check" for cell in found.cells)
-        assert sum(found.verdicts.values()) + checks == len(found.cells) == cells
-        assert tuple(found.verdicts) == VERDICTS
-        row = summary_row(found)
+        checks = sum(cell.kind == "check" for cell in result.cells)
+        assert sum(result.verdicts.values()) + checks == len(result.cells) == cells
+        assert tuple(result.verdicts) == VERDICTS
+        row = summary_row(result)
         assert sum(row["claims"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
-            given = {verdict for verdict, count in found.verdicts.items() if count}
+            given = {verdict for verdict, count in result.verdicts.items() if count}
             assert given <= {"equal", "consistent", "quoted", "not_run"}
             derived = pd.Series(False, index=artefact.cells.index)
             for part in artefact.card.derived:
                 if tier in part.tiers:
                     derived |= artefact.select(part.cells)
-            assert found.verdicts["consistent"] == (derived & ~unreachable).sum()
+            assert result.verdicts["consistent"] == (derived & ~unreachable).sum()
 
 
 def test_a_summary_counts_conclusions_on_the_rebuilt_values(tmp_path):
@@ -679,5 +683,5 @@ def test_a_moved_value_never_changes_the_verdict_of_another_cell(data):
     value = data.draw(st.floats(0, 1))
     assume(abs(value - float(table.loc[index, "value"])) > 0.0002)
     moved = table.assign(value=table["value"].where(table.index != index, repr(value)))
-    found = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
-    assert found == ["differs" if at == index else "equal" for at in range(len(table))]
+    result = [cell.verdict for cell in judged(artefact, "embedded", moved).cells]
+    assert result == ["differs" if at == index else "equal" for at in range(len(table))]

@@ -46,30 +46,30 @@ def first_two(values):
 def test_kernel_shap_of_few_features_is_exact():
     worth = np.random.default_rng(0).random(2**6)
     bits = 1 << np.arange(6)
-    found = kernel_shapley_values(
+    result = kernel_shapley_values(
         lambda coalitions: worth[coalitions @ bits], 6, rng=np.random.default_rng(1)
     )
-    assert found == pytest.approx(shapley_values(worth), abs=1e-9)
+    assert result == pytest.approx(shapley_values(worth), abs=1e-9)
 
 
 def test_kernel_shap_leaves_the_generator_of_the_process_alone():
     np.random.seed(5)
-    wanted = np.random.random()
+    expected = np.random.random()
     np.random.seed(5)
     kernel_shapley_values(
         lambda coalitions: coalitions.sum(axis=1), 15, rng=np.random.default_rng(1), coalitions=100
     )
-    assert np.random.random() == wanted
+    assert np.random.random() == expected
 
 
 def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(given):
     value = kendall(given.ranks)
     game = given.game(value)
-    found = ranking_shap(given, value, np.random.default_rng(0), select=False)
+    result = ranking_shap(given, value, np.random.default_rng(0), select=False)
     exact = shapley_values(game(all_coalitions(game.features)))
-    assert found[given.read] == pytest.approx(exact, abs=0.01)
+    assert result[given.read] == pytest.approx(exact, abs=0.01)
     ends = game(np.array([[True] * game.features, [False] * game.features]))
-    assert found.sum() == pytest.approx(ends[0] - ends[1])
+    assert result.sum() == pytest.approx(ends[0] - ends[1])
 
 
 def test_what_no_split_looks_at_has_no_attribution(given):
@@ -98,7 +98,7 @@ def test_all_find_the_two_features_that_matter_most(given):
 def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(given):
     narrow = given.narrow
     coalitions = np.random.default_rng(0).random((9, len(given.read))) < 0.5
-    found = RankGame(narrow.forest, narrow.documents, narrow.background)(coalitions)
+    result = RankGame(narrow.forest, narrow.documents, narrow.background)(coalitions)
     masked = masked_scores(narrow.forest, narrow.documents, narrow.background, coalitions)
     scores = given.forest(given.documents)
     for row in range(len(coalitions)):
@@ -108,31 +108,31 @@ def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(given):
                 changed = scores.copy()
                 changed[document] = masked[sample, row, document]
                 ranks.append(ranks_of(changed)[document])
-            assert found[row, document] == pytest.approx(-np.mean(ranks))
+            assert result[row, document] == pytest.approx(-np.mean(ranks))
 
 
 def test_sharp_is_the_mean_of_each_documents_values(given):
     narrow = given.narrow
     game = RankGame(narrow.forest, narrow.documents, narrow.background)
-    each = shapley_values(game(all_coalitions(len(given.read))))
-    found = sharp(given, np.random.default_rng(0))[given.read]
-    assert found == pytest.approx(each.mean(axis=1), abs=0.05)
+    item = shapley_values(game(all_coalitions(len(given.read))))
+    result = sharp(given, np.random.default_rng(0))[given.read]
+    assert result == pytest.approx(item.mean(axis=1), abs=0.05)
 
 
 def test_checks_take_the_first_of_equal_attributions_and_all_where_there_are_fewer():
-    seen = []
+    calls = []
 
     def game(coalitions):
-        seen.append(coalitions.tolist())
+        calls.append(coalitions.tolist())
         return coalitions.sum(axis=1).astype(float)
 
     attributions = np.array([[1.0, 2.0, 1.0], [0.0, 0.0, 3.0]])
-    found = checks(game, attributions, [2, 5])
-    (asked,) = seen
-    assert asked[:4] == [[True, True, False], [True] * 3, [True, False, True], [True] * 3]
-    assert asked[4:] == [[False, False, True], [False] * 3, [False, True, False], [False] * 3]
-    assert found.preservation.tolist() == [[2, 3], [2, 3]]
-    assert found.deletion.tolist() == [[1, 0], [1, 0]]
+    result = checks(game, attributions, [2, 5])
+    (requests,) = calls
+    assert requests[:4] == [[True, True, False], [True] * 3, [True, False, True], [True] * 3]
+    assert requests[4:] == [[False, False, True], [False] * 3, [False, True, False], [False] * 3]
+    assert result.preservation.tolist() == [[2, 3], [2, 3]]
+    assert result.deletion.tolist() == [[1, 0], [1, 0]]
 
 
 def test_an_attribution_that_is_no_number_is_refused():

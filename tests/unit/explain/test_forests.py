@@ -52,16 +52,16 @@ def test_masked_scores_are_those_of_the_masked_vectors(ranker, data):
     documents, background = rng.choice(vectors, 5), rng.choice(vectors, 3)
     # More than a word of coalitions, and not a whole number of words.
     coalitions = rng.random((data.draw(st.integers(1, 150)), FEATURES)) < rng.random()
-    found = forest.masked_scores(documents, background, coalitions)
-    wanted = masked_scores(model.predict, documents, background, coalitions)
-    assert found == pytest.approx(wanted, abs=1e-12)
+    result = forest.masked_scores(documents, background, coalitions)
+    expected = masked_scores(model.predict, documents, background, coalitions)
+    assert result == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_same_leaves_give_the_same_score(ranker):
     forest, _, vectors = ranker
     twice = np.concatenate([vectors[:5], vectors[:5]])
-    found = forest.masked_scores(twice, vectors[:7], all_coalitions(FEATURES))
-    assert (found[..., :5] == found[..., 5:]).all()
+    result = forest.masked_scores(twice, vectors[:7], all_coalitions(FEATURES))
+    assert (result[..., :5] == result[..., 5:]).all()
 
 
 def test_a_game_is_the_same_by_the_walk_and_by_prediction(ranker):
@@ -119,17 +119,17 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     ],
 )
 def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, said):
-    whole = (
+    full = (
         "tree\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=1\nfeature_names=a b\n\n"
         "Tree=0\nnum_leaves=3\nnum_cat=0\nsplit_feature=0 1\nthreshold=0.5 0.25\n"
         "decision_type=2 2\nleft_child=1 -1\nright_child=-2 -3\nleaf_value=-0.2 0.2 -0.1\n\n\n"
         "end of trees\n"
     )
     path = tmp_path / "model.txt"
-    path.write_text(whole)
+    path.write_text(full)
     assert read_forest(path)(np.array([[0.9, 0.0], [0.1, 0.1]])).round(9).tolist() == [0.2, -0.2]
-    assert old in whole
-    path.write_text(whole.replace(old, new))
+    assert old in full
+    path.write_text(full.replace(old, new))
     with pytest.raises(ValueError, match=f"model.txt is not a LightGBM model .*{said}"):
         read_forest(path)
 

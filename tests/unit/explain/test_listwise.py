@@ -46,9 +46,9 @@ def test_ranks_are_those_of_scipy_with_ties_by_place(scores, ties):
 )
 def test_counted_ranks_are_sorted_ranks(m, n, seed, last):
     values = np.random.default_rng(seed).integers(0, 3, (m, n)).astype(float)
-    found = np.empty(values.shape, dtype=np.int64)
-    put_ranks(values, last, found)
-    assert found.tolist() == ranks_of(values, "last" if last else "first").tolist()
+    result = np.empty(values.shape, dtype=np.int64)
+    put_ranks(values, last, result)
+    assert result.tolist() == ranks_of(values, "last" if last else "first").tolist()
 
 
 @pytest.mark.parametrize("documents", [_COUNTED, _COUNTED + 1])
@@ -67,8 +67,8 @@ def test_ties_of_the_released_code():
 def test_kendall_is_that_of_scipy(reference, random):
     other = list(reference)
     random.shuffle(other)
-    found = kendall(reference)(np.array([other]))[0]
-    assert found == pytest.approx(stats.kendalltau(reference, other).statistic)
+    result = kendall(reference)(np.array([other]))[0]
+    assert result == pytest.approx(stats.kendalltau(reference, other).statistic)
 
 
 @given(rankings)
@@ -112,26 +112,26 @@ def test_batches_change_nothing(monkeypatch):
         ListwiseGame(model, documents, background, kendall([2, 1, 4, 3])),
         RankGame(model, documents, background),
     ]
-    whole = [game(all_coalitions(3)) for game in games]
+    full = [game(all_coalitions(3)) for game in games]
     # One sample of all 8 coalitions has 32 vectors; then also the coalitions are divided.
     for vectors in (100, 45, 3):
         monkeypatch.setattr(listwise, "_VECTORS", vectors)
-        for game, expected in zip(games, whole, strict=True):
+        for game, expected in zip(games, full, strict=True):
             np.testing.assert_array_equal(game(all_coalitions(3)), expected)
 
 
 def test_what_is_held_at_once_does_not_grow_with_coalitions_and_samples(monkeypatch):
     monkeypatch.setattr(listwise, "_VECTORS", 60)
     documents, background = np.eye(3), np.zeros((10, 3))
-    seen = []
+    calls = []
 
     def value(ranks):
-        seen.append(len(ranks))
+        calls.append(len(ranks))
         return exposures()(ranks)
 
     ListwiseGame(model, documents, background, value)(all_coalitions(3))
     # 60 numbers are two coalitions with three exposures for each of ten samples.
-    assert max(seen) <= 20 and sum(seen[1:]) == 8 * 10
+    assert max(calls) <= 20 and sum(calls[1:]) == 8 * 10
 
 
 def test_no_coalition_has_no_rank():
@@ -144,17 +144,17 @@ def test_a_feature_that_the_model_does_not_read_is_worth_nothing():
     documents, background = rng.normal(size=(5, 3)), rng.normal(size=(20, 3))
     reference = ranks_of(documents[:, 0] - documents[:, 2])
     game = ListwiseGame(lambda x: x[:, 0] - x[:, 2], documents, background, kendall(reference))
-    found = shapley_values(game(all_coalitions(3)))
-    assert found[1] == pytest.approx(0, abs=1e-12)
-    assert found.sum() == pytest.approx(1 - game(np.zeros((1, 3), dtype=bool))[0])
+    result = shapley_values(game(all_coalitions(3)))
+    assert result[1] == pytest.approx(0, abs=1e-12)
+    assert result.sum() == pytest.approx(1 - game(np.zeros((1, 3), dtype=bool))[0])
 
 
 def test_pointwise_values_of_a_linear_model_have_a_closed_form():
     rng = np.random.default_rng(2)
     documents, background = rng.normal(size=(3, 4)), rng.normal(size=(50, 4))
     weights = np.array([1.0, -2.0, 0.0, 0.5])
-    found = pointwise_shapley_values(lambda x: x @ weights, documents, background)
-    np.testing.assert_allclose(found, weights * (documents - background.mean(axis=0)), atol=1e-12)
+    result = pointwise_shapley_values(lambda x: x @ weights, documents, background)
+    np.testing.assert_allclose(result, weights * (documents - background.mean(axis=0)), atol=1e-12)
 
 
 def test_one_document_has_no_order():

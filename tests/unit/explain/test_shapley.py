@@ -29,14 +29,14 @@ def as_game(worth):
 def by_permutations(worth):
     """Mean gain of each player over all orders in which they can come."""
     players = len(worth).bit_length() - 1
-    found = np.zeros(players)
+    result = np.zeros(players)
     orders = list(permutations(range(players)))
     for order in orders:
-        there = 0
+        existing = 0
         for player in order:
-            found[player] += worth[there | 1 << player] - worth[there]
-            there |= 1 << player
-    return found / len(orders)
+            result[player] += worth[existing | 1 << player] - worth[existing]
+            existing |= 1 << player
+    return result / len(orders)
 
 
 @given(games)
@@ -61,9 +61,9 @@ def test_linearity(worth, factor, seed):
 @given(games)
 def test_a_player_that_changes_nothing_has_nothing(worth):
     # The last player is added, and each coalition is worth the same with and without it.
-    found = shapley_values(np.concatenate([worth, worth]))
-    assert found[-1] == 0
-    np.testing.assert_allclose(found[:-1], shapley_values(worth), atol=1e-9)
+    result = shapley_values(np.concatenate([worth, worth]))
+    assert result[-1] == 0
+    np.testing.assert_allclose(result[:-1], shapley_values(worth), atol=1e-9)
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
@@ -72,14 +72,14 @@ def test_players_that_are_alike_have_the_same(players, seed):
     coalitions = all_coalitions(players)
     keys = coalitions[:, :2].sum(axis=1) * 100 + coalitions[:, 2:] @ (1 << np.arange(players - 2))
     values = np.random.default_rng(seed).normal(size=300)
-    found = shapley_values(values[keys])
-    assert found[0] == pytest.approx(found[1])
+    result = shapley_values(values[keys])
+    assert result[0] == pytest.approx(result[1])
 
 
 def test_many_games_at_once_are_each_of_them():
     worth = np.random.default_rng(0).normal(size=(16, 3))
-    each = np.column_stack([shapley_values(one) for one in worth.T])
-    np.testing.assert_allclose(shapley_values(worth), each)
+    item = np.column_stack([shapley_values(one) for one in worth.T])
+    np.testing.assert_allclose(shapley_values(worth), item)
 
 
 @settings(max_examples=25, deadline=None)
@@ -87,10 +87,10 @@ def test_many_games_at_once_are_each_of_them():
 def test_sampling_is_efficient_and_within_its_error(worth, seed):
     exact = shapley_values(worth)
     rng = np.random.default_rng(seed)
-    found = sampled_shapley_values(as_game(worth), 4, tolerance=1e-12, limit=400, rng=rng)
-    assert found.values.sum() == pytest.approx(worth[-1] - worth[0], abs=1e-9)
+    result = sampled_shapley_values(as_game(worth), 4, tolerance=1e-12, limit=400, rng=rng)
+    assert result.values.sum() == pytest.approx(worth[-1] - worth[0], abs=1e-9)
     # Six errors: a chance of some billionths for each of a hundred values.
-    assert (np.abs(found.values - exact) <= 6 * found.errors + 1e-9).all()
+    assert (np.abs(result.values - exact) <= 6 * result.errors + 1e-9).all()
 
 
 def test_errors_are_what_draws_differ_by():

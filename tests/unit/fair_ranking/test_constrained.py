@@ -33,22 +33,22 @@ def enumerated(scores, neutral, share):
 @given(LISTS, SHARES)
 def test_the_integer_program_finds_the_best_order(documents, share):
     scores, neutral = map(np.array, zip(*documents, strict=True))
-    found = best_by_integer_program(scores, neutral, share)
-    assert found.utility == pytest.approx(enumerated(scores, neutral, share))
-    assert found.loss == pytest.approx(0, abs=1e-6)
+    result = best_by_integer_program(scores, neutral, share)
+    assert result.utility == pytest.approx(enumerated(scores, neutral, share))
+    assert result.loss == pytest.approx(0, abs=1e-6)
 
 
 @settings(deadline=None)
 @given(LISTS, SHARES)
 def test_the_price_gives_a_fair_enough_order_within_its_bound(documents, share):
     scores, neutral = map(np.array, zip(*documents, strict=True))
-    found = best_by_assignment(scores, neutral, share)
+    result = best_by_assignment(scores, neutral, share)
     best = enumerated(scores, neutral, share)
-    assert sorted(found.ranking) == list(range(len(scores)))
+    assert sorted(result.ranking) == list(range(len(scores)))
     if neutral.any():
-        assert reciprocal_nfairr(neutral[found.ranking], len(scores)) >= share - 1e-8
-    assert found.utility <= best + 1e-9 <= found.bound + 1e-8
-    assert 0 <= found.loss <= 1
+        assert reciprocal_nfairr(neutral[result.ranking], len(scores)) >= share - 1e-8
+    assert result.utility <= best + 1e-9 <= result.bound + 1e-8
+    assert 0 <= result.loss <= 1
 
 
 def test_the_price_loses_little_on_a_list_of_fifty():
@@ -57,14 +57,14 @@ def test_the_price_loses_little_on_a_list_of_fifty():
     neutral = (rng.random(50) < 0.7).astype(float)
     neutral[np.argsort(-scores)[:5]] = 0
     for share in (0.8, 0.9, 0.95):
-        found = best_by_assignment(scores, neutral, share)
-        assert reciprocal_nfairr(neutral[found.ranking], 50) >= share
-        assert found.loss < 0.002
+        result = best_by_assignment(scores, neutral, share)
+        assert reciprocal_nfairr(neutral[result.ranking], 50) >= share
+        assert result.loss < 0.002
 
 
 def test_gains_keep_the_order():
-    found = gains([-3.0, 5.0, 1.0])
-    assert found.argsort().tolist() == [0, 2, 1] and found.max() == 1 and 0 < found.min() < 1e-4
+    result = gains([-3.0, 5.0, 1.0])
+    assert result.argsort().tolist() == [0, 2, 1] and result.max() == 1 and 0 < result.min() < 1e-4
     assert gains([2.0, 2.0]).tolist() == [1.0, 1.0]
 
 

@@ -38,12 +38,12 @@ def check_policy(policy, matrix):
 def test_by_hand(matching):
     # Two rankings and no others have these probabilities.
     policy = decompose([[0.75, 0.0], [0.25, 0.0], [0.0, 1.0]], matching=matching)
-    found = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
-    assert found == [([0, 2], 0.75), ([1, 2], 0.25)]
+    result = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
+    assert result == [([0, 2], 0.75), ([1, 2], 0.25)]
     # Of three items only the third may be left out, half of the time.
     policy = decompose([[0.5, 0.5], [0.5, 0.0], [0.0, 0.5]], matching=matching)
-    found = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
-    assert found == [([0, 2], 0.5), ([1, 0], 0.5)]
+    result = sorted(zip(policy.rankings.tolist(), policy.weights.tolist(), strict=True))
+    assert result == [([0, 2], 0.5), ([1, 0], 0.5)]
 
 
 @given(data=st.data(), n=st.integers(2, 14), seed=st.integers(0, 2**32 - 1))
@@ -63,11 +63,11 @@ def test_felix_keeps_probabilities_and_never_shows_more_outliers(n, seed, matchi
     rng = np.random.default_rng(seed)
     k = int(rng.integers(8, n + 1))
     matrix, scores = fair_matrix(n, k, rng), np.exp(rng.normal(size=n) * 2)
-    found = resample(matrix, holds_outlier(scores), iterations=6, matching=matching, rng=rng)
-    check_policy(found.policy, matrix)
-    assert found.avoided.shape == (6,)
-    assert (np.diff(found.avoided) <= 1e-12).all()
-    assert outlier_probability(found.policy, scores) == pytest.approx(found.avoided[-1], abs=1e-9)
+    result = resample(matrix, holds_outlier(scores), iterations=6, matching=matching, rng=rng)
+    check_policy(result.policy, matrix)
+    assert result.avoided.shape == (6,)
+    assert (np.diff(result.avoided) <= 1e-12).all()
+    assert outlier_probability(result.policy, scores) == pytest.approx(result.avoided[-1], abs=1e-9)
 
 
 @given(n=st.integers(8, 12), seed=st.integers(0, 2**32 - 1))
@@ -75,16 +75,16 @@ def test_felix_keeps_probabilities_and_never_shows_more_outliers(n, seed, matchi
 def test_where_all_items_are_shown_nothing_can_change(n, seed):
     rng = np.random.default_rng(seed)
     scores = np.exp(rng.normal(size=n) * 2)
-    found = resample(fair_matrix(n, n, rng), holds_outlier(scores), iterations=4, rng=rng)
+    result = resample(fair_matrix(n, n, rng), holds_outlier(scores), iterations=4, rng=rng)
     expected = float(holds_outlier(scores)(np.arange(n)[None])[0])
-    np.testing.assert_allclose(found.avoided, expected, atol=1e-9)
+    np.testing.assert_allclose(result.avoided, expected, atol=1e-9)
 
 
 def test_more_iterations_find_better_company_for_outliers():
     rng = np.random.default_rng(3)
     matrix, scores = fair_matrix(60, 10, rng), np.exp(rng.normal(size=60))
-    found = resample(matrix, holds_outlier(scores), iterations=20, rng=rng)
-    assert found.avoided[-1] < 0.8 * found.avoided[0]
+    result = resample(matrix, holds_outlier(scores), iterations=20, rng=rng)
+    assert result.avoided[-1] < 0.8 * result.avoided[0]
 
 
 def test_one_iteration_is_one_decomposition():

@@ -24,15 +24,15 @@ def by_linear_program(merits, weights):
         if merits[better] >= merits[worse] and better != worse
     ]
     rows, columns = np.kron(np.eye(n), np.ones(k)), np.kron(np.ones(n), np.eye(k))
-    found = linprog(
+    result = linprog(
         -np.outer(merits, weights).ravel(),
         A_ub=np.vstack([*pairs, rows]),
         b_ub=np.concatenate([np.zeros(len(pairs)), np.ones(n)]),
         A_eq=columns,
         b_eq=np.ones(k),
     )
-    assert found.success
-    return exposure @ found.x
+    assert result.success
+    return exposure @ result.x
 
 
 @given(

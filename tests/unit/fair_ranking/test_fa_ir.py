@@ -59,10 +59,10 @@ def test_the_chance_of_failure_by_enumeration(share):
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
 def test_adjusted_significance_is_the_largest(share):
-    chosen = adjusted_significance(40, share, 0.1)
-    assert 0 < chosen < 0.1
-    assert failure_chance(minimum_protected(40, share, chosen), share) <= 0.1
-    above = minimum_protected(40, share, min(chosen + 2e-6, 0.1))
+    selection = adjusted_significance(40, share, 0.1)
+    assert 0 < selection < 0.1
+    assert failure_chance(minimum_protected(40, share, selection), share) <= 0.1
+    above = minimum_protected(40, share, min(selection + 2e-6, 0.1))
     assert failure_chance(above, share) > 0.1
 
 

@@ -63,8 +63,8 @@ def least_squares_residual(values, weights):
             np.kron(np.ones((n, 1)), np.eye(k)),
         ]
     )
-    found = np.linalg.lstsq(design, values.ravel(), rcond=None)[0]
-    return np.abs(design @ found - values.ravel()).max() / np.abs(values).max()
+    result = np.linalg.lstsq(design, values.ravel(), rcond=None)[0]
+    return np.abs(design @ result - values.ravel()).max() / np.abs(values).max()
 
 
 @pytest.mark.parametrize(("n", "k"), [(12, 5), (8, 8), (30, 10)])
@@ -81,8 +81,8 @@ def test_each_is_the_best_by_its_multipliers(n, k):
     ):
         matrix = marginals(exposures, weights)
         if n > k:
-            rest = 1 - matrix.sum(axis=1)
-            matrix = np.column_stack([matrix, rest])
+            remaining = 1 - matrix.sum(axis=1)
+            matrix = np.column_stack([matrix, remaining])
         assert least_squares_residual(derivative(matrix), padded) < 1e-7
     other = entropy_marginals(exposures, weights)
     assert np.abs(matrix[:, :k] - other).max() > 1e-4  # two matrices, not one

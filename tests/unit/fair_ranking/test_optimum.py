@@ -31,10 +31,10 @@ def test_an_item_without_good_company_must_be_shown_as_often_as_its_exposure_say
         return (rankings == 0).any(axis=1)
 
     # The start need not have these exposures: what is missing is found.
-    found = generate_rankings(exposures, weights, alone, start)
-    assert found.avoided == pytest.approx(0.25)
-    assert found.exact
-    np.testing.assert_allclose(found.policy.exposures(4, weights), exposures, atol=1e-9)
+    result = generate_rankings(exposures, weights, alone, start)
+    assert result.avoided == pytest.approx(0.25)
+    assert result.exact
+    np.testing.assert_allclose(result.policy.exposures(4, weights), exposures, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -45,16 +45,16 @@ def test_lists_keep_their_documents_and_get_fairer(method):
 
 
 def test_the_written_run_has_the_order(tmp_path):
-    found = rerank_run(RUN, NEUTRAL, "pufr", 1.0, deviations=SPREAD)
-    write_run(found, tmp_path / "a.run", tag="pufr")
+    result = rerank_run(RUN, NEUTRAL, "pufr", 1.0, deviations=SPREAD)
+    write_run(result, tmp_path / "a.run", tag="pufr")
     again = trec_order(read_run(tmp_path / "a.run"))
-    assert again["document"].tolist() == found["document"].tolist()
+    assert again["document"].tolist() == result["document"].tolist()
 
 
 def test_documents_beyond_the_depth_stay():
-    found = rerank_run(RUN, NEUTRAL, "assignment", 1.0, depth=4)
+    result = rerank_run(RUN, NEUTRAL, "assignment", 1.0, depth=4)
     before = trec_order(RUN)
-    for query, part in found.groupby("query"):
+    for query, part in result.groupby("query"):
         old = before.loc[before["query"] == query, "document"].tolist()
         assert part["document"].tolist()[4:] == old[4:]
         assert sorted(part["document"][:4]) == sorted(old[:4])
@@ -125,17 +125,23 @@ def files(tmp_path):
 
 
 def call(folder, *arguments):
-    given = ["measure", "rerank", "a.run", "--groups", "groups.csv", *map(str, arguments)]
+    inputs = ["measure", "rerank", "a.run", "--groups", "groups.csv", *map(str, arguments)]
     paths = {"a.run", "groups.csv", "deviations.run", "qrels.txt", "out"}
-    return CliRunner().invoke(app, [str(folder / a) if a in paths else a for a in given])
+    return CliRunner().invoke(app, [str(folder / a) if a in paths else a for a in inputs])
 
 
 def test_the_command_makes_runs_a_table_and_a_plot(files):
     done = call(files, "--deviations", "deviations.run", "--qrels", "qrels.txt", "--alpha", 0.5,
                 "--alpha", 2, "--k", 5, "--out", "out")  # fmt: skip
     assert done.exit_code == 0, done.output
-    made = {path.name for path in (files / "out").iterdir()}
-    assert {"pufr-0.5.run", "pufr-2.run", "trade-off.csv", "trade-off.png", "trade-off.svg"} <= made
+    result = {path.name for path in (files / "out").iterdir()}
+    assert {
+        "pufr-0.5.run",
+        "pufr-2.run",
+        "trade-off.csv",
+        "trade-off.png",
+        "trade-off.svg",
+    } <= result
     table = pd.read_csv(files / "out" / "trade-off.csv")
     assert list(table.columns) == ["alpha", "nFaiRR@5", "nDCG@5"] and len(table) == 2
     assert "original" in done.stdout and "2 runs" in done.stdout

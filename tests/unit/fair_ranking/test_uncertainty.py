@@ -27,23 +27,23 @@ def lists(draw):
 def by_the_letter(means, deviations, protected, alpha):
     """Algorithm 3 as the thesis writes it, document by document."""
     moved = dict(enumerate(means))
-    places = range(len(means))
-    better = sorted((i for i in places if protected[i]), key=lambda i: (-means[i], i))
+    positions = range(len(means))
+    better = sorted((i for i in positions if protected[i]), key=lambda i: (-means[i], i))
     for number, i in enumerate(better):
         cap = min((moved[j] for j in better[:number]), default=np.inf)
         moved[i] = min(means[i] + alpha * deviations[i], cap)
-    worse = sorted((i for i in places if not protected[i]), key=lambda i: (means[i], -i))
+    worse = sorted((i for i in positions if not protected[i]), key=lambda i: (means[i], -i))
     for number, i in enumerate(worse):
         floor = max((moved[j] for j in worse[:number]), default=-np.inf)
         moved[i] = max(means[i] - alpha * deviations[i], floor)
-    return [moved[i] for i in places]
+    return [moved[i] for i in positions]
 
 
 @given(lists(), st.floats(0, 10))
 def test_scores_are_those_of_the_algorithm(given_list, alpha):
     means, deviations, protected = given_list
-    found = moved_scores(means, deviations, protected, {True: alpha, False: -alpha})
-    np.testing.assert_allclose(found, by_the_letter(means, deviations, protected, alpha))
+    result = moved_scores(means, deviations, protected, {True: alpha, False: -alpha})
+    np.testing.assert_allclose(result, by_the_letter(means, deviations, protected, alpha))
 
 
 @given(lists(), st.floats(0, 10))

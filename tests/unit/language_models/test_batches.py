@@ -71,8 +71,8 @@ def test_answers_at_once_are_those_one_by_one(make, decoding):
     alone = [make().answer(request) for request in requests]
     model = make()
     for order in (1, -1):
-        found = model.answer_batch(requests[::order])
-        for answer, expected in zip(found[::order], alone, strict=True):
+        result = model.answer_batch(requests[::order])
+        for answer, expected in zip(result[::order], alone, strict=True):
             same(answer, expected)
     if drawn:
         # One seed, beside whatever other request.
@@ -82,15 +82,15 @@ def test_answers_at_once_are_those_one_by_one(make, decoding):
 
 def test_rows_end_apart_at_their_own_end_or_stop_text():
     model = toy()
-    whole = [model.answer(ask(text)) for text in TEXTS]
-    stop = next(answer.text for answer in whole if len(answer.text) > 8)[3:5]
+    full = [model.answer(ask(text)) for text in TEXTS]
+    stop = next(answer.text for answer in full if len(answer.text) > 8)[3:5]
     requests = [ask(text, stop=(stop,), logprobs=True) for text in TEXTS]
     alone = [model.answer(request) for request in requests]
     # Some rows go on where others have ended.
     assert {answer.finish for answer in alone} == {"stop", "length"}
-    assert any(stop in answer.text for answer in whole)
-    for found, expected in zip(model.answer_batch(requests), alone, strict=True):
-        same(found, expected)
+    assert any(stop in answer.text for answer in full)
+    for result, expected in zip(model.answer_batch(requests), alone, strict=True):
+        same(result, expected)
 
 
 def test_ends_of_the_model_end_a_row_alone():
@@ -104,8 +104,8 @@ def test_ends_of_the_model_end_a_row_alone():
     ]
     alone = [model.answer(request) for request in requests]
     assert {answer.finish for answer in alone} == {"stop", "length"}
-    for found, expected in zip(model.answer_batch(requests), alone, strict=True):
-        same(found, expected)
+    for result, expected in zip(model.answer_batch(requests), alone, strict=True):
+        same(result, expected)
 
 
 @pytest.mark.parametrize("make", [toy, sliding])
@@ -113,15 +113,15 @@ def test_continuations_at_once_have_the_probabilities_of_one_by_one(make):
     pairs = [("a", "bc"), ("Where is Delft?", " In Holland, I think."), ("b " * 9, "x")]
     requests = [Request(prompt=prompt, continuation=after) for prompt, after in pairs]
     model = make()
-    for found, request in zip(model.answer_batch(requests), requests, strict=True):
-        same(found, make().answer(request))
+    for result, request in zip(model.answer_batch(requests), requests, strict=True):
+        same(result, make().answer(request))
 
 
 def test_messages_go_through_the_template_in_a_batch():
     requests = [ask(chat(text), logprobs=True) for text in ("Where?", "Who is it, then?")]
     model = toy()
-    for found, request in zip(model.answer_batch(requests), requests, strict=True):
-        same(found, model.answer(request))
+    for result, request in zip(model.answer_batch(requests), requests, strict=True):
+        same(result, model.answer(request))
 
 
 class Small:

@@ -54,11 +54,11 @@ def waits(monkeypatch):
 
 
 def test_an_answer_comes_with_its_facts_and_the_request_is_of_the_protocol(server):
-    asked = Request(
+    requests = Request(
         prompt=chat("Where is Delft?", system="Be brief."),
         decoding=Decoding(max_tokens=5, temperature=0.5, top_p=0.9, seed=3, stop=("\n",)),
     )
-    answer = Endpoint(server.settings()).answer(asked)
+    answer = Endpoint(server.settings()).answer(requests)
     assert (answer.text, answer.finish) == ("In Holland.", "stop")
     assert (answer.prompt_tokens, answer.answer_tokens) == (4, 3)
     assert answer.served_by == "gpt-9-2026 fp_1" and answer.tokens is None
@@ -166,8 +166,8 @@ def test_a_server_that_does_not_list_its_model_says_which_it_has(server, listed,
 def test_log_probabilities_of_chat(server):
     logprobs = {"content": [{"token": "In", "logprob": -0.5}, {"token": " H", "logprob": 1e-9}]}
     server.replies = [reply_of("In H", logprobs=logprobs)]
-    asked = Request(prompt=ASKED.prompt, decoding=Decoding(logprobs=True))
-    answer = Endpoint(server.settings()).answer(asked)
+    requests = Request(prompt=ASKED.prompt, decoding=Decoding(logprobs=True))
+    answer = Endpoint(server.settings()).answer(requests)
     assert [(token.text, token.logprob) for token in answer.tokens] == [("In", -0.5), (" H", 0.0)]
     assert server.seen[0][1]["logprobs"] is True
 
@@ -188,8 +188,8 @@ def echo(text, offsets, values):
 
 def test_a_continuation_is_scored_through_the_prompt_that_comes_back(server):
     server.replies = [echo("1 + 1 = 22", [0, 2, 4, 8, 9], [None, -1.0, -2.0, -0.25, -3.0])]
-    asked = Request(prompt="1 + 1 = ", continuation="22")
-    answer = Endpoint(server.settings()).answer(asked)
+    requests = Request(prompt="1 + 1 = ", continuation="22")
+    answer = Endpoint(server.settings()).answer(requests)
     assert answer.logprob == -3.25 and answer.answer_tokens == 2 and answer.finish == "scored"
     path, body, _ = server.seen[0]
     assert path == "/v1/completions"
@@ -197,13 +197,13 @@ def test_a_continuation_is_scored_through_the_prompt_that_comes_back(server):
 
 
 def test_what_cannot_be_scored_says_so(server):
-    asked = Request(prompt="1 + 1 = ", continuation="22")
+    requests = Request(prompt="1 + 1 = ", continuation="22")
     server.replies = [echo("1 + 1 = 22", [0, 7], [None, -1.0])]
     with pytest.raises(LanguageModelError, match="across the border .* '22'"):
-        Endpoint(server.settings()).answer(asked)
+        Endpoint(server.settings()).answer(requests)
     server.replies = [{"choices": [{"text": "22"}]}]
     with pytest.raises(NotOfferedError, match="no log-probabilities"):
-        Endpoint(server.settings()).answer(asked)
+        Endpoint(server.settings()).answer(requests)
     with pytest.raises(NotOfferedError, match="cannot score a continuation of messages"):
         Endpoint(server.settings()).answer(Request(prompt=chat("1 + 1"), continuation="2"))
 
@@ -259,13 +259,13 @@ def test_a_retry_is_paid_for_and_stops_at_the_budget(server, waits):
 
 def test_what_retries_took_is_not_there_for_requests_that_wait(server, waits, tmp_path):
     server.replies = [(500, {}, b"oops"), (500, {}, b"oops"), reply_of()]
-    asked = [Request(prompt=chat(text), decoding=Decoding(max_tokens=10)) for text in "abcde"]
+    requests = [Request(prompt=chat(text), decoding=Decoding(max_tokens=10)) for text in "abcde"]
     budget = Budget(Prices(answer=1e6), money=50)
     with Record(tmp_path / "a.jsonl") as record:
         endpoint = Endpoint(server.settings(retries=5), budget)
         model = Recorded(record, endpoint.identity, lambda: endpoint, budget=budget)
         with pytest.raises(LanguageModelError, match="One more request .* above the `budget` of"):
-            model.answer_all(asked)
+            model.answer_all(requests)
     assert len(server.seen) == 5 and model.asked == 3
 
 
@@ -417,11 +417,11 @@ def test_the_key_is_sent_and_stands_nowhere_else(server, monkeypatch, tmp_path, 
     server.replies = [(500, {}, f"key {SECRET} is fine, but".encode()), reply_of()]
     with open_language_model("gpt", settings, "a") as model:
         model.answer(ASKED)
-        shown = repr(model.provenance()) + repr(settings) + repr(model.identity)
+        output = repr(model.provenance()) + repr(settings) + repr(model.identity)
     assert server.seen[0][2]["Authorization"] == f"Bearer {SECRET}"
     for path in (tmp_path / "records").iterdir():
-        shown += path.read_text()
-    assert SECRET not in shown and SECRET not in caplog.text
+        output += path.read_text()
+    assert SECRET not in output and SECRET not in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -485,10 +485,10 @@ def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
     server, monkeypatch, tmp_path, spelling
 ):
     monkeypatch.setenv(VARIABLE, LONG)
-    asked = Endpoint(server.settings(key=VARIABLE, retries=0))
+    requests = Endpoint(server.settings(key=VARIABLE, retries=0))
     server.replies = [(400, {}, f'{{"error": "wrong: {spelling}"}}'.encode())]
     with pytest.raises(EndpointError, match="left out here: it quotes the key") as caught:
-        asked.answer(ASKED)
+        requests.answer(ASKED)
     assert spelling not in str(caught.value)
     settings = LanguageModels(
         endpoints={"gpt": server.settings(key=VARIABLE)}, records=str(tmp_path / "records")
@@ -499,8 +499,8 @@ def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
         pytest.raises(EndpointError, match="quotes the key .*so the answer was discarded"),
     ):
         model.answer(ASKED)
-    kept = "".join(path.read_text() for path in (tmp_path / "records").iterdir())
-    assert spelling not in kept
+    remaining = "".join(path.read_text() for path in (tmp_path / "records").iterdir())
+    assert spelling not in remaining
 
 
 def test_a_word_in_place_of_a_key_may_be_said(server, monkeypatch):
@@ -527,12 +527,12 @@ def test_requests_keep_to_the_rate(server, monkeypatch):
     monkeypatch.setattr(endpoint_module.time, "monotonic", lambda: now[0])
     slept = []
     monkeypatch.setattr(endpoint_module.time, "sleep", slept.append)
-    asked = Endpoint(server.settings(requests_per_minute=6.0))
+    requests = Endpoint(server.settings(requests_per_minute=6.0))
     for _ in range(3):
-        asked.answer(ASKED)
+        requests.answer(ASKED)
     assert slept == [0, 10, 20]
     now[0] += 100
-    asked.answer(ASKED)
+    requests.answer(ASKED)
     assert slept[-1] == 0
 
 
@@ -547,16 +547,16 @@ def test_workers_ask_side_by_side(server, tmp_path):
     settings = LanguageModels(
         endpoints={"gpt": server.settings(workers=3)}, records=str(tmp_path), keep_prompts=False
     )
-    asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcdef"]
+    requests = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcdef"]
     with open_language_model("gpt", settings, "a") as model:
-        assert [answer.text for answer in model.answer_all(asked)] == list("abcdef")
+        assert [answer.text for answer in model.answer_all(requests)] == list("abcdef")
     assert len(server.seen) == 6
     names = sorted(path.name for path in tmp_path.glob("*.jsonl"))
     assert names == ["a.jsonl", "a.runs.jsonl"]
     (speed,) = (tmp_path / "a.runs.jsonl").read_text().splitlines()
-    found = json.loads(speed)
-    assert (found["name"], found["host"], found["answers"]) == ("gpt-9", "127.0.0.1", 6)
-    assert (found["prompt_tokens"], found["answer_tokens"]) == (24, 18)
+    result = json.loads(speed)
+    assert (result["name"], result["host"], result["answers"]) == ("gpt-9", "127.0.0.1", 6)
+    assert (result["prompt_tokens"], result["answer_tokens"]) == (24, 18)
 
 
 @pytest.mark.fault("endpoint")
@@ -564,22 +564,22 @@ def test_a_run_that_fails_midway_is_resumed_without_a_second_call(server, tmp_pa
     settings = LanguageModels(
         endpoints={"gpt": server.settings(workers=1, retries=0)}, records=str(tmp_path)
     )
-    asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcd"]
+    requests = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcd"]
     server.replies = [reply_of("A"), reply_of("B"), (500, {}, b"")]
     with open_language_model("gpt", settings, "run") as model:
         with pytest.raises(EndpointError, match="status 500"):
-            model.answer_all(asked)
+            model.answer_all(requests)
     answered = len(read_record(tmp_path / "run.jsonl"))
     assert answered == 2
     server.replies, server.seen = [reply_of("C"), reply_of("D")], []
     with open_language_model("gpt", settings, "run") as model:
-        assert [answer.text for answer in model.answer_all(asked)] == list("ABCD")
+        assert [answer.text for answer in model.answer_all(requests)] == list("ABCD")
     sent = [body["messages"][0]["content"] for _, body, _ in server.seen]
     assert sent == ["c", "d"]
     replay = settings.model_copy(update={"ask": False})
     server.close()
     with open_language_model("gpt", replay, "run") as model:
-        assert model.answer_all(asked)[3].text == "D"
+        assert model.answer_all(requests)[3].text == "D"
 
 
 RUN = """
@@ -679,18 +679,18 @@ def test_roles_are_sent_as_they_are(server):
 
 
 def test_documents_are_sent_where_the_server_shows_them(server):
-    asked = Request(
+    requests = Request(
         prompt=(Grounded(role="user", content="Who hunts?", documents=("Owls.", "Ants.")),),
         decoding=Decoding(),
     )
     server.replies = [reply_of(prompt_tokens=5)]
-    Endpoint(server.settings(grounded=True)).answer(asked)
+    Endpoint(server.settings(grounded=True)).answer(requests)
     body = server.seen[0][1]
     assert body["messages"] == [{"role": "user", "content": "Who hunts?"}]
-    assert [each["text"] for each in body["documents"]] == ["Owls.", "Ants."]
+    assert [item["text"] for item in body["documents"]] == ["Owls.", "Ants."]
     assert body["chat_template_kwargs"] == {"citation_mode": "accurate"}
     with pytest.raises(NotOfferedError, match="set `grounded: true` where it does"):
-        Endpoint(server.settings()).answer(asked)
+        Endpoint(server.settings()).answer(requests)
     assert len(server.seen) == 1
 
 
@@ -702,7 +702,7 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
     """As vLLM does with Command-R's default template: the reply is fine, the documents unread."""
     server.replies = [reply_of(prompt_tokens=read)]
     texts = ("An owl hunts at night.", "Ants dig large nests.")
-    asked = [
+    requests = [
         Request(
             prompt=(Grounded(role="user", content=f"{n}?", documents=texts),), decoding=Decoding()
         )
@@ -714,28 +714,30 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
         open_language_model("command-r", known, "answers") as model,
         pytest.raises(LanguageModelError, match="its template does not show documents"),
     ):
-        model.answer_all(asked)
+        model.answer_all(requests)
     assert len(server.seen) == 1 and not (tmp_path / "answers.jsonl").exists()
     server.replies = [reply_of(prompt_tokens=11)]
     with open_language_model("command-r", known, "answers") as model:
-        assert len(model.answer_all(asked)) == 5
+        assert len(model.answer_all(requests)) == 5
     # A record of before this check is not replayed either.
     with Record(tmp_path / "old.jsonl") as record:
         hidden = Answer(text="It hunts.", finish="stop", prompt_tokens=read)
-        record.add(model.identity, asked[0], hidden)
+        record.add(model.identity, requests[0], hidden)
         replay = Recorded(record, model.identity, None)
         with pytest.raises(LanguageModelError, match="its template does not show documents"):
-            replay.answer(asked[0])
+            replay.answer(requests[0])
 
 
 def test_a_request_has_the_documents_in_one_message():
     message = Grounded(role="user", content="Who?", documents=("Owls.",))
-    asked = Request(prompt=(message,), decoding=Decoding())
-    assert Request.model_validate(asked.model_dump()) == asked
-    assert asked.text == "Owls.\nWho?"
+    requests = Request(prompt=(message,), decoding=Decoding())
+    assert Request.model_validate(requests.model_dump()) == requests
+    assert requests.text == "Owls.\nWho?"
     # A record knows documents by their order.
-    others = [message.model_copy(update={"documents": texts}) for texts in (("Owls.", "a"), ("b",))]
-    keys = {prompt_hash(asked.model_copy(update={"prompt": (each,)})) for each in others}
-    assert len({prompt_hash(asked), *keys}) == 3
+    further = [
+        message.model_copy(update={"documents": texts}) for texts in (("Owls.", "a"), ("b",))
+    ]
+    keys = {prompt_hash(requests.model_copy(update={"prompt": (item,)})) for item in further}
+    assert len({prompt_hash(requests), *keys}) == 3
     with pytest.raises(ValueError, match="2 messages have documents; one of them has all"):
         Request(prompt=(message, message), decoding=Decoding())

@@ -61,7 +61,7 @@ def test_greedy_answers_are_those_of_whole_forward_passes(local, text):
 
 def test_an_answer_does_not_depend_on_what_was_asked_before(local):
     shared = "The same example again. " * 2
-    asked = [
+    requests = [
         ask(shared + "first", logprobs=True),
         ask(shared + "second", logprobs=True),
         ask("Another thing altogether, and longer than a block", logprobs=True),
@@ -69,10 +69,10 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(local):
         ask(shared[:20], logprobs=True),
         ask(shared + "first", temperature=1.0, seed=3, logprobs=True),
     ]
-    alone = [LocalModel(make_model(), make_tokenizer(), local.identity).answer(r) for r in asked]
+    alone = [LocalModel(make_model(), make_tokenizer(), local.identity).answer(r) for r in requests]
     # The same bits, not nearly the same.
-    assert [local.answer(request) for request in asked] == alone
-    assert [local.answer(request) for request in reversed(asked)] == alone[::-1]
+    assert [local.answer(request) for request in requests] == alone
+    assert [local.answer(request) for request in reversed(requests)] == alone[::-1]
 
 
 def test_shared_blocks_are_read_once(local, monkeypatch):
@@ -88,8 +88,8 @@ def test_shared_blocks_are_read_once(local, monkeypatch):
 
 
 def test_a_fault_in_the_middle_of_reading_leaves_no_wrong_cache(local, monkeypatch):
-    asked = ask("0123456789abcdefghijklmnop", logprobs=True)
-    right = LocalModel(make_model(), make_tokenizer(), local.identity).answer(asked)
+    requests = ask("0123456789abcdefghijklmnop", logprobs=True)
+    right = LocalModel(make_model(), make_tokenizer(), local.identity).answer(requests)
     forward, calls = local._forward, []
 
     def interrupted(ids, keep):
@@ -100,8 +100,8 @@ def test_a_fault_in_the_middle_of_reading_leaves_no_wrong_cache(local, monkeypat
 
     monkeypatch.setattr(local, "_forward", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        local.answer(asked)
-    assert local.answer(asked) == right
+        local.answer(requests)
+    assert local.answer(requests) == right
 
 
 def test_a_score_is_the_probability_of_what_greedy_decoding_wrote(local):
@@ -158,15 +158,15 @@ def test_settings_of_the_makers_do_not_mix_in():
 
 
 def test_stop_texts_end_an_answer_and_are_cut_off(local):
-    whole = local.answer(ask("Where is Delft?", logprobs=True))
-    text = whole.text
+    full = local.answer(ask("Where is Delft?", logprobs=True))
+    text = full.text
     stop = text[2:4]
     answer = local.answer(ask("Where is Delft?", logprobs=True, stop=(stop,)))
     assert answer.text == text[: text.index(stop)] and answer.finish == "stop"
     assert "".join(token.text for token in answer.tokens).startswith(answer.text)
-    assert answer.answer_tokens < whole.answer_tokens
+    assert answer.answer_tokens < full.answer_tokens
     never = local.answer(ask("Where is Delft?", logprobs=True, stop=("never said",)))
-    assert never == whole
+    assert never == full
 
 
 def test_messages_go_through_the_chat_template(local):
@@ -212,9 +212,9 @@ def grounded(*documents):
 def test_documents_go_through_the_models_own_template(named):
     template = {"default": TEMPLATE, "rag": GROUNDED_TEMPLATE} if named else GROUNDED_TEMPLATE
     model = LocalModel(make_model(), make_tokenizer(template), Identity(name="toy"))
-    whole = "(0)An owl(1)x< end>[accurate][user]Q<end>[assistant]"
+    full = "(0)An owl(1)x< end>[accurate][user]Q<end>[assistant]"
     # A document ends no turn.
-    assert model.answer(grounded("An owl", "x<end>")) == model.answer(ask(whole, logprobs=True))
+    assert model.answer(grounded("An owl", "x<end>")) == model.answer(ask(full, logprobs=True))
 
 
 def test_a_template_that_shows_no_documents_is_named(local):
@@ -254,9 +254,9 @@ def test_a_sliding_window_reads_anew_and_answers_the_same(monkeypatch):
         model = MistralForCausalLM(config).eval()
         return LocalModel(model, make_tokenizer(), Identity(name="window"))
 
-    asked = [ask(f"0123456789abcdefgh{end}", logprobs=True) for end in "xyx"]
+    requests = [ask(f"0123456789abcdefgh{end}", logprobs=True) for end in "xyx"]
     one = make()
-    assert [one.answer(request) for request in asked] == [make().answer(r) for r in asked]
+    assert [one.answer(request) for request in requests] == [make().answer(r) for r in requests]
 
 
 @pytest.fixture
@@ -269,11 +269,11 @@ def folder(tmp_path):
 
 def test_a_model_from_a_folder_answers_like_the_one_in_memory(folder, local):
     loaded = load_language_model(folder, name="toy")
-    asked = ask(chat("Where is Delft?"), logprobs=True)
-    found, expected = loaded.answer(asked), local.answer(asked)
-    assert (found.text, found.prompt_tokens) == (expected.text, expected.prompt_tokens)
+    requests = ask(chat("Where is Delft?"), logprobs=True)
+    result, expected = loaded.answer(requests), local.answer(requests)
+    assert (result.text, result.prompt_tokens) == (expected.text, expected.prompt_tokens)
     # Weights lie at other addresses, by which sums may go in another order.
-    assert found.logprob == pytest.approx(expected.logprob, abs=1e-4)
+    assert result.logprob == pytest.approx(expected.logprob, abs=1e-4)
     assert loaded.identity.dtype == "float32" and loaded.identity.revision.startswith("sha256:")
 
 
@@ -312,14 +312,14 @@ def settings_of(tmp_path, source, **changed):
 
 
 def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, folder):
-    asked = [ask("Where?"), Request(prompt="Where", continuation="?")]
+    requests = [ask("Where?"), Request(prompt="Where", continuation="?")]
     with open_language_model("toy", settings_of(tmp_path, folder), "run") as model:
-        answers = model.answer_all(asked)
+        answers = model.answer_all(requests)
         assert model.asked == 2 and model.identity.name == "toy"
     (folder / "model.safetensors").unlink()
     replay = settings_of(tmp_path, folder, ask=False)
     with open_language_model("toy", replay, "run", folder=tmp_path / "gone") as model:
-        assert model.answer_all(asked) == answers and model.asked == 0
+        assert model.answer_all(requests) == answers and model.asked == 0
         with pytest.raises(MissingAnswerError, match="1 of 1 answers of 'toy'"):
             model.answer(ask("Why?"))
     prompts = (tmp_path / "records/run.prompts.jsonl").read_text().splitlines()
@@ -329,9 +329,9 @@ def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, fold
 def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
     tmp_path, folder, monkeypatch
 ):
-    asked = [ask("Where is " + "it " * number, logprobs=True) for number in range(5)]
+    calls = [ask("Where is " + "it " * number, logprobs=True) for number in range(5)]
     with open_language_model("toy", settings_of(tmp_path, folder), "one") as model:
-        alone = model.answer_all(asked)
+        alone = model.answer_all(calls)
     sizes, answer = [], LocalModel.answer_batch
     monkeypatch.setattr(
         LocalModel,
@@ -341,12 +341,12 @@ def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
     local = {"toy": LocalSettings(source=str(folder), batch=3)}
     settings = LanguageModels(local=local, records=str(tmp_path / "records"))
     with open_language_model("toy", settings, "three") as model:
-        together = model.answer_all(asked)
+        together = model.answer_all(calls)
     assert sizes == [3, 2]
     assert [answer.text for answer in together] == [answer.text for answer in alone]
     # The batch is no part of the model's identity: what it answered is found with another one.
     with open_language_model("toy", settings_of(tmp_path, folder), "three") as model:
-        assert model.answer_all(asked) == together and model.asked == 0
+        assert model.answer_all(calls) == together and model.asked == 0
 
 
 def test_a_changed_model_is_asked_anew(tmp_path, folder):

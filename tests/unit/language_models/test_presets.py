@@ -22,10 +22,10 @@ def test_every_local_model_that_is_shipped_is_known():
     settings = LanguageModels()
     assert {local.source for local in settings.local.values()} == set(FACTS)
     for name in settings.local:
-        found = requirements(name, settings)
-        assert found.kind == "local" and found.key is None and found.licence
+        result = requirements(name, settings)
+        assert result.kind == "local" and result.key is None and result.licence
         # Weights of 16 bits fit into memory beside what is read.
-        assert 0 < found.disk_gb < found.gpu_gb
+        assert 0 < result.disk_gb < result.gpu_gb
 
 
 def test_the_page_of_docs_says_the_same(repository):
@@ -37,22 +37,22 @@ def test_the_page_of_docs_says_the_same(repository):
         if (cells := [cell.strip() for cell in line.split("|")])[1:2] and len(cells) == 9
     }
     for name in [*settings.local, *settings.endpoints]:
-        found = requirements(name, settings)
+        result = requirements(name, settings)
         if name == "smollm2":
             # It is no model of a paper.
             assert name not in rows
-        elif found.kind == "endpoint":
+        elif result.kind == "endpoint":
             model = settings.endpoints[name].model
-            assert (rows[name][0], rows[name][5]) == (model, f"key `{found.key}`")
+            assert (rows[name][0], rows[name][5]) == (model, f"key `{result.key}`")
         else:
-            login = ", login" if found.gated else ""
+            login = ", login" if result.gated else ""
             expected = [
-                f"{found.context:,}",
-                f"{found.disk_gb} GB",
-                f"{found.gpu_gb} GB",
-                found.licence + login,
+                f"{result.context:,}",
+                f"{result.disk_gb} GB",
+                f"{result.gpu_gb} GB",
+                result.licence + login,
             ]
-            assert [rows[name][0], *rows[name][2:6]] == [found.source, *expected]
+            assert [rows[name][0], *rows[name][2:6]] == [result.source, *expected]
 
 
 def test_of_a_folder_its_size_counts_and_of_another_name_nothing_is_said(tmp_path):
@@ -71,9 +71,9 @@ def test_of_a_folder_its_size_counts_and_of_another_name_nothing_is_said(tmp_pat
 
 
 def test_an_endpoint_needs_its_key_alone():
-    found = requirements("claude-haiku", LanguageModels())
-    assert (found.kind, found.key) == ("endpoint", "ANTHROPIC_API_KEY")
-    assert (found.gpu_gb, found.disk_gb) == (0.0, 0.0)
+    result = requirements("claude-haiku", LanguageModels())
+    assert (result.kind, result.key) == ("endpoint", "ANTHROPIC_API_KEY")
+    assert (result.gpu_gb, result.disk_gb) == (0.0, 0.0)
 
 
 def test_no_preset_is_a_model_that_its_maker_has_shut_down():
@@ -85,7 +85,7 @@ def test_no_preset_is_a_model_that_its_maker_has_shut_down():
 
 
 def test_newer_models_get_no_field_that_they_refuse():
-    extra = {name: each.extra for name, each in LanguageModels().endpoints.items()}
+    extra = {name: item.extra for name, item in LanguageModels().endpoints.items()}
     assert extra["claude-haiku"] == {"top_p": None}
     assert extra["gpt-5-5"].keys() >= {"temperature", "top_p", "reasoning_effort"}
     assert LanguageModels().endpoints["gpt-5-5"].length_parameter == "max_completion_tokens"

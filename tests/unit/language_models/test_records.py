@@ -150,40 +150,40 @@ def test_what_was_recorded_is_replayed(tmp_path_factory, asked):
 
 
 def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path):
-    made = []
+    result = []
 
     def load():
-        made.append(Parrot())
-        return made[-1]
+        result.append(Parrot())
+        return result[-1]
 
     with Record(tmp_path / "a.jsonl") as record:
         model = Recorded(record, MODEL, load, workers=3)
         model.answer_all([ask("a"), ask("b"), ask("a")])
         assert model.answer(ask("b")).text == "b"
-    assert sorted(request.text for request in made[0].asked) == ["a", "b"] and model.asked == 2
+    assert sorted(request.text for request in result[0].asked) == ["a", "b"] and model.asked == 2
     with Record(tmp_path / "a.jsonl") as record:
         model = Recorded(record, MODEL, load)
         model.answer_all([ask("b"), ask("a")])
-        assert (len(made), model.asked) == (1, 0)
+        assert (len(result), model.asked) == (1, 0)
         model.answer_all([ask("a", seed=1)])
-        assert (len(made), model.asked) == (2, 1)
+        assert (len(result), model.asked) == (2, 1)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_after_a_fault_a_run_goes_on_where_it_stopped(tmp_path, workers):
-    asked = [ask(letter) for letter in "abcdef"]
+    calls = [ask(letter) for letter in "abcdef"]
     parrot = Parrot(broken="d")
     with Record(tmp_path / "a.jsonl") as record:
         with pytest.raises(LanguageModelError, match="broken at d"):
-            Recorded(record, MODEL, lambda: parrot, workers=workers).answer_all(asked)
-    kept = len(read_record(tmp_path / "a.jsonl"))
+            Recorded(record, MODEL, lambda: parrot, workers=workers).answer_all(calls)
+    remaining = len(read_record(tmp_path / "a.jsonl"))
     # Of two workers, one may be at a later request.
-    assert kept == 3 if workers == 1 else 2 <= kept < 6
+    assert remaining == 3 if workers == 1 else 2 <= remaining < 6
     mended = Parrot()
     with Record(tmp_path / "a.jsonl") as record:
-        found = Recorded(record, MODEL, lambda: mended).answer_all(asked)
-    assert [answer.text for answer in found] == list("abcdef")
-    assert len(mended.asked) == 6 - kept
+        result = Recorded(record, MODEL, lambda: mended).answer_all(calls)
+    assert [answer.text for answer in result] == list("abcdef")
+    assert len(mended.asked) == 6 - remaining
 
 
 def recorded(tmp_path, texts="abc"):
@@ -195,9 +195,9 @@ def recorded(tmp_path, texts="abc"):
 
 def test_a_last_line_that_was_cut_off_is_noticed_and_mended(tmp_path, caplog):
     path = recorded(tmp_path)
-    whole = path.read_bytes()
-    for length in (len(whole) - 1, len(whole) - 100):
-        path.write_bytes(whole[:length])
+    full = path.read_bytes()
+    for length in (len(full) - 1, len(full) - 100):
+        path.write_bytes(full[:length])
         assert len(read_record(path)) == 2
         caplog.clear()
         parrot = Parrot()
@@ -275,15 +275,15 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
 @pytest.mark.fault("endpoint")
 def test_a_record_without_hashes_is_refused_until_it_is_chained(tmp_path):
     path = recorded(tmp_path)
-    whole = path.read_text()
-    bare = [change(line, chained=None) for line in whole.splitlines()]
+    full = path.read_text()
+    bare = [change(line, chained=None) for line in full.splitlines()]
     path.write_text("\n".join(bare) + "\n")
     with pytest.raises(RecordError, match=f"line 1: .*language_models.chaining {path}`"):
         read_record(path)
     chain_record(path)
-    assert path.read_text() == whole
+    assert path.read_text() == full
     # Of a record that was chained from a line on, the earlier lines are vouched for.
-    path.write_text("\n".join([*edit_answer(bare)[:2], whole.splitlines()[2]]) + "\n")
+    path.write_text("\n".join([*edit_answer(bare)[:2], full.splitlines()[2]]) + "\n")
     with pytest.raises(RecordError, match="line 3: does not follow"):
         chain_record(path)
 
@@ -504,12 +504,15 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
     with Record(tmp_path / "a.jsonl") as record:
         model = Recorded(record, MODEL, Parrot)
         model.answer_all([ask(text) for text in "abcdef"])
-        told = caplog.messages.copy()
+        message = caplog.messages.copy()
         caplog.clear()
         model.answer_all([ask(text) for text in "abcdef"])
-    assert "parrot will be asked 6 requests: at most about" in told[0] and "`prices`" not in told[0]
+    assert (
+        "parrot will be asked 6 requests: at most about" in message[0]
+        and "`prices`" not in message[0]
+    )
     # After 25 s (5 answers of 25 s to come), after 100 s (2 of them), and at the end.
-    assert told[1:] == [
+    assert message[1:] == [
         "parrot: 1 of 6 answers, 2.4 answers a minute; the others will take about 3 min.",
         "parrot: 4 of 6 answers, 2.4 answers a minute; the others will take about 1 min.",
         "parrot: 6 answers in 2.5 min, 2.4 answers a minute.",
@@ -553,11 +556,11 @@ def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_p
         Token(text=text, logprob=value)
         for text, value in (("It", -1.0), (" is [", -0.5), ("1", -0.25), ("2", -0.125), ("].", 0.0))
     )
-    said = Answer(text="It is [12].", finish="stop", tokens=tokens)
+    message = Answer(text="It is [12].", finish="stop", tokens=tokens)
 
     class Witness(Parrot):
         def answer(self, request):
-            return said
+            return message
 
     with Record(tmp_path / "all.jsonl") as record:
         model = Recorded(record, MODEL, Witness)
@@ -576,14 +579,14 @@ def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_p
         replay = Recorded(record, MODEL, None)
         answers = replay.answer_all([ask("b"), ask("a"), ask("b")])
         assert replay.provenance() == provenance
-    assert [answer.text for answer in answers] == [said.text] * 3
+    assert [answer.text for answer in answers] == [message.text] * 3
     assert [(token.text, token.logprob) for token in answers[0].tokens] == [
         ("It is [", None),
         ("1", -0.25),
         ("2", -0.125),
         ("].", None),
     ]
-    assert citation_logprobs(answers[0], find_citations(said.text)) == [-0.375]
+    assert citation_logprobs(answers[0], find_citations(message.text)) == [-0.375]
     with pytest.raises(NotOfferedError, match="log-probabilities"):
         _ = answers[0].logprob
 
@@ -607,15 +610,15 @@ def test_what_is_left_of_an_answer_is_its_text_and_what_was_to_be_kept(pieces):
 
 def test_the_provenance_of_a_replay_is_that_of_the_run(tmp_path):
     path = recorded(tmp_path)
-    seen = []
+    calls = []
     for load in (Parrot, None):
         with Record(path) as record:
             model = Recorded(record, MODEL, load)
             model.answer_all([ask("a"), ask("b"), ask("a")])
-            seen.append(model.provenance())
-    assert seen[0] == seen[1] and seen[0]["answers"] == 2
-    assert seen[0]["model"]["name"] == "parrot" and len(seen[0]["asked"]) == 2
-    assert seen[0]["decoding"] == [Decoding().model_dump(mode="json")]
+            calls.append(model.provenance())
+    assert calls[0] == calls[1] and calls[0]["answers"] == 2
+    assert calls[0]["model"]["name"] == "parrot" and len(calls[0]["asked"]) == 2
+    assert calls[0]["decoding"] == [Decoding().model_dump(mode="json")]
 
 
 @pytest.mark.parametrize(("tokens", "cost"), [((1000, 200), {"cost": 0.008}), ((None, 9), {})])
@@ -627,15 +630,15 @@ def test_the_provenance_has_prices_and_what_the_answers_cost(tmp_path, tokens, c
             read, written = tokens
             return Answer(text="", finish="stop", prompt_tokens=read, answer_tokens=written)
 
-    seen = []
+    calls = []
     for load in (Paid, None):
         with Record(tmp_path / "a.jsonl") as record:
             model = Recorded(record, MODEL, load, budget=Budget(prices))
             model.answer_all([ask("a"), ask("b"), ask("a")])
-            seen.append(model.provenance())
-    assert seen[0] == seen[1]
-    told = {"prices": {"prompt": 2.0, "answer": 10.0, "currency": "EUR"}} | cost
-    assert {key: seen[0][key] for key in ("prices", "cost") if key in seen[0]} == told
+            calls.append(model.provenance())
+    assert calls[0] == calls[1]
+    message = {"prices": {"prompt": 2.0, "answer": 10.0, "currency": "EUR"}} | cost
+    assert {key: calls[0][key] for key in ("prices", "cost") if key in calls[0]} == message
 
 
 def test_the_identity_of_a_folder_is_that_of_its_weights_and_tokenizer(tmp_path):

@@ -24,7 +24,7 @@ def total(batch):
 
 
 def expected(ids):
-    return sum(place * value for place, value in enumerate(ids, start=1))
+    return sum(position * value for position, value in enumerate(ids, start=1))
 
 
 class Small:

@@ -73,10 +73,10 @@ def test_longest_first_cuts_as_the_tokenizer_does(tokenizer, query, document, to
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(5, 40), st.data())
 def test_query_first_keeps_the_query_the_same_for_every_document(query, document, total, data):
-    most = data.draw(st.none() | st.integers(1, total - 4))
-    kept, filled = PairLength(total, query=most).room(query, document)
-    assert kept == min(query, (total - 3) // 2 if most is None else most)
-    assert filled == min(document, total - 3 - kept)
+    maximum = data.draw(st.none() | st.integers(1, total - 4))
+    remaining, filled = PairLength(total, query=maximum).room(query, document)
+    assert remaining == min(query, (total - 3) // 2 if maximum is None else maximum)
+    assert filled == min(document, total - 3 - remaining)
 
 
 @pytest.mark.parametrize(
@@ -183,19 +183,19 @@ def test_a_text_far_longer_than_the_model_reads_is_cut_in_silence(
 
 
 def test_a_text_is_tokenised_once(model, tokenizer):
-    seen = []
+    calls = []
 
     class Counting:
         cls_token_id, sep_token_id, pad_token_id = 2, 3, 0
 
         def __call__(self, texts, **options):
-            seen.append(texts)
+            calls.append(texts)
             return tokenizer(texts, **options)
 
     documents = {number: WORDS[number] for number in range(5)}
     pairs = [(query, document) for query in "ab" for document in range(4)] * 2
     score_pairs(model, Counting(), {"a": "w1", "b": "w2"}, documents, pairs, PairLength(9))
-    assert seen == [["w1", "w2"], ["w0", "w1", "w2", "w3"]]
+    assert calls == [["w1", "w2"], ["w0", "w1", "w2", "w3"]]
 
 
 def test_scoring_is_without_dropout_and_leaves_the_model_in_training(model, tokenizer):
@@ -256,7 +256,7 @@ def test_triplet_loss_by_hand():
     near = np.linalg.norm(query - positive, axis=1)[:, None]
     far = np.linalg.norm(query[:, None] - negatives, axis=2)
     by_hand = np.maximum(0, near - far + 1.0).mean()
-    tensors = (torch.tensor(each) for each in (query, positive, negatives))
+    tensors = (torch.tensor(item) for item in (query, positive, negatives))
     assert triplet_loss(*tensors, 1.0).item() == pytest.approx(by_hand, abs=1e-5)
 
 

@@ -40,15 +40,15 @@ def test_scores_are_sums_over_both_orders(t5):
         )
         for one in TEXTS
     ]
-    found = pair_scores(*t5, "rain", TEXTS, batch=5)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    assert found.max() - found.min() > 0.05
-    assert found.sum() == pytest.approx(len(TEXTS) * (len(TEXTS) - 1))
+    result = pair_scores(*t5, "rain", TEXTS, batch=5)
+    np.testing.assert_allclose(result, expected, atol=1e-5)
+    assert result.max() - result.min() > 0.05
+    assert result.sum() == pytest.approx(len(TEXTS) * (len(TEXTS) - 1))
 
 
 def test_the_order_of_texts_does_not_matter(t5):
-    found = pair_scores(*t5, "rain", TEXTS)
-    np.testing.assert_allclose(pair_scores(*t5, "rain", TEXTS[::-1])[::-1], found, atol=1e-6)
+    result = pair_scores(*t5, "rain", TEXTS)
+    np.testing.assert_allclose(pair_scores(*t5, "rain", TEXTS[::-1])[::-1], result, atol=1e-6)
 
 
 @pytest.mark.parametrize("texts", [[], ["rain"]])
@@ -58,13 +58,13 @@ def test_one_text_has_nothing_to_be_compared_with(t5, texts):
 
 def test_what_stands_behind_long_texts_stays(t5):
     long = ["rain " * 200, "snow " * 300]
-    found = pair_scores(*t5, "rain", long, length=60)
+    result = pair_scores(*t5, "rain", long, length=60)
     # As if both had been cut to the same number of words; the prompt has 12 other tokens.
     cut = [
         pair_scores(*t5, "rain", [" ".join(text.split()[:words]) for text in long])
         for words in range(15, 26)
     ]
-    assert any(np.allclose(found, each, atol=1e-6) for each in cut)
+    assert any(np.allclose(result, item, atol=1e-6) for item in cut)
 
 
 def test_a_t5_that_was_not_trained_for_it_is_named(tmp_path):

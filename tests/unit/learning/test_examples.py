@@ -35,10 +35,10 @@ def draw(folder, name="examples.arrow", **changed):
 
 
 def test_a_pair_of_two_tasks_counts_once_and_only_training_queries_are_used(tmp_path):
-    found = draw(tmp_path).to_pandas()
-    pairs = sorted(zip(found["query"], found["positive"], strict=True))
+    result = draw(tmp_path).to_pandas()
+    pairs = sorted(zip(result["query"], result["positive"], strict=True))
     assert pairs == [(query, f"text of d{n}") for query in ("one", "two") for n in (0, 1)]
-    for negatives in found["negatives"]:
+    for negatives in result["negatives"]:
         assert len(set(negatives)) == 3
         assert not {"text of d0", "text of d1"} & set(negatives)
 
@@ -50,9 +50,9 @@ def test_the_seed_decides(tmp_path):
 
 def test_rows_are_mapped_from_the_file_which_is_replaced(tmp_path):
     (tmp_path / "examples.arrow").write_bytes(b"left half written by a kill")
-    found = draw(tmp_path)
-    assert [file["filename"] for file in found.cache_files] == [str(tmp_path / "examples.arrow")]
-    assert list(found) == list(Dataset.from_list(list(found)))
+    result = draw(tmp_path)
+    assert [file["filename"] for file in result.cache_files] == [str(tmp_path / "examples.arrow")]
+    assert list(result) == list(Dataset.from_list(list(result)))
     assert len(draw(tmp_path, pairs=2)) == 2
 
 

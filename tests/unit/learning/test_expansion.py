@@ -56,43 +56,43 @@ def likeliest(model, ids: list[int], m: int) -> list[int]:
     m=st.integers(1, len(WORDS)),
 )
 def test_the_new_terms_are_the_likeliest_that_are_missing(model, tokenizer, stop, texts, length, m):
-    found = expanded(model, tokenizer, texts, length, m, stop)
+    result = expanded(model, tokenizer, texts, length, m, stop)
     for row, ids in enumerate(token_ids(tokenizer, texts, length)):
-        new = [each for each in likeliest(model, ids, m) if each not in ids and each not in stop]
+        new = [item for item in likeliest(model, ids, m) if item not in ids and item not in stop]
         fitting = new[: max(0, length - len(ids) - 1)]
         expected = [*ids, *fitting, ID["[SEP]"]] if fitting else ids
-        assert found.sequences[row] == expected
-        assert (found.missing[row], found.added[row]) == (len(new), len(fitting))
-        assert len(found.sequences[row]) <= length and found.missing[row] <= m
+        assert result.sequences[row] == expected
+        assert (result.missing[row], result.added[row]) == (len(new), len(fitting))
+        assert len(result.sequences[row]) <= length and result.missing[row] <= m
 
 
 def test_a_long_document_gets_nothing(model, tokenizer, stop):
-    found = expanded(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
-    assert [len(ids) for ids in found.sequences[:1]] == [32]
-    assert found.missing[0] > 0 and found.added[0] == 0
-    assert (found.added[1:] == found.missing[1:]).all() and (found.added[1:] > 0).all()
+    result = expanded(model, tokenizer, ["word1 " * 10_000, "", "the"], 32, 20, stop)
+    assert [len(ids) for ids in result.sequences[:1]] == [32]
+    assert result.missing[0] > 0 and result.added[0] == 0
+    assert (result.added[1:] == result.missing[1:]).all() and (result.added[1:] > 0).all()
 
 
 def test_room_is_left_behind_a_long_document(model, tokenizer, stop):
     texts = ["word1 " * 100]
     proposed = propose(model, tokenizer, texts, 32, 20)
-    found = expand(tokenizer, texts, proposed, 40, stop, own=32)
-    assert found.added[0] == min(found.missing[0], 7) > 0
-    assert found.sequences[0][:32] == token_ids(tokenizer, texts, 32)[0]
+    result = expand(tokenizer, texts, proposed, 40, stop, own=32)
+    assert result.added[0] == min(result.missing[0], 7) > 0
+    assert result.sequences[0][:32] == token_ids(tokenizer, texts, 32)[0]
 
 
 def test_the_expansion_gets_weights(model, tokenizer, stop):
     weighted = from_encoder(model, bias=9.0)
     texts = ["word1 word2", ""]
-    found = expanded(model, tokenizer, texts, 32, 20, stop)
+    result = expanded(model, tokenizer, texts, 32, 20, stop)
     before = encode(weighted, tokenizer, texts, 32, stop)
-    after = encode(weighted, tokenizer, found.sequences, 32, stop)
-    assert (np.diff(after.indptr) - np.diff(before.indptr)).tolist() == found.added.tolist()
+    after = encode(weighted, tokenizer, result.sequences, 32, stop)
+    assert (np.diff(after.indptr) - np.diff(before.indptr)).tolist() == result.added.tolist()
 
 
 def test_no_documents(model, tokenizer, stop):
-    found = expanded(model, tokenizer, [], 32, 5, stop)
-    assert found.sequences == [] and found.missing.shape == found.added.shape == (0,)
+    result = expanded(model, tokenizer, [], 32, 5, stop)
+    assert result.sequences == [] and result.missing.shape == result.added.shape == (0,)
 
 
 @pytest.mark.parametrize("m", [-1, len(WORDS) + 1])

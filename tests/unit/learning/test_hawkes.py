@@ -92,7 +92,7 @@ def test_gradients_of_the_parameters_are_those_of_finite_differences(layer):
     values = tuple(value.detach().requires_grad_() for value in values)
     assert gradcheck(intensities, values, fast_mode=True)
     gradients = torch.autograd.grad(intensities(*values).sum(), values)
-    moved = {name for name, each in zip(names, gradients, strict=True) if each.abs().max() > 0}
+    moved = {name for name, item in zip(names, gradients, strict=True) if item.abs().max() > 0}
     assert moved == set(names)
 
 
@@ -137,8 +137,8 @@ def test_rows_after_the_last_turn_change_nothing(model, padding):
 def test_the_loss_is_that_of_the_event_plus_that_of_the_base(model):
     lookup = frozen_vectors(np.eye(4, dtype=np.float32))
     rows = {"turns": [[[0, 1], [2, 3]], [[3, 3]]], "dissatisfied": [True, False]}
-    said = asap_probabilities(model, lookup, rows["turns"])
-    event = -np.mean(np.log([said[0], 1 - said[1]]))
+    message = asap_probabilities(model, lookup, rows["turns"])
+    event = -np.mean(np.log([message[0], 1 - message[1]]))
     assert asap_loss(lookup, base_weight=0)(model, rows).item() == pytest.approx(event, rel=1e-5)
     both = asap_loss(lookup)(model, rows).item()
     base = asap_loss(lookup, base_weight=3)(model, rows).item()
@@ -150,7 +150,7 @@ def test_batches_do_not_change_probabilities(model):
     lookup = frozen_vectors(np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32))
     turns = [[[n % 9, (n + k) % 9] for k in range(1 + n % 4)] for n in range(11)]
     together = asap_probabilities(model, lookup, turns)
-    alone = [asap_probabilities(model, lookup, [each])[0] for each in turns]
+    alone = [asap_probabilities(model, lookup, [item])[0] for item in turns]
     np.testing.assert_allclose(together, alone, atol=1e-6)
     assert asap_probabilities(model, lookup, []).shape == (0,)
 

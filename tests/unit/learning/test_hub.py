@@ -101,13 +101,13 @@ def test_a_pickle_of_the_hub_is_converted_and_a_pull_request_is_a_revision(serve
     (tmp_path / "bert/model.safetensors").unlink()
     server.add_repository("org/pickle", tmp_path / "bert")
     for name in ("org/pickle", "org/pickle@refs/pr/1"):
-        made = tmp_path / name.replace("/", "-")
-        code, _, err = call("data", "convert-weights", name, made)
+        result = tmp_path / name.replace("/", "-")
+        code, _, err = call("data", "convert-weights", name, result)
         assert code == 0, err
-        assert load_file(made / "model.safetensors").keys() == weights.keys()
-        load_encoder(made, "first")
-    asked = {path for _, path, _ in server.asked}
-    assert not any(path.endswith(".safetensors") for path in asked)
+        assert load_file(result / "model.safetensors").keys() == weights.keys()
+        load_encoder(result, "first")
+    requests = {path for _, path, _ in server.asked}
+    assert not any(path.endswith(".safetensors") for path in requests)
     assert model_folder("org/toy@refs/pr/1", network=True).name == server.commit
 
 

@@ -65,9 +65,9 @@ def test_states_are_those_of_the_whole_model(texts, layers, pairs, seed):
     batch = pad(sequences, pad_id=0)
     read = torch.from_numpy(np.random.default_rng(seed).random(batch["input_ids"].shape) < 0.5)
     with torch.no_grad():
-        whole = model(**batch).last_hidden_state
-        torch.testing.assert_close(first_state(model, batch), whole[:, 0], atol=1e-5, rtol=1e-5)
-        torch.testing.assert_close(states_at(model, batch, read), whole[read], atol=1e-5, rtol=1e-5)
+        full = model(**batch).last_hidden_state
+        torch.testing.assert_close(first_state(model, batch), full[:, 0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(states_at(model, batch, read), full[read], atol=1e-5, rtol=1e-5)
 
 
 def test_gradients_are_those_of_the_whole_model():
@@ -79,17 +79,17 @@ def test_gradients_are_those_of_the_whole_model():
         states.pow(2).sum().backward()
         return {name: one.grad.clone() for name, one in model.named_parameters()}
 
-    for found, expected in [
+    for result, expected in [
         (first_state(model, batch), lambda: model(**batch).last_hidden_state[:, 0]),
         (states_at(model, batch, read), lambda: model(**batch).last_hidden_state[read]),
     ]:
-        torch.testing.assert_close(gradients(found), gradients(expected()), atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(gradients(result), gradients(expected()), atol=1e-4, rtol=1e-4)
 
 
 def test_a_classifier_s_logit_and_vector_are_those_of_the_whole_model():
     model, batch = classifier(), pad([[1, 2, 3], [4, 5]], pad_id=0)
-    whole = model(**batch, output_hidden_states=True)
-    torch.testing.assert_close(logit(model, batch), whole.logits[:, 0], atol=1e-5, rtol=1e-5)
+    full = model(**batch, output_hidden_states=True)
+    torch.testing.assert_close(logit(model, batch), full.logits[:, 0], atol=1e-5, rtol=1e-5)
     pooled = model.bert(**batch).pooler_output
     torch.testing.assert_close(pooled_first_state(model, batch), pooled, atol=1e-5, rtol=1e-5)
 
@@ -109,9 +109,9 @@ def fixed_dropout(kept):
 
 
 def kept_numbers(*shape):
-    kept = (torch.rand(shape, generator=torch.Generator().manual_seed(1)) < KEPT).float()
-    assert 0 < kept.sum() < kept.numel()
-    return kept
+    remaining = (torch.rand(shape, generator=torch.Generator().manual_seed(1)) < KEPT).float()
+    assert 0 < remaining.sum() < remaining.numel()
+    return remaining
 
 
 def test_attention_drops_its_weights_as_transformers_does():
@@ -120,9 +120,9 @@ def test_attention_drops_its_weights_as_transformers_does():
     set_dropout(model, 0.0)
     model.encoder.layer[-1].attention.self.dropout.p = 1 - KEPT
     with fixed_dropout(kept_numbers(2, 2, 4, 4)):
-        found, whole = first_state(model, batch), model(**batch).last_hidden_state[:, 0]
-    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(found, first_state(model.eval(), batch), atol=1e-2)
+        result, full = first_state(model, batch), model(**batch).last_hidden_state[:, 0]
+    torch.testing.assert_close(result, full, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(result, first_state(model.eval(), batch), atol=1e-2)
 
 
 def test_a_classifier_drops_numbers_once_as_transformers_does():
@@ -130,17 +130,17 @@ def test_a_classifier_drops_numbers_once_as_transformers_does():
     set_dropout(model, 0.0)
     model.dropout.p = 1 - KEPT
     with fixed_dropout(kept_numbers(2, 8)):
-        found, whole = logit(model, batch), model(**batch).logits[:, 0]
-    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(found, logit(model.eval(), batch), atol=1e-2)
+        result, full = logit(model, batch), model(**batch).logits[:, 0]
+    torch.testing.assert_close(result, full, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(result, logit(model.eval(), batch), atol=1e-2)
 
 
 def test_a_row_of_padding_alone_has_the_logit_of_eager_attention():
     model, batch = classifier("eager"), pad([[1, 2], [3]], pad_id=0)
     batch["attention_mask"][1] = 0
-    found, whole = logit(model, batch), model(**batch).logits[:, 0]
-    assert torch.isfinite(found).all()
-    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
+    result, full = logit(model, batch), model(**batch).logits[:, 0]
+    assert torch.isfinite(result).all()
+    torch.testing.assert_close(result, full, atol=1e-5, rtol=1e-5)
 
 
 def test_dropout_is_on_in_training_alone():

@@ -22,21 +22,21 @@ def score(pairs):
 
 @given(PAIRS, st.integers(1, 7))
 def test_parts_change_no_score(pairs, at_once):
-    asked = []
+    requests = []
 
     def counted(part):
-        asked.append({query for query, _ in part})
+        requests.append({query for query, _ in part})
         return score(part)
 
-    found = score_in_parts(lists_of(pairs), counted, at_once=at_once)
+    result = score_in_parts(lists_of(pairs), counted, at_once=at_once)
     expected = dict(zip(pairs, score(pairs), strict=True))
     assert {
-        (query, document): value for query, document, value in found.itertuples(index=False)
+        (query, document): value for query, document, value in result.itertuples(index=False)
     } == expected
-    assert len(found) == len(pairs)
+    assert len(result) == len(pairs)
     # No query is parted, and no part is larger than it may be.
-    assert max(map(len, asked), default=0) <= at_once
-    assert sum(map(len, asked)) == len({query for query, _ in pairs})
+    assert max(map(len, requests), default=0) <= at_once
+    assert sum(map(len, requests)) == len({query for query, _ in pairs})
 
 
 def test_each_list_is_scored_by_the_model_that_did_not_see_it():
@@ -45,9 +45,9 @@ def test_each_list_is_scored_by_the_model_that_did_not_see_it():
         ({"r", "no list"}, lambda pairs: [10.0] * len(pairs)),
         ({"q"}, lambda pairs: [float(ord(document)) for _, document in pairs]),
     ]
-    found = score_by_fold(lists, scorers)
-    assert found.drop(columns="score").equals(lists)
-    assert found["score"].tolist() == [97, 10, 98]
+    result = score_by_fold(lists, scorers)
+    assert result.drop(columns="score").equals(lists)
+    assert result["score"].tolist() == [97, 10, 98]
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ RELEVANCE = [(part[:, 1] > np.median(part[:, 1])).astype(int) for part in LISTS]
 
 def test_norm_of_several_lists_is_that_of_torch_one_by_one():
     values = torch.randn(9, 3, generator=torch.Generator().manual_seed(1)).double()
-    found = ListNorm(3).double()(values, _members([4, 5]))
+    result = ListNorm(3).double()(values, _members([4, 5]))
     peer = torch.nn.BatchNorm1d(3, eps=2e-5).double().train()
     expected = torch.cat([peer(values[:4]), peer(values[4:])])
-    torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-12)
+    torch.testing.assert_close(result, expected, atol=1e-12, rtol=1e-12)
 
 
 @pytest.mark.slow
@@ -40,13 +40,13 @@ def test_a_training_has_the_bits_that_other_processors_gave(tmp_path):
         "print(*(float(score).hex() for score in found[10][0][:3]))\n"
     )
     # What a user has chosen for other programs does not count.
-    chosen = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2"}
+    selection = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2"}
     run = subprocess.run(
         [sys.executable, program],
         check=True,
         capture_output=True,
         text=True,
-        env=os.environ | chosen,
+        env=os.environ | selection,
     )
     expected = ["-0x1.fa8f1ae468784p+0", "0x1.338050a2330fdp+1", "-0x1.602a0bc4b1f46p+0"]
     assert run.stdout.split() == expected
@@ -76,10 +76,10 @@ def test_scores_do_not_depend_on_the_scale_of_features_in_a_list_nor_on_other_li
 
 
 def test_training_finds_the_feature_that_makes_items_relevant():
-    found = train_and_score(LISTS[:30], RELEVANCE[:30], LISTS[30:], epochs=[1, 12], seed=1)
+    result = train_and_score(LISTS[:30], RELEVANCE[:30], LISTS[30:], epochs=[1, 12], seed=1)
     hits = [
         np.mean(grades[np.argsort(-scores)[:6]])
-        for scores, grades in zip(found[12], RELEVANCE[30:], strict=True)
+        for scores, grades in zip(result[12], RELEVANCE[30:], strict=True)
     ]
     assert np.mean(hits) > 0.85
 
@@ -95,19 +95,19 @@ def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validat
     # The other items are relevant: what is learnt soon makes the loss on these lists grow.
     features, relevance = LISTS[30:], [1 - np.asarray(grades) for grades in RELEVANCE[30:]]
     held_out, epochs = (features, relevance), range(1, 8)
-    found = train_and_score(
+    result = train_and_score(
         LISTS[:30], RELEVANCE[:30], features, epochs=epochs, seed=1, validation=held_out
     )
     losses = [
         sum(
             grades @ (np.logaddexp.reduce(scores) - scores) / np.linalg.norm(grades)
-            for scores, grades in zip(found[epoch], relevance, strict=True)
+            for scores, grades in zip(result[epoch], relevance, strict=True)
         )
         for epoch in epochs
     ]
     best = epochs[int(np.argmin(losses))]
     assert epochs[0] < best < epochs[-1]
-    np.testing.assert_array_equal(found[None], found[best])
+    np.testing.assert_array_equal(result[None], result[best])
     # With a limit before the best epoch, as of 5 epochs of early stopping beside 10 of the code.
     short = train_and_score(
         LISTS[:30],
@@ -118,9 +118,9 @@ def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validat
         validation=held_out,
         stop_by=best - 1,
     )
-    np.testing.assert_array_equal(short[7], found[7])
+    np.testing.assert_array_equal(short[7], result[7])
     earlier = epochs[int(np.argmin(losses[: best - 1]))]
-    np.testing.assert_array_equal(short[None], found[earlier])
+    np.testing.assert_array_equal(short[None], result[earlier])
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,6 @@ def test_early_stopping_keeps_the_scores_after_the_epoch_with_the_lowest_validat
     ],
 )
 def test_what_cannot_be_trained_on(change, message):
-    given = {"features": LISTS[:1], "relevance": RELEVANCE[:1], "scored_features": LISTS[:1]}
+    inputs = {"features": LISTS[:1], "relevance": RELEVANCE[:1], "scored_features": LISTS[:1]}
     with pytest.raises(ValueError, match=message):
-        train_and_score(**given | {"epochs": [1], "seed": 1} | change)
+        train_and_score(**inputs | {"epochs": [1], "seed": 1} | change)

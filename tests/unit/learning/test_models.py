@@ -98,13 +98,13 @@ def test_half_precision_is_read_as_float32(masked_lm, tokenizer, tmp_path):
 
 
 def test_a_model_in_several_files_is_read(masked_lm, tokenizer, tmp_path):
-    whole, _ = load_model(masked_lm, "masked-lm")
-    whole.save_pretrained(tmp_path, max_shard_size="4KB")
+    full, _ = load_model(masked_lm, "masked-lm")
+    full.save_pretrained(tmp_path, max_shard_size="4KB")
     tokenizer.save_pretrained(tmp_path)
     assert not (tmp_path / "model.safetensors").exists()
     again, _ = load_model(tmp_path, "masked-lm")
     assert torch.equal(
-        again.bert.embeddings.word_embeddings.weight, whole.get_input_embeddings().weight
+        again.bert.embeddings.word_embeddings.weight, full.get_input_embeddings().weight
     )
 
 
@@ -270,10 +270,10 @@ def test_a_seed_replaces_no_part_of_the_encoder(damaged):
 def hub(masked_lm, tmp_path, monkeypatch) -> Path:
     """Return the folder of a model in a local hub cache; no request can leave the process."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    kept = tmp_path / "models--org--toy"
-    (kept / "refs").mkdir(parents=True)
-    (kept / "refs/main").write_text("0" * 40)
-    return shutil.copytree(masked_lm, kept / "snapshots" / ("0" * 40))
+    remaining = tmp_path / "models--org--toy"
+    (remaining / "refs").mkdir(parents=True)
+    (remaining / "refs/main").write_text("0" * 40)
+    return shutil.copytree(masked_lm, remaining / "snapshots" / ("0" * 40))
 
 
 def test_a_hub_name_is_looked_for_in_the_local_cache(hub):
@@ -287,12 +287,12 @@ def test_a_hub_name_is_looked_for_in_the_local_cache(hub):
 
 @pytest.mark.parametrize("unfinished", [True, False])
 def test_the_network_is_asked_only_for_what_the_cache_lacks(hub, monkeypatch, unfinished):
-    real, asked = hub_module.snapshot_download, []
+    real, requests = hub_module.snapshot_download, []
 
     def download(name, *, local_files_only=False, **options):
         if local_files_only:
             return real(name, local_files_only=True, **options)
-        asked.append(options["allow_patterns"])
+        requests.append(options["allow_patterns"])
         raise ConnectionError("no route")
 
     monkeypatch.setattr(hub_module, "snapshot_download", download)
@@ -300,10 +300,10 @@ def test_the_network_is_asked_only_for_what_the_cache_lacks(hub, monkeypatch, un
         (hub / "model.safetensors").unlink()
         with pytest.raises(ModelError, match="could not be downloaded .*no route"):
             load_model("org/toy", "masked-lm", network=True)
-        assert len(asked) == 1 and not any(".bin" in part for part in asked[0])
+        assert len(requests) == 1 and not any(".bin" in part for part in requests[0])
     else:
         load_model("org/toy", "masked-lm", network=True)
-        assert asked == []
+        assert requests == []
 
 
 # --- SPLADE and the dense encoder ---------------------------------------------------------------
@@ -341,17 +341,17 @@ def dense(encoder):
 
 def test_splade_weights_are_those_of_each_text_alone(splade, monkeypatch):
     monkeypatch.setattr(text_vectors, "_BLOCK", 7)  # no divisor of the vocabulary's 45
-    found = splade_weights(*splade, TEXTS, 12)
-    assert found.dtype == np.float32 and found.has_sorted_indices and (found.data > 0).all()
+    result = splade_weights(*splade, TEXTS, 12)
+    assert result.dtype == np.float32 and result.has_sorted_indices and (result.data > 0).all()
     expected = one_by_one(*splade, TEXTS, splade_of)
-    assert 0 < found.nnz < expected.size
-    np.testing.assert_allclose(found.toarray(), expected, atol=1e-5)
+    assert 0 < result.nnz < expected.size
+    np.testing.assert_allclose(result.toarray(), expected, atol=1e-5)
 
 
 def test_dense_vectors_are_those_of_each_text_alone(dense):
-    found = dense_vectors(*dense, TEXTS, 12)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, one_by_one(*dense, TEXTS, mean_of), atol=1e-5)
+    result = dense_vectors(*dense, TEXTS, 12)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, one_by_one(*dense, TEXTS, mean_of), atol=1e-5)
 
 
 @settings(max_examples=10, deadline=None)
@@ -377,10 +377,10 @@ def test_what_is_beyond_the_length_is_cut_off(splade, dense):
 
 
 def test_some_columns_are_those_of_the_whole_vocabulary(splade):
-    whole = splade_weights(*splade, TEXTS, 12)
-    columns = np.unique(whole.indices)[::2]
-    found = splade_weights(*splade, TEXTS, 12, columns=columns)
-    np.testing.assert_allclose(found.toarray(), whole[:, columns].toarray(), rtol=1e-5, atol=1e-7)
+    full = splade_weights(*splade, TEXTS, 12)
+    columns = np.unique(full.indices)[::2]
+    result = splade_weights(*splade, TEXTS, 12, columns=columns)
+    np.testing.assert_allclose(result.toarray(), full[:, columns].toarray(), rtol=1e-5, atol=1e-7)
     assert splade_weights(*splade, TEXTS, 12, columns=np.array([], dtype=int)).shape == (
         len(TEXTS),
         0,

@@ -27,11 +27,11 @@ def test_head_and_vectors_give_the_scores(parts):
     pairs = [(query, document) for query in queries for document in documents]
     model, tokenizer = parts
     model.train()
-    given = (model, tokenizer, queries, documents, pairs, PairLength(16))
-    vectors = pair_vectors(*given)
+    inputs = (model, tokenizer, queries, documents, pairs, PairLength(16))
+    vectors = pair_vectors(*inputs)
     assert vectors.shape == (6, 8) and model.training
-    np.testing.assert_allclose(head_of(model).log_odds(vectors), score_pairs(*given), atol=1e-5)
-    assert pair_vectors(*given[:4], [], PairLength(16)).shape == (0, 8)
+    np.testing.assert_allclose(head_of(model).log_odds(vectors), score_pairs(*inputs), atol=1e-5)
+    assert pair_vectors(*inputs[:4], [], PairLength(16)).shape == (0, 8)
 
 
 def test_a_pair_without_text_is_named(parts):

@@ -26,8 +26,8 @@ def source(tmp_path: Path) -> Path:
     """Return a folder whose weights are a pickle alone, two names of which share memory."""
     folder = tmp_path / "source"
     torch.manual_seed(1)
-    made = tiny_bert(BertForSequenceClassification, words=len(WORDS), positions=16)
-    write_bert(folder, made, WORDS)
+    result = tiny_bert(BertForSequenceClassification, words=len(WORDS), positions=16)
+    write_bert(folder, result, WORDS)
     weights = load_file(folder / "model.safetensors")
     weights["tied"] = weights["classifier.weight"]
     torch.save(weights, folder / WEIGHTS)
@@ -53,9 +53,9 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_weights_stay_the_same_and_can_be_loaded(source, tmp_path, is_archive):
     before = weights_of(source)
     torch.save(before, source / WEIGHTS, _use_new_zipfile_serialization=is_archive)
-    made = convert_weights(source, tmp_path / "new")
-    assert {path.name for path in made} >= {"config.json", "model.safetensors"}
-    assert not {"code.py", WEIGHTS} & {path.name for path in made}
+    result = convert_weights(source, tmp_path / "new")
+    assert {path.name for path in result} >= {"config.json", "model.safetensors"}
+    assert not {"code.py", WEIGHTS} & {path.name for path in result}
     template = (tmp_path / "new/additional_chat_templates/rag.jinja").read_text()
     assert template == "{{ documents }}"
     after = load_file(tmp_path / "new/model.safetensors")
@@ -72,10 +72,10 @@ def test_a_model_in_parts_keeps_its_parts(source, tmp_path):
     names = sorted(weights)
     halves = {"00001": names[: len(names) // 2], "00002": names[len(names) // 2 :]}
     table = {}
-    for number, chosen in halves.items():
+    for number, selection in halves.items():
         part = f"pytorch_model-{number}-of-00002.bin"
-        torch.save({name: weights[name].clone() for name in chosen}, source / part)
-        table |= dict.fromkeys(chosen, part)
+        torch.save({name: weights[name].clone() for name in selection}, source / part)
+        table |= dict.fromkeys(selection, part)
     (source / WEIGHTS).unlink()
     (source / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": table}))
     convert_weights(source, tmp_path / "new")
@@ -135,8 +135,8 @@ def test_what_is_no_table_of_weights_is_said(source, tmp_path):
     torch.save([torch.zeros(2)], source / WEIGHTS)
     with pytest.raises(ModelError, match="is not a table of weights by name"):
         convert_weights(source, tmp_path / "new")
-    whole = (source / WEIGHTS).read_bytes()
-    (source / WEIGHTS).write_bytes(whole[: len(whole) // 2])
+    full = (source / WEIGHTS).read_bytes()
+    (source / WEIGHTS).write_bytes(full[: len(full) // 2])
     with pytest.raises(ModelError, match="was not read|cannot be read"):
         convert_weights(source, tmp_path / "new")
     assert not (tmp_path / "new").exists()

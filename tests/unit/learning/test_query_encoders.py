@@ -34,8 +34,8 @@ def bert_config() -> BertConfig:
 
 def encoded(source: Path, kind: str, query: str = QUERY):
     model, tokenizer = load_encoder(source, kind)
-    [found] = encode_queries(model, tokenizer, kind, [query])
-    return found
+    [result] = encode_queries(model, tokenizer, kind, [query])
+    return result
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_unicoil_sums_a_piece_over_its_places_in_steps(tmp_path):
     torch.manual_seed(0)
     model = TildeV2(bert_config()).eval()
     torch.nn.init.constant_(model.tok_proj.bias, 2.0)
-    found = encoded(written(model, tmp_path), "unicoil")
+    result = encoded(written(model, tmp_path), "unicoil")
     with torch.no_grad():
         weights = model(input_ids=torch.tensor([IDS]))[0].tolist()
     expected = {
@@ -64,8 +64,8 @@ def test_unicoil_sums_a_piece_over_its_places_in_steps(tmp_path):
         "[UNK]": weights[5],
         "[SEP]": weights[6],
     }
-    assert found == {piece: round(weight / 5 * 256) for piece, weight in expected.items()}
-    assert max(found.values()) > 50
+    assert result == {piece: round(weight / 5 * 256) for piece, weight in expected.items()}
+    assert max(result.values()) > 50
 
 
 def test_first_token_and_mean_of_all(bert):
@@ -110,10 +110,10 @@ def test_ance_has_its_own_head(tmp_path):
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
     (tmp_path / "merges.txt").write_text("#version: 0.2\n")
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
-    found = encoded(tmp_path, "ance", "Red bed")
+    result = encoded(tmp_path, "ance", "Red bed")
     with torch.no_grad():
         expected = model(input_ids=torch.tensor([[0, 8, 7, 6, 9, 5, 7, 6, 2]]))[0]
-    assert found == pytest.approx(expected.numpy(), abs=1e-5) and len(found) == 768
+    assert result == pytest.approx(expected.numpy(), abs=1e-5) and len(result) == 768
     # After 62 tokens and the two special ones nothing counts.
     assert encoded(tmp_path, "ance", "e" * 62) == encoded(tmp_path, "ance", "e" * 90)
 

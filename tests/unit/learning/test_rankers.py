@@ -154,42 +154,42 @@ def test_a_change_for_one_ranker_is_none_for_another():
 
 def test_tilde_encodes_what_stands_in_a_query(folder, tokenizer):
     reading = ranker_named("tilde").reading(LENGTHS, zero_shot=False, proposals=4)
-    found = ranker_named("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
-    assert (found.document_ids, found.query_ids) == (["d", "e", "f"], ["q", "r"])
-    assert found.kind == "likelihoods" and found.proposed.shape == (3, 4)
+    result = ranker_named("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
+    assert (result.document_ids, result.query_ids) == (["d", "e", "f"], ["q", "r"])
+    assert result.kind == "likelihoods" and result.proposed.shape == (3, 4)
     loaded, _ = load_model(folder, "masked-lm")
     columns = np.array(sorted(tokenizer.convert_tokens_to_ids(["bee", "model", "verb", "star"])))
     expected, proposed = tilde.encode(
         loaded, tokenizer, list(DOCUMENTS.values()), 10, columns, proposals=4
     )
-    np.testing.assert_allclose(found.documents, expected, rtol=1e-5)
-    np.testing.assert_array_equal(found.proposed, proposed)
-    assert dense(found.queries).tolist() == [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]
+    np.testing.assert_allclose(result.documents, expected, rtol=1e-5)
+    np.testing.assert_array_equal(result.proposed, proposed)
+    assert dense(result.queries).tolist() == [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]
 
 
 def test_no_more_terms_are_proposed_than_there_are(folder):
     reading = ranker_named("tilde").reading(LENGTHS, zero_shot=False, proposals=300)
-    found = ranker_named("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
-    assert found.proposed.shape == (3, len(WORDS))
+    result = ranker_named("tilde").encode(folder, DOCUMENTS, QUERIES, reading)
+    assert result.proposed.shape == (3, len(WORDS))
 
 
 def test_tildev2_encodes_documents_and_counts_queries(weighing, tokenizer):
     reading = ranker_named("tildev2").reading(LENGTHS, zero_shot=True, proposals=4)
-    found = ranker_named("tildev2").encode(weighing, DOCUMENTS, QUERIES, reading)
+    result = ranker_named("tildev2").encode(weighing, DOCUMENTS, QUERIES, reading)
     loaded, _ = load_model(weighing, "tildev2")
     stop = tilde.stop_ids(tokenizer)
     expected = tildev2.encode(loaded, tokenizer, list(DOCUMENTS.values()), 8, stop)
-    assert found.kind == "term_weights" and expected.nnz
-    np.testing.assert_allclose(dense(found.documents), dense(expected), rtol=1e-5)
+    assert result.kind == "term_weights" and expected.nnz
+    np.testing.assert_allclose(dense(result.documents), dense(expected), rtol=1e-5)
     counts = tilde.query_terms(tokenizer, list(QUERIES.values()), 9, stop)
-    np.testing.assert_array_equal(dense(found.queries), dense(counts))
+    np.testing.assert_array_equal(dense(result.queries), dense(counts))
 
 
 def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
     proposed = np.array([tokenizer.convert_tokens_to_ids(["graph", "bee"])] * 3)
     ranker = ranker_named("tildev2-expanded")
     reading = ranker.reading(LENGTHS, zero_shot=False, proposals=4)
-    found, new_terms = ranker.encode_expanded(weighing, DOCUMENTS, QUERIES, reading, proposed)
+    result, new_terms = ranker.encode_expanded(weighing, DOCUMENTS, QUERIES, reading, proposed)
     assert new_terms.to_dict("list") == {
         "document_id": ["d", "e", "f"],
         # "bee" stands in d.
@@ -200,23 +200,23 @@ def test_an_expansion_adds_weights_of_proposed_terms_alone(weighing, tokenizer):
     expanded = expansion.expand(tokenizer, list(DOCUMENTS.values()), proposed, 14, stop, own=10)
     loaded, _ = load_model(weighing, "tildev2")
     expected = tildev2.encode(loaded, tokenizer, expanded.sequences, 14, stop)
-    np.testing.assert_allclose(dense(found.documents), dense(expected), rtol=1e-5)
+    np.testing.assert_allclose(dense(result.documents), dense(expected), rtol=1e-5)
 
 
 def test_splade_keeps_the_terms_of_queries(folder, tokenizer):
-    found = ranker_named("splade").encode(folder, DOCUMENTS, QUERIES, {"length": 8})
+    result = ranker_named("splade").encode(folder, DOCUMENTS, QUERIES, {"length": 8})
     loaded, _ = load_model(folder, "masked-lm")
-    seen = splade_weights(loaded, tokenizer, list(QUERIES.values()), 8)
+    calls = splade_weights(loaded, tokenizer, list(QUERIES.values()), 8)
     documents = splade_weights(loaded, tokenizer, list(DOCUMENTS.values()), 8)
     pairs = pd.DataFrame({"query": ["q", "r"], "document": ["e", "d"]})
-    expected = [dense(documents)[1] @ dense(seen)[0], dense(documents)[0] @ dense(seen)[1]]
-    assert found.score(pairs)["score"].tolist() == pytest.approx(expected)
+    expected = [dense(documents)[1] @ dense(calls)[0], dense(documents)[0] @ dense(calls)[1]]
+    assert result.score(pairs)["score"].tolist() == pytest.approx(expected)
 
 
 def test_dense_vectors_are_those_of_their_texts(folder):
-    found = ranker_named("dense").encode(folder, DOCUMENTS, {"q": DOCUMENTS["e"]}, {"length": 8})
-    assert found.kind == "vectors" and found.documents.shape == (3, 16)
-    np.testing.assert_allclose(found.queries[0], found.documents[1], rtol=1e-5)
+    result = ranker_named("dense").encode(folder, DOCUMENTS, {"q": DOCUMENTS["e"]}, {"length": 8})
+    assert result.kind == "vectors" and result.documents.shape == (3, 16)
+    np.testing.assert_allclose(result.queries[0], result.documents[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["cross-encoder", "mtft"])

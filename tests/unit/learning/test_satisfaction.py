@@ -81,9 +81,9 @@ def test_a_factor_below_one_is_refused():
 def test_macro_f1_is_the_mean_of_both_classes(data):
     size = data.draw(st.integers(1, 20))
     truth = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
-    said = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
-    probabilities = [0.9 if each else 0.5 for each in said]
-    both = [f1_score(truth, said, pos_label=label, zero_division=0) for label in (False, True)]
+    message = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    probabilities = [0.9 if item else 0.5 for item in message]
+    both = [f1_score(truth, message, pos_label=label, zero_division=0) for label in (False, True)]
     assert macro_f1(truth, probabilities) == pytest.approx(np.mean(both))
 
 
@@ -150,13 +150,13 @@ def test_a_dialogue_without_an_utterance_is_refused(tokenizer):
 @given(st.lists(DIALOGUES, max_size=4), st.integers(3, 40), st.integers(1, 12))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_context_is_the_end_of_the_whole_text(tokenizer, dialogues, length, utterance):
-    found = context_ids(tokenizer, dialogues, length, utterance=utterance)
-    for ids, dialogue in zip(found, dialogues, strict=True):
+    result = context_ids(tokenizer, dialogues, length, utterance=utterance)
+    for ids, dialogue in zip(result, dialogues, strict=True):
         cut = [" ".join(text.split()[:utterance]) for _, text in dialogue]
-        whole = tokenizer.convert_tokens_to_ids(" [SEP] ".join([*cut, ""]).split())
-        assert len(ids) == min(length, 1 + len(whole))
+        full = tokenizer.convert_tokens_to_ids(" [SEP] ".join([*cut, ""]).split())
+        assert len(ids) == min(length, 1 + len(full))
         assert ids[0] == tokenizer.cls_token_id and ids[-1] == tokenizer.sep_token_id
-        assert ids[1:].tolist() == whole[1 - len(ids) :]
+        assert ids[1:].tolist() == full[1 - len(ids) :]
 
 
 @pytest.mark.parametrize(("length", "utterance"), [(2, 5), (8, 0)])
@@ -167,8 +167,8 @@ def test_limits_without_room_are_refused(tokenizer, length, utterance):
 
 def test_the_loss_is_the_mean_of_log_probabilities(classifier):
     rows = {"ids": [[2, 5, 3], [2, 6, 7, 3]], "dissatisfied": [True, False]}
-    said = classifier_probabilities(classifier, rows["ids"], 0)
-    expected = -np.mean(np.log([said[0], 1 - said[1]]))
+    message = classifier_probabilities(classifier, rows["ids"], 0)
+    expected = -np.mean(np.log([message[0], 1 - message[1]]))
     assert classifier_loss(0)(classifier, rows).item() == pytest.approx(expected, rel=1e-5)
 
 
@@ -187,7 +187,7 @@ def test_a_classifier_learns_a_word(classifier, tokenizer, tmp_path):
         validate=lambda model: macro_f1(labels, classifier_probabilities(model, ids, 0)),
     )
     assert macro_f1(labels, classifier_probabilities(classifier, ids, 0)) == 1
-    assert max(each.value for each in record.validations) == 1
+    assert max(item.value for item in record.validations) == 1
 
 
 def test_no_dialogue_has_no_probability(classifier):

@@ -66,14 +66,14 @@ def trained(request, source):
     """Return what trains one kind of estimator: a function of the folder."""
 
     def train(folder, steps=100, **options):
-        given = stepped_options(steps, 8, 0.003, min(2, steps), seed=3)
+        inputs = stepped_options(steps, 8, 0.003, min(2, steps), seed=3)
         if request.param == "classifier":
             return train_classifier(
-                source, labelled(80, 1), labelled(20, 2), given, folder, length=16, **options
+                source, labelled(80, 1), labelled(20, 2), inputs, folder, length=16, **options
             )
         encoder = UtteranceVectors(source) if request.param == "frozen asap" else source
         parts = labelled(80, 1), labelled(20, 2)
-        return train_asap(encoder, *parts, given, folder, **SIZES, **options)
+        return train_asap(encoder, *parts, inputs, folder, **SIZES, **options)
 
     return train
 
@@ -83,7 +83,7 @@ def test_it_learns_and_a_finished_model_answers_the_same(trained, tmp_path, monk
     first = trained(tmp_path / "model", factor=2)(test.dialogues)
     assert macro_f1(test.dissatisfied, first) > 0.9
     record = json.loads((tmp_path / "model" / "training.json").read_text())
-    assert record["steps"] == 100 and [each["step"] for each in record["validations"]] == [50, 100]
+    assert record["steps"] == 100 and [item["step"] for item in record["validations"]] == [50, 100]
     # A second call finds the model and trains nothing.
     monkeypatch.setattr(satisfaction_training, "macro_f1", None)
     np.testing.assert_array_equal(
@@ -106,18 +106,20 @@ def test_up_sampled_rows_are_what_is_trained_on(trained, tmp_path):
 def test_a_finished_model_that_lacks_weights_is_refused(trained, tmp_path):
     trained(tmp_path / "model", steps=1)
     weights = tmp_path / "model" / "model.safetensors"
-    kept = load_file(weights)
-    lost = sorted(kept)[0]
-    save_file({name: kept[name] for name in kept if name != lost}, weights, {"format": "pt"})
+    remaining = load_file(weights)
+    lost = sorted(remaining)[0]
+    save_file(
+        {name: remaining[name] for name in remaining if name != lost}, weights, {"format": "pt"}
+    )
     with pytest.raises(ModelError, match=f"lack '?{lost}"):
         trained(tmp_path / "model", steps=1)
 
 
 @pytest.mark.parametrize("changed", ["texts", "validation", "encoder"])
 def test_a_finished_training_on_other_inputs_is_refused(source, tmp_path, tokenizer, changed):
-    given = stepped_options(1, 8, 0.003, 1, seed=3)
+    inputs = stepped_options(1, 8, 0.003, 1, seed=3)
     parts = [labelled(20, 1), labelled(20, 2)]
-    train_asap(UtteranceVectors(source), *parts, given, tmp_path / "model", **SIZES)
+    train_asap(UtteranceVectors(source), *parts, inputs, tmp_path / "model", **SIZES)
     if changed == "encoder":
         # The numbers of the utterances are the same.
         torch.manual_seed(1)
@@ -127,40 +129,40 @@ def test_a_finished_training_on_other_inputs_is_refused(source, tmp_path, tokeni
         other.save_pretrained(source)
         tokenizer.save_pretrained(source)
     else:
-        place = 0 if changed == "texts" else 1
+        position = 0 if changed == "texts" else 1
         dialogues = [
             [(who, text.replace("w", "v")) for who, text in dialogue]
-            for dialogue in parts[place].dialogues
+            for dialogue in parts[position].dialogues
         ]
-        parts[place] = Labelled(dialogues, parts[place].dissatisfied)
+        parts[position] = Labelled(dialogues, parts[position].dissatisfied)
     with pytest.raises(TrainingError, match="other"):
-        train_asap(UtteranceVectors(source), *parts, given, tmp_path / "model", **SIZES)
+        train_asap(UtteranceVectors(source), *parts, inputs, tmp_path / "model", **SIZES)
 
 
 @pytest.mark.parametrize("trained_too", [True, False])
 def test_vectors_of_words_stay_as_they_are_where_they_should(source, tmp_path, trained_too):
-    given = stepped_options(3, 8, 0.003, 1, seed=3)
+    inputs = stepped_options(3, 8, 0.003, 1, seed=3)
     parts = labelled(20, 1), labelled(20, 2)
-    place = tmp_path / "model"
-    train_classifier(source, *parts, given, place, length=16, train_embeddings=trained_too)
-    before, after = (load_file(each / "model.safetensors") for each in (source, place))
+    position = tmp_path / "model"
+    train_classifier(source, *parts, inputs, position, length=16, train_embeddings=trained_too)
+    before, after = (load_file(item / "model.safetensors") for item in (source, position))
     words, layer = "bert.embeddings.word_embeddings.weight", "encoder.layer.0.output.dense.weight"
     assert torch.equal(before[words], after[words]) is not trained_too
     assert not torch.equal(before[f"bert.{layer}"], after[f"bert.{layer}"])
 
 
 def test_an_utterance_is_encoded_once(source, monkeypatch):
-    seen = []
+    calls = []
     plain = satisfaction_training.dense_vectors
 
     def counted(model, tokenizer, texts, length):
-        seen.extend(texts)
+        calls.extend(texts)
         return plain(model, tokenizer, texts, length)
 
     monkeypatch.setattr(satisfaction_training, "dense_vectors", counted)
     vectors = UtteranceVectors(source)
     one = vectors(["w1", "w2", "w1"])
     two = vectors(["w2", "w3"])
-    assert seen == ["w1", "w2", "w3"]
+    assert calls == ["w1", "w2", "w3"]
     np.testing.assert_array_equal(one[1], two[0])
     assert vectors([]).shape == (0, 16)

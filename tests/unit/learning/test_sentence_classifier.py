@@ -49,10 +49,10 @@ def by_transformers(model, tokenizer, question, sentence, length):
 
 
 def test_probabilities_are_those_of_one_text_with_a_separator(classifier, tokenizer):
-    found = answer_probabilities(classifier, tokenizer, PAIRS, 16)
+    result = answer_probabilities(classifier, tokenizer, PAIRS, 16)
     # The last pair is cut at the end of the sentence: its question has 3 of 13 tokens.
     expected = [by_transformers(classifier, tokenizer, *pair, 16) for pair in PAIRS]
-    assert found == pytest.approx(expected, abs=1e-6)
+    assert result == pytest.approx(expected, abs=1e-6)
     assert answer_probabilities(classifier, tokenizer, [], 16).shape == (0,)
 
 
@@ -63,8 +63,8 @@ def test_the_loss_is_minus_the_log_of_the_right_probability(classifier, tokenize
         "sentence": [pair[1] for pair in PAIRS],
         "answers": answers.tolist(),
     }
-    found = answer_probabilities(classifier, tokenizer, PAIRS, 16)
-    by_hand = -np.log(np.where(answers, found, 1 - found)).mean()
+    result = answer_probabilities(classifier, tokenizer, PAIRS, 16)
+    by_hand = -np.log(np.where(answers, result, 1 - result)).mean()
     with torch.no_grad():
         assert classification_loss(tokenizer, 16)(classifier, rows).item() == pytest.approx(
             by_hand, rel=1e-5
@@ -95,14 +95,14 @@ def test_a_length_that_cannot_be_read_is_refused(classifier, tokenizer, length):
 def test_features_are_products_differences_and_the_cosine(tokenizer):
     torch.manual_seed(0)
     encoder = BertModel(BertConfig(**SIZES), add_pooling_layer=False).eval()
-    found = pair_features(encoder, tokenizer, PAIRS, 8)
+    result = pair_features(encoder, tokenizer, PAIRS, 8)
     questions, sentences = (
         dense_vectors(encoder, tokenizer, [pair[side] for pair in PAIRS], 8) for side in (0, 1)
     )
-    assert found.shape == (len(PAIRS), 33)
-    assert found[:, :16] == pytest.approx(questions * sentences, abs=1e-6)
-    assert found[:, 16:32] == pytest.approx(np.abs(questions - sentences), abs=1e-6)
-    assert found[:, 32] == pytest.approx((questions * sentences).sum(axis=1), abs=1e-6)
+    assert result.shape == (len(PAIRS), 33)
+    assert result[:, :16] == pytest.approx(questions * sentences, abs=1e-6)
+    assert result[:, 16:32] == pytest.approx(np.abs(questions - sentences), abs=1e-6)
+    assert result[:, 32] == pytest.approx((questions * sentences).sum(axis=1), abs=1e-6)
 
 
 def test_a_stronger_penalty_is_less_sure():
@@ -130,11 +130,11 @@ QUESTIONS = [
 
 
 def test_pairs_of_squad_are_balanced():
-    found = squad_pairs(QUESTIONS, seed=3)
-    assert found[:2] == [("who?", "Ann ran.", True), ("who?", "Cy ate with Ann.", True)]
-    assert [answers for *_, answers in found] == [True, True, False, False]
-    assert {question for question, *_ in found[2:]} == {"when?"}
-    assert found == squad_pairs(QUESTIONS, seed=3)
+    result = squad_pairs(QUESTIONS, seed=3)
+    assert result[:2] == [("who?", "Ann ran.", True), ("who?", "Cy ate with Ann.", True)]
+    assert [answers for *_, answers in result] == [True, True, False, False]
+    assert {question for question, *_ in result[2:]} == {"when?"}
+    assert result == squad_pairs(QUESTIONS, seed=3)
     assert len({tuple(squad_pairs(QUESTIONS, seed=seed)) for seed in range(10)}) > 1
 
 

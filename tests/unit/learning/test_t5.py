@@ -41,16 +41,16 @@ def greedy(model, tokenizer, text, steps):
 
 def test_a_beam_of_one_writes_the_likeliest_token_each_time(t5):
     texts = ["why rain falls", "hail", "why snow falls rain", "rain rain"]
-    found = generate(*t5, texts, beams=1, new_tokens=6, batch=3)
-    assert found == [greedy(*t5, text, 6) for text in texts]
-    assert any(found)
+    result = generate(*t5, texts, beams=1, new_tokens=6, batch=3)
+    assert result == [greedy(*t5, text, 6) for text in texts]
+    assert any(result)
 
 
 def test_the_search_is_the_same_again_and_in_other_batches(t5):
     texts = ["why rain falls", "hail", "why snow"]
-    found = generate(*t5, texts, beams=3, new_tokens=5)
-    assert found == generate(*t5, texts, beams=3, new_tokens=5, batch=1)
-    assert not set(" ".join(found)) & set("<>")
+    result = generate(*t5, texts, beams=3, new_tokens=5)
+    assert result == generate(*t5, texts, beams=3, new_tokens=5, batch=1)
+    assert not set(" ".join(result)) & set("<>")
 
 
 def test_a_text_is_cut_at_its_end(t5):

@@ -117,10 +117,10 @@ TEXTS = ["rank query document", "", "the", "long text " * 10_000, "model model w
 
 def test_encoding_is_that_of_each_document_alone(model, tokenizer):
     columns = np.array([ID["text"], ID["rank"], ID["the"]])
-    found, _ = encode(model, tokenizer, TEXTS, 32, columns)
-    assert found.dtype == np.float32 and found.flags.f_contiguous
+    result, _ = encode(model, tokenizer, TEXTS, 32, columns)
+    assert result.dtype == np.float32 and result.flags.f_contiguous
     expected = [reference(model, tokenizer, text, 32, columns) for text in TEXTS]
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(result, expected, atol=1e-5)
     assert encode(model, tokenizer, [], 32, columns)[0].shape == (0, 3)
 
 
@@ -128,16 +128,16 @@ def test_encoding_is_that_of_each_document_alone(model, tokenizer):
 @given(texts=st.lists(texts, min_size=1, max_size=5), batch_tokens=st.sampled_from([1, 20, 999]))
 def test_batches_and_padding_change_nothing(model, tokenizer, texts, batch_tokens):
     columns = np.arange(len(WORDS))
-    found, _ = encode(model, tokenizer, texts, 16, columns, batch_tokens=batch_tokens)
+    result, _ = encode(model, tokenizer, texts, 16, columns, batch_tokens=batch_tokens)
     alone = [encode(model, tokenizer, [text], 16, columns)[0][0] for text in texts]
-    np.testing.assert_allclose(found, alone, atol=1e-5)
-    assert (found <= 0).all() and np.isfinite(found).all()
+    np.testing.assert_allclose(result, alone, atol=1e-5)
+    assert (result <= 0).all() and np.isfinite(result).all()
 
 
 def test_an_unlikely_term_has_a_finite_logarithm(model, tokenizer, monkeypatch):
     monkeypatch.setattr(tilde, "first_logits", lambda _, batch: torch.tensor([[-200.0, 0.0]]))
-    found, _ = encode(model, tokenizer, ["rank"], 9, np.array([0, 1]))
-    assert found[0] == pytest.approx([-200 / math.log(10), math.log10(0.5)])
+    result, _ = encode(model, tokenizer, ["rank"], 9, np.array([0, 1]))
+    assert result[0] == pytest.approx([-200 / math.log(10), math.log10(0.5)])
 
 
 def test_loss_by_hand():
@@ -146,15 +146,15 @@ def test_loss_by_hand():
     terms = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]])
     p = 1 / (1 + np.exp(-logits))
     parts = -(terms * np.log(p) + (1 - terms) * np.log(1 - p))
-    found = likelihood_loss(torch.tensor(logits), torch.tensor(terms), np.array([3]))
-    assert float(found) == pytest.approx(parts[:, :3].sum() / 6)
+    result = likelihood_loss(torch.tensor(logits), torch.tensor(terms), np.array([3]))
+    assert float(result) == pytest.approx(parts[:, :3].sum() / 6)
 
 
 def test_two_way_loss_takes_each_side_from_the_other(model, tokenizer):
     stop = stop_ids(tokenizer)
     rows = {"query": ["rank the model", "short"], "positive": ["rank text text", "long document"]}
-    found = two_way_loss(tokenizer, 16, stop)(model, rows)
-    kept = np.setdiff1d(np.arange(len(WORDS)), stop)
+    result = two_way_loss(tokenizer, 16, stop)(model, rows)
+    remaining = np.setdiff1d(np.arange(len(WORDS)), stop)
     parts = []
     for marker, sources, targets in ((1, "positive", "query"), (2, "query", "positive")):
         for source, target in zip(rows[sources], rows[targets], strict=True):
@@ -163,9 +163,9 @@ def test_two_way_loss_takes_each_side_from_the_other(model, tokenizer):
             logits = model(torch.tensor([ids])).logits[0, 0].detach().double().numpy()
             terms = np.isin(np.arange(len(WORDS)), tokenizer(target)["input_ids"])
             p = 1 / (1 + np.exp(-logits))
-            parts.append(-np.where(terms, np.log(p), np.log(1 - p))[kept].mean())
-    assert float(found.detach()) == pytest.approx(np.mean(parts), rel=1e-5)
-    assert set(kept) == set(KEPT) | {ID["##ing"], ID["##é"], ID["where"]}
+            parts.append(-np.where(terms, np.log(p), np.log(1 - p))[remaining].mean())
+    assert float(result.detach()) == pytest.approx(np.mean(parts), rel=1e-5)
+    assert set(remaining) == set(KEPT) | {ID["##ing"], ID["##é"], ID["where"]}
 
 
 def test_the_loss_falls_and_the_terms_are_learnt(model, tokenizer):
@@ -182,8 +182,8 @@ def test_the_loss_falls_and_the_terms_are_learnt(model, tokenizer):
         optimiser.step()
         values.append(value.item())
     assert values[-1] < values[0] / 2
-    found, _ = encode(small, tokenizer, rows["positive"], 16, np.array([ID["model"], ID["text"]]))
-    assert found[0, 0] > found[1, 0] and found[1, 1] > found[0, 1]
+    result, _ = encode(small, tokenizer, rows["positive"], 16, np.array([ID["model"], ID["text"]]))
+    assert result[0, 0] > result[1, 0] and result[1, 1] > result[0, 1]
 
 
 @settings(max_examples=50)
@@ -192,7 +192,7 @@ def test_the_loss_falls_and_the_terms_are_learnt(model, tokenizer):
     stop=st.sets(st.integers(0, 8)),
 )
 def test_counts_of_terms(sequences, stop):
-    found = count_terms(sequences, 9, np.array(sorted(stop), dtype=np.int64)).toarray()
-    for row, ids in zip(found, sequences, strict=True):
+    result = count_terms(sequences, 9, np.array(sorted(stop), dtype=np.int64)).toarray()
+    for row, ids in zip(result, sequences, strict=True):
         for number in range(9):
             assert row[number] == (0 if number in stop else ids.count(number))

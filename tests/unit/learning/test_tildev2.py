@@ -66,14 +66,14 @@ TEXTS = ["rank query rank document rank", "", "the", "long text " * 10_000, "ter
 
 
 def test_encoding_is_that_of_each_document_alone(model, tokenizer, stop):
-    found = encode(model, tokenizer, TEXTS, 32, stop)
-    assert found.shape == (5, len(WORDS)) and found.dtype == np.float32
-    assert found.has_canonical_format
+    result = encode(model, tokenizer, TEXTS, 32, stop)
+    assert result.shape == (5, len(WORDS)) and result.dtype == np.float32
+    assert result.has_canonical_format
     for row, ids in enumerate(token_ids(tokenizer, TEXTS, 32)):
-        assert as_dictionary(found, row) == pytest.approx(reference(model, ids, stop), abs=1e-5)
+        assert as_dictionary(result, row) == pytest.approx(reference(model, ids, stop), abs=1e-5)
     # An empty text, and one of stop ids only, have no weight at all.
-    assert np.diff(found.indptr)[1:3].tolist() == [0, 0]
-    assert found.nnz > 4
+    assert np.diff(result.indptr)[1:3].tolist() == [0, 0]
+    assert result.nnz > 4
 
 
 def test_a_weight_of_zero_is_not_stored(tokenizer, stop):
@@ -91,10 +91,10 @@ def test_a_weight_of_zero_is_not_stored(tokenizer, stop):
     batch_tokens=st.sampled_from([1, 20, 999]),
 )
 def test_batches_and_padding_change_nothing(model, tokenizer, stop, texts, batch_tokens):
-    found = encode(model, tokenizer, texts, 16, stop, batch_tokens=batch_tokens).toarray()
+    result = encode(model, tokenizer, texts, 16, stop, batch_tokens=batch_tokens).toarray()
     alone = [encode(model, tokenizer, [text], 16, stop).toarray()[0] for text in texts]
-    np.testing.assert_allclose(found, alone, atol=1e-5)
-    assert not found[:, stop].any()
+    np.testing.assert_allclose(result, alone, atol=1e-5)
+    assert not result[:, stop].any()
 
 
 def test_token_ids_are_taken_as_they_are(model, tokenizer, stop):
@@ -115,8 +115,8 @@ def test_scores_in_training_are_those_of_the_encoding(model, tokenizer, stop):
     expected = (counts @ encode(model, tokenizer, documents, 16, stop).T).toarray()
     batch = pad(token_ids(tokenizer, documents, 16), tokenizer.pad_token_id)
     with torch.no_grad():
-        found = pairwise_scores(model, batch, torch.from_numpy(counts.toarray()))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+        result = pairwise_scores(model, batch, torch.from_numpy(counts.toarray()))
+    np.testing.assert_allclose(result, expected, atol=1e-5)
     assert (expected[:2] > 0).any() and not expected[2].any()
 
 
@@ -126,8 +126,8 @@ def test_contrastive_loss_by_hand():
     known = np.array([[True, False, False, False], [True, False, True, False]])
     first = -2.0 + np.log(np.exp([2.0, 1.0, 0.5, -1.0]).sum())
     second = -1.0 + np.log(np.exp([3.0, 1.0, 1.5]).sum())
-    found = contrastive_loss(torch.tensor(scores), known, 2)
-    assert float(found) == pytest.approx((first + second) / 2)
+    result = contrastive_loss(torch.tensor(scores), known, 2)
+    assert float(result) == pytest.approx((first + second) / 2)
 
 
 ROWS = {
@@ -141,8 +141,8 @@ ROWS = {
 def test_ranking_loss_by_hand(model, tokenizer, stop, scale):
     documents = [
         text
-        for positive, others in zip(ROWS["positive"], ROWS["negatives"], strict=True)
-        for text in (positive, *others)
+        for positive, further in zip(ROWS["positive"], ROWS["negatives"], strict=True)
+        for text in (positive, *further)
     ]
     counts = query_terms(tokenizer, ROWS["query"], 16, stop).toarray()
     scores = counts @ encode(model, tokenizer, documents, 16, stop).toarray().T
@@ -151,16 +151,16 @@ def test_ranking_loss_by_hand(model, tokenizer, stop, scale):
     parts = []
     # Rows 0 and 2 have the same query: its other relevant document is no wrong one.
     for row, own, left_out in ((0, 0, 6), (1, 3, None), (2, 6, 0)):
-        others = [each for each in range(9) if each != left_out]
-        parts.append(np.log(np.exp(scores[row, others]).sum()) - scores[row, own])
-    found = ranking_loss(tokenizer, 16, stop, scale=scale)(model, ROWS)
-    assert float(found.detach()) == pytest.approx(np.mean(parts), rel=1e-5)
+        further = [item for item in range(9) if item != left_out]
+        parts.append(np.log(np.exp(scores[row, further]).sum()) - scores[row, own])
+    result = ranking_loss(tokenizer, 16, stop, scale=scale)(model, ROWS)
+    assert float(result.detach()) == pytest.approx(np.mean(parts), rel=1e-5)
 
 
 def test_a_query_of_stop_ids_gives_a_loss_that_is_finite(model, tokenizer, stop):
     rows = {"query": ["the"], "positive": ["rank"], "negatives": [["text", "long"]]}
-    found = ranking_loss(tokenizer, 16, stop, scale=True)(model, rows)
-    assert float(found.detach()) == pytest.approx(np.log(3))
+    result = ranking_loss(tokenizer, 16, stop, scale=True)(model, rows)
+    assert float(result.detach()) == pytest.approx(np.log(3))
 
 
 def test_rows_with_unlike_numbers_of_negatives(model, tokenizer, stop):

@@ -94,8 +94,8 @@ train(new_model(), ROWS, dying, OPTIONS, Path({str(folder)!r}))
     killed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert not folder.exists()
-    kept = sorted(path.name for path in folder.with_name("model.checkpoints").iterdir())
-    assert kept == ["step-00000004", "step-00000008"]
+    remaining = sorted(path.name for path in folder.with_name("model.checkpoints").iterdir())
+    assert remaining == ["step-00000004", "step-00000008"]
     record = train(new_model(), ROWS, loss, OPTIONS, folder)
     assert record.steps == 18
     for name in ("model.safetensors", "training.json", "config.json"):
@@ -247,7 +247,7 @@ def test_out_of_memory_halves_the_batch_and_keeps_the_step(tmp_path, caplog):
         model = BertModel(BertConfig(vocab_size=9, **SIZE, **quiet))
         records.append(train(model, ROWS, function, options, tmp_path / name))
     assert (records[0].batch_size, records[1].batch_size) == (8, 2)
-    assert [each.split(", ")[0] for each in caplog.messages] == [
+    assert [item.split(", ")[0] for item in caplog.messages] == [
         "Memory ran out in step 1: from here on 4 rows go through the model at once",
         "Memory ran out in step 1: from here on 2 rows go through the model at once",
     ]
@@ -263,7 +263,7 @@ def test_dropout_is_set_for_the_training(tmp_path, uninterrupted):
     model = new_model()
     options = OPTIONS.model_copy(update={"dropout": 0.0})
     train(model, ROWS, loss, options, tmp_path / "model")
-    assert {each.p for each in model.modules() if isinstance(each, torch.nn.Dropout)} == {0.0}
+    assert {item.p for item in model.modules() if isinstance(item, torch.nn.Dropout)} == {0.0}
     assert weights(tmp_path / "model") != weights(uninterrupted)
     with pytest.raises(TrainingError, match="options.dropout None, now 0.0"):
         train(new_model(), ROWS, loss, options, uninterrupted)
@@ -290,35 +290,35 @@ VALUES = {6: 0.2, 12: 0.7, 18: 0.7, 24: 0.1, 30: 0.9}
 
 def validated(tmp_path: Path, function=loss, patience: int | None = 2):
     """Train with given validation values; the weights that each belongs to are noted."""
-    model, seen = new_model(), {}
+    model, calls = new_model(), {}
     options = OPTIONS.model_copy(update={"epochs": 5, "patience": patience})
 
     def validate(model):
         assert not model.training and not torch.is_grad_enabled()
-        step = 6 * (len(seen) + 1)
-        seen[step] = first_weight(model)
+        step = 6 * (len(calls) + 1)
+        calls[step] = first_weight(model)
         return VALUES[step]
 
     record = train(model, ROWS, function, options, tmp_path / "model", validate=validate)
-    return record, seen, model
+    return record, calls, model
 
 
 def test_early_stopping_keeps_the_best_weights(tmp_path):
-    record, seen, model = validated(tmp_path)
-    assert [(each.step, each.value) for each in record.validations] == list(VALUES.items())[:4]
+    record, calls, model = validated(tmp_path)
+    assert [(item.step, item.value) for item in record.validations] == list(VALUES.items())[:4]
     assert (record.best_step, record.steps, record.stopped_early) == (12, 24, True)
-    assert first_weight(model) == seen[12] != seen[24]
+    assert first_weight(model) == calls[12] != calls[24]
     saved = load_file(tmp_path / "model" / "model.safetensors")
-    assert float(saved["embeddings.word_embeddings.weight"][1, 1]) == seen[12]
+    assert float(saved["embeddings.word_embeddings.weight"][1, 1]) == calls[12]
     written = json.loads((tmp_path / "model" / "training.json").read_text())
     assert written["best_step"] == 12 and len(written["losses"]) == 24
     assert not model.training
 
 
 def test_the_last_step_can_be_the_best(tmp_path):
-    record, seen, model = validated(tmp_path, patience=None)
+    record, calls, model = validated(tmp_path, patience=None)
     assert (record.best_step, record.steps, record.stopped_early) == (30, 30, False)
-    assert first_weight(model) == seen[30]
+    assert first_weight(model) == calls[30]
 
 
 @pytest.mark.fault("killed_training")
@@ -330,7 +330,7 @@ def test_the_best_checkpoint_outlives_newer_ones_and_a_kill(tmp_path):
     options = OPTIONS.model_copy(update={"epochs": 5, "patience": None})
     record = train(new_model(), ROWS, loss, options, tmp_path / "model", validate=lambda model: 0.1)
     assert record.best_step == 12
-    assert [each.value for each in record.validations] == [0.2, 0.7, 0.7, 0.1, 0.1]
+    assert [item.value for item in record.validations] == [0.2, 0.7, 0.7, 0.1, 0.1]
 
 
 @pytest.mark.fault("damaged_checkpoint")
@@ -338,7 +338,7 @@ def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
     with pytest.raises(Killed):
         validated(tmp_path, dies_after(23), patience=None)
     (tmp_path / "model.checkpoints" / "step-00000012" / "model.safetensors").write_bytes(b"")
-    record, seen, model = validated(tmp_path, patience=None)
+    record, calls, model = validated(tmp_path, patience=None)
     assert "step-00000020 cannot be resumed from (step-00000012/model" in caplog.text
     assert "training starts from" in caplog.text
     assert (record.best_step, len(record.validations)) == (30, 5)
@@ -346,16 +346,16 @@ def test_a_corrupt_best_checkpoint_is_not_relied_on(tmp_path, caplog):
 
 def test_the_rows_of_an_epoch_are_each_seen_once_in_new_order(tmp_path):
     rows = Dataset.from_dict({"ids": [[1, 2]] * 10, "number": list(range(10))})
-    seen = []
+    calls = []
 
     def noting(model, batch):
-        seen.extend(batch["number"])
+        calls.extend(batch["number"])
         return loss(model, batch)
 
     options = TrainingOptions(learning_rate=0.01, epochs=2, batch_size=4)
     assert train(new_model(), rows, noting, options, tmp_path / "model").steps == 6
-    assert sorted(seen[:10]) == sorted(seen[10:]) == list(range(10))
-    assert seen[:10] != seen[10:]
+    assert sorted(calls[:10]) == sorted(calls[10:]) == list(range(10))
+    assert calls[:10] != calls[10:]
 
 
 def test_the_rate_rises_then_falls(tmp_path, monkeypatch):
@@ -403,7 +403,7 @@ def test_progress_is_logged_with_the_time_left(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(training, "PROGRESS_SECONDS", 0.0)
     with caplog.at_level(logging.INFO):
         train(new_model(), ROWS, loss, OPTIONS, tmp_path / "model")
-    lines = [each for each in caplog.messages if "minutes left" in each]
+    lines = [item for item in caplog.messages if "minutes left" in item]
     assert len(lines) == 18
     assert lines[-1].startswith("step 18 of 18, loss ") and lines[-1].endswith(" 0.0 minutes left")
 

@@ -28,10 +28,12 @@ SHARES = st.integers(2, 30).flatmap(
 
 @given(st.sets(st.integers(1, 10)), st.sets(st.integers(1, 10), min_size=1))
 def test_precision_and_recall_are_scikit_learns(cited, relevant):
-    truth, made = ([number in chosen for number in range(1, 11)] for chosen in (relevant, cited))
-    found = citation_quality(sorted(cited), relevant)
-    assert found.precision == pytest.approx(precision_score(truth, made, zero_division=0))
-    assert found.recall == pytest.approx(recall_score(truth, made))
+    truth, created = (
+        [number in selection for number in range(1, 11)] for selection in (relevant, cited)
+    )
+    result = citation_quality(sorted(cited), relevant)
+    assert result.precision == pytest.approx(precision_score(truth, created, zero_division=0))
+    assert result.recall == pytest.approx(recall_score(truth, created))
 
 
 def test_a_stray_number_is_a_wrong_citation():
@@ -89,12 +91,12 @@ def test_bad_values_are_named(first, second, said):
 def test_paired_difference_is_scipys():
     draw = np.random.default_rng(5)
     first, second = draw.integers(0, 2, (2, 200)).astype(float)
-    found = paired_difference(first, second, seed=3)
+    result = paired_difference(first, second, seed=3)
     peer = stats.ttest_rel(first, second)
-    assert (found.t, found.p) == (peer.statistic, peer.pvalue)
-    assert found.mean == (first - second).mean()
-    assert found.low < found.mean < found.high
-    assert found == paired_difference(first, second, seed=3)
+    assert (result.t, result.p) == (peer.statistic, peer.pvalue)
+    assert result.mean == (first - second).mean()
+    assert result.low < result.mean < result.high
+    assert result == paired_difference(first, second, seed=3)
 
 
 def test_equal_answers_differ_by_nothing():

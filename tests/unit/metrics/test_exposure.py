@@ -30,14 +30,14 @@ def test_awrf_of_trec_is_what_their_formula_gives_with_scipy(counts):
     weights = rank_weights(len(counts), "TREC")
     alignment = alignments(counts, "none")
     target = np.arange(1, len(counts[0]) + 1) / sum(range(1, len(counts[0]) + 1))
-    found = awrf([alignment], target, definition="TREC", weights=weights)[0, -1]
+    result = awrf([alignment], target, definition="TREC", weights=weights)[0, -1]
     exposure = sum(weight * a for weight, a in zip(weights, alignment, strict=True))
     if not exposure.sum():
-        assert math.isnan(found)
+        assert math.isnan(result)
     else:
         expected = 1 - jensenshannon(exposure, target) ** 2
-        assert found == pytest.approx(expected, abs=1e-9)
-        assert 1 - math.log(2) <= found <= 1
+        assert result == pytest.approx(expected, abs=1e-9)
+        assert 1 - math.log(2) <= result <= 1
 
 
 @settings(max_examples=40)

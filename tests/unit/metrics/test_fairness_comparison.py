@@ -34,10 +34,10 @@ def reports():
 
 
 def test_each_test_is_that_of_scipy(reports):
-    found = compare_fairness(reports, "b")
-    assert len(found) == 2 * len(MEASURES) * 2
-    assert set(found["run"]) == {"a", "c"}
-    for row in found.itertuples():
+    result = compare_fairness(reports, "b")
+    assert len(result) == 2 * len(MEASURES) * 2
+    assert set(result["run"]) == {"a", "c"}
+    for row in result.itertuples():
         first, second = (
             reports[name].by_query.query("k == @row.k").set_index("query")[row.measure]
             for name in (row.run, "b")
@@ -53,16 +53,16 @@ def test_each_test_is_that_of_scipy(reports):
 
 
 def test_holm_corrects_for_all_tests_of_the_table(reports):
-    found = compare_fairness(reports, "b").sort_values("p", ignore_index=True)
-    steps = found["p"] * (len(found) - np.arange(len(found)))
-    assert found["p_holm"].tolist() == pytest.approx(np.minimum(steps.cummax(), 1).tolist())
-    assert (found["p_holm"] > found["p"]).any()
+    result = compare_fairness(reports, "b").sort_values("p", ignore_index=True)
+    steps = result["p"] * (len(result) - np.arange(len(result)))
+    assert result["p_holm"].tolist() == pytest.approx(np.minimum(steps.cummax(), 1).tolist())
+    assert (result["p_holm"] > result["p"]).any()
 
 
 def test_a_run_beside_itself_differs_in_nothing(reports):
-    found = compare_fairness({"a": reports["a"], "again": reports["a"]}, "a")
-    assert (found["difference"] == 0).all() and (found["p_holm"] == 1).all()
-    assert found["d"].isna().all()
+    result = compare_fairness({"a": reports["a"], "again": reports["a"]}, "a")
+    assert (result["difference"] == 0).all() and (result["p_holm"] == 1).all()
+    assert result["d"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ def test_the_command_has_one_row_a_run_and_the_tests(files, reports):
     ]
     code, out, err = call(*command, "--baseline", "b.run", "--format", "json")
     assert (code, err) == (0, "")
-    said = json.loads(out)
-    assert said["settings"]["baseline"] == "b.run"
-    assert [(row["k"], row["run"]) for row in said["means"]] == [
+    message = json.loads(out)
+    assert message["settings"]["baseline"] == "b.run"
+    assert [(row["k"], row["run"]) for row in message["means"]] == [
         (k, f"{name}.run") for k in (3, 6) for name in "abc"
     ]
-    assert said["means"][1]["TExFAIR"] == pytest.approx(reports["b"].means["TExFAIR"][0])
+    assert message["means"][1]["TExFAIR"] == pytest.approx(reports["b"].means["TExFAIR"][0])
     expected = compare_fairness(reports, "b")
-    found = pd.DataFrame(said["tests"])
-    assert found["p_holm"].tolist() == pytest.approx(expected["p_holm"].tolist())
-    assert (found["run"] == expected["run"] + ".run").all()
+    result = pd.DataFrame(message["tests"])
+    assert result["p_holm"].tolist() == pytest.approx(expected["p_holm"].tolist())
+    assert (result["run"] == expected["run"] + ".run").all()
     code, out, _ = call(*command, "--format", "csv", "--per-query")
     by_query = pd.read_csv(io.StringIO(out))
     assert by_query.groupby("run").size().tolist() == [24] * 3

@@ -87,8 +87,8 @@ def test_jsd_does_not_see_the_order_of_the_groups(pair, data):
 def test_jsd_and_nmd_are_symmetric(pair):
     achieved, target = pair
     for divergence in (jensen_shannon, nmd):
-        there, back = divergence(achieved, target), divergence(target, achieved)
-        assert there == pytest.approx(float(back), abs=1e-12)
+        existing, back = divergence(achieved, target), divergence(target, achieved)
+        assert existing == pytest.approx(float(back), abs=1e-12)
 
 
 @pytest.mark.parametrize("groups", range(3, 9))
@@ -129,9 +129,9 @@ def test_nmd_agrees_with_scipy(pair):
 @given(pair=pairs())
 def test_rnod_agrees_with_a_direct_reading_of_the_definition(pair):
     p, q = pair
-    wanted = [i for i in range(len(q)) if q[i] > 0]
-    weighted = [sum(abs(i - j) * (p[j] - q[j]) ** 2 for j in range(len(q))) for i in wanted]
-    direct = (sum(weighted) / len(wanted) / (len(q) - 1)) ** 0.5
+    expected = [i for i in range(len(q)) if q[i] > 0]
+    weighted = [sum(abs(i - j) * (p[j] - q[j]) ** 2 for j in range(len(q))) for i in expected]
+    direct = (sum(weighted) / len(expected) / (len(q) - 1)) ** 0.5
     assert rnod(p, q) == pytest.approx(direct, abs=1e-12)
 
 
@@ -140,11 +140,11 @@ def test_divergences_broadcast_over_the_ranks_of_a_list(divergence):
     achieved = np.random.default_rng(1).dirichlet(np.ones(4), (3, 5))
     # Targets that want different groups, as RNOD must tell them apart row by row.
     target = np.array([[1, 0, 0, 0], [0.5, 0, 0, 0.5], [0.25] * 4, [0, 1, 0, 0], [0, 0, 0.3, 0.7]])
-    found = DIVERGENCES[divergence](achieved, target)
+    result = DIVERGENCES[divergence](achieved, target)
     one_by_one = [
         [DIVERGENCES[divergence](p, q) for p, q in zip(a, target, strict=True)] for a in achieved
     ]
-    assert found == pytest.approx(np.array(one_by_one))
+    assert result == pytest.approx(np.array(one_by_one))
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_independent_method_means_over_the_turn_and_cumulative_over_all_so_far()
 def test_last_cumulative_distribution_is_the_mean_of_all_relevant_entities(data, groups):
     rows = data.draw(st.lists(distributions(groups), min_size=1, max_size=12))
     turns = sorted(data.draw(st.integers(1, 4)) for _ in rows)
-    found = achieved_distributions(turns, np.ones(len(rows)), rows, "cumulative")
-    assert found.iloc[-1].to_numpy() == pytest.approx(np.mean(rows, axis=0))
+    result = achieved_distributions(turns, np.ones(len(rows)), rows, "cumulative")
+    assert result.iloc[-1].to_numpy() == pytest.approx(np.mean(rows, axis=0))
 
 
 def test_turns_without_a_relevant_entity_are_left_out_of_the_mean():
@@ -335,7 +335,7 @@ def annotations(*rows):
 
 
 def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_once():
-    found = annotated_entities(
+    result = annotated_entities(
         annotations(
             ("S2", "10", "x", "L2", "80", "1;0"),
             ("S1", "2", "x", "L2", "20", "1/2;1/2"),
@@ -344,12 +344,12 @@ def test_entities_come_in_the_order_of_the_conversation_and_duplicates_count_onc
         {"L0": 0, "L2": 1},
         SETS,
     )
-    assert found["entity"].tolist() == ["x", "y", "x"]
-    assert found["gain"].tolist() == [1, 0, 0]
-    assert found["ORIGIN"].iloc[0] == [0.5, 0.5]
-    cells = relevance_cells(found, 100)
+    assert result["entity"].tolist() == ["x", "y", "x"]
+    assert result["gain"].tolist() == [1, 0, 0]
+    assert result["ORIGIN"].iloc[0] == [0.5, 0.5]
+    cells = relevance_cells(result, 100)
     assert cells["metric"].tolist() == ["pw", "g", "pw_g", "R"]
-    assert fairness_cells(found, SETS).to_numpy().tolist() == [
+    assert fairness_cells(result, SETS).to_numpy().tolist() == [
         ["A", "S1", "ORIGIN group 1", 0.5],
         ["A", "S1", "ORIGIN group 2", 0.5],
         ["A", "S1", "ORIGIN (JSD)", 1],

@@ -34,19 +34,19 @@ def test_values_are_those_of_the_report_beside_the_librarys_own(made):
             everycell.AWRF(counts=str(path)) @ k,
         )
     ]
-    found = ir_measures.calc([*ours, ir_measures.nDCG @ 10], qrels, run)
+    result = ir_measures.calc([*ours, ir_measures.nDCG @ 10], qrels, run)
     frame = pd.DataFrame(run).set_axis(["query", "document", "score"], axis="columns")
     expected = fairness_report(frame[frame["query"] != "q1"], path, [3, 10], tau=0).by_query
     expected = expected.set_index(["k", "query"])
-    values = {(each.measure, each.query_id): each.value for each in found.per_query}
+    values = {(item.measure, item.query_id): item.value for item in result.per_query}
     assert len(values) == 7 * 2
     for measure in ours:
         for query in ("q0", "q2"):
             at = expected.loc[(measure["cutoff"], query), measure.NAME]
             assert values[measure, query] == pytest.approx(at)
         mean = expected.loc[measure["cutoff"], measure.NAME].mean()
-        assert found.aggregated[measure] == pytest.approx(mean)
-    assert found.aggregated[ir_measures.nDCG @ 10] == pytest.approx(
+        assert result.aggregated[measure] == pytest.approx(mean)
+    assert result.aggregated[ir_measures.nDCG @ 10] == pytest.approx(
         ir_measures.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)[ir_measures.nDCG @ 10]
     )
 
@@ -57,17 +57,17 @@ def test_the_name_is_read_from_text_and_written_back(made):
     assert repr(ir_measures.parse_measure(text)) == text
     table = everycell.evaluate(run, qrels, [text, "P@5"])
     assert table.index.tolist() == ["q0", "q2"] and table.columns.tolist() == [text, "P@5"]
-    found = everycell.fairness([row for row in run if row.query_id != "q1"], path, 5)
-    assert table[text].mean() == pytest.approx(found.means["TExFAIR"][0])
+    result = everycell.fairness([row for row in run if row.query_id != "q1"], path, 5)
+    assert table[text].mean() == pytest.approx(result.means["TExFAIR"][0])
 
 
 def test_a_query_without_documents_is_no_zero(made):
     path, run, qrels = made
     measure = everycell.TExFAIR(counts=str(path)) @ 5
     more = [*qrels, ir_measures.Qrel("q9", "d1", 1)]
-    found = ir_measures.calc([measure], more, run)
-    assert {each.query_id: np.isnan(each.value) for each in found.per_query}["q9"]
-    assert found.aggregated[measure] == ir_measures.calc_aggregate([measure], qrels, run)[measure]
+    result = ir_measures.calc([measure], more, run)
+    assert {item.query_id: np.isnan(item.value) for item in result.per_query}["q9"]
+    assert result.aggregated[measure] == ir_measures.calc_aggregate([measure], qrels, run)[measure]
 
 
 def test_documents_without_counts(made):
@@ -93,8 +93,8 @@ def test_overlap_with_another_run_is_that_of_crbo(made, tmp_path):
     other = frame.assign(score=np.random.default_rng(3).permutation(frame["score"]))
     write_run(other, tmp_path / "other.run", tag="t")
     ranked = [
-        each.assign(rank=each.groupby("query").cumcount() + 1)
-        for each in map(trec_order, (frame, other))
+        item.assign(rank=item.groupby("query").cumcount() + 1)
+        for item in map(trec_order, (frame, other))
     ]
     measure = everycell.RBO(run=str(tmp_path / "other.run"), p=0.8) @ 5
     values = everycell.evaluate(run, qrels, measure)[str(measure)]

@@ -83,24 +83,24 @@ def test_a_is_the_mean_over_all_orders_of_the_ties(first, second, p, variant):
 
 def _cut(ranking, size):
     """The first items of a ranking; a tie that is cut keeps its first items by name."""
-    kept = []
+    remaining = []
     for group in ranking:
-        room = size - sum(map(len, kept))
+        room = size - sum(map(len, remaining))
         if room:
-            kept.append(frozenset(sorted(group)[:room]))
-    return kept
+            remaining.append(frozenset(sorted(group)[:room]))
+    return remaining
 
 
 @settings(max_examples=40)
 @given(first=tied(), second=tied(), p=persistence)
 def test_w_counts_ties_from_their_first_rank_on(first, second, p):
     def top(ranking, depth):
-        found = set()
+        result = set()
         for group in ranking:
-            if len(found) >= depth:
+            if len(result) >= depth:
                 break
-            found |= group
-        return found
+            result |= group
+        return result
 
     length = min(sum(map(len, first)), sum(map(len, second)))
     same = [_cut(ranking, length) for ranking in (first, second)]
@@ -130,8 +130,8 @@ def test_order_range_and_symmetry(first, second, p, ties):
     assert values[1] <= values[2] + 1e-12 <= 1 + 1e-9
     for variant, value in zip(("truncated", "min", "ext"), values, strict=True):
         assert rbo(second, first, p, variant=variant, ties=ties) == pytest.approx(value)
-        others = [frozenset(item.upper() for item in group) for group in second]
-        assert rbo(first, others, p, variant=variant, ties=ties) == 0
+        further = [frozenset(item.upper() for item in group) for group in second]
+        assert rbo(first, further, p, variant=variant, ties=ties) == 0
 
 
 @settings(max_examples=40)
@@ -217,16 +217,16 @@ def run_of(lists):
     depth=st.integers(1, 9),
 )
 def test_crbo_is_rbo_of_every_query(before, data, p, variant, depth):
-    original = {f"q{place}": items for place, items in enumerate(before)}
+    original = {f"q{position}": items for position, items in enumerate(before)}
     swapped = {query: data.draw(plain) for query in original}
     rows = data.draw(st.randoms(use_true_random=False)).sample
     other = run_of(swapped)
     shuffled = other.iloc[rows(range(len(other)), len(other))]
-    found = crbo(run_of(original), shuffled, p, depth=depth, variant=variant)
-    assert found.index.tolist() == list(original)
+    result = crbo(run_of(original), shuffled, p, depth=depth, variant=variant)
+    assert result.index.tolist() == list(original)
     for query in original:
         expected = rbo(original[query][:depth], swapped[query][:depth], p, variant=variant)
-        assert found[query] == pytest.approx(expected)
+        assert result[query] == pytest.approx(expected)
 
 
 RUN = run_of({"q": ["a", "b", "c"]})

@@ -23,12 +23,12 @@ def plain(gains, memberships, target, divergence, max_gain):
     """ERR and GF of one list, document by document as NTCIREVAL goes."""
     utility = fairness = 0.0
     going_on = 1.0
-    seen = np.zeros(len(target))
+    calls = np.zeros(len(target))
     for rank, (gain, shares) in enumerate(zip(gains, memberships, strict=True), 1):
-        seen += shares
+        calls += shares
         stop = going_on * gain / (max_gain + 1)
         utility += stop / rank
-        fairness += stop * float(distribution_similarity(seen / rank, target, divergence))
+        fairness += stop * float(distribution_similarity(calls / rank, target, divergence))
         going_on *= 1 - gain / (max_gain + 1)
     return utility, fairness
 
@@ -64,10 +64,10 @@ def test_range_and_short_lists(found, end):
     listed = (np.arange(len(gains)) < end)[None]
     rubbish = np.where(listed[0][:, None], shares, np.nan)
     scores = gfr([gains], {"set": [rubbish]}, sets, max_gain=3, listed=listed)
-    whole = gfr([gains], {"set": [shares]}, sets, max_gain=3)
+    full = gfr([gains], {"set": [shares]}, sets, max_gain=3)
     for short, long in (
-        (scores.utility, whole.utility),
-        (scores.by_attribute_set["set"], whole.by_attribute_set["set"]),
+        (scores.utility, full.utility),
+        (scores.by_attribute_set["set"], full.by_attribute_set["set"]),
     ):
         assert (np.diff(short[0]) >= -1e-12).all()
         assert 0 <= short[0, -1] < 1
@@ -127,7 +127,7 @@ def test_the_files_of_fairweb1(mirror, part, topic):
     prefix = {"toy": "toy.4topics", "pilot": "fairweb1pilot"}[part]
     runs = sorted(folder.glob("toyrun?")) + sorted(folder.glob("run.*"))
     assert len(runs) == {"toy": 2, "pilot": 3}[part]
-    found = []
+    result = []
     for run in runs:
         scores, loops = scores_of(folder, prefix, run, topic, SETS[topic])
         for name, (utility, fairness) in loops.items():
@@ -135,8 +135,8 @@ def test_the_files_of_fairweb1(mirror, part, topic):
             assert scores.by_attribute_set[name][0, -1] == pytest.approx(fairness)
         # One of the pilot's runs finds nothing relevant on Twitter.
         assert (scores.combined[0, -1] > 0) == (scores.utility[0, -1] > 0)
-        found.append(scores.combined[0, -1] > 0)
-    assert any(found)
+        result.append(scores.combined[0, -1] > 0)
+    assert any(result)
 
 
 @pytest.mark.released

@@ -18,7 +18,7 @@ WORDS = {"f": ["she", "Mary"], "m": ["he"]}
 
 def counted(texts, path, words=WORDS, **options):
     """Counts of texts d0, d1, ... as rows."""
-    documents = ((f"d{place}", text) for place, text in enumerate(texts))
+    documents = ((f"d{position}", text) for position, text in enumerate(texts))
     count_terms(documents, words, path / "counts", **options)
     return read_counts(path / "counts").to_numpy().tolist()
 
@@ -59,9 +59,9 @@ def test_documents_are_read_a_batch_at_a_time(tmp_path):
 
     def documents():
         nonlocal most
-        for place in range(2000):
+        for position in range(2000):
             most = max(most, Document.alive)
-            yield f"d{place}", Document("she sees")
+            yield f"d{position}", Document("she sees")
 
     assert count_terms(documents(), WORDS, tmp_path / "counts", batch=50) == 2000
     # A batch, and the one before it that a variable may still hold.

@@ -100,13 +100,13 @@ texts = st.lists(st.sampled_from(["she", "her", "he", "his", "x", "y", "z"]), mi
 @given(documents=st.lists(texts, min_size=1, max_size=6), tau=st.integers(0, 3))
 def test_measures_are_the_equations_on_texts(tmp_path_factory, documents, tau):
     path = tmp_path_factory.mktemp("counts") / "counts.parquet"
-    names = [f"d{place}" for place in range(len(documents))]
+    names = [f"d{position}" for position in range(len(documents))]
     count_terms(zip(names, documents, strict=True), WORDS, path)
     run = pd.DataFrame({"query": "q", "document": names, "score": -np.arange(len(names), 0.0, -1)})
     ranked = ranked_counts(run, path)
     documents = documents[::-1]
-    found = fairness_by_query(ranked, range(1, len(names) + 1), tau=tau, background=ranked)
-    for row in found.to_dict("records"):
+    result = fairness_by_query(ranked, range(1, len(names) + 1), tau=tau, background=ranked)
+    for row in result.to_dict("records"):
         try:
             expected = plain_nfairr(documents, WORDS, row["k"], tau, documents)
         except ZeroDivisionError:
@@ -218,10 +218,10 @@ def test_queries_beyond_a_block_are_not_forgotten():
 def test_a_value_at_k_does_not_see_what_stands_below(found, data):
     counts, lengths, listed = found
     k = data.draw(st.integers(1, counts.shape[1]))
-    whole = fairness_curves(counts, lengths, listed=listed)
+    full = fairness_curves(counts, lengths, listed=listed)
     cut = fairness_curves(counts[:, :k], lengths[:, :k], listed=listed[:, :k])
     for measure in MEASURES:
-        np.testing.assert_array_equal(whole[measure][:, :k], cut[measure])
+        np.testing.assert_array_equal(full[measure][:, :k], cut[measure])
 
 
 @settings(max_examples=40)
@@ -341,8 +341,8 @@ def test_the_background_may_be_a_collection_or_each_querys_own_set():
         (ranked, 0.5),
         (ranked_counts(run_frame(("other", "half", 1), ("q", "neutral", 1)), counts), 1),
     ):
-        found = fairness_by_query(ranked, [2], background=background)
-        assert found["NFaiRR"].tolist() == pytest.approx([by_hand / ideal])
+        result = fairness_by_query(ranked, [2], background=background)
+        assert result["NFaiRR"].tolist() == pytest.approx([by_hand / ideal])
 
 
 def test_ranks_are_those_of_the_retrieval_modules():
@@ -355,11 +355,11 @@ def test_ranks_are_those_of_the_retrieval_modules():
     ranked = ranked_counts(run, counts)
     expected = trec_order(run).groupby("query", sort=False)["document"].agg(list)
     assert list(ranked.queries) == list(expected.index) == ["q2", "q1"]
-    found = [
-        [names[int(length) - 10] for length in row[there]]
-        for row, there in zip(ranked.lengths, ranked.listed, strict=True)
+    result = [
+        [names[int(length) - 10] for length in row[existing]]
+        for row, existing in zip(ranked.lengths, ranked.listed, strict=True)
     ]
-    assert found == expected.tolist()
+    assert result == expected.tolist()
 
 
 def test_five_lines_from_a_trec_run_and_a_counts_file(tmp_path):
@@ -463,10 +463,10 @@ def test_other_values_that_are_refused():
 
 def test_correlation_is_numpys_and_leaves_queries_without_a_value_out():
     first, second = np.random.default_rng(1).random((2, 30))
-    found = correlation(np.append(first, np.nan), np.append(second, 0.5))
-    assert found.r == pytest.approx(np.corrcoef(first, second)[0, 1])
-    assert found.queries == 30
-    assert 0 < found.p < 1
+    result = correlation(np.append(first, np.nan), np.append(second, 0.5))
+    assert result.r == pytest.approx(np.corrcoef(first, second)[0, 1])
+    assert result.queries == 30
+    assert 0 < result.p < 1
     assert math.isnan(correlation([1, 1, 1], [1, 2, 3]).r)
     with pytest.raises(ValueError, match="one value of each measure per query"):
         correlation([1, 2], [1, 2, 3])

@@ -42,8 +42,8 @@ def test_without_gold_there_is_no_answer(gold):
 def test_the_whole_answer_is_one_of_its_words(output, gold):
     if not normalise_answer(gold):
         return
-    whole, words = (is_correct(output, [gold], match=m) for m in ("whole", "words"))
-    assert whole <= words
+    full, words = (is_correct(output, [gold], match=m) for m in ("whole", "words"))
+    assert full <= words
     for match in ("words", "substring"):
         assert is_correct(f"So it is {gold} after all", [gold], match=match)
     assert normalise_answer(normalise_answer(gold)) == normalise_answer(gold)

@@ -112,12 +112,12 @@ def test_places_are_those_of_the_digits():
 
 
 def test_each_document_once_and_strays_apart():
-    found = find_citations("[8][2] once more [8], [0] and [11].")
-    assert documents(found, 10) == Cited((8, 2), (0, 11))
-    assert documents(found, 9, first=0) == Cited((8, 2, 0), (11,))
+    result = find_citations("[8][2] once more [8], [0] and [11].")
+    assert documents(result, 10) == Cited((8, 2), (0, 11))
+    assert documents(result, 9, first=0) == Cited((8, 2, 0), (11,))
     assert documents([], 10) == Cited((), ())
     with pytest.raises(ValueError, match="0 documents; give 1 or more"):
-        documents(found, 0)
+        documents(result, 0)
 
 
 @pytest.mark.parametrize(
@@ -283,4 +283,4 @@ def test_plain_brackets_leave_other_marks_unread():
 @pytest.mark.parametrize("text", ["[1 to 3]", "[1]-[3]"])
 def test_a_number_inside_a_range_is_not_written(text):
     cited = find_citations(text)
-    assert [each.number for each in written_citations(cited, text)] == [1, 3]
+    assert [item.number for item in written_citations(cited, text)] == [1, 3]

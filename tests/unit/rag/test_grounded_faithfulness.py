@@ -17,27 +17,27 @@ def by_words(prompts):
     for messages in prompts:
         text = messages[-1].content
         if "Statements:" in text:
-            shown, _, listed = text.partition("Statements:")
+            output, _, listed = text.partition("Statements:")
             lines = re.findall(r"^(\d+)\. (.*)$", listed, re.M)
-            yield "\n".join(f"{n}: {'Yes' if line in shown else 'no'}" for n, line in lines)
+            yield "\n".join(f"{n}: {'Yes' if line in output else 'no'}" for n, line in lines)
         else:
             answer = text.rpartition("Answer: ")[2]
-            yield "\n".join(f"- {each.strip()}." for each in answer.split(".") if each.strip())
+            yield "\n".join(f"- {item.strip()}." for item in answer.split(".") if item.strip())
 
 
 def faithful(*texts):
-    asked = [Grounding("Owls?", text, PASSAGES) for text in texts]
-    return faithfulness(asked, lambda prompts: list(by_words(prompts)))
+    requests = [Grounding("Owls?", text, PASSAGES) for text in texts]
+    return faithfulness(requests, lambda prompts: list(by_words(prompts)))
 
 
 def test_the_share_of_statements_that_follow():
-    found = faithful("Owls eat mice. They sing.", "They hunt at night.", "They sing.")
-    assert found == [0.5, 1.0, 0.0]
+    result = faithful("Owls eat mice. They sing.", "They hunt at night.", "They sing.")
+    assert result == [0.5, 1.0, 0.0]
 
 
 def test_who_says_nothing_has_no_score():
-    found = faithful("", "Owls eat mice.", "  ")
-    assert np.isnan([found[0], found[2]]).all() and found[1] == 1.0
+    result = faithful("", "Owls eat mice.", "  ")
+    assert np.isnan([result[0], result[2]]).all() and result[1] == 1.0
     nothing = faithfulness([Grounding("Q?", "Hm", PASSAGES)], lambda prompts: [""] * len(prompts))
     assert np.isnan(nothing[0])
 
@@ -55,8 +55,8 @@ def test_a_statement_without_a_word_is_not_supported(reply, share):
 @given(st.text())
 def test_any_reply_gives_a_share(reply):
     replies = iter([["- one\n- two\n- three"], [reply]])
-    found = faithfulness([Grounding("Q?", "A.", PASSAGES)], lambda prompts: next(replies))
-    assert 0 <= found[0] <= 1
+    result = faithfulness([Grounding("Q?", "A.", PASSAGES)], lambda prompts: next(replies))
+    assert 0 <= result[0] <= 1
 
 
 def test_relevance_is_the_mean_cosine_of_questions():
@@ -65,14 +65,14 @@ def test_relevance_is_the_mean_cosine_of_questions():
     def encode(texts):
         return np.array([[np.cos(angles[text]), np.sin(angles[text])] for text in texts])
 
-    asked = [Grounding("Q?", "A.", ()), Grounding("Q?", "", ()), Grounding("Q?", "B.", ())]
+    requests = [Grounding("Q?", "A.", ()), Grounding("Q?", "", ()), Grounding("Q?", "B.", ())]
     prompts = []
 
     def ask(messages):
         prompts.extend(messages)
         return ["- near?\n- far?\n- near?\n- another?", "none"]
 
-    found = answer_relevance(asked, ask, encode, count=2)
-    assert found == [pytest.approx((np.cos(0.3) + np.cos(1.2)) / 2), 0.0, 0.0]
+    result = answer_relevance(requests, ask, encode, count=2)
+    assert result == [pytest.approx((np.cos(0.3) + np.cos(1.2)) / 2), 0.0, 0.0]
     # An empty response is asked of nobody.
     assert len(prompts) == 2 and "2 different questions" in prompts[0][0].content

@@ -51,18 +51,18 @@ def test_facts_grow_from_batch_to_batch_and_survive_an_answer_without_a_list():
 
 def test_batches_of_all_questions_are_asked_side_by_side():
     model = Script("- owls hunt", "- ships sail", "- ships sink", "- owls sleep")
-    asked = [("Owls?", ["a", "b"]), ("Ships?", ["c"]), ("Sinking?", ["d"]), ("Rocks?", [])]
-    found = create_nuggets(asked, model, batch=1)
-    assert found == [("owls sleep",), ("ships sail",), ("ships sink",), ()]
-    assert ["owls hunt" in each for each in model.asked] == [False, False, False, True]
+    requests = [("Owls?", ["a", "b"]), ("Ships?", ["c"]), ("Sinking?", ["d"]), ("Rocks?", [])]
+    result = create_nuggets(requests, model, batch=1)
+    assert result == [("owls sleep",), ("ships sail",), ("ships sink",), ()]
+    assert ["owls hunt" in item for item in model.asked] == [False, False, False, True]
     assert create_nuggets([], model) == []
 
 
 def test_facts_are_labelled_in_batches():
     facts = [f"fact {number}" for number in range(12)]
     model = Script("\n".join(f"{n}: vital" for n in range(1, 11)), "1: okay\n2: perhaps")
-    found = label_importance([("Q?", facts), ("R?", [])], model)
-    assert found == [("vital",) * 10 + ("okay", ""), ()]
+    result = label_importance([("Q?", facts), ("R?", [])], model)
+    assert result == [("vital",) * 10 + ("okay", ""), ()]
     assert "10. fact 9" in model.asked[0] and "1. fact 10" in model.asked[1]
 
 
@@ -75,8 +75,8 @@ def test_an_empty_response_supports_nothing_and_costs_nothing():
 def test_labels_go_back_to_their_response():
     facts = [f"fact {number}" for number in range(11)]
     model = Script("\n".join(f"{n}: support" for n in range(1, 11)), "1: not_support", "1: support")
-    found = assign_nuggets([("Q?", "A.", facts), ("Q?", "", ["x"]), ("R?", "B.", ["y"])], model)
-    assert found == [("support",) * 10 + ("not_support",), ("not_support",), ("support",)]
+    result = assign_nuggets([("Q?", "A.", facts), ("Q?", "", ["x"]), ("R?", "B.", ["y"])], model)
+    assert result == [("support",) * 10 + ("not_support",), ("not_support",), ("support",)]
     assert "Answer: B." in model.asked[2]
 
 
@@ -103,23 +103,23 @@ def test_what_is_no_label_is_none(answer, labels):
 def inference(tmp_path: Path) -> Path:
     """Return a tiny model of inference, whose labels stand in another order than ours."""
     words = [*SPECIAL, "owls", "eat"]
-    made = tiny_bert(BertForSequenceClassification, words=len(words), positions=16)
-    made.classifier = torch.nn.Linear(8, 3)
-    made.num_labels = 3
-    made.config.id2label = dict(enumerate(("contradiction", "ENTAILMENT", "neutral")))
-    made.config.label2id = {name: place for place, name in made.config.id2label.items()}
-    write_bert(tmp_path / "nli", made, words)
+    result = tiny_bert(BertForSequenceClassification, words=len(words), positions=16)
+    result.classifier = torch.nn.Linear(8, 3)
+    result.num_labels = 3
+    result.config.id2label = dict(enumerate(("contradiction", "ENTAILMENT", "neutral")))
+    result.config.label2id = {name: position for position, name in result.config.id2label.items()}
+    write_bert(tmp_path / "nli", result, words)
     return tmp_path / "nli"
 
 
 def test_probabilities_stand_under_their_labels(inference):
     model, tokenizer = load_inference(inference)
     pairs = [("owls eat", "owls"), ("owls", "eat"), ("owls " * 600, "eat")]
-    found = inferred(model, tokenizer, pairs, length=16, batch=2)
-    assert found.shape == (3, len(LABELS))
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    result = inferred(model, tokenizer, pairs, length=16, batch=2)
+    assert result.shape == (3, len(LABELS))
+    np.testing.assert_allclose(result.sum(axis=1), 1)
     alone = inferred(model, tokenizer, pairs[1:2], length=16)
-    np.testing.assert_allclose(found[1], alone[0], atol=1e-6)
+    np.testing.assert_allclose(result[1], alone[0], atol=1e-6)
     logits = model(**tokenizer(*pairs[1], return_tensors="pt")).logits[0].double()
     expected = logits.softmax(0).detach().numpy()[[1, 0, 2]]
     np.testing.assert_allclose(alone[0], expected, atol=1e-6)
@@ -135,8 +135,8 @@ def test_a_model_with_other_labels_is_refused(inference):
 
 def test_a_model_without_weights_of_the_classifier_is_refused(inference):
     weights = load_file(inference / "model.safetensors")
-    kept = {name: part for name, part in weights.items() if not name.startswith("classifier.")}
-    save_file(kept, inference / "model.safetensors", metadata={"format": "pt"})
+    remaining = {name: part for name, part in weights.items() if not name.startswith("classifier.")}
+    save_file(remaining, inference / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelError, match=r"lack 'classifier\.bias'"):
         load_inference(inference)
 
@@ -144,17 +144,17 @@ def test_a_model_without_weights_of_the_classifier_is_refused(inference):
 def test_features_are_shares_that_can_be_worked_out_by_hand():
     words = Words(["Owls eat mice.", "Ships sail."])
     facts, responses = ["owls eat fish", ""], ["Owls sleep. They eat.", ""]
-    found = words.features(facts, "What do owls eat?", responses)
-    assert found.shape == (2, 2, len(FEATURES))
-    named = dict(zip(FEATURES, found[0, 0], strict=True))
-    assert named["words of the fact in the response"] == pytest.approx(2 / 3)
+    result = words.features(facts, "What do owls eat?", responses)
+    assert result.shape == (2, 2, len(FEATURES))
+    names = dict(zip(FEATURES, result[0, 0], strict=True))
+    assert names["words of the fact in the response"] == pytest.approx(2 / 3)
     # Of "owls eat fish" the question lacks "fish" alone.
-    assert named["words of the fact that the question lacks, in the response"] == 0
-    assert named["share of the fact's words that the question lacks"] == pytest.approx(1 / 3)
-    assert named["pairs of words in the response"] == 0
-    in_best = named["the same in the best sentence"]
-    assert in_best == 0 or in_best < named["the same, rare words weighing more"]
-    assert np.isfinite(found).all() and (found[:, 1, :7] == 0).all()
+    assert names["words of the fact that the question lacks, in the response"] == 0
+    assert names["share of the fact's words that the question lacks"] == pytest.approx(1 / 3)
+    assert names["pairs of words in the response"] == 0
+    in_best = names["the same in the best sentence"]
+    assert in_best == 0 or in_best < names["the same, rare words weighing more"]
+    assert np.isfinite(result).all() and (result[:, 1, :7] == 0).all()
 
 
 def test_the_imitation_learns_and_its_measures_are_those_of_their_library():
@@ -162,14 +162,14 @@ def test_the_imitation_learns_and_its_measures_are_those_of_their_library():
     features = rng.uniform(size=(400, 2))
     supported = features[:, 0] + rng.normal(scale=0.2, size=400) > 0.5
     judge = train_judge(features[:200], supported[:200])
-    found = judge.predict_proba(features[200:])[:, 1]
+    result = judge.predict_proba(features[200:])[:, 1]
     rows = pd.DataFrame({"run": "r", "topic": np.arange(200).astype(str)}).assign(
         support=np.where(supported[200:], "support", "not_support")
     )
-    measured = imitation(rows, found)
-    assert measured["AUC"] == roc_auc_score(supported[200:], found) > 0.85
+    measured = imitation(rows, result)
+    assert measured["AUC"] == roc_auc_score(supported[200:], result) > 0.85
     assert 0.4 < measured["kappa"] < 1
-    assert measured["difference"] == pytest.approx(found.mean() - supported[200:].mean())
+    assert measured["difference"] == pytest.approx(result.mean() - supported[200:].mean())
 
 
 def test_shares_are_of_each_response():

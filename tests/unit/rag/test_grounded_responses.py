@@ -55,9 +55,9 @@ def test_only_words_of_the_passage_are_nuggets(answer, spans, strays):
 def test_what_one_person_marks_is_found_in_whole_words(pairs):
     spans = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
     people = marked([spans], len(PASSAGE), overlapping="union")
-    found = agreed_spans(people, PASSAGE, minimum=1)
-    assert all(end <= start for (_, end), (start, _) in zip(found, found[1:], strict=False))
-    for start, end in found:
+    result = agreed_spans(people, PASSAGE, minimum=1)
+    assert all(end <= start for (_, end), (start, _) in zip(result, result[1:], strict=False))
+    for start, end in result:
         assert PASSAGE[start:end] == PASSAGE[start:end].strip()
         assert people[0, start:end].any()
 
@@ -65,8 +65,8 @@ def test_what_one_person_marks_is_found_in_whole_words(pairs):
 def test_more_people_agree_on_less():
     people = marked([[(0, 19)], [(5, 30)], [(10, 15)]], len(PASSAGE))
     texts = [
-        [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, minimum=least)]
-        for least in (1, 2, 3)
+        [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, minimum=minimum)]
+        for minimum in (1, 2, 3)
     ]
     assert texts == [["Owls hunt at night. They eat"], ["hunt at night."], ["at"]]
     assert agreed_spans(people, PASSAGE, minimum=3, shortest=2) == ()
@@ -97,9 +97,9 @@ def test_density_clusters_part_what_is_far_apart_and_are_stable():
     rng = np.random.default_rng(3)
     centres = np.eye(16)[[0, 8]]
     vectors = np.repeat(centres, 12, axis=0) + rng.normal(scale=0.01, size=(24, 16))
-    found = density_clusters(vectors, seed=42)
-    assert not set(found[:12]) & set(found[12:])
-    np.testing.assert_array_equal(found, density_clusters(vectors, seed=42))
+    result = density_clusters(vectors, seed=42)
+    assert not set(result[:12]) & set(result[12:])
+    np.testing.assert_array_equal(result, density_clusters(vectors, seed=42))
 
 
 @given(WORDS, st.lists(WORDS, min_size=1, max_size=5))
@@ -133,8 +133,8 @@ def test_the_central_nugget_has_most_of_the_others():
 
 
 def test_a_rewritten_sentence_is_traced_by_its_words():
-    found = traced("Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""})
-    assert [sentence.nuggets for sentence in found] == [(1,), ()]
+    result = traced("Owls eat small mice. Ships sail.", {1: "owls eat mice", 2: "by night", 3: ""})
+    assert [sentence.nuggets for sentence in result] == [(1,), ()]
 
 
 @pytest.mark.parametrize(
@@ -177,15 +177,15 @@ def told():
 
 
 def test_the_page_links_sentences_with_spans_and_escapes_all_text(told):
-    found = provenance([Response("1", (Sentence("They <u>eat</u>.", (1,)),), "<s>?")], *told)
-    page = provenance_page(found, "<title>")
+    result = provenance([Response("1", (Sentence("They <u>eat</u>.", (1,)),), "<s>?")], *told)
+    page = provenance_page(result, "<title>")
     assert not re.search(r"<(b|i|u|s)>", page)
     targets = set(re.findall(r' id="([^"]+)"', page))
     links = re.findall(r'href="#([^"]+)"', page)
     assert links == ["n1-1", "s1-1"] and set(links) <= targets
     assert 'id="n1-2" class="unused"' in page
-    shown = html.unescape(re.sub(r"<sup>.*?</sup>|<[^>]+>", "", page))
-    assert "Owls <b>eat</b> mice." in shown
+    output = html.unescape(re.sub(r"<sup>.*?</sup>|<[^>]+>", "", page))
+    assert "Owls <b>eat</b> mice." in output
 
 
 def test_pieces_are_the_passage_again():

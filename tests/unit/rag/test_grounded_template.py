@@ -21,18 +21,18 @@ def marked(text: str, k: int = 5, first: int = 0):
 
 
 def spans(text: str, k: int = 5):
-    return [tuple(each) for each in marked(text, k).answer.statements]
+    return [tuple(item) for item in marked(text, k).answer.statements]
 
 
 def test_a_tidy_answer() -> None:
-    found = read_grounded(TIDY, 5)
-    assert found.answer == CitedAnswer(
+    result = read_grounded(TIDY, 5)
+    assert result.answer == CitedAnswer(
         (Statement("Leiden", (3,)), Statement("1575", (1, 3))),
         (0, 1, 3),
         (1, 3),
         "Leiden has a university since 1575, and canals.",
     )
-    assert (found.sentences, found.stray, found.mended) == (1, (), 0)
+    assert (result.sentences, result.stray, result.mended) == (1, (), 0)
 
 
 def test_spans_with_line_breaks() -> None:
@@ -41,16 +41,16 @@ def test_spans_with_line_breaks() -> None:
 
 
 def test_marks_closed_with_other_numbers() -> None:
-    found = marked("<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.")
-    assert found.answer.statements == (Statement("An owl", (0, 1)), Statement("mice", (2,)))
-    assert found.mended == 2
-    assert found.answer.text == "An owl hunts mice."
+    result = marked("<co: 0,1>An owl</co: 0> hunts <co: 2>mice</co: 4>.")
+    assert result.answer.statements == (Statement("An owl", (0, 1)), Statement("mice", (2,)))
+    assert result.mended == 2
+    assert result.answer.text == "An owl hunts mice."
 
 
 def test_marks_that_are_not_closed_end_with_their_sentence() -> None:
-    found = marked("<co: 1>Owls hunt mice. Foxes do too.")
-    assert found.answer.statements == (Statement("Owls hunt mice.", (1,)),)
-    assert found.mended == 1 and found.answer.text == "Owls hunt mice. Foxes do too."
+    result = marked("<co: 1>Owls hunt mice. Foxes do too.")
+    assert result.answer.statements == (Statement("Owls hunt mice.", (1,)),)
+    assert result.mended == 1 and result.answer.text == "Owls hunt mice. Foxes do too."
 
 
 def test_a_closing_mark_alone_is_left_out() -> None:
@@ -68,20 +68,20 @@ def test_marks_in_marks_are_spans_each() -> None:
 
 
 def test_numbers_of_no_document_are_stray() -> None:
-    found = read_grounded(
+    result = read_grounded(
         "Relevant Documents: 0,9\nCited Documents: None\nGrounded answer: <co: 7>Owl</co: 7>", 5
     )
-    assert found.stray == (9, 7)
-    assert found.answer == CitedAnswer((Statement("Owl", ()),), (0,), (), "Owl")
+    assert result.stray == (9, 7)
+    assert result.answer == CitedAnswer((Statement("Owl", ()),), (0,), (), "Owl")
     # Of ours, documents count from 1.
-    found = marked("<co: 0,5>Owl</co: 0,5>", first=1)
-    assert found.stray == (0,) and found.answer.statements == (Statement("Owl", (4,)),)
+    result = marked("<co: 0,5>Owl</co: 0,5>", first=1)
+    assert result.stray == (0,) and result.answer.statements == (Statement("Owl", (4,)),)
 
 
 @pytest.mark.parametrize("nothing", ["", "\n", "I cannot answer that.", "Answer: By night."])
 def test_an_answer_without_marks_cites_nothing(nothing: str) -> None:
-    found = read_grounded(nothing, 3).answer
-    assert (found.statements, found.relevant, found.to_cite) == ((), (), ())
+    result = read_grounded(nothing, 3).answer
+    assert (result.statements, result.relevant, result.to_cite) == ((), (), ())
 
 
 def test_an_answer_that_was_cut() -> None:
@@ -103,18 +103,20 @@ def test_labels_in_other_dress() -> None:
 
 @given(st.text("co<>/: ,012\nab."), st.integers(1, 4))
 def test_whatever_is_written_is_read(output: str, k: int) -> None:
-    found = marked(output, k)
-    assert all(0 <= place < k for each in found.answer.statements for place in each.documents)
-    assert all(each.text and "\n" not in each.text for each in found.answer.statements)
-    assert not set(found.stray) & set(range(k))
+    result = marked(output, k)
+    assert all(
+        0 <= position < k for item in result.answer.statements for position in item.documents
+    )
+    assert all(item.text and "\n" not in item.text for item in result.answer.statements)
+    assert not set(result.stray) & set(range(k))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["owl", "fox hunts", "1575"]), st.integers(0, 3))))
 def test_what_is_marked_is_read_back(parts: list) -> None:
-    written = " and ".join(f"<co: {place}>{text}</co: {place}>" for text, place in parts)
-    found = marked(written)
-    assert [(each.text, *each.documents) for each in found.answer.statements] == parts
-    assert found.mended == 0
+    written = " and ".join(f"<co: {position}>{text}</co: {position}>" for text, position in parts)
+    result = marked(written)
+    assert [(item.text, *item.documents) for item in result.answer.statements] == parts
+    assert result.mended == 0
 
 
 def test_the_own_template_gets_documents_on_a_line() -> None:
@@ -141,6 +143,6 @@ def test_a_document_without_a_word_is_shown_as_empty(name: str) -> None:
 
 @pytest.mark.parametrize("inside", ["", " ", "\n"])
 def test_a_mark_around_nothing_is_left_out(inside):
-    found = read_grounded(f"Grounded answer: <co: 0>{inside}</co: 0><co: 1>Owls</co: 1> hunt.", 2)
-    assert found.answer.statements == (Statement("Owls", (1,)),)
-    assert (found.stray, found.mended) == ((), 0)
+    result = read_grounded(f"Grounded answer: <co: 0>{inside}</co: 0><co: 1>Owls</co: 1> hunt.", 2)
+    assert result.answer.statements == (Statement("Owls", (1,)),)
+    assert (result.stray, result.mended) == ((), 0)

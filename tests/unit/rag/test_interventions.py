@@ -36,24 +36,24 @@ ANSWER = CitedAnswer(
 
 
 def forged(seed=0):
-    found = instances("q", DOCUMENTS, ANSWER, "Ships sail.", np.random.default_rng(seed))
-    return {each.kind: each for each in found}
+    result = instances("q", DOCUMENTS, ANSWER, "Ships sail.", np.random.default_rng(seed))
+    return {item.kind: item for item in result}
 
 
 def test_a_document_is_forged_of_each_kind():
-    found = forged()
-    assert list(found) == list(KINDS)
-    random = found["random"]
+    result = forged()
+    assert list(result) == list(KINDS)
+    random = result["random"]
     assert random.forged == 3 and len(random.documents) == 4
     assert random.documents[3] == f"Ships sail. {random.statement.text}"
-    uncited = found["relevant, not cited"]
+    uncited = result["relevant, not cited"]
     assert uncited.forged == 1 and len(uncited.documents) == 3
     assert uncited.documents[1] == f"Foxes hunt at dusk. {uncited.statement.text}"
-    other = found["cited for something else"]
+    other = result["cited for something else"]
     assert other.forged in (0, 2) and other.forged not in other.statement.documents
     # A statement without a citation is never forged, and the first documents stay.
-    assert {each.statement.text for each in found.values()} <= {"at night", "in woods"}
-    assert all(each.original == tuple(DOCUMENTS) for each in found.values())
+    assert {item.statement.text for item in result.values()} <= {"at night", "in woods"}
+    assert all(item.original == tuple(DOCUMENTS) for item in result.values())
 
 
 def test_nothing_is_forged_from_an_answer_without_citations():
@@ -68,38 +68,38 @@ def test_a_citation_of_a_document_that_is_not_there_is_refused():
 
 
 def test_who_matches_words_cites_the_forged_document_and_is_asked_for_the_controls():
-    asked = []
+    requests = []
 
     def ask(question, documents):
-        asked.append(tuple(documents))
+        requests.append(tuple(documents))
         holding = tuple(i for i, text in enumerate(documents) if "at night" in text)
         return CitedAnswer((Statement("at night", holding),))
 
-    each = next(
-        found
+    item = next(
+        result
         for seed in range(20)
-        if (found := forged(seed)["random"]).statement.text == "at night"
+        if (result := forged(seed)["random"]).statement.text == "at night"
     )
-    row = try_instance(each, ask, seed=0)
+    row = try_instance(item, ask, seed=0)
     assert row["recovered"] and row["cites_forged"]
     assert row["all cited"] and row["one cited"] and row["forged alone"]
     # It says so whatever it is given: that is memory.
     assert row["statement removed"]
-    assert asked[0] == each.documents and asked[3] == (each.documents[3],)
-    assert asked[4] == ("The owl hunts .", *DOCUMENTS[1:])
+    assert requests[0] == item.documents and requests[3] == (item.documents[3],)
+    assert requests[4] == ("The owl hunts .", *DOCUMENTS[1:])
 
 
 def test_who_does_not_cite_it_is_not_asked_for_the_controls():
     def ask(question, documents):
-        there = "The owl hunts at night." in documents
-        return CitedAnswer((Statement("at night", (0,)),) if there else ())
+        existing = "The owl hunts at night." in documents
+        return CitedAnswer((Statement("at night", (0,)),) if existing else ())
 
-    each = next(
-        found
+    item = next(
+        result
         for seed in range(20)
-        if (found := forged(seed)["random"]).statement.text == "at night"
+        if (result := forged(seed)["random"]).statement.text == "at night"
     )
-    row = try_instance(each, ask, seed=0)
+    row = try_instance(item, ask, seed=0)
     assert row["recovered"] and not row["cites_forged"]
     assert row["all cited"] is row["one cited"] is row["forged alone"] is None
     assert row["statement removed"] is False
@@ -134,8 +134,8 @@ def test_the_first_statement_that_says_the_same_counts():
 def test_a_removed_statement_is_gone(text, statement):
     words = without_statement("", statement)
     assert words == ""
-    rest = without_statement(f"{text} {statement} {text}", statement)
-    assert len(rest) <= len(f"{text} {statement} {text}")
+    remaining = without_statement(f"{text} {statement} {text}", statement)
+    assert len(remaining) <= len(f"{text} {statement} {text}")
 
 
 def test_shares_are_those_of_scipy():
@@ -154,11 +154,11 @@ def test_shares_are_of_what_could_happen():
         {"question": "b", "kind": "random", "recovered": False, "cites_forged": False}
         | {"all cited": None, "one cited": None, "forged alone": None, "statement removed": True},
     ]
-    found = outcomes(rows).set_index("metric")[["count", "of"]].to_dict("index")
-    assert found["recovered"] == {"count": 1, "of": 2}
-    assert found["cites the forged document"] == {"count": 1, "of": 1}
-    assert found["one cited"] == {"count": 0, "of": 1}
-    assert found["statement removed"] == {"count": 1, "of": 2}
+    result = outcomes(rows).set_index("metric")[["count", "of"]].to_dict("index")
+    assert result["recovered"] == {"count": 1, "of": 2}
+    assert result["cites the forged document"] == {"count": 1, "of": 1}
+    assert result["one cited"] == {"count": 0, "of": 1}
+    assert result["statement removed"] == {"count": 1, "of": 2}
 
 
 @pytest.mark.parametrize(("memory", "openness"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.4), (1.0, 0.0)])
@@ -166,17 +166,17 @@ def test_the_experiment_finds_what_was_planted(memory, openness):
     questions = planted_questions(150, seed=4)
     reader = PlantedReader(memory=memory, open=openness, seed=4)
     tried = experiment(questions, reader, seed=4)
-    found = estimates(tried).set_index("estimate")
-    planted = found.loc["planted", "value"]
-    kept = found.loc["stays without its words"]
+    result = estimates(tried).set_index("estimate")
+    planted = result.loc["planted", "value"]
+    remaining = result.loc["stays without its words"]
     # The interval of 95 %, half as wide again: four cases are looked at.
-    slack = 0.5 * (kept["high"] - kept["low"])
-    assert kept["low"] - slack <= planted <= kept["high"] + slack
-    fooled = found.loc["cites the forged document", "value"]
+    slack = 0.5 * (remaining["high"] - remaining["low"])
+    assert remaining["low"] - slack <= planted <= remaining["high"] + slack
+    fooled = result.loc["cites the forged document", "value"]
     expected = reader.matching * planted + openness * (100 - planted)
     assert fooled == pytest.approx(expected, abs=10)
     if memory == openness == 0:
-        assert fooled == kept["value"] == 0
+        assert fooled == remaining["value"] == 0
 
 
 def test_a_statement_keeps_its_origin_whatever_the_documents_are():
@@ -184,8 +184,8 @@ def test_a_statement_keeps_its_origin_whatever_the_documents_are():
     steady = PlantedReader(memory=0.5, steady=1.0, matching=1.0, seed=2)
     minds = dict(zip(dict(question.claims), steady.minds(question), strict=True))
     assert set(minds.values()) == {"memory", "closed"}
-    said = {each.text for each in steady.answer(question, ["nothing"]).statements}
-    assert said == {text for text, mind in minds.items() if mind == "memory"}
+    message = {item.text for item in steady.answer(question, ["nothing"]).statements}
+    assert message == {text for text, mind in minds.items() if mind == "memory"}
 
 
 def test_answers_are_counted_by_what_they_cite():
@@ -226,10 +226,10 @@ def test_what_is_said_without_a_citation_is_said_all_the_same() -> None:
 
 def test_statements_that_entail_each_other() -> None:
     """Both ways, by a planted model of inference, each pair asked once."""
-    asked = []
+    requests = []
 
     def infer(pairs):
-        asked.append(pairs)
+        requests.append(pairs)
         words = [(set(first.split()), set(later.split())) for first, later in pairs]
         return np.array([0.9 if later <= first else 0.2 for first, later in words])
 
@@ -237,7 +237,7 @@ def test_statements_that_entail_each_other() -> None:
     assert same("an old owl", "owl old an")
     assert not same("an old owl", "an owl")
     assert not same("an owl", "an old owl")
-    assert same("an old owl", "owl old an") and len(asked) == 3
+    assert same("an old owl", "owl old an") and len(requests) == 3
     assert entailed(infer, 0.2)("an old owl", "an owl")
     with pytest.raises(ValueError, match="from 0 to 1"):
         entailed(infer, 1.5)

@@ -28,9 +28,9 @@ def random_scores():
 def test_agreement_by_hand():
     # Topic 0: the judges agree on the order; topic 1: they do not; topic 2: "b" sees no difference.
     scores = scored([[[0.1, 0.4, 0.2], [0.3, 0.2, 0.4]], [[0.5, 0.4, 0.3], [0.9, 0.6, 0.3]]])
-    found = judge_agreement(scores)
-    assert found["judges"].unique().tolist() == ["a and b"]
-    value = found.set_index("metric")["value"]
+    result = judge_agreement(scores)
+    assert result["judges"].unique().tolist() == ["a and b"]
+    value = result.set_index("metric")["value"]
     assert value["mean difference"] == pytest.approx((-0.4 - 0.6 + 0 - 0.4 - 0.1 + 0.1) / 6)
     assert value["mean absolute difference"] == pytest.approx((0.4 + 0.6 + 0 + 0.4 + 0.1 + 0.1) / 6)
     assert value["topics"] == 2 and value["tau in a topic"] == pytest.approx(0)
@@ -38,12 +38,12 @@ def test_agreement_by_hand():
 
 
 def test_correlations_are_scipys(random_scores):
-    found = judge_agreement(random_scores).set_index("metric")["value"]
+    result = judge_agreement(random_scores).set_index("metric")["value"]
     a, b = (random_scores.loc[random_scores["judge"] == judge, "value"] for judge in "ab")
-    assert found["pearson, responses"] == pytest.approx(stats.pearsonr(a, b).statistic)
-    assert found["tau, responses"] == pytest.approx(stats.kendalltau(a, b).statistic)
+    assert result["pearson, responses"] == pytest.approx(stats.pearsonr(a, b).statistic)
+    assert result["tau, responses"] == pytest.approx(stats.kendalltau(a, b).statistic)
     means = random_scores.groupby(["judge", "run"])["value"].mean()
-    assert found["tau, systems"] == pytest.approx(
+    assert result["tau, systems"] == pytest.approx(
         stats.kendalltau(means["a"], means["b"]).statistic
     )
 
@@ -69,9 +69,9 @@ def test_three_judges_are_three_pairs():
 
 
 def test_the_interval_is_of_the_seed_and_holds_the_agreement(random_scores):
-    found, again = (rank_agreement(random_scores, seed=5, resamples=99) for _ in range(2))
-    pd.testing.assert_frame_equal(found, again)
-    row = found.iloc[0]
+    result, again = (rank_agreement(random_scores, seed=5, resamples=99) for _ in range(2))
+    pd.testing.assert_frame_equal(result, again)
+    row = result.iloc[0]
     agreed = judge_agreement(random_scores).set_index("metric")["value"]
     assert row["value"] == pytest.approx(agreed["tau, systems"])
     assert -1 <= row["low"] <= row["value"] <= row["high"] <= 1

@@ -19,9 +19,9 @@ RESPONSE = st.lists(LABELS, max_size=12)
 def frames(responses):
     """Labels and responses of one judge, a topic a response."""
     rows = [
-        ("j", "r", str(topic), place, *label)
+        ("j", "r", str(topic), position, *label)
         for topic, labels in enumerate(responses)
-        for place, label in enumerate(labels, start=1)
+        for position, label in enumerate(labels, start=1)
     ]
     names = ["judge", "run", "topic", "nugget", "importance", "support"]
     nuggets = pd.DataFrame(rows, columns=names, dtype=object)
@@ -67,8 +67,8 @@ def test_without_vital_nuggets_only_the_vital_scores_are_0():
 @given(st.lists(RESPONSE, max_size=5), st.sampled_from(list(MEASURES)))
 def test_all_at_once_is_one_by_one(responses, measure):
     nuggets, index = frames(responses)
-    found = nugget_scores(nuggets, index, measure)["value"].tolist()
-    assert found == pytest.approx([nugget_score(one, measure) for one in responses])
+    result = nugget_scores(nuggets, index, measure)["value"].tolist()
+    assert result == pytest.approx([nugget_score(one, measure) for one in responses])
 
 
 @given(RESPONSE)
@@ -116,9 +116,9 @@ def test_one_key_is_that_of_most_runs():
         ],
         columns=["run", "nugget", "importance"],
     ).assign(judge="j", topic="1")
-    found = unify_importance(labels).groupby("nugget")["importance"].unique()
+    result = unify_importance(labels).groupby("nugget")["importance"].unique()
     # Half of the votes are enough, and without votes there is no importance.
-    assert [list(kinds) for kinds in found] == [["vital"], ["okay"], ["vital"], [""]]
+    assert [list(kinds) for kinds in result] == [["vital"], ["okay"], ["vital"], [""]]
 
 
 def test_one_key_takes_no_votes_from_another_judge_or_topic():

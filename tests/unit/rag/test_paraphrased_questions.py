@@ -26,7 +26,7 @@ ANSWER = "rye"
 def numbered(number, depth):
     """Questions that share no passage."""
     return [
-        Question(f"q{n}", tuple(f"d{n}.{place}" for place in range(depth)), gold=1)
+        Question(f"q{n}", tuple(f"d{n}.{position}" for position in range(depth)), gold=1)
         for n in range(number)
     ]
 
@@ -52,27 +52,27 @@ def saying(failing=(), telling=()):
 
 def one_step_at_a_time(questions, failing, telling, wanted):
     """The same, without any look ahead."""
-    complete, made = [], []
+    complete, result = [], []
     for first in range(0, len(questions), STEP):
         if len(complete) >= wanted:
             break
         left = questions[first : first + STEP]
-        for place in range(len(questions[0].documents)):
-            shown = {}
+        for position in range(len(questions[0].documents)):
+            output = {}
             for question in left:
-                others = [
+                further = [
                     d for d in question.documents if d != question.documents[question.gold - 1]
                 ]
-                shown[question.id] = [question.documents[question.gold - 1], *others][place]
-            made += [name for name in dict.fromkeys(shown.values()) if name not in made]
+                output[question.id] = [question.documents[question.gold - 1], *further][position]
+            result += [name for name in dict.fromkeys(output.values()) if name not in result]
             left = [
                 question
                 for question in left
-                if shown[question.id] not in failing
-                and not (place and shown[question.id] in telling)
+                if output[question.id] not in failing
+                and not (position and output[question.id] in telling)
             ]
         complete += [question.id for question in left]
-    return complete[:wanted], made
+    return complete[:wanted], result
 
 
 DOCUMENTS = [f"d{number}" for number in range(12)]
@@ -80,26 +80,26 @@ DOCUMENTS = [f"d{number}" for number in range(12)]
 
 @given(st.data(), st.integers(1, 60), st.integers(1, 4))
 def test_stretches_ask_for_what_single_steps_ask_for(data, wanted, depth):
-    shown = st.lists(st.sampled_from(DOCUMENTS), min_size=depth, max_size=depth, unique=True)
-    lists = data.draw(st.lists(st.tuples(shown, st.integers(1, depth)), max_size=60))
+    output = st.lists(st.sampled_from(DOCUMENTS), min_size=depth, max_size=depth, unique=True)
+    lists = data.draw(st.lists(st.tuples(output, st.integers(1, depth)), max_size=60))
     questions = [Question(f"q{n}", tuple(row), gold) for n, (row, gold) in enumerate(lists)]
     failing, telling = (data.draw(st.sets(st.sampled_from(DOCUMENTS), max_size=4)) for _ in "ab")
     paraphrase_again, calls = saying(failing, telling)
     answers = {question.id: [ANSWER] for question in questions}
-    found, made = paraphrase_questions(questions, paraphrase_again, answers, target=wanted)
+    result, created = paraphrase_questions(questions, paraphrase_again, answers, target=wanted)
     expected = one_step_at_a_time(questions, failing, telling, wanted) if questions else ([], [])
-    assert (found, [each.id for each in made]) == expected
-    asked = [name for names in calls for name in names]
-    assert sorted(asked) == sorted(expected[1])
+    assert (result, [item.id for item in created]) == expected
+    requests = [name for names in calls for name in names]
+    assert sorted(requests) == sorted(expected[1])
 
 
 def test_many_are_asked_side_by_side_and_none_too_many():
     paraphrase_again, calls = saying()
     questions = numbered(600, 2)
-    found, made = paraphrase_questions(
-        questions, paraphrase_again, dict.fromkeys((each.id for each in questions), ()), target=500
+    result, created = paraphrase_questions(
+        questions, paraphrase_again, dict.fromkeys((item.id for item in questions), ()), target=500
     )
-    assert found == [f"q{n}" for n in range(500)] and len(made) == 1000
+    assert result == [f"q{n}" for n in range(500)] and len(created) == 1000
     # The relevant passages of a stretch, then the others; the last stretch is what is still wanted.
     assert [len(names) for names in calls[::2]] == [5, 10, 20, 40, 80, 160, 185]
 
@@ -108,9 +108,9 @@ def test_a_question_that_lost_a_passage_costs_no_more():
     questions = numbered(5, 10)
     paraphrase_again, calls = saying({"d0.0", "d1.1", "d2.9"}, telling={"d3.4"})
     answers = {question.id: [ANSWER] for question in questions}
-    found, made = paraphrase_questions(questions, paraphrase_again, answers, target=9)
-    assert found == ["q4"]
-    assert len(made) == 1 + 2 + 10 + 5 + 10 == sum(map(len, calls))
+    result, created = paraphrase_questions(questions, paraphrase_again, answers, target=9)
+    assert result == ["q4"]
+    assert len(created) == 1 + 2 + 10 + 5 + 10 == sum(map(len, calls))
 
 
 class Counting:
@@ -150,38 +150,40 @@ def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
                 for name, answer in zip(names, answers, strict=True)
             ]
 
-        answers = dict.fromkeys((each.id for each in questions), ())
-        found, made = paraphrase_questions(questions, paraphrase_again, answers, target=35)
+        answers = dict.fromkeys((item.id for item in questions), ())
+        result, created = paraphrase_questions(questions, paraphrase_again, answers, target=35)
     assert counting.met.is_set() and model.asked == 35
-    assert found == [f"q{n}" for n in range(35)]
-    assert [each.text for each in made] == [f"So is d{n}.0." for n in range(35)]
+    assert result == [f"q{n}" for n in range(35)]
+    assert [item.text for item in created] == [f"So is d{n}.0." for n in range(35)]
 
 
 def test_what_will_be_too_few_is_said_before_most_is_asked():
     questions = numbered(700, 10)
     # Every second passage fails, whatever the question.
-    failing = {f"d{n}.{place}" for n in range(700) for place in range(10) if (n >> place) % 2}
+    failing = {
+        f"d{n}.{position}" for n in range(700) for position in range(10) if (n >> position) % 2
+    }
     paraphrase_again, calls = saying(failing)
-    told = []
+    log = []
 
     def tell(outlook):
-        told.append(outlook)
+        log.append(outlook)
         if outlook.hopeless:
             raise RuntimeError(outlook)
 
-    answers = dict.fromkeys((each.id for each in questions), ())
+    answers = dict.fromkeys((item.id for item in questions), ())
     # The first one has all of its passages by this pattern, as has one of 1,024.
     with pytest.raises(RuntimeError, match="35 of 699 questions tried, 0 have all 10 passages"):
         paraphrase_questions(questions[1:], paraphrase_again, answers, target=500, report=tell)
-    assert [outlook.tried[0] for outlook in told] == [5, 15, 35]
+    assert [outlook.tried[0] for outlook in log] == [5, 15, 35]
     assert sum(map(len, calls)) < 200
-    said = str(told[-1])
-    assert "but 500 are needed: name a better model, raise `attempts`" in said
+    message = str(log[-1])
+    assert "but 500 are needed: name a better model, raise `attempts`" in message
     # Where one was found, the search goes on.
-    found, made = paraphrase_questions(
+    result, created = paraphrase_questions(
         questions, paraphrase_again, answers, target=500, report=tell
     )
-    assert found == ["q0"] and len(made) > 700
+    assert result == ["q0"] and len(created) > 700
 
 
 def test_passages_that_fail_together_are_not_called_hopeless():
@@ -199,7 +201,9 @@ def test_no_question_is_nothing_to_ask_for():
 
 @pytest.mark.parametrize("longest", [None, 70])
 def test_what_is_said_where_nothing_can_be_tried_names_a_limit_only_where_there_is_one(longest):
-    said = explain_no_questions({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
-    assert "3 are left out for their passages (no gold: 2, not retrieved: 1)" in said
-    assert ("`longest`" in said) == ("4 for passages of more than 70" in said) == bool(longest)
-    assert "None" not in said
+    message = explain_no_questions({"no gold": 2, "not retrieved": 1}, 4, longest=longest)
+    assert "3 are left out for their passages (no gold: 2, not retrieved: 1)" in message
+    assert (
+        ("`longest`" in message) == ("4 for passages of more than 70" in message) == bool(longest)
+    )
+    assert "None" not in message

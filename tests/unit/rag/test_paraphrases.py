@@ -38,51 +38,53 @@ WORDS = st.lists(st.sampled_from("mill corn Jan fire owner 1742 old".split()), m
 
 def asking(*rounds):
     """A model that says in each round what its table has for a sentence, and what it was asked."""
-    asked = []
+    calls = []
 
     def ask(requests):
-        asked.append([request.text.splitlines()[-1] for request in requests])
-        said = rounds[len(asked) - 1]
-        return [Answer(text=said[sentence], finish="stop") for sentence in asked[-1]]
+        calls.append([request.text.splitlines()[-1] for request in requests])
+        message = rounds[len(calls) - 1]
+        return [Answer(text=message[sentence], finish="stop") for sentence in calls[-1]]
 
-    return ask, asked
+    return ask, calls
 
 
 def run(*rounds, answers=("1742",), limits=None, text=f"{FIRST} {SECOND}"):
-    ask, asked = asking(*rounds)
+    ask, requests = asking(*rounds)
     passages = [Passage("d1", text, answers)]
     options = {} if limits is None else {"limits": limits}
-    found = paraphrase_all(passages, ask, read_template(), DECODINGS[: len(rounds)], **options)
-    return found[0], asked
+    result = paraphrase_all(passages, ask, read_template(), DECODINGS[: len(rounds)], **options)
+    return result[0], requests
 
 
 def test_a_sentence_is_asked_until_it_passes_and_no_longer():
-    found, asked = run({FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: "No."}, {FIRST: GOOD[FIRST]})
-    assert asked == [[FIRST, SECOND], [FIRST], [FIRST]]
-    assert found == ("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 3, "")
+    result, requests = run(
+        {FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: "No."}, {FIRST: GOOD[FIRST]}
+    )
+    assert requests == [[FIRST, SECOND], [FIRST], [FIRST]]
+    assert result == ("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 3, "")
 
 
 def test_a_sentence_that_never_passes_is_left_out_and_may_take_the_answer_with_it():
     copied = {FIRST: FIRST, SECOND: GOOD[SECOND]}
-    found, _ = run(copied)
-    assert found == ("d1", GOOD[SECOND], 1, "answer lost")
-    found, _ = run(copied, answers=("1988", "Leiden"))
-    assert found.reason == ""
-    found, _ = run(copied, answers=("1988",), limits=Limits(shortest=0.6))
-    assert found.reason == "too short"
+    result, _ = run(copied)
+    assert result == ("d1", GOOD[SECOND], 1, "answer lost")
+    result, _ = run(copied, answers=("1988", "Leiden"))
+    assert result.reason == ""
+    result, _ = run(copied, answers=("1988",), limits=Limits(shortest=0.6))
+    assert result.reason == "too short"
 
 
 def test_a_whole_passage_is_asked_for_with_one_prompt():
-    whole = f"{FIRST} {SECOND}"
-    said = f"{GOOD[FIRST]}\n\n{GOOD[SECOND]}"
+    full = f"{FIRST} {SECOND}"
+    message = f"{GOOD[FIRST]}\n\n{GOOD[SECOND]}"
     template = read_template(TEMPLATES["passage"])
-    ask, asked = asking({f"Passage: {whole}": whole}, {f"Passage: {whole}": said})
-    passages = [Passage("d1", whole, ("1742",))]
-    found = paraphrase_all(passages, ask, template, DECODINGS[:2], unit="passage")
-    assert asked == [[f"Passage: {whole}"]] * 2
-    assert found == [("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 2, "")]
+    ask, requests = asking({f"Passage: {full}": full}, {f"Passage: {full}": message})
+    passages = [Passage("d1", full, ("1742",))]
+    result = paraphrase_all(passages, ask, template, DECODINGS[:2], unit="passage")
+    assert requests == [[f"Passage: {full}"]] * 2
+    assert result == [("d1", f"{GOOD[FIRST]} {GOOD[SECOND]}", 2, "")]
     # Half of it is not enough: there are no sentences to leave out.
-    ask, _ = asking({f"Passage: {whole}": GOOD[SECOND]})
+    ask, _ = asking({f"Passage: {full}": GOOD[SECOND]})
     (lost,) = paraphrase_all(passages, ask, template, DECODINGS[:1], unit="passage")
     assert (lost.text, lost.reason) == ("", "answer lost")
 
@@ -98,16 +100,16 @@ def test_how_an_answer_ended_counts(finish, reason):
     def ask(requests):
         return [Answer(text=GOOD[FIRST], finish=finish) for _ in requests]
 
-    found = paraphrase_all([Passage("d1", FIRST, ())], ask, read_template(), DECODINGS)
-    assert (found[0].text, found[0].attempt, found[0].reason) == ("", 3, reason)
+    result = paraphrase_all([Passage("d1", FIRST, ())], ask, read_template(), DECODINGS)
+    assert (result[0].text, result[0].attempt, result[0].reason) == ("", 3, reason)
 
 
 def test_passages_are_asked_together_and_none_means_nothing_is_asked():
-    ask, asked = asking(GOOD)
+    ask, calls = asking(GOOD)
     passages = [Passage("d1", FIRST, ()), Passage("d2", SECOND, ())]
-    found = paraphrase_all(passages, ask, read_template(), DECODINGS[:1])
-    assert asked == [[FIRST, SECOND]]
-    assert paraphrases_frame(found)["kept"].tolist() == [True, True]
+    result = paraphrase_all(passages, ask, read_template(), DECODINGS[:1])
+    assert calls == [[FIRST, SECOND]]
+    assert paraphrases_frame(result)["kept"].tolist() == [True, True]
     assert paraphrase_all([], lambda requests: [], read_template(), DECODINGS) == []
 
 
@@ -147,18 +149,18 @@ def test_the_limit_of_copies_is_a_share():
 
 
 def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
-    told = []
+    message = []
     rounds = ({FIRST: FIRST, SECOND: GOOD[SECOND]}, {FIRST: GOOD[FIRST]})
     ask, _ = asking(*rounds)
     passages = [Passage("d1", f"{FIRST} {SECOND}", ("1742",))]
 
     def judged(request, sentence, reason):
         given = rounds[request.decoding.temperature > 0][sentence]
-        told.append(passed_on(Answer(text=given, finish="stop"), sentence, reason))
+        message.append(passed_on(Answer(text=given, finish="stop"), sentence, reason))
 
     first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], judged=judged)
-    assert [answer.text for answer in told] == ["", GOOD[SECOND], GOOD[FIRST]]
-    replay = iter((told[:2], told[2:]))
+    assert [answer.text for answer in message] == ["", GOOD[SECOND], GOOD[FIRST]]
+    replay = iter((message[:2], message[2:]))
     again = paraphrase_all(passages, lambda requests: next(replay), read_template(), DECODINGS[:2])
     assert again == first
     short = Answer(text="The old mill of Zandt.", finish="stop")

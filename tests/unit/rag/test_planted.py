@@ -16,12 +16,12 @@ K = 5
 
 def measured(generator, relevant, nonrelevant, queries=QUERIES):
     """Precisions and recalls; the place of the relevant document goes round."""
-    found = []
+    result = []
     for number, query in enumerate(queries):
         gold = number % K + 1
-        labels = [relevant if place == gold else nonrelevant for place in range(1, K + 1)]
-        found.append(citation_quality(generator.cite(query, labels, [gold]), [gold]))
-    return [quality.precision for quality in found], [quality.recall for quality in found]
+        labels = [relevant if position == gold else nonrelevant for position in range(1, K + 1)]
+        result.append(citation_quality(generator.cite(query, labels, [gold]), [gold]))
+    return [quality.precision for quality in result], [quality.recall for quality in result]
 
 
 def bias(strength, part, **options):
@@ -35,9 +35,9 @@ def bias(strength, part, **options):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_bias_grows_with_the_planted_strength(seed):
     for part in (0, 1):
-        found = [bias(strength, part, seed=seed) for strength in (-2, -1, 0, 1, 2, 4)]
-        assert found == sorted(found) and len(set(found)) == len(found)
-        assert found[2] == 0
+        result = [bias(strength, part, seed=seed) for strength in (-2, -1, 0, 1, 2, 4)]
+        assert result == sorted(result) and len(set(result)) == len(result)
+        assert result[2] == 0
 
 
 @settings(max_examples=25, deadline=None)
@@ -59,9 +59,9 @@ def test_without_preference_labels_change_nothing():
     generator = PlantedGenerator(0.0)
     plain = measured(generator, "", "")
     for labels in (("Human", "LLM"), ("LLM", "Human"), ("Human", "Human")):
-        told = measured(generator, *labels)
-        assert told == plain
-        assert cas(told[0], plain[0]) == cas(told[1], plain[1]) == 0
+        message = measured(generator, *labels)
+        assert message == plain
+        assert cas(message[0], plain[0]) == cas(message[1], plain[1]) == 0
 
 
 def test_only_the_strength_flips_the_sign():
@@ -103,7 +103,10 @@ def test_its_text_says_what_it_cites():
 def test_its_probabilities_are_those_of_what_it_cites():
     generator = PlantedGenerator(2.0, base=0.0)
     labels = ["Human", "LLM", ""]
-    p = [generator.probability(label, relevant=place == 1) for place, label in enumerate(labels)]
+    p = [
+        generator.probability(label, relevant=position == 1)
+        for position, label in enumerate(labels)
+    ]
     for query in QUERIES[:20]:
         answer = generator.answer(query, labels, [2], ["One is.", "Two is.", "Three is."])
         cited = find_citations(answer.text)

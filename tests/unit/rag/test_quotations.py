@@ -43,9 +43,9 @@ def test_what_is_left_out(text, left):
 
 
 def test_a_gold_answer_stays_where_a_quotation_has_it():
-    found = without_quotations(said(PASSAGE), [PASSAGE], ["1246", "Leiden", "a count"])
-    assert "1246" in found.text and "count" in found.text and "canals" not in found.text
-    assert not is_correct(found.text, ["Leiden"])
+    result = without_quotations(said(PASSAGE), [PASSAGE], ["1246", "Leiden", "a count"])
+    assert "1246" in result.text and "count" in result.text and "canals" not in result.text
+    assert not is_correct(result.text, ["Leiden"])
 
 
 def test_an_answer_that_would_be_read_otherwise_is_not_passed_on():
@@ -62,10 +62,10 @@ def test_tokens_keep_the_probabilities_of_citations():
     pieces += [(" west, and", -0.1), (" so [", -0.2), ("2", -0.75), ("]", 0.0)]
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
     answer = said("".join(text for text, _ in pieces), tokens=tokens)
-    found = without_quotations(answer, [PASSAGE], [])
-    assert found.text == f"[1] {OMITTED} so [2]"
-    assert "".join(token.text for token in found.tokens) == found.text
-    assert citation_logprobs(found, find_citations(found.text)) == [-0.5, -0.75]
+    result = without_quotations(answer, [PASSAGE], [])
+    assert result.text == f"[1] {OMITTED} so [2]"
+    assert "".join(token.text for token in result.tokens) == result.text
+    assert citation_logprobs(result, find_citations(result.text)) == [-0.5, -0.75]
 
 
 @given(
@@ -78,21 +78,21 @@ def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size)
     text, document = " ".join(text), without_citations(" ".join(document))
     pieces = [text[start : start + size] for start in range(0, len(text), size)]
     tokens = tuple(Token(text=piece, logprob=-float(number)) for number, piece in enumerate(pieces))
-    found = without_quotations(said(text, tokens=tokens), [document], gold)
-    if found is None:
+    result = without_quotations(said(text, tokens=tokens), [document], gold)
+    if result is None:
         return
     known = {tuple(words(document)[at : at + QUOTED]) for at in range(len(words(document)))}
-    for part in re.split(r"…|\[[^]]*\]", found.text):
+    for part in re.split(r"…|\[[^]]*\]", result.text):
         said_here = words(part)
         for at in range(len(said_here) - QUOTED + 1):
             assert tuple(said_here[at : at + QUOTED]) not in known
-    assert "".join(token.text for token in found.tokens) == found.text
-    before, after = find_citations(text), find_citations(found.text)
-    assert [each.number for each in before] == [each.number for each in after]
-    for each in gold:
-        if each != "the":
-            assert is_correct(without_citations(text) or "-", [each]) == is_correct(
-                without_citations(found.text) or "-", [each]
+    assert "".join(token.text for token in result.tokens) == result.text
+    before, after = find_citations(text), find_citations(result.text)
+    assert [item.number for item in before] == [item.number for item in after]
+    for item in gold:
+        if item != "the":
+            assert is_correct(without_citations(text) or "-", [item]) == is_correct(
+                without_citations(result.text) or "-", [item]
             )
 
 
@@ -100,7 +100,7 @@ def test_letters_of_a_right_answer_stay_too():
     """The word that has them stays, which makes no other right answer one of whole words."""
     document = "In the year of the fire many parties were held by the harbour of the old town."
     said = Answer(text=f"{document} So it is [1].", finish="stop")
-    found = without_quotations(said, [document], ["part", "the sea"])
-    assert found.text == " … parties … . So it is [1]."
+    result = without_quotations(said, [document], ["part", "the sea"])
+    assert result.text == " … parties … . So it is [1]."
     for match, right in (("substring", True), ("words", False)):
-        assert is_correct(found.text, ["part"], match=match) == right
+        assert is_correct(result.text, ["part"], match=match) == right

@@ -44,26 +44,26 @@ def report(data):
 
 def test_means_are_those_of_evaluate_with_ties(data, report):
     runs, qrels = data
-    found = json.loads(report.json)["report"]
+    result = json.loads(report.json)["report"]
     for name, run in runs.items():
         expected = evaluate(run, qrels, MEASURES).mean().tolist()
-        assert [found[name]["scores"][measure] for measure in RANX] == pytest.approx(expected)
+        assert [result[name]["scores"][measure] for measure in RANX] == pytest.approx(expected)
 
 
 def test_p_is_that_of_scipy_s_paired_test(data, report):
     runs, qrels = data
-    found = json.loads(report.json)["report"]
+    result = json.loads(report.json)["report"]
     values = {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
     for one, other in itertools.permutations(list(runs)[:3], 2):
         for measure, label in zip(MEASURES, RANX, strict=True):
             expected = stats.ttest_rel(values[one][measure], values[other][measure]).pvalue
-            assert found[one]["comparisons"][other][label] == pytest.approx(expected)
+            assert result[one]["comparisons"][other][label] == pytest.approx(expected)
 
 
 def test_two_equal_systems_have_p_one(report):
-    found = json.loads(report.json)["report"]
-    assert set(found["TILDE"]["comparisons"]["TILDE again"].values()) == {1.0}
-    assert found["TILDE"]["win_tie_loss"]["TILDE again"]["map"] == {"W": 0, "T": 30, "L": 0}
+    result = json.loads(report.json)["report"]
+    assert set(result["TILDE"]["comparisons"]["TILDE again"].values()) == {1.0}
+    assert result["TILDE"]["win_tie_loss"]["TILDE again"]["map"] == {"W": 0, "T": 30, "L": 0}
 
 
 def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report):
@@ -71,7 +71,7 @@ def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report
     lines = [line.split("|")[1:-1] for line in report.markdown.splitlines()[2:]]
     assert [line[1].strip() for line in lines] == list(runs)
     letters = system_letters(list(runs))
-    seen = set()
+    calls = set()
     for column, measure in enumerate(MEASURES, 2):
         values = pd.DataFrame(
             {n: evaluate(run, qrels, [measure])[measure] for n, run in runs.items()}
@@ -80,10 +80,10 @@ def test_superscripts_are_the_letters_of_the_corrected_paired_tests(data, report
         for line, name in zip(lines, runs, strict=True):
             cell = line[column].strip()
             assert cell.startswith(f"{values[name].mean():.4f}")
-            found = "".join(SUPERSCRIPTS[character] for character in cell[6:])
-            assert found == expected[name]
-            seen.add(found)
-    assert {"", "a", "ab"} <= seen
+            result = "".join(SUPERSCRIPTS[character] for character in cell[6:])
+            assert result == expected[name]
+            calls.add(result)
+    assert {"", "a", "ab"} <= calls
 
 
 def test_the_report_states_its_topics_level_and_comparisons(data, report):
@@ -105,10 +105,10 @@ def test_latex_is_one_environment(report):
 def test_topics_that_are_not_judged_are_left_out(data):
     runs, qrels = data
     fewer = qrels[qrels["query"].isin(["q1", "q2", "q3"])]
-    found = json.loads(comparison_report(runs, fewer, ["MAP"]).json)
+    result = json.loads(comparison_report(runs, fewer, ["MAP"]).json)
     expected = evaluate(runs["BM25"], fewer, ["MAP"])["MAP"].mean()
-    assert found["topics"] == 3
-    assert found["report"]["BM25"]["scores"]["map"] == pytest.approx(expected)
+    assert result["topics"] == 3
+    assert result["report"]["BM25"]["scores"]["map"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

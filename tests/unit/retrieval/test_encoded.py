@@ -26,8 +26,8 @@ def encoded(kind):
 def test_scores_are_sums_of_products_before_and_after_a_file(kind, tmp_path):
     write_encoded(encoded(kind), tmp_path / "x.npz")
     expected = [DOCUMENTS[0] @ QUERIES[1], DOCUMENTS[2] @ QUERIES[0], DOCUMENTS[0] @ QUERIES[0]]
-    for found in (encoded(kind), read_encoded(tmp_path / "x.npz")):
-        run = found.score(PAIRS)
+    for result in (encoded(kind), read_encoded(tmp_path / "x.npz")):
+        run = result.score(PAIRS)
         assert run[["query", "document"]].equals(PAIRS)
         np.testing.assert_allclose(run["score"], expected, rtol=1e-6)
 
@@ -76,21 +76,21 @@ def test_a_search_finds_what_has_the_highest_scores_of_all_pairs(kind):
     collection = encoded(kind)
     pairs = pd.DataFrame({"query": ["r"] * 3 + ["q"] * 3, "document": list("abc") * 2})
     expected = trec_order(collection.score(pairs))
-    found = collection.search(["r", "q"], 9)
-    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    result = collection.search(["r", "q"], 9)
+    pd.testing.assert_frame_equal(result, expected, check_dtype=False)
     first = expected.groupby("query", sort=False).head(1)["document"].tolist()
     assert collection.search(["r", "q"], 1)["document"].tolist() == first
 
 
 def test_equal_scores_are_cut_as_trec_eval_orders_them():
     ones = np.ones((4, 1))
-    found = Encoded("vectors", ones, ones[:1], ["d9", "d10", "e", "D"], ["q"]).search(["q"], 3)
-    assert found["document"].tolist() == ["e", "d9", "d10"]
+    result = Encoded("vectors", ones, ones[:1], ["d9", "d10", "e", "D"], ["q"]).search(["q"], 3)
+    assert result["document"].tolist() == ["e", "d9", "d10"]
 
 
 def test_a_search_without_queries_finds_nothing():
-    found = encoded("vectors").search([], 3)
-    assert found.empty and list(found) == ["query", "document", "score"]
+    result = encoded("vectors").search([], 3)
+    assert result.empty and list(result) == ["query", "document", "score"]
 
 
 def test_a_search_of_an_unknown_query_or_for_nothing_is_refused():

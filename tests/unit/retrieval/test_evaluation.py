@@ -71,8 +71,8 @@ def random_data(seed, n_topics=40, n_candidates=30, levels=4):
 def test_both_ways_equal_pytrec_eval_on_random_runs_full_of_ties(seed, level):
     run, qrels = random_data(seed)
     expected = peer(run, qrels, level)
-    found = evaluate(run, qrels, MEASURES, relevance_level=level)
-    np.testing.assert_array_equal(found, expected.loc[found.index])
+    result = evaluate(run, qrels, MEASURES, relevance_level=level)
+    np.testing.assert_array_equal(result, expected.loc[result.index])
     lists = judge(run, qrels, relevance_level=level, without_relevant="zero")
     fast = ranking_measures(lists, lists.scores(run), MEASURES)
     for measure in MEASURES:
@@ -95,8 +95,8 @@ def test_both_ways_equal_pytrec_eval_on_whatever_hypothesis_finds(data, level):
     judged = [(q, d, rel) for q, d, _, rel in rows if rel is not None]
     qrels = frame(judged + [(q, "elsewhere", 1) for q in data], "relevance")
     expected = peer(run, qrels, level)
-    found = evaluate(run, qrels, MEASURES, relevance_level=level)
-    np.testing.assert_array_equal(found, expected.loc[found.index])
+    result = evaluate(run, qrels, MEASURES, relevance_level=level)
+    np.testing.assert_array_equal(result, expected.loc[result.index])
     lists = judge(run, qrels, relevance_level=level, without_relevant="zero")
     fast = ranking_measures(lists, lists.scores(run), MEASURES)
     for measure in MEASURES:
@@ -126,8 +126,8 @@ def test_a_ranking_worked_by_hand():
         "R@1": 1 / 3,
         "R@10": 2 / 3,
     }
-    found = evaluate(run, qrels, list(by_hand)).loc["q"]
-    assert found.to_dict() == pytest.approx(by_hand)
+    result = evaluate(run, qrels, list(by_hand)).loc["q"]
+    assert result.to_dict() == pytest.approx(by_hand)
     lists = judge(run, qrels)
     fast = ranking_measures(lists, lists.scores(run), list(by_hand))
     assert {measure: values[0] for measure, values in fast.items()} == pytest.approx(by_hand)
@@ -154,8 +154,8 @@ def incomplete():
 def test_dropped_topics_may_judge_one_document(choice):
     qrels = frame([("q1", "a", 2), ("q2", "b", 1), ("q3", "b", 1)], "relevance")
     run = frame([("q1", "b", 1), ("q1", "a", 2)], "score")
-    found = evaluate(run, qrels, ["MAP", "nDCG"], relevance_level=2, **{choice: "drop"})
-    assert found.to_dict("index") == {"q1": {"MAP": 1.0, "nDCG": 1.0}}
+    result = evaluate(run, qrels, ["MAP", "nDCG"], relevance_level=2, **{choice: "drop"})
+    assert result.to_dict("index") == {"q1": {"MAP": 1.0, "nDCG": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_dropped_topics_may_judge_one_document(choice):
 def test_topics_that_are_missing_or_have_nothing_relevant(missing, without, topics, mean):
     run, qrels = incomplete()
     choices = {"missing_topics": missing, "without_relevant": without}
-    found = evaluate(run, qrels, **choices)
-    assert found.index.tolist() == topics
-    assert found["MAP"].mean() == pytest.approx(mean)
+    result = evaluate(run, qrels, **choices)
+    assert result.index.tolist() == topics
+    assert result["MAP"].mean() == pytest.approx(mean)
     lists = judge(run, qrels, **choices)
     assert lists.queries.tolist() == topics
     fast = ranking_measures(lists, lists.scores(run), ["MAP", "nDCG", "RR", "R@1", "P@1"])
@@ -258,10 +258,10 @@ def test_only_some_topics():
     run, qrels = random_data(10)
     lists = judge(run, qrels)
     scored = lists.scores(run)
-    whole = ranking_measures(lists, scored)["MAP"]
-    for chosen in (slice(3, 9), [5, 2], np.arange(len(whole)) % 2 == 0):
-        part = ranking_measures(lists.topics(chosen), scored[chosen])["MAP"]
-        np.testing.assert_array_equal(part, whole[chosen])
+    full = ranking_measures(lists, scored)["MAP"]
+    for selection in (slice(3, 9), [5, 2], np.arange(len(full)) % 2 == 0):
+        part = ranking_measures(lists.topics(selection), scored[selection])["MAP"]
+        np.testing.assert_array_equal(part, full[selection])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e39])
@@ -304,9 +304,9 @@ def test_what_a_run_of_other_topics_documents_or_labels_counts():
     # nDCG takes a label off the scale as it is, and one below 0 as 0.
     gains = {"a": 9, "b": -2, "c": 1}
     labels = frame_of("relevance", q=gains)
-    found = evaluate(frame_of("score", q={"b": 3, "c": 2, "a": 1}), labels, ["nDCG", "RR"])
+    result = evaluate(frame_of("score", q={"b": 3, "c": 2, "a": 1}), labels, ["nDCG", "RR"])
     expected = (1 / np.log2(3) + 9 / 2) / (9 + 1 / np.log2(3))
-    assert found.loc["q"].tolist() == pytest.approx([expected, 0.5])
+    assert result.loc["q"].tolist() == pytest.approx([expected, 0.5])
 
 
 def frame_of(column, **topics):
@@ -342,8 +342,8 @@ def test_negative_grades_count_as_zero_as_in_pytrec_eval(seed):
     run = frame(list(zip("q" * 8, names, rng.random(8), strict=True)), "score")
     evaluator = pytrec_eval.RelevanceEvaluator(nested(qrels, "relevance"), set(PEERS.values()))
     expected = evaluator.evaluate(nested(run, "score"))["q"]
-    found = evaluate(run, qrels, MEASURES).loc["q"]
-    assert {name: found[name] for name in MEASURES} == {
+    result = evaluate(run, qrels, MEASURES).loc["q"]
+    assert {name: result[name] for name in MEASURES} == {
         name: expected[trec] for name, trec in PEERS.items()
     }
 

@@ -52,21 +52,21 @@ def test_rank_biased_centroid_is_the_sum_over_trec_ranks():
 
 
 def test_inverse_square_ranks_count_the_runs_that_hold_a_document():
-    total, held = by_hand(RUNS, lambda rank: rank**-2), by_hand(RUNS, lambda rank: 1)
-    expected = {key: total[key] * held[key] for key in total}
+    total, stored = by_hand(RUNS, lambda rank: rank**-2), by_hand(RUNS, lambda rank: 1)
+    expected = {key: total[key] * stored[key] for key in total}
     assert scores(fuse(RUNS, "isr")) == pytest.approx(expected)
-    expected = {key: total[key] * np.log(held[key]) for key in total}
+    expected = {key: total[key] * np.log(stored[key]) for key in total}
     assert scores(fuse(RUNS, "log_isr")) == pytest.approx(expected)
-    expected = {key: total[key] * np.log(held[key] + 0.25) for key in total}
+    expected = {key: total[key] * np.log(stored[key] + 0.25) for key in total}
     assert scores(fuse(RUNS, "logn_isr", sigma=0.25)) == pytest.approx(expected)
 
 
 def test_borda_shares_what_is_left_among_unranked_documents():
     first = pd.DataFrame({"query": "q", "document": list("abc"), "score": [3.0, 2, 1]})
     second = pd.DataFrame({"query": "q", "document": ["d"], "score": [1.0]})
-    found = scores(fuse([first, second], "bordafuse"))
+    result = scores(fuse([first, second], "bordafuse"))
     # Four documents: 4, 3, 2 points and 1 for d; then 4 for d and (3 + 2 + 1) / 3 for the others.
-    assert found == {("q", "a"): 6, ("q", "b"): 5, ("q", "c"): 4, ("q", "d"): 5}
+    assert result == {("q", "a"): 6, ("q", "b"): 5, ("q", "c"): 4, ("q", "d"): 5}
 
 
 @pytest.mark.parametrize(
@@ -76,21 +76,21 @@ def test_borda_shares_what_is_left_among_unranked_documents():
 def test_scores_are_combined_after_min_max(method, expected):
     first = pd.DataFrame({"query": "q", "document": ["a", "b", "x"], "score": [30.0, 20, 10]})
     second = pd.DataFrame({"query": "q", "document": ["c", "b", "y"], "score": [3.0, 2, 1]})
-    found = scores(fuse([first, second], method, normalise="min-max"))
-    assert [found["q", document] for document in "abc"] == pytest.approx(expected)
+    result = scores(fuse([first, second], method, normalise="min-max"))
+    assert [result["q", document] for document in "abc"] == pytest.approx(expected)
 
 
 def test_weights_are_those_of_the_runs_in_their_order():
     first = pd.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1]})
     second = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [2.0, 1]})
-    found = fuse([first, second], "wsum", normalise="min-max", weights=[0.75, 0.25])
-    assert found.values.tolist() == [["q", "a", 0.75], ["q", "b", 0.25]]
+    result = fuse([first, second], "wsum", normalise="min-max", weights=[0.75, 0.25])
+    assert result.values.tolist() == [["q", "a", 0.75], ["q", "b", 0.25]]
 
 
 def test_ranks_as_normalised_scores_follow_trec_order_as_well():
     tied = pd.DataFrame({"query": "q", "document": ["a", "b", "c"], "score": 1.0})
-    found = scores(fuse([tied, tied.iloc[::-1]], "sum", normalise="rank"))
-    assert found == pytest.approx({("q", "c"): 2.0, ("q", "b"): 4 / 3, ("q", "a"): 2 / 3})
+    result = scores(fuse([tied, tied.iloc[::-1]], "sum", normalise="rank"))
+    assert result == pytest.approx({("q", "c"): 2.0, ("q", "b"): 4 / 3, ("q", "a"): 2 / 3})
 
 
 @settings(max_examples=15, deadline=None)

@@ -57,8 +57,8 @@ def test_a_topic_has_the_weight_that_is_best_for_the_other_folds(both, found):
     for part in range(5):
         best = ALPHAS[int(np.argmax(values[:, parts != part].mean(axis=1).round(12)))]
         assert (alphas[parts == part] == best).all()
-    places = [ALPHAS.index(alpha) for alpha in alphas]
-    assert found.by_topic["AP tuned"].tolist() == values[places, np.arange(20)].tolist()
+    positions = [ALPHAS.index(alpha) for alpha in alphas]
+    assert found.by_topic["AP tuned"].tolist() == values[positions, np.arange(20)].tolist()
 
 
 def test_the_written_run_has_the_values_that_are_said(both, found):
@@ -148,9 +148,9 @@ def test_the_command(both, found, tmp_path, monkeypatch):
     ]
     code, out, err = call(*command, "--noise", 3, "--out", "tuned.run", "--format", "json")
     assert (code, err) == (0, "")
-    said = json.loads(out)
-    assert said["settings"]["topics"] == 20
-    values = [row["value"] for row in said["rows"]]
+    message = json.loads(out)
+    assert message["settings"]["topics"] == 20
+    values = [row["value"] for row in message["rows"]]
     assert values == pytest.approx(found.means["value"].tolist())
     again = evaluate(read_run("tuned.run"), both[2], ["MAP"])["MAP"].mean()
     assert again == pytest.approx(values[2])

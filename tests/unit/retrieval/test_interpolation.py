@@ -22,8 +22,8 @@ def lists_of(seed, n=30, width=12):
     for topic in range(n):
         size = rng.integers(4, width + 1)
         relevant = rng.integers(1, 4)
-        for place, document in enumerate(rng.choice(99, size, replace=False)):
-            rows.append((f"q{topic}", f"d{document}", int(place < relevant)))
+        for position, document in enumerate(rng.choice(99, size, replace=False)):
+            rows.append((f"q{topic}", f"d{document}", int(position < relevant)))
     qrels = pd.DataFrame(rows, columns=["query", "document", "relevance"])
     return judge(qrels, qrels)
 
@@ -85,10 +85,10 @@ def test_scaling_does_not_change_a_ranking(raw, unit, over):
 def test_the_ends_of_the_grid_are_the_single_systems(over):
     lists = lists_of(4)
     first, second = system(lists, 1), system(lists, 2, shift=1.0)
-    found = sweep(lists, first, second, MEASURES, over=over)
+    result = sweep(lists, first, second, MEASURES, over=over)
     for measure in MEASURES:
         alone = [ranking_measures(lists, scores, [measure])[measure] for scores in (second, first)]
-        np.testing.assert_array_equal(found.of(measure)[[0, -1]], alone)
+        np.testing.assert_array_equal(result.of(measure)[[0, -1]], alone)
 
 
 def test_the_ends_hold_even_where_scaled_scores_run_together():
@@ -105,7 +105,7 @@ def test_the_ends_hold_even_where_scaled_scores_run_together():
 def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
     lists = lists_of(5)
     first, second = system(lists, 1), system(lists, 2, levels=3)
-    found = sweep(lists, first, second, ["MAP", "nDCG"], over=over)
+    result = sweep(lists, first, second, ["MAP", "nDCG"], over=over)
     scaled = [z_scores(scores, lists.listed, over=over) for scores in (first, second)]
     qrels = {
         query: {d: int(r) for d, r in zip(documents[listed], relevance[listed], strict=True)}
@@ -114,7 +114,7 @@ def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
         )
     }
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"})
-    for place, alpha in enumerate(ALPHAS[1:-1], 1):
+    for position, alpha in enumerate(ALPHAS[1:-1], 1):
         scores = alpha * scaled[0] + (1 - alpha) * scaled[1]
         run = {
             query: dict(zip(documents[listed], row[listed].tolist(), strict=True))
@@ -125,17 +125,17 @@ def test_a_sweep_equals_one_call_of_pytrec_eval_for_each_weight(over):
         values = evaluator.evaluate(run)
         for ours, theirs in (("MAP", "map"), ("nDCG", "ndcg")):
             expected = [values[query][theirs] for query in lists.queries]
-            np.testing.assert_allclose(found.of(ours)[place], expected, atol=1e-12)
+            np.testing.assert_allclose(result.of(ours)[position], expected, atol=1e-12)
 
 
 def test_blocks_of_topics_do_not_show(monkeypatch):
     lists = lists_of(6)
     first, second = system(lists, 1), system(lists, 2)
-    whole = sweep(lists, first, second, MEASURES)
+    full = sweep(lists, first, second, MEASURES)
     monkeypatch.setattr("everycell.retrieval.interpolation._BLOCK", 7 * 11 * 12)
     parts = sweep(lists, first, second, MEASURES)
     for measure in MEASURES:
-        np.testing.assert_array_equal(parts.of(measure), whole.of(measure))
+        np.testing.assert_array_equal(parts.of(measure), full.of(measure))
 
 
 def test_both_systems_count_by_their_weight():
@@ -143,26 +143,26 @@ def test_both_systems_count_by_their_weight():
     lists = judge(qrels, qrels)
     # c, b, a. Scaled: first (-1, 0, 1) and second (1, 0, -1), times 1.22: a leads from 0.6 on; at
     # 0.5 all tie and a, the lowest id, is last.
-    found = sweep(lists, [[1.0, 2, 3]], [[3.0, 2, 1]], ["RR"])
-    np.testing.assert_allclose(found.means()["RR"], [1 / 3] * 6 + [1] * 5)
-    assert found.tune("RR") == 0.6
-    assert oracle(found, "RR").loc["q"].to_dict() == {"alpha": 0.6, "value": 1.0}
+    result = sweep(lists, [[1.0, 2, 3]], [[3.0, 2, 1]], ["RR"])
+    np.testing.assert_allclose(result.means()["RR"], [1 / 3] * 6 + [1] * 5)
+    assert result.tune("RR") == 0.6
+    assert oracle(result, "RR").loc["q"].to_dict() == {"alpha": 0.6, "value": 1.0}
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(MEASURES), st.sampled_from(["query", "run"]))
 def test_the_oracle_is_no_worse_than_any_fixed_weight(seed, measure, over):
     lists = lists_of(seed, n=10)
-    found = sweep(lists, system(lists, seed), system(lists, seed + 1), [measure], over=over)
-    best = oracle(found, measure)
-    assert (best["value"].to_numpy() >= found.of(measure)).all()
-    assert best["value"].mean() >= found.means()[measure].max()
+    result = sweep(lists, system(lists, seed), system(lists, seed + 1), [measure], over=over)
+    best = oracle(result, measure)
+    assert (best["value"].to_numpy() >= result.of(measure)).all()
+    assert best["value"].mean() >= result.means()[measure].max()
     # Its weight gives its value, and no smaller weight does.
     for query, (alpha, value) in zip(best.index, best.to_numpy(), strict=True):
-        column = found.of(measure)[:, found.queries.get_loc(query)]
-        place = ALPHAS.index(alpha)
-        assert column[place] == pytest.approx(value, abs=1e-12)
-        assert (column[:place] < value - 1e-12).all()
+        column = result.of(measure)[:, result.queries.get_loc(query)]
+        position = ALPHAS.index(alpha)
+        assert column[position] == pytest.approx(value, abs=1e-12)
+        assert (column[:position] < value - 1e-12).all()
 
 
 @pytest.mark.parametrize(
@@ -170,27 +170,27 @@ def test_the_oracle_is_no_worse_than_any_fixed_weight(seed, measure, over):
     [([0.5, 0.5, 0.5], 0.0), ([0.1, 0.5, 0.5], 0.5), ([0.1, 0.5 - 1e-15, 0.5], 0.5)],
 )
 def test_the_smallest_weight_among_ties(values, alpha):
-    found = single_topic(values)
-    assert found.tune("MAP") == alpha
-    assert oracle(found, "MAP")["alpha"].item() == alpha
+    result = single_topic(values)
+    assert result.tune("MAP") == alpha
+    assert oracle(result, "MAP")["alpha"].item() == alpha
 
 
 def test_tuning_is_for_a_measure_by_name():
     values = {"MAP": np.array([[0.1], [0.9]]), "nDCG": np.array([[0.9], [0.1]])}
-    found = Sweep((0.0, 1.0), pd.Index(["q"]), values)
-    assert (found.tune("MAP"), found.tune("nDCG")) == (1.0, 0.0)
-    assert found.at(1.0).loc["q"].to_dict() == {"MAP": 0.9, "nDCG": 0.1}
-    for call in (found.tune, found.of, lambda measure: oracle(found, measure)):
+    result = Sweep((0.0, 1.0), pd.Index(["q"]), values)
+    assert (result.tune("MAP"), result.tune("nDCG")) == (1.0, 0.0)
+    assert result.at(1.0).loc["q"].to_dict() == {"MAP": 0.9, "nDCG": 0.1}
+    for call in (result.tune, result.of, lambda measure: oracle(result, measure)):
         with pytest.raises(ValueError, match="measure 'P@1' was not computed"):
             call("P@1")
     with pytest.raises(ValueError, match="weight 0.5 is not in the grid"):
-        found.at(0.5)
+        result.at(0.5)
 
 
 def test_a_summary_of_the_oracle_by_hand():
     alphas = [0.0, 0.0, 0.1, 0.4, 1.0]
-    chosen = pd.DataFrame({"alpha": alphas, "value": [1, 1, 1, 1, 0.5]})
-    assert oracle_summary(chosen).to_dict() == pytest.approx(
+    selection = pd.DataFrame({"alpha": alphas, "value": [1, 1, 1, 1, 0.5]})
+    assert oracle_summary(selection).to_dict() == pytest.approx(
         {
             "value": 0.9,
             "alpha_mean": 0.3,
@@ -201,7 +201,7 @@ def test_a_summary_of_the_oracle_by_hand():
         }
     )
     with pytest.raises(ValueError, match="no topic"):
-        oracle_summary(chosen[:0])
+        oracle_summary(selection[:0])
 
 
 def test_the_noise_oracle_gains_from_noise():
@@ -223,8 +223,8 @@ def test_one_seed_of_the_noise_oracle_is_an_oracle_over_normal_numbers():
     noise = np.zeros(lists.listed.shape)
     noise[lists.listed] = np.random.default_rng(3).normal(size=lists.listed.sum())
     expected = oracle_summary(oracle(sweep(lists, first, noise, ["MAP"], over="run"), "MAP"))
-    found = noise_oracle(lists, first, ["MAP"], over="run", seeds=[3]).loc["MAP", 3]
-    assert found[expected.index].to_dict() == expected.to_dict()
+    result = noise_oracle(lists, first, ["MAP"], over="run", seeds=[3]).loc["MAP", 3]
+    assert result[expected.index].to_dict() == expected.to_dict()
 
 
 def test_a_perfect_system_gains_nothing_from_noise():

@@ -107,11 +107,11 @@ def documents():
     rng = np.random.default_rng(0)
     share = 1 / np.arange(1, 61)
     lengths = [0, 1, 7, 8, 39, 40, 41, 55, 57, 100, 219, 1000, 5000]
-    made = {
-        f"d{place}": [f"w{rank}" for rank in rng.choice(60, length, p=share / share.sum())]
-        for place, length in enumerate(lengths)
+    result = {
+        f"d{position}": [f"w{rank}" for rank in rng.choice(60, length, p=share / share.sum())]
+        for position, length in enumerate(lengths)
     }
-    return made | {"é": made["d5"], "a": made["d5"], "𝑥": made["d5"], "﹏": made["d5"]}
+    return result | {"é": result["d5"], "a": result["d5"], "𝑥": result["d5"], "﹏": result["d5"]}
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +145,10 @@ corpora = st.dictionaries(
 def test_any_corpus_and_query(folder, documents, query, data):
     """Pairs have the formula's scores; a search finds what scores above 0, in trec_eval's order."""
     ranker = data.draw(st.sampled_from(RANKERS))
-    found = build_index(documents.items(), folder / "any")
+    result = build_index(documents.items(), folder / "any")
     terms = Counter(term for listed in documents.values() for term in listed)
     check_statistics(
-        found,
+        result,
         {
             "documents": len(documents),
             "empty_documents": sum(not listed for listed in documents.values()),
@@ -181,10 +181,10 @@ def test_real_text(folder, mirror):
             strict=True,
         )
     )
-    found = build_index(documents.items(), folder / "cranfield")
+    result = build_index(documents.items(), folder / "cranfield")
     terms = [term for listed in documents.values() for term in listed]
-    assert (found.documents, found.tokens) == (1400, len(terms))
-    assert found.distinct_terms == len(set(terms))
+    assert (result.documents, result.tokens) == (1400, len(terms))
+    assert result.distinct_terms == len(set(terms))
     queries = {name: documents[name] for name in ("1", "700")}
     candidates = dict(list(documents.items())[:30])
     plain = Reference(documents)

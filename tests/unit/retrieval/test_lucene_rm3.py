@@ -60,15 +60,15 @@ def plain_weights(documents, query, first, feedback):
     """
     allowed = {
         term
-        for term, held in Counter(t for terms in documents.values() for t in set(terms)).items()
-        if re.fullmatch("[a-z0-9]{2,20}", term) and held <= len(documents) / 10
+        for term, stored in Counter(t for terms in documents.values() for t in set(terms)).items()
+        if re.fullmatch("[a-z0-9]{2,20}", term) and stored <= len(documents) / 10
     }
     total = {}
     for name, score in first:
-        kept = Counter(term for term in documents[name] if term in allowed)
-        kept = heaviest(kept, feedback.terms)
-        for term, count in kept.items():
-            share = np.float32(count) / np.float32(sum(kept.values()))
+        remaining = Counter(term for term in documents[name] if term in allowed)
+        remaining = heaviest(remaining, feedback.terms)
+        for term, count in remaining.items():
+            share = np.float32(count) / np.float32(sum(remaining.values()))
             total[term] = total.get(term, np.float32(0)) + share * np.float32(score)
     total = heaviest(total, feedback.terms)
     weights = Counter()
@@ -120,10 +120,10 @@ def test_scores_are_those_of_plain_python(tmp_path, seed):
                 )
                 changed += bool(set(weights) - set(terms))
                 expected = bm25(documents, weights)
-                found = run[run["query"] == query].set_index("document")["score"]
-                assert set(found.index) == set(expected)
+                result = run[run["query"] == query].set_index("document")["score"]
+                assert set(result.index) == set(expected)
                 np.testing.assert_allclose(
-                    found, [expected[name] for name in found.index], rtol=1e-4
+                    result, [expected[name] for name in result.index], rtol=1e-4
                 )
     # Or the seed would compare nothing but BM25.
     assert changed > len(queries)
@@ -168,12 +168,12 @@ def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
     for query, terms in queries.items():
         plain = searcher.search(" ".join(terms), 1000)
         expected = {hit.docid: hit.score for hit in plain}
-        found = run[run["query"] == query].set_index("document")["score"]
-        assert set(found.index) == set(expected)
+        result = run[run["query"] == query].set_index("document")["score"]
+        assert set(result.index) == set(expected)
         np.testing.assert_allclose(
-            found, [expected[name] for name in found.index], rtol=0, atol=5.1e-5
+            result, [expected[name] for name in result.index], rtol=0, atol=5.1e-5
         )
-        compared += len(found)
+        compared += len(result)
     searcher.close()
     assert compared > 100
 

@@ -55,19 +55,19 @@ def impacts(tmp_path_factory) -> Path:
     start_java()
     from jnius import autoclass
 
-    place = tmp_path_factory.mktemp("impacts")
-    (place / "vectors").mkdir()
+    position = tmp_path_factory.mktemp("impacts")
+    (position / "vectors").mkdir()
     lines = [
         json.dumps({"id": name, "contents": "", "vector": vector}) + "\n"
         for name, vector in IMPACTS.items()
     ]
-    (place / "vectors" / "0.jsonl").write_text("".join(lines), encoding="utf-8")
+    (position / "vectors" / "0.jsonl").write_text("".join(lines), encoding="utf-8")
     autoclass("io.anserini.index.IndexCollection").main(
-        ["-collection", "JsonVectorCollection", "-input", str(place / "vectors")]
-        + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(place / "index")]
+        ["-collection", "JsonVectorCollection", "-input", str(position / "vectors")]
+        + ["-generator", "DefaultLuceneDocumentGenerator", "-index", str(position / "index")]
         + ["-impact", "-pretokenized", "-quiet"]
     )
-    return place / "index"
+    return position / "index"
 
 
 def by_query(run: pd.DataFrame) -> dict[str, dict[str, float]]:
@@ -78,15 +78,15 @@ def by_query(run: pd.DataFrame) -> dict[str, dict[str, float]]:
 
 
 def test_bm25_is_that_of_lucene_on_stemmed_words(words):
-    found = by_query(search_words(words, {"q": "the bee", "r": "RIVERS"}, k1=0.9, b=0.4))
-    assert list(found["q"]) == ["b", "a"] and set(found["r"]) == {"a", "c"}
+    result = by_query(search_words(words, {"q": "the bee", "r": "RIVERS"}, k1=0.9, b=0.4))
+    assert list(result["q"]) == ["b", "a"] and set(result["r"]) == {"a", "c"}
     # Without stop words: bee fli over river; bee bee anoth bee; bridg river 漢 🐝.
     average = (4 + 4 + 4) / 3
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     norm = 0.9 * (1 - 0.4 + 0.4 * 4 / average)
     # Anserini rounds scores to four decimals.
-    assert found["q"]["b"] == pytest.approx(idf * 3 / (3 + norm), abs=1e-3)
-    assert found["q"]["a"] == pytest.approx(idf * 1 / (1 + norm), abs=1e-3)
+    assert result["q"]["b"] == pytest.approx(idf * 3 / (3 + norm), abs=1e-3)
+    assert result["q"]["a"] == pytest.approx(idf * 1 / (1 + norm), abs=1e-3)
 
 
 def test_hits_and_parameters_are_followed(words):
@@ -105,13 +105,13 @@ def test_a_query_without_a_known_word_has_no_row(words):
 
 
 def test_impacts_add_up(impacts):
-    found = search_impacts(impacts, {"q": {"bee": 2, "river": 10}, "r": {"🐝": 1}})
-    assert by_query(found) == {"q": {"a": 26.0, "b": 10.0}, "r": {"c": 7.0}}
+    result = search_impacts(impacts, {"q": {"bee": 2, "river": 10}, "r": {"🐝": 1}})
+    assert by_query(result) == {"q": {"a": 26.0, "b": 10.0}, "r": {"c": 7.0}}
 
 
 def test_a_term_of_every_passage_or_of_none_says_nothing(impacts):
-    found = search_impacts(impacts, {"q": {"x": 5, "bee": 1, "protein": 3, "river": 0}})
-    assert by_query(found) == {"q": {"b": 5.0, "a": 3.0}}
+    result = search_impacts(impacts, {"q": {"x": 5, "bee": 1, "protein": 3, "river": 0}})
+    assert by_query(result) == {"q": {"b": 5.0, "a": 3.0}}
 
 
 @pytest.mark.slow
@@ -184,8 +184,8 @@ def test_a_folder_is_taken_as_it_is_and_a_published_index_is_fetched(tmp_path, p
     from pyserini import util
 
     assert util.check_downloaded("toy")
-    kept = [path.name for path in folder.parent.iterdir() if not path.name.endswith(".lock")]
-    assert kept == [folder.name]
+    remaining = [path.name for path in folder.parent.iterdir() if not path.name.endswith(".lock")]
+    assert remaining == [folder.name]
     published["server"].asked.clear()
     assert find_index("toy", network=False) == folder and published["server"].asked == []
 
@@ -258,8 +258,8 @@ def write_vectors(folder: Path, index: faiss.Index, vectors: list[list[float]]) 
 
 def test_vectors_are_compared_by_their_inner_product(tmp_path):
     write_vectors(tmp_path, faiss.IndexFlatIP(2), [[1, 0], [0, 2], [1, 1]])
-    found = by_query(search_vectors(tmp_path, {"q": [1.0, 3.0], "r": [2.0, 0.0]}, hits=2))
-    assert found == {"q": {"b": 6.0, "c": 4.0}, "r": {"a": 2.0, "c": 2.0}}
+    result = by_query(search_vectors(tmp_path, {"q": [1.0, 3.0], "r": [2.0, 0.0]}, hits=2))
+    assert result == {"q": {"b": 6.0, "c": 4.0}, "r": {"a": 2.0, "c": 2.0}}
     assert len(search_vectors(tmp_path, {"q": [1.0, 3.0]}, hits=9)) == 3
     with pytest.raises(PrebuiltError, match="the queries have vectors of length 3"):
         search_vectors(tmp_path, {"q": [1.0, 3.0, 2.0]})
@@ -273,8 +273,8 @@ def test_what_an_approximate_index_does_not_find_has_no_row(tmp_path):
     index = faiss.IndexIVFFlat(faiss.IndexFlatIP(2), 2, 2, faiss.METRIC_INNER_PRODUCT)
     index.cp.min_points_per_centroid = 1
     write_vectors(tmp_path, index, [[9, 0], [8, 0], [0, 9], [0, 8]])
-    found = by_query(search_vectors(tmp_path, {"q": [1.0, 0.0]}))
-    assert found == {"q": {"a": 9.0, "b": 8.0}}
+    result = by_query(search_vectors(tmp_path, {"q": [1.0, 0.0]}))
+    assert result == {"q": {"a": 9.0, "b": 8.0}}
 
 
 @pytest.mark.parametrize(
@@ -312,8 +312,8 @@ def test_stop_words_of_deepimpact_are_those_of_the_authors():
 def test_encoded_queries_are_found_by_text(tmp_path):
     path = tmp_path / "queries.jsonl"
     write_encoded_queries(path, {"1": "red bee", "2": "é"}, [{"red": 2}, [0.5, 1.0]])
-    found = read_encoded_queries(path, {"8": "é", "9": " red bee "})
-    assert found == {"8": [0.5, 1.0], "9": {"red": 2}} and list(found) == ["8", "9"]
+    result = read_encoded_queries(path, {"8": "é", "9": " red bee "})
+    assert result == {"8": [0.5, 1.0], "9": {"red": 2}} and list(result) == ["8", "9"]
     with pytest.raises(PrebuiltError, match="has no vector for query 3, 'river'"):
         read_encoded_queries(path, {"3": "river"})
     path.write_text('{"contents": "a", "vector": []}\n["a"]\n')

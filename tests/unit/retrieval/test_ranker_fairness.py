@@ -34,8 +34,8 @@ def test_a_mark_is_a_bonferroni_corrected_paired_test():
     table = ranker_means(SYSTEMS, baseline="BM25").set_index(["system", "metric"])
     for name in ("ANCE", "SBERT", "old"):
         for metric in ("NFaiRR", "TExFAIR"):
-            found = stats.ttest_rel(SYSTEMS[name][metric], SYSTEMS["BM25"][metric])
-            better = found.statistic > 0 and found.pvalue * 3 < 0.05
+            result = stats.ttest_rel(SYSTEMS[name][metric], SYSTEMS["BM25"][metric])
+            better = result.statistic > 0 and result.pvalue * 3 < 0.05
             assert table.loc[(name, metric), "marker"] == ("‡" if better else "")
             assert table.loc[(name, metric), "value"] == pytest.approx(SYSTEMS[name][metric].mean())
     assert set(table["marker"]) == {"", "‡"} and set(table["n"]) == {30}
@@ -64,12 +64,12 @@ def test_r_is_over_the_queries_of_each_system():
     table = ranker_means(
         {"BM25": SYSTEMS["BM25"], "linked": linked}, correlated=("TExFAIR", "NFaiRR")
     )
-    found = table[table["metric"] == "r"].set_index("system")
+    result = table[table["metric"] == "r"].set_index("system")
     for name, frame in {"BM25": SYSTEMS["BM25"], "linked": linked}.items():
         expected = stats.pearsonr(frame["TExFAIR"], frame["NFaiRR"])
-        assert found.loc[name, "value"] == pytest.approx(expected.statistic)
-        assert found.loc[name, "marker"] == ("†" if expected.pvalue < 0.05 else "")
-    assert found.loc["linked", "marker"] == "†"
+        assert result.loc[name, "value"] == pytest.approx(expected.statistic)
+        assert result.loc[name, "marker"] == ("†" if expected.pvalue < 0.05 else "")
+    assert result.loc["linked", "marker"] == "†"
 
 
 def test_a_query_without_judgements_counts_for_fairness_alone():
@@ -108,9 +108,9 @@ def test_an_unknown_baseline_is_named():
 
 def run(**documents: list[float]) -> pd.DataFrame:
     rows = [
-        (query, f"d{place}", score)
+        (query, f"d{position}", score)
         for query, scores in documents.items()
-        for place, score in enumerate(scores)
+        for position, score in enumerate(scores)
     ]
     return pd.DataFrame(rows, columns=["query", "document", "score"])
 
@@ -130,8 +130,8 @@ def test_only_the_first_ranks_count():
 
 def test_two_by_hand():
     # Agreement 0 at rank 1 and 1 from rank 2 on: 1 - (1 - p).
-    found = counterfactual_overlap(run(q=[2, 1]), run(q=[1, 2]), p=0.8)
-    assert found["q"] == pytest.approx(0.8)
+    result = counterfactual_overlap(run(q=[2, 1]), run(q=[1, 2]), p=0.8)
+    assert result["q"] == pytest.approx(0.8)
 
 
 COUNTS = pd.DataFrame(
@@ -152,9 +152,9 @@ def run_of(**lists):
 def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiveness():
     qrels = pd.DataFrame({"query": ["q1", "q1"], "document": ["a", "b"], "relevance": [1, 2]})
     runs = {"one": run_of(q2="cd", q1="ab"), "two": run_of(q1="ba", q2="ca")}
-    found = measure_rankers(runs.items(), COUNTS, k=2, qrels=qrels, relevant_from=2)
+    result = measure_rankers(runs.items(), COUNTS, k=2, qrels=qrels, relevant_from=2)
     for name, expected in (("one", 0.5), ("two", 1.0)):
-        frame = found[name]
+        frame = result[name]
         assert frame.index.tolist() == ["q1", "q2"]
         assert frame.loc["q1", "MRR"] == expected
         assert frame.loc["q2", ["MRR", "nDCG"]].isna().all()
@@ -163,12 +163,12 @@ def test_rankers_have_their_queries_in_one_order_and_judged_ones_have_effectiven
 
 def test_a_query_that_one_ranker_does_not_answer_is_left_out_for_all():
     runs = {"one": run_of(q1="ab", q2="cd"), "two": run_of(q2="ca", q1="ba", q3="ab", q4="cd")}
-    found, left_out = restrict_to_common_queries(measure_rankers(runs.items(), COUNTS, k=2))
-    assert [frame.index.tolist() for frame in found.values()] == [["q1", "q2"]] * 2
+    result, left_out = restrict_to_common_queries(measure_rankers(runs.items(), COUNTS, k=2))
+    assert [frame.index.tolist() for frame in result.values()] == [["q1", "q2"]] * 2
     assert left_out == 2
     # Without them nothing is different, and the means have one size.
     same = {name: run[run["query"].isin(["q1", "q2"])] for name, run in runs.items()}
-    whole = measure_rankers(same.items(), COUNTS, k=2)
-    for name, frame in whole.items():
-        pd.testing.assert_frame_equal(found[name], frame)
-    assert set(ranker_means(found)["n"]) == {2}
+    full = measure_rankers(same.items(), COUNTS, k=2)
+    for name, frame in full.items():
+        pd.testing.assert_frame_equal(result[name], frame)
+    assert set(ranker_means(result)["n"]) == {2}

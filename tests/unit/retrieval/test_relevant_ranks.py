@@ -26,14 +26,14 @@ def long_lists(seed, levels):
 def test_ranks_are_places_in_the_order_of_trec_eval(levels):
     run, qrels = long_lists(levels, levels)
     topics = pd.Index(["q", "r", "s"])
-    found = relevant_ranks(run, qrels, topics)
+    result = relevant_ranks(run, qrels, topics)
     ordered = trec_order(run)
     ordered["rank"] = ordered.groupby("query").cumcount() + 1
     expected = ordered.merge(qrels[qrels["relevance"] > 0], on=["query", "document"])
     expected = expected.sort_values(["query", "rank"])
-    assert topics[found.topic].tolist() == expected["query"].tolist()
-    assert found.rank.tolist() == expected["rank"].tolist()
-    assert found.relevance.tolist() == expected["relevance"].tolist()
+    assert topics[result.topic].tolist() == expected["query"].tolist()
+    assert result.rank.tolist() == expected["rank"].tolist()
+    assert result.relevance.tolist() == expected["relevance"].tolist()
 
 
 @pytest.mark.parametrize("levels", [3, 10_000])
@@ -47,7 +47,7 @@ def test_sums_over_long_lists_are_those_of_pytrec_eval_to_the_last_bit(levels):
     ]  # fmt: skip
     evaluator = pytrec_eval.RelevanceEvaluator(nested[0], {"map", "ndcg", "ndcg_cut_2000"})
     expected = evaluator.evaluate(nested[1])
-    found = evaluate(run, qrels, ["MAP", "nDCG", "nDCG@2000"])
-    for query, row in found.iterrows():
+    result = evaluate(run, qrels, ["MAP", "nDCG", "nDCG@2000"])
+    for query, row in result.iterrows():
         theirs = expected[query]
         assert row.tolist() == [theirs["map"], theirs["ndcg"], theirs["ndcg_cut_2000"]]

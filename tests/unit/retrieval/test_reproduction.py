@@ -62,22 +62,22 @@ def counted_tau(first, second):
     ],
 )
 def test_kendall_s_tau_of_the_union_by_hand(original, reproduced, tau):
-    found = ranking_agreement(run(q=original), run(q=reproduced))
-    assert found["kendall_tau_union"].item() == pytest.approx(tau)
+    result = ranking_agreement(run(q=original), run(q=reproduced))
+    assert result["kendall_tau_union"].item() == pytest.approx(tau)
 
 
 def test_the_order_of_the_union_is_a_choice():
     # Union b a c gives 1 2 and 2 3; by the alphabet a b c it is 2 1 and 1 3.
     original, reproduced = run(q="ba"), run(q="ac")
     for union, tau in (("original", 1), ("ids", -1)):
-        found = ranking_agreement(original, reproduced, union=union)
-        assert found["kendall_tau_union"].item() == tau
+        result = ranking_agreement(original, reproduced, union=union)
+        assert result["kendall_tau_union"].item() == tau
 
 
 def test_rank_biased_overlap_is_that_of_the_lists():
-    found = ranking_agreement(run(q="abc", r="xyz"), run(r="uvw", q="bad"), p=0.5)
-    assert found.index.tolist() == ["q", "r"]
-    assert found["rbo"].tolist() == pytest.approx([rbo("abc", "bad", 0.5), 0])
+    result = ranking_agreement(run(q="abc", r="xyz"), run(r="uvw", q="bad"), p=0.5)
+    assert result.index.tolist() == ["q", "r"]
+    assert result["rbo"].tolist() == pytest.approx([rbo("abc", "bad", 0.5), 0])
     truncated = ranking_agreement(run(q="abc"), run(q="bad"), p=0.5, variant="truncated")
     # Weights 1, 1/2, 1/4 of the agreements 0, 1, 2/3, over their sum.
     assert truncated["rbo"].item() / (1 - 0.5**3) == pytest.approx((0.5 + 0.25 * 2 / 3) / 1.75)
@@ -101,9 +101,9 @@ lists = st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=8, unique=Tru
 @given(lists, lists)
 def test_invariants_of_the_order(first, second):
     original, reproduced = run(q=first), run(q=second)
-    found = ranking_agreement(original, reproduced).loc["q"]
-    assert -1 <= found["kendall_tau_union"] <= 1
-    assert 0 <= found["rbo"] <= 1 + 1e-12
+    result = ranking_agreement(original, reproduced).loc["q"]
+    assert -1 <= result["kendall_tau_union"] <= 1
+    assert 0 <= result["rbo"] <= 1 + 1e-12
     assert ranking_agreement(original, original).loc["q"].tolist() == pytest.approx([1, 1])
     # Other names change nothing unless documents are numbered by name.
     names = str.maketrans("abcdefgh", "hcafbgde")
@@ -111,7 +111,7 @@ def test_invariants_of_the_order(first, second):
         frame.assign(document=frame["document"].str.translate(names))
         for frame in (original, reproduced)
     ]
-    assert ranking_agreement(*renamed).loc["q"].tolist() == pytest.approx(found.tolist())
+    assert ranking_agreement(*renamed).loc["q"].tolist() == pytest.approx(result.tolist())
     by_id = ranking_agreement(original, reproduced, union="ids").loc["q", "kendall_tau_union"]
     length = min(len(first), len(second))
     numbers = [[ord(document) for document in listed[:length]] for listed in (first, second)]
@@ -121,31 +121,31 @@ def test_invariants_of_the_order(first, second):
 def test_scores_by_hand_and_by_scipy():
     original = values(MAP=[0.2, 0.4, 0.6], RR=[1.0, 0.5, 0.25])
     reproduced = values(RR=[1.0, 0.5, 0.25], MAP=[0.3, 0.4, 0.4]).iloc[[2, 0, 1]]
-    found = score_agreement(original, reproduced)
-    assert found.index.tolist() == ["MAP", "RR"]
+    result = score_agreement(original, reproduced)
+    assert result.index.tolist() == ["MAP", "RR"]
     # Differences 0.1, 0 and 0.2.
-    assert found.loc["MAP", "rmse"] == pytest.approx((0.05 / 3) ** 0.5)
+    assert result.loc["MAP", "rmse"] == pytest.approx((0.05 / 3) ** 0.5)
     for test, column in ((stats.ttest_rel, "p_paired"), (stats.ttest_ind, "p_unpaired")):
         expected = test([0.2, 0.4, 0.6], [0.3, 0.4, 0.4]).pvalue
-        assert found.loc["MAP", column] == pytest.approx(expected)
-    assert found.loc["RR", ["topics", "rmse", "p_paired", "p_unpaired"]].tolist() == [3, 0, 1, 1]
-    assert found["original"].tolist() == pytest.approx([0.4, 7 / 12])
+        assert result.loc["MAP", column] == pytest.approx(expected)
+    assert result.loc["RR", ["topics", "rmse", "p_paired", "p_unpaired"]].tolist() == [3, 0, 1, 1]
+    assert result["original"].tolist() == pytest.approx([0.4, 7 / 12])
 
 
 def test_effects_by_hand():
-    found = effect_agreement(
+    result = effect_agreement(
         values(MAP=[0.2, 0.4]),
         values(MAP=[0.4, 0.6]),
         # A replication: other topics, three of them.
         values(MAP=[0.1, 0.2, 0.3]).rename(index="other-{}".format),
         values(MAP=[0.2, 0.2, 0.5]).rename(index="other-{}".format),
     ).loc["MAP"]
-    assert found["effect_original"] == pytest.approx(0.2)
-    assert found["effect_reproduced"] == pytest.approx(0.1)
-    assert found["effect_ratio"] == pytest.approx(0.5)
-    assert found["improvement_original"] == pytest.approx(2 / 3)
-    assert found["improvement_reproduced"] == pytest.approx(0.5)
-    assert found["delta_relative_improvement"] == pytest.approx(1 / 6)
+    assert result["effect_original"] == pytest.approx(0.2)
+    assert result["effect_reproduced"] == pytest.approx(0.1)
+    assert result["effect_ratio"] == pytest.approx(0.5)
+    assert result["improvement_original"] == pytest.approx(2 / 3)
+    assert result["improvement_reproduced"] == pytest.approx(0.5)
+    assert result["delta_relative_improvement"] == pytest.approx(1 / 6)
 
 
 def test_no_effect_and_no_baseline_have_no_ratio():
@@ -231,31 +231,31 @@ def qrels(**topics):
 def test_a_comparison_is_what_the_parts_give():
     first, second = run(q="abcd", r="xyz", s="mn"), run(s="nm", r="zxy", q="bacd")
     judged = qrels(r="y", q="bx", s="n")
-    found = compare_runs(first, second, judged, ["MAP", "RR@1"], depths=[2, 3], p=0.6)
+    result = compare_runs(first, second, judged, ["MAP", "RR@1"], depths=[2, 3], p=0.6)
     values = [evaluate(frame, judged, ["MAP", "RR@1"]) for frame in (first, second)]
-    pd.testing.assert_frame_equal(found.scores, score_agreement(*values))
-    assert found.effects is None
-    assert found.by_topic.index.tolist() == ["r", "q", "s"]
+    pd.testing.assert_frame_equal(result.scores, score_agreement(*values))
+    assert result.effects is None
+    assert result.by_topic.index.tolist() == ["r", "q", "s"]
     for depth in (2, 3):
         order = ranking_agreement(first, second, depth=depth, p=0.6)
-        assert found.order.loc[depth].tolist() == pytest.approx([3, *order.mean()])
+        assert result.order.loc[depth].tolist() == pytest.approx([3, *order.mean()])
         columns = [f"kendall_tau_union@{depth}", f"rbo@{depth}"]
-        by_topic = found.by_topic[columns].loc[order.index]
+        by_topic = result.by_topic[columns].loc[order.index]
         np.testing.assert_allclose(by_topic.to_numpy(), order.to_numpy())
     for name, frame in zip(("original", "reproduced"), values, strict=True):
-        assert found.by_topic[f"MAP {name}"].tolist() == frame["MAP"].tolist()
+        assert result.by_topic[f"MAP {name}"].tolist() == frame["MAP"].tolist()
 
 
 def test_a_comparison_with_baselines_has_effects():
     runs = [run(q="ab", r="xy"), run(q="ba", r="xy"), run(q="cb", r="yx"), run(q="cb", r="xz")]
     judged = qrels(q="b", r="x")
-    found = compare_runs(*runs[:2], judged, ["RR"], baselines=(runs[2], runs[3])).effects
+    result = compare_runs(*runs[:2], judged, ["RR"], baselines=(runs[2], runs[3])).effects
     values = [evaluate(frame, judged, ["RR"]) for frame in runs]
     expected = effect_agreement(values[2], values[0], values[3], values[1])
-    pd.testing.assert_frame_equal(found, expected)
+    pd.testing.assert_frame_equal(result, expected)
     # (1/2 + 1) / 2 over (1/2 + 1/2) / 2, and (1 + 1) / 2 over (1/2 + 1) / 2.
-    assert found.loc["RR", "effect_ratio"] == pytest.approx(1)
-    assert found.loc["RR", "delta_relative_improvement"] == pytest.approx(1 / 2 - 1 / 3)
+    assert result.loc["RR", "effect_ratio"] == pytest.approx(1)
+    assert result.loc["RR", "delta_relative_improvement"] == pytest.approx(1 / 2 - 1 / 3)
 
 
 def test_topics_without_an_answer_count_0_or_are_left_out():
@@ -281,8 +281,8 @@ def test_topics_without_an_answer_count_0_or_are_left_out():
 def test_a_topic_without_a_relevant_document_counts_0():
     judged = pd.concat([qrels(q="b"), qrels(r="x").assign(relevance=0)])
     same = run(q="ab", r="xy")
-    found = compare_runs(same, same, judged, ["RR"])
-    assert found.scores.loc["RR", ["topics", "original"]].tolist() == [2, 0.25]
+    result = compare_runs(same, same, judged, ["RR"])
+    assert result.scores.loc["RR", ["topics", "original"]].tolist() == [2, 0.25]
 
 
 PAIR = {"q": "ab", "r": "xy"}

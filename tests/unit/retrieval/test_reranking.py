@@ -23,7 +23,7 @@ CHOICES = [(how, symmetric) for how in ("sum", "log") for symmetric in (True, Fa
 
 def preferences(p):
     """Frame of a matrix of probabilities, whose diagonal is left out."""
-    names = [f"d{place}" for place in range(len(p))]
+    names = [f"d{position}" for position in range(len(p))]
     pairs = ordered_pairs(pd.DataFrame({"query": "q", "document": names}))
     first, second = (pairs[side].str[1:].astype(int) for side in ("first", "second"))
     return pairs.assign(probability=np.asarray(p, dtype=float)[first, second])
@@ -47,8 +47,8 @@ def test_the_best_documents_break_ties_as_trec_eval_does():
 
 def test_rescored_documents_come_first_and_the_others_keep_their_order():
     scores = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [-1.0, -2]})
-    found = rerank(RUN, scores)
-    assert found.values.tolist() == [
+    result = rerank(RUN, scores)
+    assert result.values.tolist() == [
         ["r", "x", 1.0],
         ["q", "b", 3.0],
         ["q", "a", 2.0],
@@ -89,14 +89,14 @@ def test_scores_by_hand():
         },
     }
     for (how, symmetric), scores in expected.items():
-        found = aggregate_preferences(preferences(p), how, symmetric=symmetric)
-        assert dict(zip(found["document"], found["score"], strict=True)) == pytest.approx(scores)
+        result = aggregate_preferences(preferences(p), how, symmetric=symmetric)
+        assert dict(zip(result["document"], result["score"], strict=True)) == pytest.approx(scores)
 
 
 def test_certain_preferences_have_finite_logarithms():
-    found = aggregate_preferences(preferences([[0, 1], [0, 0]]), "log")
-    assert found["document"].tolist() == ["d0", "d1"]
-    assert np.isfinite(found["score"]).all()
+    result = aggregate_preferences(preferences([[0, 1], [0, 0]]), "log")
+    assert result["document"].tolist() == ["d0", "d1"]
+    assert np.isfinite(result["score"]).all()
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -105,7 +105,7 @@ def test_certain_preferences_have_finite_logarithms():
 def test_preferences_of_a_total_order_give_that_order(choice, strengths):
     values = np.array(strengths)
     p = 1 / (1 + np.exp(values[None, :] - values[:, None]))
-    assert order(p, *choice) == [f"d{place}" for place in np.argsort(-values)]
+    assert order(p, *choice) == [f"d{position}" for position in np.argsort(-values)]
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -95,12 +95,12 @@ def test_only_the_pairs_that_were_compared_can_have_letters():
 def test_no_system_beats_itself_one_with_a_greater_mean_or_both_ways(seed, level, comparisons):
     data = values(seed, n=6)
     letters = system_letters(data.columns)
-    found = mark_beaten_systems(paired_tests(data, comparisons=comparisons, level=level), letters)
-    for system, beaten in found.items():
+    result = mark_beaten_systems(paired_tests(data, comparisons=comparisons, level=level), letters)
+    for system, beaten in result.items():
         for other in data.columns:
             if letters[other] in beaten:
                 assert data[system].mean() > data[other].mean()
-                assert letters[system] not in found[other]
+                assert letters[system] not in result[other]
 
 
 def test_systems_without_any_difference_do_not_beat_each_other():
@@ -192,7 +192,7 @@ def test_changes_of_printed_rows_are_the_printed_ranges(repository):
     )
     rows = [name for name in means.index if name.startswith("2020")]
     pairs = {"rewriter": [(0, 1), (2, 3), (4, 5)], "rankers": [(0, 2), (1, 3)]}
-    found = change_ranges(
+    result = change_ranges(
         means,
         {
             name: [
@@ -203,7 +203,7 @@ def test_changes_of_printed_rows_are_the_printed_ranges(repository):
             for name, listed in pairs.items()
         },
     )
-    assert found["value"].round().tolist() == [-7, -3, 12, 29]
+    assert result["value"].round().tolist() == [-7, -3, 12, 29]
 
 
 def test_faults_of_changes():

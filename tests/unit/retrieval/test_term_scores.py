@@ -50,9 +50,9 @@ def data(seed, d=40, q=6, v=50):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_are_those_of_a_dictionary_a_document(scorer, layout, dtype):
     documents, queries, *rows = data(0)
-    found = scored(scorer, layout(documents.astype(dtype)), queries, *rows)
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found, reference(documents, queries, *rows), rtol=0, atol=1e-6)
+    result = scored(scorer, layout(documents.astype(dtype)), queries, *rows)
+    assert result.dtype == np.float64
+    np.testing.assert_allclose(result, reference(documents, queries, *rows), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
@@ -74,22 +74,22 @@ def test_whole_numbers_are_exact_in_any_order_of_pairs(documents, queries, pairs
     rows = [[q for q, _ in pairs], [d for _, d in pairs]]
     expected = reference(documents, queries, *rows)
     for scorer in SCORERS:
-        found = scored(scorer, documents.astype(np.float64), queries.astype(np.float64), *rows)
-        np.testing.assert_array_equal(found, expected)
+        result = scored(scorer, documents.astype(np.float64), queries.astype(np.float64), *rows)
+        np.testing.assert_array_equal(result, expected)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 200), st.integers(1, 300))
 def test_a_score_depends_on_its_pair_alone(random, size, block_size):
     documents, queries, query_rows, document_rows = data(2)
-    chosen = random.sample(range(200), size)
+    selection = random.sample(range(200), size)
     for scorer in SCORERS:
         choices = {"block_size": block_size} if scorer is vector_scores else {}
         alone = scored(
-            scorer, documents, queries, query_rows[chosen], document_rows[chosen], **choices
+            scorer, documents, queries, query_rows[selection], document_rows[selection], **choices
         )
         together = scored(scorer, documents, queries, query_rows, document_rows)
-        np.testing.assert_array_equal(alone, together[chosen])
+        np.testing.assert_array_equal(alone, together[selection])
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
@@ -131,8 +131,8 @@ def test_other_sparse_formats_and_index_types_give_the_same():
     wide = sparse.csr_array(documents)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     for stored in (sparse.csc_array(documents), sparse.csr_matrix(documents), wide):
-        found = term_weight_scores(stored, sparse.coo_array(queries), *rows)
-        np.testing.assert_array_equal(found, expected)
+        result = term_weight_scores(stored, sparse.coo_array(queries), *rows)
+        np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("scorer", SCORERS)

@@ -35,16 +35,16 @@ def test_the_highest_mean_wins_and_ties_take_the_first():
 
 
 def test_the_grid_is_tried_in_its_order_the_last_parameter_fastest():
-    asked = []
+    requests = []
 
     def noted(**point):
-        asked.append(point)
+        requests.append(point)
         return rank(**point)
 
     best, table = search_grid(
         noted, {"x": [1, 0], "y": [0.5, 0.25]}, {"cite": lists_of(q="b")}, "MAP"
     )
-    assert asked == [{"x": x, "y": y} for x in (1, 0) for y in (0.5, 0.25)]
+    assert requests == [{"x": x, "y": y} for x in (1, 0) for y in (0.5, 0.25)]
     assert list(table) == ["x", "y", "MAP"]
     assert table.values.tolist() == [[1, 0.5, 1], [1, 0.25, 1], [0, 0.5, 0.5], [0, 0.25, 0.5]]
     # A parameter is given back as it came.
@@ -78,8 +78,8 @@ def test_values_are_those_of_pytrec_eval_on_the_lists_alone():
             scores = {
                 q: dict(zip(g.document, g.score, strict=True)) for q, g in run.groupby("query")
             }
-            found = pytrec_eval.RelevanceEvaluator(judged, {"ndcg"}).evaluate(scores)
-            means.append(np.mean([values["ndcg"] for values in found.values()]))
+            result = pytrec_eval.RelevanceEvaluator(judged, {"ndcg"}).evaluate(scores)
+            means.append(np.mean([values["ndcg"] for values in result.values()]))
         expected.append(np.mean(means))
     assert table["nDCG"].tolist() == pytest.approx(expected)
     assert np.argmax(expected) > 0 and best == {"x": list(runs)[int(np.argmax(expected))]}

@@ -49,16 +49,16 @@ def left_in(folder: Path) -> list[str]:
 
 
 def test_each_corpus_is_what_its_reader_takes(server, tmp_path):
-    found = {name: fetched(server, name, tmp_path / name) for name in CORPORA}
-    passages = list(stream_passages(found["msmarco"]["collection.tsv"], expected=300))
+    result = {name: fetched(server, name, tmp_path / name) for name in CORPORA}
+    passages = list(stream_passages(result["msmarco"]["collection.tsv"], expected=300))
     assert passages[0][0] == "0"
-    assert len(read_judgements(found["msmarco"]["qrels.dev.tsv"], ["1", "2"])) == 2
-    training = read_queries(found["msmarco"]["queries.train.tsv"])
-    assert len(read_judgements(found["msmarco"]["qrels.train.tsv"], training)) == len(training)
-    questions = read_msmarco_qa(found["msmarco_qa"]["dev_v2.1.json"])
+    assert len(read_judgements(result["msmarco"]["qrels.dev.tsv"], ["1", "2"])) == 2
+    training = read_queries(result["msmarco"]["queries.train.tsv"])
+    assert len(read_judgements(result["msmarco"]["qrels.train.tsv"], training)) == len(training)
+    questions = read_msmarco_qa(result["msmarco_qa"]["dev_v2.1.json"])
     assert questions.relevant["document"].str.endswith(".1").all()
     assert questions.empty == 1 and len(questions.run) == len(questions.passages)
-    assert len(read_squad(found["squad"]["train-v2.0.json"])) == 40
+    assert len(read_squad(result["squad"]["train-v2.0.json"])) == 40
     papers = read_scidocs(tmp_path / "scidocs", seed=1)
     assert len(papers.documents) == 190
     # A second time nothing is asked.
@@ -73,9 +73,9 @@ def test_a_cut_download_goes_on_where_it_was(server, tmp_path):
     server.write_downloads(server.downloads)
     server.fault(QA, "cut", times=1)
     # The bytes before are no gzip, so that it is taken as it is.
-    made = fetched(server, "msmarco_qa", tmp_path / "qa")
-    assert made["dev_v2.1.json"].read_bytes() == body
-    first, second = [asked for asked in server.asked if asked[1] == QA]
+    result = fetched(server, "msmarco_qa", tmp_path / "qa")
+    assert result["dev_v2.1.json"].read_bytes() == body
+    first, second = [requests for requests in server.asked if requests[1] == QA]
     assert first[2] is None and int(second[2].removeprefix("bytes=").rstrip("-")) > 0
 
 
@@ -111,16 +111,16 @@ def test_a_page_is_no_corpus_where_nobody_published_a_hash(server, tmp_path):
     with pytest.raises(CorpusError, match=r"val.qrel gave an HTML or XML page"):
         fetched(server, "scidocs", tmp_path / "scidocs")
     assert SOURCE not in left_in(tmp_path / "scidocs")
-    made = fetched(server, "scidocs", tmp_path / "scidocs")
-    recorded = json.loads(made[SOURCE].read_text())["files"]["cite/val.qrel"]
+    result = fetched(server, "scidocs", tmp_path / "scidocs")
+    recorded = json.loads(result[SOURCE].read_text())["files"]["cite/val.qrel"]
     assert recorded["md5 of the download"] is None and len(recorded["sha256"]) == 64
 
 
 def test_there_is_room_or_nothing_begins(server, tmp_path, monkeypatch):
     usage = SimpleNamespace(total=1, used=1, free=1000)
     monkeypatch.setattr("everycell.sources.published_files.shutil.disk_usage", lambda _: usage)
-    said = r"The corpus msmarco_qa needs about 0.0 MB on the disk of .*, which has 0.0 MB free"
-    with pytest.raises(CorpusError, match=said):
+    message = r"The corpus msmarco_qa needs about 0.0 MB on the disk of .*, which has 0.0 MB free"
+    with pytest.raises(CorpusError, match=message):
         fetched(server, "msmarco_qa", tmp_path / "qa")
     assert server.asked == []
 
@@ -147,7 +147,7 @@ def in_a_process(server: CorpusServer, name: str, folder: Path) -> list[str]:
 def test_a_killed_fetch_is_made_again_and_asks_only_for_what_it_lacks(server, tmp_path):
     server.fault("/squad/dev-v2.0.json", "stall", times=1)
     process = subprocess.Popen(in_a_process(server, "squad", tmp_path / "squad"))
-    while not any(asked[1].endswith("dev-v2.0.json") for asked in server.asked):
+    while not any(requests[1].endswith("dev-v2.0.json") for requests in server.asked):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -155,33 +155,33 @@ def test_a_killed_fetch_is_made_again_and_asks_only_for_what_it_lacks(server, tm
     assert not (tmp_path / "squad/dev-v2.0.json").exists()
     assert list((tmp_path / "cache/squad2").glob(".dev.*/dev"))
     server.asked.clear()
-    made = fetched(server, "squad", tmp_path / "squad")
-    assert [asked[1] for asked in server.asked] == ["/squad/dev-v2.0.json"]
+    result = fetched(server, "squad", tmp_path / "squad")
+    assert [requests[1] for requests in server.asked] == ["/squad/dev-v2.0.json"]
     # What the killed one had written takes no room for ever.
     assert left_in(tmp_path / "cache") == ["dev", "train"]
-    assert len(read_squad(made["dev-v2.0.json"])) == 40
+    assert len(read_squad(result["dev-v2.0.json"])) == 40
 
 
 def test_a_changed_file_is_seen_in_the_cache_and_mended_in_the_folder(server, tmp_path):
-    made = fetched(server, "squad", tmp_path / "squad")
-    made["dev-v2.0.json"].write_text("{}")
+    result = fetched(server, "squad", tmp_path / "squad")
+    result["dev-v2.0.json"].write_text("{}")
     fetched(server, "squad", tmp_path / "squad")
-    assert len(read_squad(made["dev-v2.0.json"])) == 40
+    assert len(read_squad(result["dev-v2.0.json"])) == 40
     (tmp_path / "cache/squad2/dev").write_text("{}")
-    made[SOURCE].unlink()
+    result[SOURCE].unlink()
     with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* remove it and start"):
         fetched(server, "squad", tmp_path / "squad")
 
 
 def test_another_published_file_takes_the_place_of_the_one_that_is_there(server, tmp_path):
-    made = fetched(server, "squad", tmp_path / "squad")
+    result = fetched(server, "squad", tmp_path / "squad")
     server.add_file("/squad/new.json", b'{"data": []}', ("squad2", "dev"))
     server.write_downloads(server.downloads)
     with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* or comes from another"):
         fetched(server, "squad", tmp_path / "squad")
     (tmp_path / "cache/squad2/dev").unlink()
     fetched(server, "squad", tmp_path / "squad")
-    assert made["dev-v2.0.json"].read_bytes() == b'{"data": []}'
+    assert result["dev-v2.0.json"].read_bytes() == b'{"data": []}'
 
 
 def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):

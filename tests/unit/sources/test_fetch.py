@@ -225,10 +225,10 @@ def archive_of(member: tarfile.TarInfo, content: bytes = b"") -> bytes:
 
 
 def member(name: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> tarfile.TarInfo:
-    found = tarfile.TarInfo(name)
-    found.type, found.linkname, found.pax_headers = kind, "../../../victim", headers
-    found.mode = 0o6777
-    return found
+    result = tarfile.TarInfo(name)
+    result.type, result.linkname, result.pax_headers = kind, "../../../victim", headers
+    result.mode = 0o6777
+    return result
 
 
 @pytest.mark.fault("archive")
@@ -241,7 +241,7 @@ def test_the_name_of_a_member_says_nothing_on_where_it_goes(server, tmp_path, na
     path = fetch(KEY, cache, registry=make_registry(entry, server.host))
     assert path == cache / KEY and path.read_bytes() == CONTENT
     assert not path.stat().st_mode & 0o7022  # nor does the mode in the archive
-    files = {found.name for found in tmp_path.rglob("*") if found.is_file()}
+    files = {result.name for result in tmp_path.rglob("*") if result.is_file()}
     assert {name for name in files if not name.startswith(".")} == {path.name}
     assert not Path("/escaped").exists()
 
@@ -294,13 +294,13 @@ def test_files_beside_a_file_never_say_which_content_is_right(server, tmp_path):
     assert check(copied, KEY, registry=registry).read_bytes() == CONTENT
 
     path.write_bytes(b"chosen by the mirror")
-    said = {"archive_sha256": sha256(packed), "content_sha256": sha256(path.read_bytes())}
-    path.with_name(f".{path.name}.json").write_text(json.dumps(said))
+    message = {"archive_sha256": sha256(packed), "content_sha256": sha256(path.read_bytes())}
+    path.with_name(f".{path.name}.json").write_text(json.dumps(message))
     hostile = io.BytesIO()
     with tarfile.open(fileobj=hostile, mode="w") as archive:
-        chosen = tarfile.TarInfo("r.csv")
-        chosen.size = len(path.read_bytes())
-        archive.addfile(chosen, io.BytesIO(path.read_bytes()))
+        selection = tarfile.TarInfo("r.csv")
+        selection.size = len(path.read_bytes())
+        archive.addfile(selection, io.BytesIO(path.read_bytes()))
     for content in (packed, hostile.getvalue(), b"no archive"):
         kept_archive(path).write_bytes(content)
         with pytest.raises(DamagedFileError, match=re.escape(str(path))):
@@ -419,8 +419,8 @@ def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
 
 @pytest.mark.fault("download")
 def test_a_broken_connection_is_tried_again(server, tmp_path):
-    broken, whole = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
-    server.answer = lambda handler: (broken if server.requests == 1 else whole)(handler)
+    broken, full = server.send(CONTENT[:100], announced=len(CONTENT)), server.send(CONTENT)
+    server.answer = lambda handler: (broken if server.requests == 1 else full)(handler)
     path = fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
     assert path.read_bytes() == CONTENT
     assert server.requests == 2
@@ -475,15 +475,15 @@ def test_a_download_that_drips_is_given_up(server, tmp_path, start):
 def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(MODULE, "PATIENCE", 0.05)
     server.answer = server.send(CONTENT)
-    held = threading.Event()
+    stored = threading.Event()
 
     def hold():
         with FileLock(tmp_path / f".{KEY.partition('/')[0]}.lock"):
-            held.set()
+            stored.set()
             time.sleep(0.3)
 
     threading.Thread(target=hold).start()
-    held.wait()
+    stored.wait()
     fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
     assert "Waiting for another process that fetches files of" in caplog.text
 
@@ -679,11 +679,11 @@ filelock.FileLock.acquire = announce
 
 @pytest.mark.fault("cache")
 def test_two_processes_at_once_fetch_once(server, tmp_path):
-    second_waits, whole = threading.Event(), server.send(CONTENT)
+    second_waits, full = threading.Event(), server.send(CONTENT)
 
     def answer(handler):
         second_waits.wait(30)
-        whole(handler)
+        full(handler)
 
     server.answer = answer
     registry = make_registry({"origin": origin()}, server.host)

@@ -41,13 +41,13 @@ def test_a_published_table_of_many_people():
 @given(pairs)
 def test_kappa_is_that_of_statsmodels(drawn):
     first, second = np.array(drawn).T
-    found = cohens_kappa(first, second)
+    result = cohens_kappa(first, second)
     if len(set(first) | set(second)) == 1:
-        assert np.isnan(found)
+        assert np.isnan(result)
         return
     table, _ = to_table(np.array(drawn))
-    assert found == pytest.approx(peer_kappa(table, return_results=False))
-    assert cohens_kappa(second, first) == pytest.approx(found)
+    assert result == pytest.approx(peer_kappa(table, return_results=False))
+    assert cohens_kappa(second, first) == pytest.approx(result)
     assert percent_agreement(first, second) == percent_agreement(second, first)
 
 

@@ -19,29 +19,29 @@ SAMPLES = st.lists(
 @given(SAMPLES)
 def test_it_is_that_of_scikit_learn_ties_and_weights_included(samples):
     truth, scores, weights = map(np.array, zip(*samples, strict=True))
-    found = discrimination(truth, scores, weights[None, :])
+    result = discrimination(truth, scores, weights[None, :])
     hits, misses = weights[truth].sum(), weights[~truth].sum()
     if hits and misses:
         expected = roc_auc_score(truth, scores, sample_weight=weights)
-        assert found.auroc[0] == pytest.approx(expected)
+        assert result.auroc[0] == pytest.approx(expected)
     else:
-        assert np.isnan(found.auroc[0])
+        assert np.isnan(result.auroc[0])
     if hits:
         expected = average_precision_score(truth, scores, sample_weight=weights)
-        assert found.average_precision[0] == pytest.approx(expected)
+        assert result.average_precision[0] == pytest.approx(expected)
     else:
-        assert np.isnan(found.average_precision[0])
+        assert np.isnan(result.average_precision[0])
 
 
 @given(SAMPLES)
 def test_only_the_order_of_scores_counts_and_the_other_class_has_the_rest(samples):
     truth, scores, _ = map(np.array, zip(*samples, strict=True))
-    found = discrimination(truth, scores)
+    result = discrimination(truth, scores)
     moved = discrimination(truth, np.exp(scores / 3) - 7)
-    np.testing.assert_allclose(found.auroc, moved.auroc)
-    np.testing.assert_allclose(found.average_precision, moved.average_precision)
-    np.testing.assert_allclose(discrimination(~truth, -scores).auroc, found.auroc)
-    np.testing.assert_allclose(discrimination(truth, -scores).auroc, 1 - found.auroc)
+    np.testing.assert_allclose(result.auroc, moved.auroc)
+    np.testing.assert_allclose(result.average_precision, moved.average_precision)
+    np.testing.assert_allclose(discrimination(~truth, -scores).auroc, result.auroc)
+    np.testing.assert_allclose(discrimination(truth, -scores).auroc, 1 - result.auroc)
 
 
 def test_weightings_are_measured_side_by_side():

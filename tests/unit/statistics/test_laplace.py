@@ -49,11 +49,11 @@ def test_fisher_is_the_sum_of_squared_gradients(head):
 def test_sampling_finds_the_closed_form(head):
     fisher = fisher_diagonal(head, VECTORS)
     exact = log_odds_distribution(head, fisher, VECTORS[:6])
-    found = sampled_distribution(
+    result = sampled_distribution(
         head, fisher, VECTORS[:6], samples=200_000, rng=np.random.default_rng(0)
     )
-    np.testing.assert_allclose(found[0], exact[0], atol=0.02)
-    np.testing.assert_allclose(found[1], exact[1], rtol=0.01)
+    np.testing.assert_allclose(result[0], exact[0], atol=0.02)
+    np.testing.assert_allclose(result[1], exact[1], rtol=0.01)
 
 
 def test_log_probabilities_are_those_of_sampled_log_odds():
@@ -63,7 +63,7 @@ def test_log_probabilities_are_those_of_sampled_log_odds():
     values = -np.logaddexp(0, -(centre[:, None] + spread[:, None] * nodes))
     mean = values @ weights / weights.sum()
     deviation = np.sqrt((values**2) @ weights / weights.sum() - mean**2)
-    found = sampled_distribution(
+    result = sampled_distribution(
         head,
         fisher,
         VECTORS[:4],
@@ -71,8 +71,8 @@ def test_log_probabilities_are_those_of_sampled_log_odds():
         rng=np.random.default_rng(1),
         log_probability=True,
     )
-    np.testing.assert_allclose(found[0], mean, atol=0.01)
-    np.testing.assert_allclose(found[1], deviation, rtol=0.02)
+    np.testing.assert_allclose(result[0], mean, atol=0.01)
+    np.testing.assert_allclose(result[1], deviation, rtol=0.02)
 
 
 def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():

@@ -29,9 +29,9 @@ def test_from_sums_as_from_pairs(pair):
     if np.ptp(differences) < 1e-3:
         return
     peer = stats.ttest_rel(*pair)
-    found = paired_t(total, squares, N)
-    assert found == pytest.approx(float(peer.statistic), rel=1e-6, abs=1e-9)
-    assert p_value(found, N) == pytest.approx(float(peer.pvalue), rel=1e-6)
+    result = paired_t(total, squares, N)
+    assert result == pytest.approx(float(peer.statistic), rel=1e-6, abs=1e-9)
+    assert p_value(result, N) == pytest.approx(float(peer.pvalue), rel=1e-6)
 
 
 @given(st.one_of(VALUES, BITS))

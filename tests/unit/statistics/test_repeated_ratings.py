@@ -29,9 +29,9 @@ def study(seed: int, effect: float = 0.0, sd: float = 1.0, workers: int = 40) ->
     """Ten ratings of each worker, who saw one of two conditions."""
     rng = np.random.default_rng(seed)
     worker = np.repeat(np.arange(workers), 10)
-    seen = worker % 2
-    rating = sd * rng.normal(size=workers)[worker] + rng.normal(size=len(worker)) + effect * seen
-    return pd.DataFrame({"worker": worker, "mode": seen, "rating": rating})
+    calls = worker % 2
+    rating = sd * rng.normal(size=workers)[worker] + rng.normal(size=len(worker)) + effect * calls
+    return pd.DataFrame({"worker": worker, "mode": calls, "rating": rating})
 
 
 def test_intraclass_correlation_of_the_example_of_shrout_and_fleiss():

@@ -108,8 +108,8 @@ def test_pairs_that_are_refused(given, says):
 
 def test_coverage_counts_what_has_no_counterpart():
     words = {"f": ["she", "mum", "mary"], "m": ["bloke", "he"]}
-    found = swap_coverage(["She, mum and MUM", "mary or Mary or he"], words)
-    assert found.values.tolist() == [
+    result = swap_coverage(["She, mum and MUM", "mary or Mary or he"], words)
+    assert result.values.tolist() == [
         ["f", "mary", 2, 1],
         ["f", "mum", 2, 0],
         ["f", "she", 1, 1],
@@ -136,17 +136,17 @@ def test_accuracy_on_the_pairs_of_grepbiasir(mirror):
     )
     both = male.index.intersection(female.index)
     assert len(both) == 232
-    whole, her, back = [], [], []
+    full, her, back = [], [], []
     for column in ("doc_title", "document"):
         for one, other in zip(male.loc[both, column], female.loc[both, column], strict=True):
             for text, counterpart in ((one, other), (other, one)):
                 swapped = swap_gender(text)
                 cut = [re.findall(r"[^\W\d_]+", t.lower()) for t in (text, swapped, counterpart)]
-                whole.append(cut[1] == cut[2])
+                full.append(cut[1] == cut[2])
                 back.append(swap_gender(swapped) == text)
                 if len(cut[0]) == len(cut[2]):
                     her += [b == c for a, b, c in zip(*cut, strict=True) if a == "her"]
     # The figures of the module's text: 396 of 464 from male to female, 395 the other way.
     assert (sum(her), len(her)) == (41, 44)
-    assert (sum(whole), len(whole)) == (791, 928)
+    assert (sum(full), len(full)) == (791, 928)
     assert (sum(back), len(back)) == (926, 928)

@@ -61,18 +61,18 @@ def released(mirror, tmp_path_factory):
         )
         for key in ("unanswerable", "unanswerable_sentences")
     )
-    found = rows["sentences"].str.split(" [SEP] ", n=1, regex=False).str[1]
+    result = rows["sentences"].str.split(" [SEP] ", n=1, regex=False).str[1]
     cut = {}
     for partition, texts in passages.groupby("partition")["passage"]:
         # The file has the sentences of a partition passage by passage.
-        left = iter(found[rows["partition"] == partition])
+        left = iter(result[rows["partition"] == partition])
         for text in texts:
-            rest, of_passage = text, []
-            while rest.strip():
+            remaining, of_passage = text, []
+            while remaining.strip():
                 sentence = next(left)
-                rest = rest.lstrip()
-                assert rest.startswith(sentence)
-                rest = rest.removeprefix(sentence)
+                remaining = remaining.lstrip()
+                assert remaining.startswith(sentence)
+                remaining = remaining.removeprefix(sentence)
                 of_passage.append(sentence)
             cut[text] = of_passage
         assert not list(left)

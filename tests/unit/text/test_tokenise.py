@@ -111,10 +111,10 @@ def test_cutting_at_blanks_changes_nothing(text):
 @given(st.text(max_size=60))
 def test_tokens_stand_in_the_text_in_order_and_keep_every_letter_and_digit(text):
     tokens = standard_tokens(text)
-    rest = iter(text)
-    assert all(character in rest for token in tokens for character in token)
-    kept = regex.compile(r"[\p{WB=ALetter}\p{WB=Numeric}\p{WB=Katakana}\p{Script=Han}]")
-    assert kept.findall("".join(tokens)) == kept.findall(text)
+    remainder = iter(text)
+    assert all(character in remainder for token in tokens for character in token)
+    remaining = regex.compile(r"[\p{WB=ALetter}\p{WB=Numeric}\p{WB=Katakana}\p{Script=Han}]")
+    assert remaining.findall("".join(tokens)) == remaining.findall(text)
     assert standard_tokens(" ".join(tokens)) == tokens
 
 

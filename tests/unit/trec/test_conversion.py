@@ -65,14 +65,14 @@ def other_qrels():
 
 @pytest.mark.parametrize("kind", other_runs())
 def test_a_run_of_each_kind_is_the_same_run(kind):
-    found = as_run(other_runs()[kind])
-    assert in_order(found).equals(in_order(RUN))
+    result = as_run(other_runs()[kind])
+    assert in_order(result).equals(in_order(RUN))
 
 
 @pytest.mark.parametrize("kind", other_qrels())
 def test_qrels_of_each_kind_are_the_same(kind):
-    found = as_qrels(other_qrels()[kind])
-    assert in_order(found).equals(in_order(QRELS))
+    result = as_qrels(other_qrels()[kind])
+    assert in_order(result).equals(in_order(QRELS))
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -119,8 +119,8 @@ def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
 def test_anything_else_is_refused_in_one_sentence(given, error, message):
     with pytest.raises(error, match=message) as refused:
         as_run(given)
-    said = str(refused.value)
-    assert said.endswith(".") and "\n" not in said
+    output = str(refused.value)
+    assert output.endswith(".") and "\n" not in output
 
 
 def test_judgements_of_a_ranx_run_are_refused():

@@ -42,12 +42,12 @@ def test_any_white_space_parts_fields_and_comments_are_skipped(tmp_path, kind, c
     read, text = READERS[kind]
     path = tmp_path / "file"
     path.write_text(change(text), newline="")
-    found = read(path)
-    assert found[["query", "document"]].values.tolist() == [["q1", "d1"], ["q1", "d2"]]
+    result = read(path)
+    assert result[["query", "document"]].values.tolist() == [["q1", "d1"], ["q1", "d2"]]
     if kind == "run":
-        assert found["score"].tolist() == [2.5, 0.001]
+        assert result["score"].tolist() == [2.5, 0.001]
     if kind == "qrels":
-        assert found["relevance"].tolist() == [1, -1]
+        assert result["relevance"].tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("kind", READERS)
@@ -263,10 +263,10 @@ def test_a_run_that_is_written_and_read_is_the_same(tmp_path_factory, scores):
     run = keys.assign(score=list(scores.values()))
     path = tmp_path_factory.mktemp("runs") / "file"
     write_run(run, path, tag="t")
-    found = read_run(path)
-    pd.testing.assert_frame_equal(found, trec_order(run), check_exact=True)
+    result = read_run(path)
+    pd.testing.assert_frame_equal(result, trec_order(run), check_exact=True)
     ranks = [int(line.split(" ")[3]) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert ranks == (found.groupby("query", sort=False).cumcount() + 1).tolist()
+    assert ranks == (result.groupby("query", sort=False).cumcount() + 1).tolist()
 
 
 def test_qrels_that_are_written_and_read_are_the_same(tmp_path):
@@ -303,16 +303,16 @@ def test_the_order_is_that_of_pytrec_eval(documents, data):
 
 def test_ids_are_ordered_by_their_bytes():
     expected = ["𝄞", "中", "é", "~", "b", "ab", "a", "Z", "9", "10"]
-    places = id_order(pd.Index(sorted(expected)))
-    assert [expected[place] for place in places] == sorted(expected)
+    positions = id_order(pd.Index(sorted(expected)))
+    assert [expected[position] for position in positions] == sorted(expected)
 
 
 def test_a_run_over_exactly_the_candidates():
     run = make_run(["a", "b", "c"], [3.0, 2.0, 1.0])
     candidates = make_run(["c", "x", "a"], 0)[["query", "document"]]
-    found = restrict_run(run, candidates, missing=-1, outside="drop")
-    assert found["document"].tolist() == ["c", "x", "a"]
-    assert found["score"].tolist() == [1.0, -1.0, 3.0]
+    result = restrict_run(run, candidates, missing=-1, outside="drop")
+    assert result["document"].tolist() == ["c", "x", "a"]
+    assert result["score"].tolist() == [1.0, -1.0, 3.0]
     with pytest.raises(ValueError, match="Row 1 .* 'b'.* 'q'"):
         restrict_run(run, candidates, missing=-1)
     with pytest.raises(ValueError, match="no score for the candidate 'x' of query 'q' .1 of 3 "):

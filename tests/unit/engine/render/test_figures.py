@@ -55,10 +55,10 @@ def test_names_of_the_data_are_no_formulas_and_no_markup(tmp_path):
     )
     svg, *_ = save_figure(bar_panels(frame, panel="panel", group="group"), tmp_path / "f")
     tree = ElementTree.parse(svg)  # of our own making
-    found = {
+    result = {
         "".join(node.itertext()).strip() for node in tree.iter("{http://www.w3.org/2000/svg}text")
     }
-    assert {*names, "a $x$ b", "]]> & \ufffd\ufffd\ufffd"} <= found
+    assert {*names, "a $x$ b", "]]> & \ufffd\ufffd\ufffd"} <= result
     assert not [node for node in tree.iter() if node.tag.endswith("script")]
 
 

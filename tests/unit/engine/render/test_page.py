@@ -116,8 +116,8 @@ def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page
 
 
 def test_same_results_same_bytes(index, page, tmp_path):
-    found = toys.found(tmp_path / "published2", tmp_path / "results2")
-    again = write_page(tmp_path / "results2" / "index.html", found)
+    result = toys.found(tmp_path / "published2", tmp_path / "results2")
+    again = write_page(tmp_path / "results2" / "index.html", result)
     data = map(index.with_name, ("cells.csv", "cells.parquet", "claims.csv"))
     for path in (index, page, *data):
         other = again.parent / path.relative_to(index.parent)
@@ -151,9 +151,9 @@ def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tole
 
 
 def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
-    found = toys.found(tmp_path / "published2", tmp_path / "results2")
+    result = toys.found(tmp_path / "published2", tmp_path / "results2")
     papers = load_papers(tmp_path / "published2")
-    pages = pages_of(index.parent, found, papers)
+    pages = pages_of(index.parent, result, papers)
     assert outdated_pages(index.parent, pages) == []
     index.with_name("cells.csv").unlink()
     page.write_text(page.read_text() + " ")
@@ -190,11 +190,11 @@ def test_a_stand_in_is_shown_beside_the_print_and_not_compared(page):
     grid = grid.split("</table>")[0]
     rows = re.findall(r'<th scope="row">(\w)</th><td class="v stand_in".*?data-v="(.*?)" '
                       r'data-r="(.*?)">([0-9.]+)<', grid)  # fmt: skip
-    told = "not compared: other data"
+    message = "not compared: other data"
     assert rows == [
-        ("a", f"published: 0.301; {told}", "0.31234", "0.312"),
-        ("b", f"published: 0.250; {told}", "0.28351", "0.284"),
-        ("z", f"published: no such cell; {told}", "0.1", "0.100"),
+        ("a", f"published: 0.301; {message}", "0.31234", "0.312"),
+        ("b", f"published: 0.250; {message}", "0.28351", "0.284"),
+        ("z", f"published: no such cell; {message}", "0.1", "0.100"),
     ]
 
 
@@ -223,12 +223,12 @@ def test_a_work_can_be_cited(index, page):
 )
 def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
     home = tmp_path / "published" / "toy2026"
-    found = toys.found(home.parent, tmp_path)
+    result = toys.found(home.parent, tmp_path)
     paper = yaml.safe_load((home / "paper.yaml").read_text())
     paper["publication"][field] = value
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
     with pytest.raises(CardError, match=rf"toy2026/paper\.yaml: `publication`: .*{field}"):
-        write_page(tmp_path / "index.html", found)
+        write_page(tmp_path / "index.html", result)
     assert any(field in fault for fault in check_papers(home.parent))
 
 
@@ -244,21 +244,21 @@ def test_cells_show_value_and_mark(page):
     assert ("consistent", "7 ↔") in cells
     assert ("inconsistent", "published 8, reproduced 9 ↮") in cells
     assert {("quoted", "12 q"), ("not_run", "M –")} <= set(cells)
-    assert all(shown.endswith(VERDICTS[verdict][0]) for verdict, shown in cells)
+    assert all(output.endswith(VERDICTS[verdict][0]) for verdict, output in cells)
     assert len(cells) == len(toys.CELLS)
 
 
 def changed(tmp_path, *, names=None, values=None):
     """Page and overview of the toys with names in the card, or with other rebuilt values."""
     published, results = tmp_path / "cards", tmp_path / "changed"
-    made = toys.found(published, results)
+    result = toys.found(published, results)
     chapter = published / "toy2026" / "ch1.yaml"
     cards = yaml.safe_load(chapter.read_text())
     cards["artefacts"]["table_1"]["names"] = names or {}
     chapter.write_text(yaml.safe_dump(cards))
     papers = load_papers(published)
     entries = []
-    for toy in made:
+    for toy in result:
         report = toy.report.model_dump()
         for cell in report["cells"]:
             cell["rebuilt"] = (values or {}).get(tuple(cell["key"].values()), cell["rebuilt"])
@@ -274,10 +274,10 @@ def test_every_view_of_a_table_has_the_names_of_its_card(tmp_path):
     grids = re.findall(r"<table.*?</table>", page, re.DOTALL)
     # With verdicts, as a stand-in, and beside it; the last is another table.
     assert len(grids) == 4
-    named = [grid for grid in grids if ">mean AP</th>" in grid]
-    assert len(named) == 3 and all(">run A_1</th>" in grid for grid in named)
+    labels = [grid for grid in grids if ">mean AP</th>" in grid]
+    assert len(labels) == 3 and all(">run A_1</th>" in grid for grid in labels)
     assert not [grid for grid in grids if re.search(r">(MAP|a|run|length)</th>", grid)]
-    assert any(">system &lt;i&gt;</th>" in grid for grid in named)
+    assert any(">system &lt;i&gt;</th>" in grid for grid in labels)
     assert "b / x / mean AP" in index
 
 
@@ -285,10 +285,10 @@ def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_ap
     # Their verdicts say that they are not the same: a tolerance of zero, a printed marker.
     values = {("b", "x", "MAP"): 0.25004, ("a", "y", "MAP"): 0.5, ("b", "y", "MAP"): -0.4}
     page, index = changed(tmp_path, values=values)
-    shown = re.findall(r"published </i>(\S+?)<i>, reproduced</i></span> (\S+?)[<\s]", page)
-    assert ("0.250", "0.25004") in shown
+    output = re.findall(r"published </i>(\S+?)<i>, reproduced</i></span> (\S+?)[<\s]", page)
+    assert ("0.250", "0.25004") in output
     # No digit tells 0.5 from 0.5: its marker differs.
-    assert ("0.5", "0.500") in shown and ("0.4", "-0.400") in shown
+    assert ("0.5", "0.500") in output and ("0.4", "-0.400") in output
     assert "reproduced <b>0.25004</b>" in index
 
 
@@ -310,30 +310,30 @@ def test_markers_of_a_table_beside_are_raised_and_no_key(page):
 def test_an_interval_stands_behind_its_value_and_is_no_key(tmp_path):
     path = tmp_path / "differences.csv"
     path.write_text("system,against,value,low,high\na,b,0.30004,-0.1,0.51239\na,c,1,0,2\n")
-    shown = supplement_table(path, "Differences")
-    assert shown["names"] == ["System"]
-    assert [cell.label for cell in shown["head"][-1]] == ["b", "c"]
-    assert shown["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
+    output = supplement_table(path, "Differences")
+    assert output["names"] == ["System"]
+    assert [cell.label for cell in output["head"][-1]] == ["b", "c"]
+    assert output["body"][0]["values"] == ["0.3 (-0.1 to 0.5124)", "1 (0 to 2)"]
 
 
 def test_what_does_not_stand_comes_first(index, page):
     top = index.read_text().split('<h2 id="chapters-title"')[0]
     assert "Differences and contradicted claims" in top
-    shown = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
-    assert "b / x / MAP: published 0.250, reproduced 0.210" in shown
-    assert "c / y / Size: published 8, reproduced 9" in shown
-    assert "! 1 value different, explained (1 in print)" in shown
-    assert "error in print" in shown and "b / y / MAP: published 0.4, reproduced 0.100" in shown
-    assert "figure_9.csv: changed since it was made." in shown
+    output = " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", "", top, flags=re.S).split())
+    assert "b / x / MAP: published 0.250, reproduced 0.210" in output
+    assert "c / y / Size: published 8, reproduced 9" in output
+    assert "! 1 value different, explained (1 in print)" in output
+    assert "error in print" in output and "b / y / MAP: published 0.4, reproduced 0.100" in output
+    assert "figure_9.csv: changed since it was made." in output
     # Its claims count where it was reproduced.
-    assert "surrogate data (made-up runs)" not in shown
+    assert "surrogate data (made-up runs)" not in output
     assert "Receipt does not verify" in page.read_text()
 
 
 def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     results = tmp_path / "results"
-    found = toys.found(tmp_path / "published", results)
-    released = next(toy for toy in found if toy.tier == "released")
+    result = toys.found(tmp_path / "published", results)
+    released = next(toy for toy in result if toy.tier == "released")
     cells = released.report.model_dump()["cells"]
     differs = next(cell for cell in cells if cell["verdict"] == "differs")
     differs["rebuilt"] = 0.22
@@ -344,9 +344,9 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     (results / "full/toy2026/table_1.receipt.json").write_text(
         '{"inputs": [], "execution": {"seconds": 1}}'
     )
-    found = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
-             else toy for toy in found]  # fmt: skip
-    model = build_model(load_papers(tmp_path / "published"), found, results)
+    result = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
+             else toy for toy in result]  # fmt: skip
+    model = build_model(load_papers(tmp_path / "published"), result, results)
     assert len(model["papers"][0]["chapters"][0]["artefacts"][0]["tables"]) == 2
     for verdict in ("differs", "explained", "inconsistent"):
         assert model["falls"]["count"][verdict] == model["cells"][verdict] == 1
@@ -358,9 +358,9 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
-    found = toys.found(tmp_path / "published2", tmp_path / "results2")
-    standing = [entry for entry in found if entry.tier != "released"]
-    figure = next(entry for entry in found if entry.artefact.name == "figure_1")
+    result = toys.found(tmp_path / "published2", tmp_path / "results2")
+    standing = [entry for entry in result if entry.tier != "released"]
+    figure = next(entry for entry in result if entry.artefact.name == "figure_1")
     model = build_model(load_papers(tmp_path / "published2"), [*standing, figure],
                         tmp_path / "results2")  # fmt: skip
     one = model["papers"][0]["chapters"][0]["artefacts"][0]
@@ -371,15 +371,17 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
 
 
 def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
-    found = [one for one in toys.found(tmp_path / "published", tmp_path)
+    result = [one for one in toys.found(tmp_path / "published", tmp_path)
              if one.tier != "released" or one.artefact.name == "figure_1"]  # fmt: skip
-    place, silent = next(
-        (place, one) for place, one in enumerate(found) if one.report.state == "stand_in"
+    position, silent = next(
+        (position, one) for position, one in enumerate(result) if one.report.state == "stand_in"
     )
     claims = [one.model_copy(update={"on_rebuilt": "not_testable", "detail": "Toys are no users."})
               for one in silent.report.conclusions]  # fmt: skip
-    found[place] = replace(silent, report=silent.report.model_copy(update={"conclusions": claims}))
-    path = write_page(tmp_path / "index.html", found)
+    result[position] = replace(
+        silent, report=silent.report.model_copy(update={"conclusions": claims})
+    )
+    path = write_page(tmp_path / "index.html", result)
     text = (path.parent / "pages" / "toy2026_ch1.html").read_text()
     article, apart = text.split('id="toy2026-ch1-untested"')
     assert article.count("Toys are no users.") == apart.count("Toys are no users.") == 1
@@ -389,9 +391,9 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
 
 
 def test_an_artefact_without_report_is_an_error(tmp_path):
-    found = toys.found(tmp_path / "published", tmp_path)[1:]
+    result = toys.found(tmp_path / "published", tmp_path)[1:]
     with pytest.raises(CardError, match="toy2026/figure_2: no report"):
-        write_page(tmp_path / "index.html", found[:-1])
+        write_page(tmp_path / "index.html", result[:-1])
 
 
 def test_published_tables_have_units_in_their_headings_and_marks_without_debris():
@@ -413,19 +415,19 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
 
 
 def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_path):
-    found = toys.found(tmp_path / "published", tmp_path / "results")
-    table = found[1].artefact
+    result = toys.found(tmp_path / "published", tmp_path / "results")
+    table = result[1].artefact
     cells = table.cells.assign(marker=["ab;_c", *[""] * (len(table.cells) - 1)])
     cells.to_csv(table.cells_path, index=False)
     del table.__dict__["cells"]
-    pages = pages_of(tmp_path / "results", found, load_papers(tmp_path / "published"))
+    pages = pages_of(tmp_path / "results", result, load_papers(tmp_path / "published"))
     assert pages["pages/toy2026_ch1.html"].decode().count("<sup>ab,c</sup>") == 1
 
 
 @pytest.mark.slow
 def test_all_papers_fit_into_a_small_page(tmp_path):
     papers = load_papers(PUBLISHED)
-    found = []
+    result = []
     for artefact in all_artefacts(papers):
         keys = artefact.key_columns
         cells = [
@@ -435,13 +437,13 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
             for row in artefact.cells.get([*keys, "value"], artefact.cells).itertuples(index=False)
         ]  # fmt: skip
         for tier in artefact.card.tiers:
-            found.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not_run")))
+            result.append(toys.Toy(artefact, tier, toys.report(artefact, tier, "not_run")))
         # The longest page there can be: each cell is shown twice, and listed at the top.
-        found[-1] = toys.Toy(artefact, tier, toys.report(artefact, tier, "rebuilt", cells=cells))
+        result[-1] = toys.Toy(artefact, tier, toys.report(artefact, tier, "rebuilt", cells=cells))
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
         receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
-    index = write_page(tmp_path / "index.html", found, papers)
+    index = write_page(tmp_path / "index.html", result, papers)
     # What is read first is small, and so is each page of a chapter.
     assert index.stat().st_size < 1_400_000
     pages = list((tmp_path / "pages").iterdir())
@@ -451,21 +453,21 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
     assert max(page.stat().st_size for page in pages) < 600_000
     outlines = [Outline(page.read_text()) for page in pages]
     tags = [tag for outline in outlines for tag in outline.tags]
-    assert sum(tag == "article" for tag, _ in tags) == len({f.artefact.id for f in found})
-    assert len({f.artefact.id for f in found}) >= 170
-    shown = sum("v explained" == attrs.get("class") for _, attrs in tags)
-    assert shown == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
+    assert sum(tag == "article" for tag, _ in tags) == len({f.artefact.id for f in result})
+    assert len({f.artefact.id for f in result}) >= 170
+    output = sum("v explained" == attrs.get("class") for _, attrs in tags)
+    assert output == sum(len(artefact.cells) for artefact in all_artefacts(papers)) > 3_400
 
 
 def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):
     table = toys.found(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
     cells[2] |= {"tolerance": 0.00251, "why": "The spread of 5 seeds."}
-    told = toys.report(table.artefact, "released", "rebuilt", cells=cells)
+    message = toys.report(table.artefact, "released", "rebuilt", cells=cells)
     papers = load_papers(tmp_path / "published")
-    found = toys.found(tmp_path / "again", tmp_path / "results2")
-    found[1] = replace(table, report=told)
-    files = pages_of(tmp_path / "results2", found, papers)
+    result = toys.found(tmp_path / "again", tmp_path / "results2")
+    result[1] = replace(table, report=message)
+    files = pages_of(tmp_path / "results2", result, papers)
     markdown, latex = (files[f"pages/toy2026_ch1.{form}"].decode() for form in ("md", "tex"))
     names = [line.split(" | ")[0][2:].strip() for line in markdown.splitlines()[4:]]
     unequal = [c["key"].values() for c in cells if c["verdict"] in OTHERWISE]
@@ -520,5 +522,5 @@ def test_a_claim_is_listed_as_contradicted_only_where_it_counts(counts_in, liste
         {"outcome": "fails", "state": "stand_in", "tier": tier} for tier in ("embedded", "released")
     ]
     one = {"tiers": [], "tables": [], "errata": [], "claims_count_in": counts_in}
-    found = failures_of([one | {"conclusions": [{"printed": "holds", "on": on}]}])["claims"]
-    assert [claim["tier"] for claim in found["stand_in"]] == [counts_in] * listed
+    result = failures_of([one | {"conclusions": [{"printed": "holds", "on": on}]}])["claims"]
+    assert [claim["tier"] for claim in result["stand_in"]] == [counts_in] * listed

@@ -82,10 +82,10 @@ def test_tex_is_a_whole_table_with_all_marks_escaped(frame, tmp_path):
 
 @given(st.text(max_size=20))
 def test_escaped_text_holds_no_live_tex(text):
-    shown = escape_tex(text)
+    output = escape_tex(text)
     for safe in (r"\textbackslash{}", r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}"):
-        shown = shown.replace(safe, "")
-    assert not set(shown) & set("&%#_^~")
+        output = output.replace(safe, "")
+    assert not set(output) & set("&%#_^~")
 
 
 class Shape(HTMLParser):

@@ -61,14 +61,14 @@ def measured(tex):
 
 def test_each_cell_has_its_colour_and_each_verdict_is_in_the_legend():
     artefact = load_papers(PUBLISHED)["sakai2023"].artefacts["table_2"]
-    made = report(artefact)
-    tex = verdict_table_as_tex(artefact, made)
-    for verdict, count in made.verdicts.items():
+    result = report(artefact)
+    tex = verdict_table_as_tex(artefact, result)
+    for verdict, count in result.verdicts.items():
         colour = f"{{everycell-{verdict.replace('_', '-')}}}"
         assert tex.count(rf"\cellcolor{colour}") == count > 0
         assert rf"\providecolor{colour}" in tex and rf"\colorbox{colour}" in tex
         assert f"{VERDICT_NAMES[verdict]} ({count})" in tex
-    apart = next(cell for cell in made.cells if cell.verdict == "differs")
+    apart = next(cell for cell in result.cells if cell.verdict == "differs")
     assert f"{apart.printed}/{apart.rebuilt:.4f}" in tex and r"$\times$" in tex
 
 

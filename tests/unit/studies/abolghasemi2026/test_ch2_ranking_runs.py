@@ -27,9 +27,9 @@ def candidate_lists() -> pd.DataFrame:
     return pd.DataFrame(
         [
             (setting, task, "test" if query.startswith("q") else "validation", query, document)
-            + (int(document == DOCUMENTS[place]),)
+            + (int(document == DOCUMENTS[position]),)
             for setting in ("mixed", "easy")
-            for place, task in enumerate(TASKS)
+            for position, task in enumerate(TASKS)
             for query in LISTS
             # The easy lists lack the last document.
             for document in DOCUMENTS[: 4 if setting == "mixed" else 3]

@@ -23,8 +23,8 @@ def test_each_row_of_a_tier_is_one_run():
     for by_tier in (ranking_systems(QueryByExample()), tokenised_systems(), combined_systems(7)):
         assert by_tier.keys() == {"embedded", "released", "full"}
         for tier, systems in by_tier.items():
-            for place in (0, 3):
-                values = [system[place] for system in systems]
+            for position in (0, 3):
+                values = [system[position] for system in systems]
                 assert len(values) == len(set(values)), tier
             assert [row for row, *_ in systems] == sorted(row for row, *_ in systems)
 

@@ -124,9 +124,9 @@ def test_rows_stand_system_by_system_in_their_order():
         ["co-cite", "nDCG"],
     ]
     letters = {"BM25": "h", "TILDE": "x", "TILDEv2": "i"}
-    named = quality_table({"cite": per_topic(0)}, comparisons=1, letters=letters)
-    assert list(named["row"].unique()) == ["h", "x", "i"]
-    assert "hi" in set(named["marker"])
+    names = quality_table({"cite": per_topic(0)}, comparisons=1, letters=letters)
+    assert list(names["row"].unique()) == ["h", "x", "i"]
+    assert "hi" in set(names["marker"])
 
 
 def test_one_system_is_compared_with_none():
@@ -138,7 +138,7 @@ def test_quality_is_that_of_pytrec_eval():
     frame, lists, first, _ = judged(0)
     run = lists.run(first)
     table = quality_table({"cite": {"BM25": evaluate(run, frame)}}).set_index("metric")["value"]
-    found = pytrec_eval.RelevanceEvaluator(
+    result = pytrec_eval.RelevanceEvaluator(
         {
             q: dict(zip(g["document"], g["relevance"], strict=True))
             for q, g in frame.groupby("query")
@@ -147,21 +147,21 @@ def test_quality_is_that_of_pytrec_eval():
     ).evaluate(
         {q: dict(zip(g["document"], g["score"], strict=True)) for q, g in run.groupby("query")}
     )
-    assert table["MAP"] == pytest.approx(np.mean([v["map"] for v in found.values()]))
-    assert table["nDCG"] == pytest.approx(np.mean([v["ndcg"] for v in found.values()]))
+    assert table["MAP"] == pytest.approx(np.mean([v["map"] for v in result.values()]))
+    assert table["nDCG"] == pytest.approx(np.mean([v["ndcg"] for v in result.values()]))
 
 
 @pytest.mark.parametrize("over", ["query", "run"])
 def test_a_pairing_scales_and_measures_each_split_by_itself(over):
     frame, lists, first, second = judged(1)
-    chosen = np.arange(len(first)) % 3 == 0
-    both = pairing(lists, first, second, chosen, over=over)
-    for rows, found in ((chosen, both.test), (~chosen, both.validation)):
+    selection = np.arange(len(first)) % 3 == 0
+    both = pairing(lists, first, second, selection, over=over)
+    for rows, result in ((selection, both.test), (~selection, both.validation)):
         part = lists.topics(rows)
         scaled = [z_scores(scores[rows], part.listed, over=over) for scores in (first, second)]
         run = part.run(interpolate(*scaled, [0.3])[0])
         expected = evaluate(run, frame[frame["query"].isin(part.queries)])
-        np.testing.assert_allclose(found.at(0.3), expected.loc[part.queries], atol=1e-12)
+        np.testing.assert_allclose(result.at(0.3), expected.loc[part.queries], atol=1e-12)
 
 
 def test_each_measure_has_its_own_weight_or_all_have_that_of_one():
@@ -210,22 +210,22 @@ def test_noise_levels_are_the_mean_and_spread_over_seeds():
 
 def test_the_oracle_table_has_the_rows_of_the_print():
     frame, lists, first, second = judged(3)
-    found = pairing(lists, first, second, np.arange(len(first)) > 3).test
+    result = pairing(lists, first, second, np.arange(len(first)) > 3).test
     test = lists.topics(np.arange(len(first)) > 3)
-    singles = {"cite": {"BM25": found.at(1.0), "TILDE": found.at(0.0)}}
+    singles = {"cite": {"BM25": result.at(1.0), "TILDE": result.at(0.0)}}
     noise = {"cite": noise_levels(test, first[4:], seeds=range(3))}
-    table = oracle_table({"BM25+oracle TILDE": {"cite": found}}, singles, noise)
+    table = oracle_table({"BM25+oracle TILDE": {"cite": result}}, singles, noise)
     assert list(table["row"].unique()) == list(ORACLE_ROWS)
     for metric in ("MAP", "nDCG"):
-        chosen = oracle(found, metric)
+        selection = oracle(result, metric)
         cells = table[table["metric"] == metric].set_index("row")
-        summary = oracle_summary(chosen)
+        summary = oracle_summary(selection)
         assert cells["value"].tolist() == pytest.approx([summary[n] for n in ORACLE_ROWS.values()])
         quality = cells.loc["ranking quality"]
         expected = "".join(
             letter
             for letter, frame in zip("ab", singles["cite"].values(), strict=True)
-            if stats.ttest_rel(chosen["value"], frame[metric]).pvalue * 2 < 0.05
+            if stats.ttest_rel(selection["value"], frame[metric]).pvalue * 2 < 0.05
         )
         assert (quality["marker"], quality["comparisons"], quality["n"]) == (expected, 2, 20)
         assert expected
@@ -287,15 +287,15 @@ def test_the_letters_note_of_a_table_of_two_tasks():
 
 def test_an_interval_is_that_of_scipy_s_bootstrap_and_of_plain_resampling():
     values = pd.Series(np.random.default_rng(0).random(30).round(3))
-    found = mean_with_interval(values, 5)
+    result = mean_with_interval(values, 5)
     peer = stats.bootstrap(
         (values,), np.mean, n_resamples=2000, method="percentile", confidence_level=0.95, rng=5
     ).confidence_interval
-    assert (found["low"], found["high"]) == (peer.low, peer.high)
-    assert found["value"] == pytest.approx(values.mean())
-    chosen = np.random.default_rng(1).integers(30, size=(20_000, 30))
-    plain = np.percentile(values.to_numpy()[chosen].mean(axis=1), [2.5, 97.5])
-    assert [found["low"], found["high"]] == pytest.approx(plain, abs=0.01)
+    assert (result["low"], result["high"]) == (peer.low, peer.high)
+    assert result["value"] == pytest.approx(values.mean())
+    selection = np.random.default_rng(1).integers(30, size=(20_000, 30))
+    plain = np.percentile(values.to_numpy()[selection].mean(axis=1), [2.5, 97.5])
+    assert [result["low"], result["high"]] == pytest.approx(plain, abs=0.01)
 
 
 def test_an_interval_by_hand():
@@ -382,9 +382,9 @@ def test_short_and_long_leaves_out_tasks_without_a_kind():
 
 def test_values_of_other_topics_are_refused():
     values, both = per_topic(0), one_topic_sweeps()
-    others = {"BM25": values["BM25"], "TILDE": values["TILDE"][1:]}
+    further = {"BM25": values["BM25"], "TILDE": values["TILDE"][1:]}
     with pytest.raises(ValueError, match="TILDE"):
-        quality_table({"cite": others})
+        quality_table({"cite": further})
     noise = {"cite": pd.DataFrame({"noise_value": 0.5}, index=["MAP", "nDCG"])}
     with pytest.raises(ValueError, match="sample"):
         oracle_table({"x": {"cite": both.test}}, {"cite": values}, noise)
@@ -423,15 +423,15 @@ def test_the_control_stands_once_and_beats_nothing():
     singles = {"cite": {"BM25": both.test.at(1.0)}}
     levels = {"noise_value": [0.55, 0.65], "noise_sd": 0.01, "noise_gain": 0.1}
     noise = {"cite": pd.DataFrame(levels, index=["MAP", "nDCG"])}
-    named = dict.fromkeys(["x", "y"], {"cite": both.test})
-    table = oracle_table(named, singles, noise)
-    shown = round_counts(add_control(table, "BM25"))
-    control = shown[len(table) :]
+    names = dict.fromkeys(["x", "y"], {"cite": both.test})
+    table = oracle_table(names, singles, noise)
+    output = round_counts(add_control(table, "BM25"))
+    control = output[len(table) :]
     assert control["value"].tolist() == [0.55, 0.65] and set(control["marker"]) == {""}
     assert set(control["combination"]) == {"BM25+oracle noise"}
-    counts = shown["row"].str.startswith("n_")
-    assert {type(value) for value in shown.loc[counts, "value"]} == {int}
-    assert shown.loc[~counts, "value"].tolist()[: len(table)] == table.loc[
+    counts = output["row"].str.startswith("n_")
+    assert {type(value) for value in output.loc[counts, "value"]} == {int}
+    assert output.loc[~counts, "value"].tolist()[: len(table)] == table.loc[
         ~table["row"].str.startswith("n_"), "value"
     ].tolist() + [0.55, 0.65]
 
@@ -465,9 +465,9 @@ def test_combinations_are_named_with_the_first_system():
     both = one_topic_sweeps()
     details = {"BM25": "STM2", "TILDE": "tiny", "TILDEv2": "tinier"}
     pairings = {"TILDE": {"cite": both}, "TILDEv2": {"cite": both}}
-    combinations, named = name_combinations("BM25", pairings, details)
+    combinations, names = name_combinations("BM25", pairings, details)
     assert list(combinations) == ["BM25+TILDE", "BM25+TILDEv2"]
-    assert named["BM25+TILDEv2"] == "STM2 + tinier" and named["BM25"] == "STM2"
+    assert names["BM25+TILDEv2"] == "STM2 + tinier" and names["BM25"] == "STM2"
 
 
 def test_expansion_means_are_over_documents():

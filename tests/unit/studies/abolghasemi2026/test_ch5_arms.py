@@ -34,8 +34,8 @@ ARMS = (*PLAIN_ARMS, *MIXED_ARMS)
 
 
 def test_exactly_one_gold_document_among_the_first_k():
-    found, faults = pick_questions(RUN, GOLD, k=3)
-    assert found == [
+    result, faults = pick_questions(RUN, GOLD, k=3)
+    assert result == [
         Question("q0", ("d0", "d1", "d2"), 1),
         Question("q1", ("d0", "d1", "d2"), 3),
     ]
@@ -50,27 +50,27 @@ def test_ties_stand_as_in_trec_eval():
 
 @given(st.integers(1, 6), st.integers(0, 50))
 def test_a_random_place_keeps_the_best_others(k, seed):
-    found, faults = pick_questions(RUN, GOLD, k=k, gold_position="random", seed=seed)
-    assert [question.id for question in found][:3] == ["q0", "q1", "q2"]
-    for question, gold in zip(found, ["d0", "d2", "d5"], strict=False):
-        others = [name for name in question.documents if name != gold]
+    result, faults = pick_questions(RUN, GOLD, k=k, gold_position="random", seed=seed)
+    assert [question.id for question in result][:3] == ["q0", "q1", "q2"]
+    for question, gold in zip(result, ["d0", "d2", "d5"], strict=False):
+        further = [name for name in question.documents if name != gold]
         assert question.documents[question.gold - 1] == gold and len(question.documents) == k
-        assert others == [f"d{d}" for d in range(6) if f"d{d}" != gold][: k - 1]
+        assert further == [f"d{d}" for d in range(6) if f"d{d}" != gold][: k - 1]
     assert faults["several gold"] == faults["no gold"] == 1
 
 
 def test_random_places_differ_between_questions_and_seeds():
     run = pd.concat([RUN.query("query == 'q0'").assign(query=f"r{n}") for n in range(40)])
     gold = pd.DataFrame({"query": [f"r{n}" for n in range(40)], "document": "d5"})
-    places = [
+    positions = [
         [
             question.gold
             for question in pick_questions(run, gold, k=5, gold_position="random", seed=seed)[0]
         ]
         for seed in (0, 0, 1)
     ]
-    assert places[0] == places[1] != places[2]
-    assert set(places[0]) == {1, 2, 3, 4, 5}
+    assert positions[0] == positions[1] != positions[2]
+    assert set(positions[0]) == {1, 2, 3, 4, 5}
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,17 @@ def test_labels_of_every_arm():
     assert labels[Arm("Human", "LLM", "CF-informed", "CF-informed")] == ["Human", "LLM", "Human"]
     assert labels[Arm("LLM", "LLM", "CF-informed", "Informed")] == ["LLM", "Human", "LLM"]
     assert labels[Arm("LLM", "LLM", "CF-informed", "CF-informed")] == ["Human"] * 3
-    for arm, told in labels.items():
-        assert (told == [""] * 3) == (arm.mode_relevant == "Vanilla")
+    for arm, message in labels.items():
+        assert (message == [""] * 3) == (arm.mode_relevant == "Vanilla")
 
 
 @pytest.fixture(scope="module")
 def planted():
     generator = PlantedControl(1.5)
     questions = [Question(f"q{n}", tuple("abcde"), n % 5 + 1) for n in range(60)]
-    asked = present_questions(study_settings(5, [])[:1], lambda setting, arm: questions)
+    requests = present_questions(study_settings(5, [])[:1], lambda setting, arm: questions)
     texts = {letter: f"{letter} is a letter." for letter in "abcde"}
-    return collect_answers(generator, asked, Benchmark("toy", {"Human": texts}))
+    return collect_answers(generator, requests, Benchmark("toy", {"Human": texts}))
 
 
 def mean_quality(answers):
@@ -113,20 +113,20 @@ def mean_quality(answers):
 
 def test_bias_of_answers_is_the_bias_of_their_table(planted):
     """Means of differences against differences of means, by two separate ways."""
-    found = biases(planted, seed=1)
+    result = biases(planted, seed=1)
     table = mean_quality(planted).assign(dataset="toy", generator="toy")
     mixed = table["relevant_author"] == table["nonrelevant_author"]
     plain = table[~mixed].rename(columns={"mode_relevant": "rag_mode"})
-    others = [bias_cells(plain.drop(columns="mode_nonrelevant")), bias_cells(table[mixed])]
-    both = found.merge(
-        pd.concat(others),
+    further = [bias_cells(plain.drop(columns="mode_nonrelevant")), bias_cells(table[mixed])]
+    both = result.merge(
+        pd.concat(further),
         on=["relevant_author", "nonrelevant_author", "metric"],
         suffixes=("", "_table"),
     )
-    assert len(both) == len(found) == 8
+    assert len(both) == len(result) == 8
     np.testing.assert_allclose(both["value"], both["value_table"], atol=1e-9)
-    assert (found["low"] < found["value"]).all() and (found["value"] < found["high"]).all()
-    assert (found["value"] > 0).all() and (found["p"] < 0.05).all()
+    assert (result["low"] < result["value"]).all() and (result["value"] < result["high"]).all()
+    assert (result["value"] > 0).all() and (result["p"] < 0.05).all()
 
 
 def test_arms_that_were_not_asked_are_left_out(planted):
@@ -137,10 +137,10 @@ def test_arms_that_were_not_asked_are_left_out(planted):
 def test_sensitivity_is_not_below_the_change_of_means(planted):
     table = mean_quality(planted).set_index([*Arm._fields, "metric"])["value"]
     for pairs in (INFORMED_AGAINST_VANILLA, MIXED_AGAINST_VANILLA):
-        found = sensitivities(planted, seed=1, pairs=pairs)
-        assert len(found) == 2 * len(pairs)
-        for place, (labelled, plain) in enumerate(pairs):
-            for row in found.iloc[2 * place : 2 * place + 2].itertuples():
+        result = sensitivities(planted, seed=1, pairs=pairs)
+        assert len(result) == 2 * len(pairs)
+        for position, (labelled, plain) in enumerate(pairs):
+            for row in result.iloc[2 * position : 2 * position + 2].itertuples():
                 metric = row.metric.replace("CAS delta", "attribution")
                 change = table[(*labelled, metric)] - table[(*plain, metric)]
                 assert abs(change) <= row.value + 1e-9

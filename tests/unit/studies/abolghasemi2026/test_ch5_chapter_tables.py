@@ -39,8 +39,8 @@ def answers(generator, name, dataset, settings, n):
         return [Question(f"q{i:04}", documents, i % setting.k + 1) for i in range(n)]
 
     benchmark = Benchmark(dataset, {"Human": {letter: "A letter." for letter in "abcdefghij"}})
-    shown = present_questions(settings, questions)
-    return collect_answers(generator, shown, benchmark).assign(generator=name)
+    output = present_questions(settings, questions)
+    return collect_answers(generator, output, benchmark).assign(generator=name)
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +90,8 @@ def test_opposite_labels_are_rows_of_the_longer_table(tables):
     rows = tables["table_5_4"].rows.set_index(keys)["value"]
     longer = tables["table_5_14"].rows.set_index(keys)["value"]
     assert rows.to_dict() == longer.loc[rows.index].to_dict()
-    shown = tables["table_5_4"].rows[[*OPPOSITE_ARMS[0]._fields]].drop_duplicates()
-    assert set(shown.itertuples(index=False, name=None)) == set(OPPOSITE_ARMS)
+    output = tables["table_5_4"].rows[[*OPPOSITE_ARMS[0]._fields]].drop_duplicates()
+    assert set(output.itertuples(index=False, name=None)) == set(OPPOSITE_ARMS)
     assert len(longer) == 5 * len(rows)
 
 
@@ -122,15 +122,15 @@ def measured():
     """Two controls and one that cites nothing, beside what is known of them, on many questions."""
     known = {**CONTROLS, "silent": SILENT}
     settings = study_settings(K, ())[:1]
-    parts = [answers(each, name, "NQ", settings, n=150) for name, each in known.items()]
+    parts = [answers(item, name, "NQ", settings, n=150) for name, item in known.items()]
     # A generator of which nothing is known.
     parts.append(parts[0].assign(generator="model"))
     frame = check_answers(pd.concat(parts))
     depth = dict.fromkeys(known, K)
-    found = chapter_tables(frame, frame[:0], seed=1)
+    result = chapter_tables(frame, frame[:0], seed=1)
     return {
-        "bias": measured_bias(found, known, depth),
-        "quality": measured_quality(found, known, depth),
+        "bias": measured_bias(result, known, depth),
+        "quality": measured_quality(result, known, depth),
     }
 
 
@@ -171,11 +171,13 @@ def test_quality_is_expected_under_the_labels_that_were_shown(measured):
     rows = quality.query("generator == 'planted 2'")
     assert set(rows["metric"]) == metrics and len(rows) == len(PLAIN_ARMS) * len(metrics)
     for row in rows.itertuples():
-        told = [
+        message = [
             displayed_author(author, row.rag_mode)
             for author in (row.relevant_author, row.nonrelevant_author)
         ]
-        expected = CONTROLS["planted 2"].expected_measures(K, relevant=told[0], nonrelevant=told[1])
+        expected = CONTROLS["planted 2"].expected_measures(
+            K, relevant=message[0], nonrelevant=message[1]
+        )
         assert row.expected == expected[row.metric]
         assert row.measured == pytest.approx(row.expected, abs=row.high - row.low + 1e-9)
     # Whoever wrote it: what counts is whom the prompt names.

@@ -36,7 +36,7 @@ class Model:
         text = text.removeprefix("Passage: ")
         if request.decoding.seed is None:
             return Answer(text=text, finish="stop")
-        parts = [said for original, said in SAID.items() if original in text]
+        parts = [message for original, message in SAID.items() if original in text]
         return Answer(text="\n".join(parts), finish="stop")
 
 
@@ -56,8 +56,8 @@ def paraphraser(record: Record, unit: str = "sentence", **to_keep: tuple[str, ..
 def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, asked):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record, unit, mill=("1742",))
-        (found,) = source.paraphrase_again(["mill"])
-        assert found == ("mill", " ".join(SAID.values()), 2, "")
+        (result,) = source.paraphrase_again(["mill"])
+        assert result == ("mill", " ".join(SAID.values()), 2, "")
         assert source.model.asked == asked == len(source.used)
 
 

@@ -74,11 +74,11 @@ def simulated(seed, n=40):
 @pytest.mark.parametrize("seed", range(3))
 def test_bias_of_means_is_the_mean_of_biases(seed):
     quality, answers = simulated(seed)
-    found = bias_cells(quality).set_index("relevant_author")["value"]
+    result = bias_cells(quality).set_index("relevant_author")["value"]
     for author, other in (("Human", "LLM"), ("LLM", "Human")):
         informed, false = answers[author, "Informed"], answers[author, "CF-informed"]
         value = cab(informed, false, relevant=author, nonrelevant=other)
-        assert found[author] == pytest.approx(100 * value)
+        assert result[author] == pytest.approx(100 * value)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -95,21 +95,21 @@ def test_a_setting_without_its_counterpart_is_left_out():
 
 def test_tests_of_table_5_2_come_out_as_marked():
     table = printed("table_5_2")
-    found = sensitivity_significance(QUALITY, table, 500)
-    assert found[KEYS].values.tolist() == table[KEYS].values.tolist()
-    recalls = found["metric"].str.endswith("recall")
-    assert set(found.loc[recalls, "significant"]) == {"yes", "no"}
+    result = sensitivity_significance(QUALITY, table, 500)
+    assert result[KEYS].values.tolist() == table[KEYS].values.tolist()
+    recalls = result["metric"].str.endswith("recall")
+    assert set(result.loc[recalls, "significant"]) == {"yes", "no"}
     marked = table["marker"] == "†"
-    assert (found["significant"][recalls] == marked[recalls].map({True: "yes", False: "no"})).all()
-    assert found.loc[~recalls & marked, "significant"].eq("yes").all()
-    assert found.loc[~recalls & ~marked, "significant"].eq("open").all()
+    assert (result["significant"][recalls] == marked[recalls].map({True: "yes", False: "no"})).all()
+    assert result.loc[~recalls & marked, "significant"].eq("yes").all()
+    assert result.loc[~recalls & ~marked, "significant"].eq("open").all()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_recalls_and_their_changes_determine_the_test(seed):
     draw = np.random.default_rng(seed)
     first, second = draw.integers(0, 2, (2, 200))
-    found = significance(
+    result = significance(
         100 * first.mean(),
         100 * second.mean(),
         200,
@@ -117,21 +117,21 @@ def test_recalls_and_their_changes_determine_the_test(seed):
         absolute=100 * np.abs(first - second).mean(),
     )
     peer = stats.ttest_rel(first, second).pvalue
-    assert found.p == pytest.approx(peer)
-    assert found.significant == ("yes" if peer <= 0.05 else "no")
+    assert result.p == pytest.approx(peer)
+    assert result.significant == ("yes" if peer <= 0.05 else "no")
 
 
 @pytest.mark.parametrize("more", [0, 1, 3, 4, 5, 6, 17])
 def test_as_many_recalls_may_change_as_the_test_allows(more):
     """Every way to change recalls of 500 queries so that `more` more are right, by scipy."""
-    found = significance(100 * (100 + more) / 500, 20, 500, metric="recall").allowed
+    result = significance(100 * (100 + more) / 500, 20, 500, metric="recall").allowed
     significant = []
     for lost in range(40):
         first = np.concatenate([np.ones(more + lost), np.zeros(500 - more - lost)])
         second = np.concatenate([np.zeros(more + lost), np.ones(lost), np.zeros(500 - more)])
         p = stats.ttest_rel(first, second[:500]).pvalue if more + lost else 1.0
         significant += [more + 2 * lost] * bool(p <= 0.05)
-    assert found == max(significant, default=0)
+    assert result == max(significant, default=0)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -146,10 +146,10 @@ def test_precisions_are_never_decided_against_the_answers(seed):
     peer = stats.ttest_rel(first, second).pvalue <= 0.05
     means = (round(100 * values.mean(), 1) for values in (first, second))
     absolute = round(100 * np.abs(first - second).mean(), 1)
-    found = significance(*means, n, metric="precision", absolute=absolute)
-    assert found.significant in ("open", "yes" if peer else "no")
+    result = significance(*means, n, metric="precision", absolute=absolute)
+    assert result.significant in ("open", "yes" if peer else "no")
     squares = ((first - second) ** 2).sum()
-    assert found.lower - 1e-9 <= squares <= found.upper + 1e-9
+    assert result.lower - 1e-9 <= squares <= result.upper + 1e-9
 
 
 def test_a_recall_that_no_number_of_queries_gives():
@@ -159,13 +159,13 @@ def test_a_recall_that_no_number_of_queries_gives():
 
 def test_recall_and_counts_are_one_number():
     keys = [*SETTING, "rag_mode", "metric", "value"]
-    there = counts_from_recalls(QUALITY[keys])
-    assert set(there["metric"]) == {CITED} and len(there) == 36
-    back = recalls_from_counts(there)
+    existing = counts_from_recalls(QUALITY[keys])
+    assert set(existing["metric"]) == {CITED} and len(existing) == 36
+    back = recalls_from_counts(existing)
     recalls = QUALITY.loc[QUALITY["metric"] == RECALL, "value"].astype(float)
     assert back["value"].to_numpy() == pytest.approx(recalls.to_numpy())
     counts = printed("table_5_12", "table_5_13").query("metric == @CITED")["value"].astype(float)
-    assert there["value"].to_numpy() == pytest.approx(counts.to_numpy())
+    assert existing["value"].to_numpy() == pytest.approx(counts.to_numpy())
 
 
 def test_500_queries_stand_behind_the_counts():

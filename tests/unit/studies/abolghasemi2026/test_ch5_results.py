@@ -45,8 +45,8 @@ def asked(generator, arms, n=30, name="toy", dataset="NQ", **setting):
     setting = MAIN | setting
     documents = tuple("abcdefghij"[: setting["k"]])
     questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
-    shown = present_questions([Setting("toy", *setting.values(), arms)], lambda *_: questions)
-    answers = collect_answers(generator, shown, Benchmark(dataset, {"Human": TEXTS}))
+    output = present_questions([Setting("toy", *setting.values(), arms)], lambda *_: questions)
+    answers = collect_answers(generator, output, Benchmark(dataset, {"Human": TEXTS}))
     return answers.assign(generator=name)
 
 
@@ -54,21 +54,21 @@ def by_hand(arm, cited, gold=1):
     """Answers to a question for each list of citations; document 1 is the relevant one."""
     rows = [
         {
-            "query_id": f"q{place}",
+            "query_id": f"q{position}",
             **dict(zip(Arm._fields, arm, strict=True)),
             "gold": gold,
             "cited": len(set(numbers)),
             "stray": sum(number > 5 for number in set(numbers)),
             PRECISION: (gold in numbers) / len(set(numbers)) if numbers else 0,
             RECALL: float(gold in numbers),
-            "right": float(place % 2),
+            "right": float(position % 2),
             "cut": float(len(numbers) > 2),
             "relevant_citations": numbers.count(gold),
             "other_citations": sum(1 < number <= 5 for number in numbers),
             "relevant_probability": 0.9 * numbers.count(gold),
             "other_probability": 0.5 * sum(1 < number <= 5 for number in numbers),
         }
-        for place, numbers in enumerate(cited)
+        for position, numbers in enumerate(cited)
     ]
     frame = pd.DataFrame(rows).assign(dataset="NQ", generator="hand", **MAIN)
     return frame[ANSWERS]
@@ -88,8 +88,8 @@ def values(table, *keys):
 
 
 def test_quality_by_hand():
-    found = values(quality(HAND, PLAIN_ARMS, seed=1), "mode_relevant", "metric")
-    assert found == pytest.approx(
+    result = values(quality(HAND, PLAIN_ARMS, seed=1), "mode_relevant", "metric")
+    assert result == pytest.approx(
         {
             ("Vanilla", PRECISION): 37.5,
             ("Vanilla", RECALL): 50,
@@ -113,11 +113,11 @@ def test_sensitivity_and_bias_by_hand():
 
 
 def test_confidence_and_counts_by_hand():
-    found = values(confidence(HAND, seed=1), "mode_relevant", "metric")
-    assert found["Vanilla", "AC relevant"] == pytest.approx(0.9)
-    assert found["Vanilla", "AC non-relevant"] == pytest.approx(0.5)
-    assert found["Informed", "AC non-relevant"] == NO_CITATION
-    assert found["CF-informed", "AC relevant"] == NO_CITATION
+    result = values(confidence(HAND, seed=1), "mode_relevant", "metric")
+    assert result["Vanilla", "AC relevant"] == pytest.approx(0.9)
+    assert result["Vanilla", "AC non-relevant"] == pytest.approx(0.5)
+    assert result["Informed", "AC non-relevant"] == NO_CITATION
+    assert result["CF-informed", "AC relevant"] == NO_CITATION
     counts = values(citation_counts(HAND, seed=1), "mode_relevant", "metric")
     # A document that is cited twice counts once, a number of no document as well.
     assert counts["Vanilla", "avg cited total"] == 1
@@ -126,8 +126,8 @@ def test_confidence_and_counts_by_hand():
 
 
 def test_kinds_of_answers_by_hand():
-    found = dict(answer_shares(HAND)[["metric", "value"]].itertuples(index=False))
-    assert found == pytest.approx(
+    result = dict(answer_shares(HAND)[["metric", "value"]].itertuples(index=False))
+    assert result == pytest.approx(
         {
             "questions": 4,
             "answers": 12,
@@ -175,12 +175,12 @@ def test_few_pairs_have_no_test_of_confidence():
         return frame.assign(relevant_probability=draw.uniform(0.8, 0.9, len(frame)))
 
     for pairs in (FEWEST_PAIRS - 1, FEWEST_PAIRS):
-        found = confidence(told(pairs), seed=1)
+        result = confidence(told(pairs), seed=1)
         enough = pairs == FEWEST_PAIRS
-        assert (found["marker"] == (DAGGER if enough else "")).all()
-        assert found["p"].notna().all() == enough
-        assert found["pairs"].tolist() == [pairs, pairs]
-        assert found["citations"].tolist() == [pairs + 5, pairs]
+        assert (result["marker"] == (DAGGER if enough else "")).all()
+        assert result["p"].notna().all() == enough
+        assert result["pairs"].tolist() == [pairs, pairs]
+        assert result["citations"].tolist() == [pairs + 5, pairs]
 
 
 def test_a_dagger_needs_both_tests():
@@ -189,13 +189,13 @@ def test_a_dagger_needs_both_tests():
     nearly = [[1]] * 17 + [[2]] * 3
     low = [[2]] * 15 + [[1]] * 5
     frame = pd.concat([by_hand(VANILLA, low), by_hand(INFORMED, clear), by_hand(OPPOSITE, nearly)])
-    found = quality(frame, PLAIN_ARMS, seed=1).query("metric == @RECALL")
-    assert (found["marker"] == "").all()
+    result = quality(frame, PLAIN_ARMS, seed=1).query("metric == @RECALL")
+    assert (result["marker"] == "").all()
     peer = stats.ttest_rel([1] * 18 + [0] * 2, [1] * 17 + [0] * 3)
-    assert found["p"].dropna().tolist() == [pytest.approx(peer.pvalue)]
+    assert result["p"].dropna().tolist() == [pytest.approx(peer.pvalue)]
     frame = pd.concat([by_hand(VANILLA, low), by_hand(INFORMED, clear), by_hand(OPPOSITE, low)])
-    found = quality(frame, PLAIN_ARMS, seed=1).query("metric == @RECALL")
-    assert dict(zip(found["mode_relevant"], found["marker"], strict=True)) == {
+    result = quality(frame, PLAIN_ARMS, seed=1).query("metric == @RECALL")
+    assert dict(zip(result["mode_relevant"], result["marker"], strict=True)) == {
         "Vanilla": "",
         "Informed": DAGGER,
         "CF-informed": "",
@@ -208,9 +208,9 @@ def test_answers_without_citations_are_not_zero():
     assert set(table.query("metric == @PRECISION")["value"]) == {NO_CITATION}
     assert set(table.query("metric == @RECALL")["value"]) == {0}
     for measure in ("CAS", "CAB"):
-        found = compare_labels(frame, measure, study="plain", seed=1)
-        assert set(found["value"]) == {NO_CITATION} and set(found["marker"]) == {""}
-        assert found[["low", "high", "p"]].isna().all(axis=None)
+        result = compare_labels(frame, measure, study="plain", seed=1)
+        assert set(result["value"]) == {NO_CITATION} and set(result["marker"]) == {""}
+        assert result[["low", "high", "p"]].isna().all(axis=None)
     assert set(confidence(frame, seed=1)["value"]) == {NO_CITATION}
     assert set(citation_counts(frame, seed=1)["value"]) == {0}
     assert answer_shares(frame).set_index("metric")["value"]["cite"] == 0
@@ -218,10 +218,10 @@ def test_answers_without_citations_are_not_zero():
 
 def test_no_probabilities_is_not_run():
     silent = HAND.assign(relevant_probability=np.nan, other_probability=np.nan)
-    found = values(confidence(silent, seed=1), "mode_relevant", "metric")
-    assert found["Vanilla", "AC relevant"] == found["CF-informed", "AC non-relevant"] == NOT_RUN
+    result = values(confidence(silent, seed=1), "mode_relevant", "metric")
+    assert result["Vanilla", "AC relevant"] == result["CF-informed", "AC non-relevant"] == NOT_RUN
     # What is not cited has none either way.
-    assert found["CF-informed", "AC relevant"] == NO_CITATION
+    assert result["CF-informed", "AC relevant"] == NO_CITATION
     assert (confidence(silent, seed=1)["marker"] == "").all()
 
 
@@ -262,10 +262,10 @@ def test_every_table_has_its_rows(whole):
     studies = {"plain": 8, "mixed": 8, "extended": 8, "retrievers": 4, "depths": 8}
     for measure in ("CAS", "CAB"):
         for study, rows in studies.items():
-            found = compare_labels(whole, measure, study=study, seed=1)
-            assert len(found) == rows, (measure, study)
-            assert (found.query("generator == 'fair'")["value"] == 0).all()
-            biased = found.query("generator == 'biased'")
+            result = compare_labels(whole, measure, study=study, seed=1)
+            assert len(result) == rows, (measure, study)
+            assert (result.query("generator == 'fair'")["value"] == 0).all()
+            biased = result.query("generator == 'biased'")
             assert (biased["value"] > 0).all() and (biased["low"] <= biased["value"]).all()
     retrievers = compare_labels(whole, "CAB", study="retrievers", seed=1)
     assert set(retrievers["retriever"]) == {"SPLADE"}
@@ -304,16 +304,16 @@ def test_the_order_of_rows_changes_nothing(whole):
 @given(st.floats(-2, 2), st.floats(0, 3), st.integers(0, 5))
 def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
     """The mirrored preference cites under [LLM] what the other one does under [Human]."""
-    found = [
+    result = [
         compare_labels(
-            asked(PlantedControl(each, skill=skill, seed=seed), PLAIN_ARMS, n=10),
+            asked(PlantedControl(item, skill=skill, seed=seed), PLAIN_ARMS, n=10),
             "CAB",
             study="plain",
             seed=1,
         )
-        for each in (strength, -strength)
+        for item in (strength, -strength)
     ]
-    numbers = [table["value"].replace(NO_CITATION, 0).astype(float) for table in found]
+    numbers = [table["value"].replace(NO_CITATION, 0).astype(float) for table in result]
     assert numbers[0].to_numpy() == pytest.approx(-numbers[1].to_numpy())
 
 
@@ -334,10 +334,10 @@ def test_the_control_comes_to_its_formulas(strength):
         confidence(frame, seed=1),
         citation_counts(frame, seed=1),
     ]
-    told = {"Vanilla": ("", ""), "Informed": ("Human", "LLM"), "CF-informed": ("LLM", "Human")}
+    message = {"Vanilla": ("", ""), "Informed": ("Human", "LLM"), "CF-informed": ("LLM", "Human")}
     compared_metrics = set()
     for row in pd.concat(tables).itertuples():
-        sides = dict(zip(("relevant", "nonrelevant"), told[row.mode_relevant], strict=True))
+        sides = dict(zip(("relevant", "nonrelevant"), message[row.mode_relevant], strict=True))
         known = generator.expected_measures(5, **sides).get(row.metric)
         if known is None:
             continue

@@ -54,44 +54,46 @@ def model(asked):
 def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
     assert isinstance(model, SatisfactionEstimator)
     setups = {name: Setup(**setup) for name, setup in make_setups([1, 10]).items()}
-    said = predictions_for(model, PARTS, setups, tmp_path, seeds=3, seed=0)
-    assert said["setup"].unique().tolist() == [FEW_SHOT] and said["seed"].unique().tolist() == [0]
-    assert said["part"].tolist() == ["main", "main", "main", "cf"]
-    np.testing.assert_array_equal(said["probability"], [0, 1, math.nan, 1])
+    message = predictions_for(model, PARTS, setups, tmp_path, seeds=3, seed=0)
+    assert message["setup"].unique().tolist() == [FEW_SHOT] and message[
+        "seed"
+    ].unique().tolist() == [0]
+    assert message["part"].tolist() == ["main", "main", "main", "cf"]
+    np.testing.assert_array_equal(message["probability"], [0, 1, math.nan, 1])
     assert {request.decoding for request in asked} == {Decoding(max_tokens=3, logprobs=True)}
     assert all(isinstance(request, Request) for request in asked) and len(asked) == 4
 
 
 def test_an_answer_without_a_label_is_a_wrong_one(model, tmp_path):
-    said = predictions_for(model, PARTS, {}, tmp_path, seeds=1, seed=0).assign(benchmark="toy")
-    counts = confusions(add_labels(said)).set_index("test_data")
+    message = predictions_for(model, PARTS, {}, tmp_path, seeds=1, seed=0).assign(benchmark="toy")
+    counts = confusions(add_labels(message)).set_index("test_data")
     assert counts.loc["Main"].tolist()[4:] == [1, 1, 0, 1]
     assert counts.loc["CF"].tolist()[4:] == [0, 0, 1, 0]
-    assert select_setups(add_labels(said)) == {("toy", "Toy"): FEW_SHOT}
+    assert select_setups(add_labels(message)) == {("toy", "Toy"): FEW_SHOT}
 
 
 def two_benchmarks():
-    whole = [
-        samples_frame(each).assign(part=part) for part, each in PARTS.items() if part != "train"
+    full = [
+        samples_frame(item).assign(part=part) for part, item in PARTS.items() if part != "train"
     ]
     other = samples_frame([Sample("9", "other", PARTS["main"][0].turns, True)])
-    return pd.concat([*whole, other.assign(part="main")], ignore_index=True)
+    return pd.concat([*full, other.assign(part="main")], ignore_index=True)
 
 
 def test_without_a_number_all_samples_are_labelled_of_every_benchmark():
-    found = dict(labelled_samples(two_benchmarks(), pairs=None, seed=0))
-    assert found == {"toy": PARTS, "other": {"train": [], "main": found["other"]["main"]}}
-    assert [each.id for each in found["other"]["main"]] == ["9"]
+    result = dict(labelled_samples(two_benchmarks(), pairs=None, seed=0))
+    assert result == {"toy": PARTS, "other": {"train": [], "main": result["other"]["main"]}}
+    assert [item.id for item in result["other"]["main"]] == ["9"]
 
 
 def test_pairs_are_drawn_of_benchmarks_that_have_counterfactuals():
-    found = dict(labelled_samples(two_benchmarks(), pairs=5, seed=0))
-    assert {name: len(each) for name, each in found["toy"].items()} == {
+    result = dict(labelled_samples(two_benchmarks(), pairs=5, seed=0))
+    assert {name: len(item) for name, item in result["toy"].items()} == {
         "train": 0,
         "main": 1,
         "cf": 1,
     }
-    assert set(found) == {"toy"}
+    assert set(result) == {"toy"}
 
 
 def test_the_full_tier_has_both_models_of_the_print_and_all_samples():

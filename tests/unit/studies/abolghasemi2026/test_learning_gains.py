@@ -19,12 +19,12 @@ def cells(table: pd.DataFrame, row: str) -> dict[str, float]:
 
 def test_the_gain_is_that_of_a_paired_test():
     first, second = values(0.4), values(0.5)
-    found = cells(learning_gains({"cite": {"a": first, "k": second}}, {"k": "a"}), "k")
+    result = cells(learning_gains({"cite": {"a": first, "k": second}}, {"k": "a"}), "k")
     peer = stats.ttest_rel(second["nDCG"], first["nDCG"])
     interval = peer.confidence_interval(0.95)
-    assert found["gain in nDCG"] == pytest.approx((second - first)["nDCG"].mean())
-    assert found["p"] == pytest.approx(peer.pvalue)
-    assert (found["low"], found["high"]) == pytest.approx((interval.low, interval.high))
+    assert result["gain in nDCG"] == pytest.approx((second - first)["nDCG"].mean())
+    assert result["p"] == pytest.approx(peer.pvalue)
+    assert (result["low"], result["high"]) == pytest.approx((interval.low, interval.high))
 
 
 def test_a_topic_of_several_tasks_is_one_observation():

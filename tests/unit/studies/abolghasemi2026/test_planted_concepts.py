@@ -39,15 +39,15 @@ def planted():
 @pytest.fixture(scope="module")
 def values(planted):
     """Values of the planted scores as rows p, q and r of Table 2.1."""
-    found = {}
+    result = {}
     for task in CHECKED:
         qrels = judgements(planted.benchmark.candidates, setting=SETTING, task=task, split="test")
         pairs = qrels[["query", "document"]]
-        found[task] = {
+        result[task] = {
             row: evaluate(pairs.merge(planted.scores[name]), qrels, ["MAP", "nDCG"])
             for row, name in zip("pqr", ("words", "no-names", "concepts"), strict=True)
         }
-    return found
+    return result
 
 
 def test_the_same_seed_gives_the_same_collection(planted):
@@ -96,17 +96,17 @@ def test_words_are_whole_under_stemming_and_names_are_unknown(planted):
     short = planted.benchmark.queries.query("task == 'short queries'")["text"].str.split()
     assert set(short.str.len()) == {4} and short.str[-1].isin(names).all()
     texts = planted.benchmark.queries.query("split == 'test'").groupby("task")["text"]
-    whole, bare = (texts.get_group(task).str.split() for task in (SHORT, UNNAMED_SHORT))
-    assert bare.tolist() == whole.str[:3].tolist()
+    full, bare = (texts.get_group(task).str.split() for task in (SHORT, UNNAMED_SHORT))
+    assert bare.tolist() == full.str[:3].tolist()
 
 
 def encoded(planted, score):
     """A ranker whose score of a term in a document is given per mention."""
     rows, columns = planted.documents["document_id"], planted.terms["term"]
     weights = np.zeros((len(rows), len(columns)))
-    places = [pd.Index(rows).get_indexer(planted.mentions["document_id"])]
-    places.append(pd.Index(columns).get_indexer(planted.mentions["term"]))
-    weights[tuple(places)] = score
+    positions = [pd.Index(rows).get_indexer(planted.mentions["document_id"])]
+    positions.append(pd.Index(columns).get_indexer(planted.mentions["term"]))
+    weights[tuple(positions)] = score
     queries = sparse.csr_array(np.eye(len(columns)))
     return Encoded("term_weights", sparse.csr_array(weights), queries, list(rows), list(columns))
 
@@ -115,10 +115,10 @@ def test_a_ranker_that_reads_cues_is_told_from_one_that_does_not(planted):
     noise = np.random.default_rng(0).random(len(planted.mentions))
     # Knows all cues but those that count for nothing.
     effect = planted.mentions["weight"].where(planted.mentions["task"] == EFFECTS, noise)
-    found = weight_checks(
+    result = weight_checks(
         {"reads": encoded(planted, effect), "guesses": encoded(planted, noise)}, planted.mentions
     )
-    table = found.pivot_table(index=["check", "task"], columns="metric", values="value")
+    table = result.pivot_table(index=["check", "task"], columns="metric", values="value")
     reads = table.xs("reads: rank correlation with planted weights")
     guesses = table.xs("guesses: rank correlation with planted weights")
     assert reads.loc[EFFECTS, "low"] > 0.9
@@ -131,8 +131,8 @@ def test_an_expansion_that_finds_all_concepts_closes_the_gap_and_adds_nothing_wi
         task: of | dict.fromkeys("ijkle", of["q"]) | dict.fromkeys("ah", of["p"])
         for task, of in values.items()
     }
-    found = gain_checks(rows, [65, 80], seed=0)
-    gain = found[found["check"].str.contains("expansion")].set_index(["task", "metric"])["value"]
+    result = gain_checks(rows, [65, 80], seed=0)
+    gain = result[result["check"].str.contains("expansion")].set_index(["task", "metric"])["value"]
     effect = CONTROLS["names"]
     assert gain[effect, "share of the planted gap"].tolist() == pytest.approx([1, 1])
     assert (gain[effect, "low"] > 0).all()
@@ -152,8 +152,8 @@ def test_bm25_adds_to_a_ranker_what_only_bm25_knows(planted, tmp_path):
     planted.benchmark.candidates.to_parquet(tmp_path / "candidates.parquet")
     tasks = [SHORT, UNNAMED_SHORT]
     runs = RankingRuns(tmp_path / "candidates.parquet", files, setting=SETTING, tasks=tasks)
-    found = combination_checks(runs, "query", seed=0)
-    table = found.pivot_table(index="check", columns=["task", "metric"], values="value")
+    result = combination_checks(runs, "query", seed=0)
+    table = result.pivot_table(index="check", columns=["task", "metric"], values="value")
     assert len(table) == len(COMBINED)
     assert (table[SHORT, "low"] > 0).all()
     assert (table[UNNAMED_SHORT, "low"] <= 0).all()

@@ -33,11 +33,11 @@ from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED, CONTROL
 def answers(counts, **names):
     """Answers with given (satisfied right, wrong, dissatisfied right, wrong) of each part."""
     rows = []
-    for part, (right, wrong, found, missed) in counts.items():
-        satisfied = [True] * (right + wrong) + [False] * (found + missed)
-        predicted = [True] * right + [False] * (wrong + found) + [True] * missed
-        for number, (label, said) in enumerate(zip(satisfied, predicted, strict=True)):
-            rows.append((part, f"{number}{'-cf' * (part == 'cf')}", label, said))
+    for part, (right, wrong, result, missed) in counts.items():
+        satisfied = [True] * (right + wrong) + [False] * (result + missed)
+        predicted = [True] * right + [False] * (wrong + result) + [True] * missed
+        for number, (label, message) in enumerate(zip(satisfied, predicted, strict=True)):
+            rows.append((part, f"{number}{'-cf' * (part == 'cf')}", label, message))
     frame = pd.DataFrame(rows, columns=["part", "id", "satisfied", "predicted"])
     names = {"benchmark": "MultiWOZ", "model": "Zephyr", "setup": "Few-shot", "seed": 0} | names
     return frame.assign(**names)
@@ -100,10 +100,10 @@ def test_a_gain_has_the_difference_of_the_scores_and_the_sign_turns_round():
     one = answers({"main": (70, 10, 5, 5), "cf": (5, 5, 40, 40)})
     two = answers({"main": (75, 5, 2, 8), "cf": (8, 2, 20, 60)})
     f1 = [
-        measure_confusions(confusions(each))
+        measure_confusions(confusions(item))
         .query("test_data == 'Mixed' and metric == 'F1'")["value"]
         .item()
-        for each in (one, two)
+        for item in (one, two)
     ]
     gain, low, high = f1_gain(one, two, draws=300, seed=1)
     assert gain == pytest.approx(f1[0] - f1[1])
@@ -119,15 +119,15 @@ def test_the_interval_of_a_gain_is_that_of_the_plain_bootstrap():
     two = answers({"main": (20, 20, 10, 10)})
     _, low, high = f1_gain(one, two, draws=600, seed=0)
     dice, truth = np.random.default_rng(7), one["satisfied"].to_numpy()
-    found = []
+    result = []
     for _ in range(250):
         rows = dice.integers(0, len(one), len(one))
         first, second = (
-            f1_score(truth[rows], each["predicted"].to_numpy()[rows], average="macro")
-            for each in (one, two)
+            f1_score(truth[rows], item["predicted"].to_numpy()[rows], average="macro")
+            for item in (one, two)
         )
-        found.append(100 * (first - second))
-    np.testing.assert_allclose([low, high], np.quantile(found, [0.025, 0.975]), atol=4)
+        result.append(100 * (first - second))
+    np.testing.assert_allclose([low, high], np.quantile(result, [0.025, 0.975]), atol=4)
 
 
 def test_equal_answers_gain_nothing_and_others_are_refused():
@@ -151,46 +151,46 @@ COUNTS = st.tuples(*[st.integers(0, 12)] * 4)
 @given(st.tuples(st.integers(1, 12), *[st.integers(0, 12)] * 3), COUNTS, st.integers(1, 4))
 def test_growing_sets_start_at_main_and_have_intervals_around_means(main, cf, orders):
     frame = answers({"main": main, "cf": cf})
-    found = growing_share(frame, orders=orders, seed=1)
+    result = growing_share(frame, orders=orders, seed=1)
     first = measure_confusions(confusions(answers({"main": main}))).set_index("metric")["value"]
-    start = found[found["percent"] == found["percent"].min()].set_index("metric")
+    start = result[result["percent"] == result["percent"].min()].set_index("metric")
     assert start.loc["Acc", "value"] == pytest.approx(first["Acc"])
     assert start.loc["F1", "value"] == pytest.approx(first["F1"])
-    assert (found["low"] <= found["value"]).all() and (found["value"] <= found["high"]).all()
-    assert found["value"].between(0, 100).all()
-    assert found["percent"].max() <= 100
+    assert (result["low"] <= result["value"]).all() and (result["value"] <= result["high"]).all()
+    assert result["value"].between(0, 100).all()
+    assert result["percent"].max() <= 100
 
 
 def test_who_always_says_satisfied_loses_what_is_added():
     frame = answers({"main": (80, 0, 0, 20), "cf": (0, 0, 0, 300)})
-    found = growing_share(frame, orders=3, seed=0)
-    accuracy = found[found["metric"] == "Acc"].set_index("percent")["value"]
+    result = growing_share(frame, orders=3, seed=0)
+    accuracy = result[result["metric"] == "Acc"].set_index("percent")["value"]
     # 80 right of as many as make the share: no order changes that.
     np.testing.assert_allclose(accuracy[[20, 40, 60]], [80, 100 * 80 / 134, 40])
-    np.testing.assert_allclose(found["low"], found["high"])
-    assert (found.loc[found["metric"] == "recall of dissatisfaction", "value"] == 0).all()
+    np.testing.assert_allclose(result["low"], result["high"])
+    assert (result.loc[result["metric"] == "recall of dissatisfaction", "value"] == 0).all()
 
 
 def test_orders_differ_and_are_the_same_again():
     frame = answers({"main": (80, 0, 0, 20), "cf": (0, 0, 50, 50)})
-    found = growing_share(frame, orders=20, seed=0)
-    inner = found[(found["metric"] == "Acc") & (found["percent"] == 40)]
+    result = growing_share(frame, orders=20, seed=0)
+    inner = result[(result["metric"] == "Acc") & (result["percent"] == 40)]
     assert (inner["low"] < inner["high"]).all()
-    pd.testing.assert_frame_equal(found, growing_share(frame, orders=20, seed=0))
+    pd.testing.assert_frame_equal(result, growing_share(frame, orders=20, seed=0))
 
 
 def test_trainings_spread_and_one_has_no_deviation():
     counts = [(9, 1, 2, 8), (10, 0, 5, 5)]
-    frames = [answers({"main": each}, seed=seed) for seed, each in enumerate(counts)]
+    frames = [answers({"main": item}, seed=seed) for seed, item in enumerate(counts)]
     f1 = [
         measure_confusions(confusions(frame)).set_index("metric").loc["F1", "value"]
         for frame in frames
     ]
     both = measure_confusions(confusions(pd.concat(frames)))
-    found = spread(both, ["model"]).set_index("metric")["value"]
-    assert found["mean F1"] == pytest.approx(np.mean(f1))
-    assert found["deviation"] == pytest.approx(np.std(f1, ddof=1))
-    assert (found["lowest F1"], found["highest F1"]) == (min(f1), max(f1))
+    result = spread(both, ["model"]).set_index("metric")["value"]
+    assert result["mean F1"] == pytest.approx(np.mean(f1))
+    assert result["deviation"] == pytest.approx(np.std(f1, ddof=1))
+    assert (result["lowest F1"], result["highest F1"]) == (min(f1), max(f1))
     alone = spread(measure_confusions(confusions(frames[0])), ["model"])
     assert set(alone["metric"]) == {"mean F1", "lowest F1", "highest F1", "trainings"}
 
@@ -228,7 +228,7 @@ def test_twice_the_up_sampling_is_compared_with_the_single_one():
     names = ("up-sampling x10", "up-sampling x20", f"up-sampling x10, {CONTROL}", "w/o up-sampling")
     counts = (tenfold, twentyfold, twentyfold, tenfold)
     frame = pd.concat(
-        [answers(each, setup=name) for name, each in zip(names, counts, strict=True)],
+        [answers(item, setup=name) for name, item in zip(names, counts, strict=True)],
         ignore_index=True,
     )
     table = doubling_gains(frame, draws=20, seed=0)
@@ -237,8 +237,8 @@ def test_twice_the_up_sampling_is_compared_with_the_single_one():
     # There is no other test set than Main.
     assert set(table["test_data"]) == {"Main"}
     f1 = [
-        measure_confusions(confusions(answers(each))).set_index("metric").loc["F1", "value"]
-        for each in (twentyfold, tenfold)
+        measure_confusions(confusions(answers(item))).set_index("metric").loc["F1", "value"]
+        for item in (twentyfold, tenfold)
     ]
     gain = table.set_index("metric").loc["gain in F1", "value"]
     assert gain == pytest.approx(f1[0] - f1[1])
@@ -246,8 +246,8 @@ def test_twice_the_up_sampling_is_compared_with_the_single_one():
 
 def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
     plain = answers({"main": (9, 1, 0, 10)}, model="BERT").assign(part="plain")
-    asked = pd.concat([answers(SETUPS["w/o up-sampling"], model="BERT"), plain])
-    table = apology_effects(pd.concat([asked, answers(SETUPS[AUGMENTED], model="other")]))
+    requests = pd.concat([answers(SETUPS["w/o up-sampling"], model="BERT"), plain])
+    table = apology_effects(pd.concat([requests, answers(SETUPS[AUGMENTED], model="other")]))
     assert set(table["model"]) == {"BERT"}
     recall = table[table["metric"] == "recall of dissatisfaction"].set_index("test_data")["value"]
     assert recall.to_dict() == pytest.approx({"Main": 20, "Main without apologies": 0, "CF": 20})
@@ -255,8 +255,8 @@ def test_the_cue_is_looked_for_where_the_part_without_apologies_was_answered():
 
 def test_what_learned_from_counterfactuals_is_shown_beside_the_chosen_setup():
     names = {("MultiWOZ", "Zephyr"): "w/o up-sampling"}
-    shown = select_answers(three_setups(), names)
-    assert dict(zip(shown["model"], shown["setup"], strict=True)) == {
+    output = select_answers(three_setups(), names)
+    assert dict(zip(output["model"], output["setup"], strict=True)) == {
         "Zephyr": "w/o up-sampling",
         "Zephyr + counterfactuals": AUGMENTED,
     }

@@ -23,16 +23,16 @@ from everycell.studies.abolghasemi2026.ch3.data import (
 
 def dialogue(name, ratings, overall=(3, 3, 3)):
     """Return a dialogue with a rating of each utterance of its user, and none of the system's."""
-    turns, given = [], []
+    turns, inputs = [], []
     for number, rated in enumerate(ratings):
         turns += [(USER, f"{name} asks {number}"), (SYSTEM, f"answer {number}")]
-        given += [rated, ()]
-    return RatedDialogue(tuple(turns), tuple(given), overall)
+        inputs += [rated, ()]
+    return RatedDialogue(tuple(turns), tuple(inputs), overall)
 
 
 def test_ratings_are_those_of_users_and_of_whole_dialogues():
-    found = collect_ratings([dialogue("a", [(3, 2, 3), (1, 1, 2)], overall=(4, 4, 5))])
-    assert found == [(3, 2, 3), (1, 1, 2), (4, 4, 5)]
+    result = collect_ratings([dialogue("a", [(3, 2, 3), (1, 1, 2)], overall=(4, 4, 5))])
+    assert result == [(3, 2, 3), (1, 1, 2), (4, 4, 5)]
 
 
 def test_counts_by_rule_stand_beside_the_print():
@@ -66,8 +66,8 @@ def test_parts_are_counted_by_each_reading():
         dialogue(name, [(3, 3, 3), *[(low, low, 3)] * 5])
         for name, low in (("a", 2), ("b", 3), ("c", 2), ("d", 3))
     ]
-    held = [[each.turns[:number] for number in (7, 9)] for each in rated[:2]]
-    table = part_sizes(rated, held, "toy")
+    stored = [[item.turns[:number] for number in (7, 9)] for item in rated[:2]]
+    table = part_sizes(rated, stored, "toy")
     assert table["reading"].unique().tolist() == list(READINGS)
     sizes = table.set_index(["reading", "part", "row"])["value"]["as in the table"]
     assert sizes["valid"].to_dict() == {"Satisfaction": 0, "Dissatisfaction": 2, "Total": 2}

@@ -66,8 +66,8 @@ def toy(monkeypatch):
 
 
 def test_a_new_estimator_is_asked_about_every_sample_in_every_setup(toy, tmp_path):
-    said = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=2, seed=7)
-    own = said[said["model"] == "keyword"]
+    message = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=2, seed=7)
+    own = message[message["model"] == "keyword"]
     assert set(own["setup"]) == set(SETUPS) and set(own["seed"]) == {0, 1}
     assert len(own) == 2 * len(SETUPS) * 4 * 9
     truth = ~own["satisfied"]
@@ -81,8 +81,8 @@ def test_a_new_estimator_is_asked_about_every_sample_in_every_setup(toy, tmp_pat
 
 
 def test_baselines_are_asked_once_with_it(toy, tmp_path):
-    said = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=3, seed=0)
-    baseline = said[said["model"] == "Majority"]
+    message = predictions_for(toy, PARTS, SETUPS, tmp_path, seeds=3, seed=0)
+    baseline = message[message["model"] == "Majority"]
     assert set(baseline["seed"]) == {0} and set(baseline["setup"]) == {"w/o up-sampling"}
     assert baseline["probability"].unique().tolist() == pytest.approx([1 / 3])
 
@@ -93,15 +93,15 @@ def test_a_new_estimator_is_no_row_of_the_print_and_its_baselines_leave_the_figu
 
 
 def test_a_regression_learns_what_the_repeated_samples_say(tmp_path):
-    said = predictions_for(TfIdf(), PARTS, SETUPS, tmp_path, seeds=5, seed=0)
-    assert set(said["seed"]) == {0}
-    means = said[said["satisfied"]].groupby("setup")["probability"].mean()
+    message = predictions_for(TfIdf(), PARTS, SETUPS, tmp_path, seeds=5, seed=0)
+    assert set(message["seed"]) == {0}
+    means = message[message["satisfied"]].groupby("setup")["probability"].mean()
     assert means["up-sampling x10"] > means["w/o up-sampling"]
 
 
 def test_the_two_setups_of_this_project_need_counterfactuals_and_apologies():
     assert set(suitable_setups(SETUPS, PARTS)) == set(SETUPS)
-    untested = {part: found for part, found in PARTS.items() if part != "cf"}
+    untested = {part: result for part, result in PARTS.items() if part != "cf"}
     assert not any(map(is_own, suitable_setups(SETUPS, untested)))
     polite = PARTS | {"train": [sample("a", "Booked.", True), sample("b", "No.", False)]}
     assert set(suitable_setups(SETUPS, polite)) == {name for name in SETUPS if CONTROL not in name}
@@ -110,9 +110,9 @@ def test_the_two_setups_of_this_project_need_counterfactuals_and_apologies():
 def test_material_of_a_setup():
     training, valid = training_samples(Setup(counterfactuals=True), PARTS, limit=4, seed=0)
     assert (len(training), len(valid)) == (8, 18)
-    assert sum(each.satisfied for each in training) == 4
+    assert sum(item.satisfied for item in training) == 4
     training, valid = training_samples(Setup(without_apologies=True), PARTS, seed=0)
-    assert not any("sorry" in each.turns[-1][1] for each in (*training, *valid))
+    assert not any("sorry" in item.turns[-1][1] for item in (*training, *valid))
     assert len(training) == len(valid) == 9
 
 

@@ -51,14 +51,14 @@ def test_the_printed_shares_follow_from_the_printed_sizes():
 def test_intervals_hold_their_shares_and_turn_round_with_the_labels():
     counts = flip_counts(sizes())
     table = flip_intervals(counts).set_index(["row", "dataset", "metric"])["value"]
-    for (row, dataset), (kept, n) in counts.items():
-        low, high = proportion_confint(kept, n, method="wilson")
+    for (row, dataset), (remaining, n) in counts.items():
+        low, high = proportion_confint(remaining, n, method="wilson")
         assert table[row, dataset, "low"] == pytest.approx(100 * low)
         assert table[row, dataset, "high"] == pytest.approx(100 * high)
-        assert (table[row, dataset, "flipped"], table[row, dataset, "samples"]) == (kept, n)
+        assert (table[row, dataset, "flipped"], table[row, dataset, "samples"]) == (remaining, n)
     assert 0 < table[DIFFERENCE, "MultiWOZ", "low"] < 17.1 < table[DIFFERENCE, "MultiWOZ", "high"]
     other = {"Satisfaction": "Dissatisfaction", "Dissatisfaction": "Satisfaction"}
-    turned = {(other.get(row, row), name): each for (row, name), each in counts.items()}
+    turned = {(other.get(row, row), name): item for (row, name), item in counts.items()}
     back = flip_intervals(turned).set_index(["row", "dataset", "metric"])["value"]
     for metric, opposite in (("share", "share"), ("low", "high"), ("high", "low")):
         expected = -table[DIFFERENCE, "SGD", opposite]
@@ -85,10 +85,10 @@ def judge():
 
 
 def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
-    rules = [Rewriting(each, "I cannot.", "", "rule") for each in MAIN[4:8]]
-    model = [Rewriting(each, "", "empty", "") for each in MAIN[4:8]]
-    found = judge_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
-    names = [name.removesuffix(": surrogate judge") for name in found]
+    rules = [Rewriting(item, "I cannot.", "", "rule") for item in MAIN[4:8]]
+    model = [Rewriting(item, "", "empty", "") for item in MAIN[4:8]]
+    result = judge_generators(MAIN, PEOPLE, {"model": model, "rules": rules}, judge, seed=0)
+    names = [name.removesuffix(": surrogate judge") for name in result]
     assert names == [
         "GPT-4, as released: people",
         "GPT-4, as released",
@@ -98,12 +98,12 @@ def test_people_stand_beside_the_judge_and_controls_beside_generators(judge):
         "utterance of another dialogue",
     ]
     # The samples that the first generator rewrote, and the labels that people gave them.
-    people = found["GPT-4, as released: people"]
-    assert people["id"].tolist() == [each.id for each in MAIN[4:8]]
+    people = result["GPT-4, as released: people"]
+    assert people["id"].tolist() == [item.id for item in MAIN[4:8]]
     assert people["satisfied"].tolist() == [0, 1, 0, 1]
-    assert found["rules: surrogate judge"]["satisfied"].tolist() == [0, 0, 0, 0]
-    assert found["model: surrogate judge"]["satisfied"].isna().all()
-    assert found["nothing changed: surrogate judge"]["fault"].eq("").all()
+    assert result["rules: surrogate judge"]["satisfied"].tolist() == [0, 0, 0, 0]
+    assert result["model: surrogate judge"]["satisfied"].isna().all()
+    assert result["nothing changed: surrogate judge"]["fault"].eq("").all()
 
 
 def test_judges_are_scored_on_originals_confirmed_counterfactuals_and_both(judge):

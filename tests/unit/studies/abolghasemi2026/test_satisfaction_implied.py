@@ -21,18 +21,18 @@ def counts(repository):
 
 def test_every_printed_row_comes_back(counts, repository):
     rows = [
-        (*names, test_data, *found)
+        (*names, test_data, *result)
         for names, tests in counts.items()
-        for test_data, found in tests.items()
+        for test_data, result in tests.items()
     ]
     columns = ["model", "setup", "dataset", "test_data", *Confusion._fields]
     table = measure_confusions(pd.DataFrame(rows, columns=columns))
     keys = ["model", "setup", "dataset", "test_data", "metric"]
     printed = read_cells(repository / "published/abolghasemi2026/table_3_6.csv").set_index(keys)
     assert len(table) == len(printed) == 192
-    found = table.set_index(keys)["value"]
+    result = table.set_index(keys)["value"]
     # Two are cut after two decimals.
-    off = (found - printed["value"].astype(float)).abs()
+    off = (result - printed["value"].astype(float)).abs()
     assert off.max() < 0.01 and (off > 0.005 + 1e-9).sum() == 2
 
 
@@ -55,13 +55,13 @@ def test_lines_of_the_figures_are_means_over_all_orders():
             "seed": 0,
         }
     )
-    found = growing_share(answers, orders=3000, seed=0).set_index(["metric", "percent"])["value"]
+    result = growing_share(answers, orders=3000, seed=0).set_index(["metric", "percent"])["value"]
     table = implied_cells({("Toy", "x1", "toy"): {"Main": main, "CF": cf}})
-    told = table.set_index("quantity")["value"]
+    message = table.set_index("quantity")["value"]
     for percent in SHARES:
         for label, metric in (("accuracy", "Acc"), ("recall of dissatisfaction",) * 2):
-            expected = found[metric, percent]
-            assert told[f"{label} at {percent} percent"] == pytest.approx(expected, abs=0.5)
+            expected = result[metric, percent]
+            assert message[f"{label} at {percent} percent"] == pytest.approx(expected, abs=0.5)
 
 
 def test_differences_are_those_of_their_shares(counts):

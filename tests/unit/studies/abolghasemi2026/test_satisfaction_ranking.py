@@ -27,8 +27,8 @@ def answers(probabilities, *, most=60, **names):
 
 
 def of(frame, test_data):
-    found = ranking_quality(frame, draws=400, seed=1)
-    return found[found["test_data"] == test_data].set_index("metric")["value"]
+    result = ranking_quality(frame, draws=400, seed=1)
+    return result[result["test_data"] == test_data].set_index("metric")["value"]
 
 
 def knows(truth, dice):
@@ -39,20 +39,20 @@ def knows(truth, dice):
 def test_who_always_says_satisfied_may_rank_well():
     frame = answers(knows)
     for test_data, part in (("Main", ["main"]), ("CF", ["cf"]), ("Mixed", ["main", "cf"])):
-        rows, found = frame[frame["part"].isin(part)], of(frame, test_data)
+        rows, result = frame[frame["part"].isin(part)], of(frame, test_data)
         truth = ~rows["satisfied"]
-        assert found["one label"] == 100
-        assert found["accuracy"] == pytest.approx(100 * rows["satisfied"].mean())
-        assert found["AUROC"] == pytest.approx(100 * roc_auc_score(truth, rows["probability"]))
+        assert result["one label"] == 100
+        assert result["accuracy"] == pytest.approx(100 * rows["satisfied"].mean())
+        assert result["AUROC"] == pytest.approx(100 * roc_auc_score(truth, rows["probability"]))
         expected = average_precision_score(truth, rows["probability"])
-        assert found["AP"] == pytest.approx(100 * expected)
-        assert 50 < found["low"] < found["AUROC"] <= found["high"]
-        assert found["AP by chance"] == pytest.approx(100 * truth.mean())
+        assert result["AP"] == pytest.approx(100 * expected)
+        assert 50 < result["low"] < result["AUROC"] <= result["high"]
+        assert result["AP by chance"] == pytest.approx(100 * truth.mean())
 
 
 def test_who_guesses_has_an_interval_that_holds_chance():
-    found = of(answers(lambda truth, dice: dice.random(len(truth))), "Mixed")
-    assert found["low"] < 50 < found["high"] and found["one label"] == 0
+    result = of(answers(lambda truth, dice: dice.random(len(truth))), "Mixed")
+    assert result["low"] < 50 < result["high"] and result["one label"] == 0
 
 
 def test_an_answer_without_a_label_ranks_in_the_middle():
@@ -67,10 +67,10 @@ def test_values_are_means_over_trainings():
     both = of(pd.concat([answers(knows), guesses]), "Main")
     alone = [of(answers(knows), "Main"), of(guesses.assign(seed=0), "Main")]
     for name in ("AUROC", "AP", "one label", "accuracy"):
-        assert both[name] == pytest.approx(np.mean([each[name] for each in alone]))
+        assert both[name] == pytest.approx(np.mean([item[name] for item in alone]))
 
 
 def test_a_benchmark_without_counterfactuals_has_one_test_set():
     frame = answers(knows)
-    found = ranking_quality(frame[frame["part"] == "main"], draws=100, seed=0)
-    assert set(found["test_data"]) == {"Main"} and found["metric"].tolist() == list(RANKED)
+    result = ranking_quality(frame[frame["part"] == "main"], draws=100, seed=0)
+    assert set(result["test_data"]) == {"Main"} and result["metric"].tolist() == list(RANKED)

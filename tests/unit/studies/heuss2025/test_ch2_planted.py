@@ -31,17 +31,17 @@ def test_a_list_has_two_to_four_outliers_of_which_half_are_relevant(lists):
         assert 2 <= planted.sum() <= 4
         assert items["relevance"][planted].sum() == -(-planted.sum() // 2)
         assert items["relevance"].sum() == -(-len(items) // 3)
-        others = np.abs(items[OUTLYING][~planted] - 1)
-        assert others.max() < 0.5
+        further = np.abs(items[OUTLYING][~planted] - 1)
+        assert further.max() < 0.5
     assert {(items[OUTLYING] > 5).sum() for items in lists} == {2, 3, 4}
 
 
 def test_one_outlier_is_seen_and_two_hide_each_other():
     items = planted_lists(1, (60, 60), np.random.default_rng(5))
-    seen = items[OUTLYING].to_numpy()
-    planted, others = np.flatnonzero(seen > 5), np.flatnonzero(seen < 5)
-    test = holds_outlier(seen)
-    one, two = [*planted[:1], *others[:9]], [*planted[:2], *others[:8]]
+    calls = items[OUTLYING].to_numpy()
+    planted, further = np.flatnonzero(calls > 5), np.flatnonzero(calls < 5)
+    test = holds_outlier(calls)
+    one, two = [*planted[:1], *further[:9]], [*planted[:2], *further[:8]]
     assert test(np.array([one, two])).tolist() == [True, False]
 
 
@@ -49,11 +49,11 @@ def test_random_rankings_show_an_outlier_as_often_as_counting_says(lists):
     rng = np.random.default_rng(7)
     values = [items[OUTLYING].to_numpy() for items in lists]
     measured = [
-        outlier_probability(uniform(len(seen), 10, samples=2000, rng=rng), seen, displayed=10)
-        for seen in values
+        outlier_probability(uniform(len(calls), 10, samples=2000, rng=rng), calls, displayed=10)
+        for calls in values
     ]
     # Probability that ten shown items have exactly one planted item: two hide each other.
-    expected = [stats.hypergeom.pmf(1, len(seen), (seen > 5).sum(), 10) for seen in values]
+    expected = [stats.hypergeom.pmf(1, len(calls), (calls > 5).sum(), 10) for calls in values]
     # Ten items without a planted one hold an outlier by chance in a percent of the cases or two.
     assert np.mean(measured) == pytest.approx(np.mean(expected), abs=0.02)
 

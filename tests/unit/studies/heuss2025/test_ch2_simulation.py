@@ -45,8 +45,8 @@ def test_the_same_seed_gives_the_same_lists_and_another_one_others():
 
 
 def test_where_all_items_are_shown_nothing_changes():
-    found = outliers_by_iteration(10, lists=10, ranks=10, iterations=3, seed=0)
-    for left in found.values():
+    result = outliers_by_iteration(10, lists=10, ranks=10, iterations=3, seed=0)
+    for left in result.values():
         np.testing.assert_allclose(left[:, 0], left[:, 2], atol=1e-9)
         assert set(left[:, 0].round(9)) <= {0.0, 1.0}
 
@@ -127,10 +127,10 @@ def points_to_draw():
     """Two panels with two series."""
     return pd.DataFrame(
         [
-            (panel, name, x, -10.0 * place, -10.0 * place - 5, -10.0 * place + 5)
+            (panel, name, x, -10.0 * position, -10.0 * position - 5, -10.0 * position + 5)
             for panel, xs in {"candidates": [10, 50, 200], "iterations": [1, 5, 33]}.items()
             for name in ("normal", "power-law")
-            for place, x in enumerate(xs)
+            for position, x in enumerate(xs)
         ],
         columns=["panel", "distribution", "x", "value", "low", "high"],
     )

@@ -44,14 +44,14 @@ def measured():
 def test_ndcg_is_that_of_trec_eval():
     run = SCORES.rename(columns={"mean": "score"})
     expected = evaluate(run, QRELS, ["nDCG@10", "nDCG@100"])
-    for each in LISTS:
-        found = measures(each, np.arange(len(each.documents)))
-        np.testing.assert_allclose(found[:2], expected.loc[each.query], atol=1e-6)
+    for item in LISTS:
+        result = measures(item, np.arange(len(item.documents)))
+        np.testing.assert_allclose(result[:2], expected.loc[item.query], atol=1e-6)
 
 
 def test_topics_without_a_relevant_document_are_left_out():
     qrels = QRELS[QRELS["query"] != "q3"]
-    assert [each.query for each in ranked_lists(SCORES, NEUTRAL, qrels)] == [
+    assert [item.query for item in ranked_lists(SCORES, NEUTRAL, qrels)] == [
         f"q{q}" for q in range(24) if q != 3
     ]
 
@@ -105,28 +105,28 @@ PAIR = [
 
 
 def test_curves_are_compared_at_the_same_fairness():
-    found = advantages(curves_of(PAIR), ["first 10"], ["FA*IR"], [0.85], (0.82, 0.88))
-    assert found["fairness"].tolist() == ["0.85", "0.88 less 0.82"]
-    np.testing.assert_allclose(found[["value", "low", "high"]].iloc[0], 0.05)
-    np.testing.assert_allclose(found["value"].iloc[1], 0.08 - 0.02)
+    result = advantages(curves_of(PAIR), ["first 10"], ["FA*IR"], [0.85], (0.82, 0.88))
+    assert result["fairness"].tolist() == ["0.85", "0.88 less 0.82"]
+    np.testing.assert_allclose(result[["value", "low", "high"]].iloc[0], 0.05)
+    np.testing.assert_allclose(result["value"].iloc[1], 0.08 - 0.02)
     beyond = advantages(curves_of(PAIR), ["first 10"], ["FA*IR"], [0.95], (0.82, 0.88))
     assert "0.95" not in beyond["fairness"].tolist()
 
 
 def test_a_step_the_wrong_way_is_measured():
     back = [*PAIR, *[("PUFR", 2.0, q, u - 0.07, 0.88) for _, _, q, u, _ in TWO]]
-    found = order_violations(curves_of(back), ["PUFR", "FA*IR"]).set_index(["method", "metric"])
-    assert found.loc[("PUFR", "nDCG@10"), "value"] == pytest.approx(0.03)
-    assert found.loc[("PUFR", "nFaiRR@10"), "value"] == pytest.approx(0.02)
-    assert (found.loc["FA*IR", "value"] == 0).all()
+    result = order_violations(curves_of(back), ["PUFR", "FA*IR"]).set_index(["method", "metric"])
+    assert result.loc[("PUFR", "nDCG@10"), "value"] == pytest.approx(0.03)
+    assert result.loc[("PUFR", "nFaiRR@10"), "value"] == pytest.approx(0.02)
+    assert (result.loc["FA*IR", "value"] == 0).all()
 
 
 def test_changes_between_strengths():
     more = [*PAIR, *[("PUFR", 3.0, q, u - 0.12, 0.95) for _, _, q, u, _ in TWO]]
-    found = changes(curves_of(more), "PUFR", [(0, 1), (1, 3)]).set_index(["metric", "span"])
-    assert found.loc[("nFaiRR@10", "0 to 1"), "value"] == pytest.approx(0.1)
-    assert found.loc[("nFaiRR@10", "1 to 3"), "value"] == pytest.approx(0.05)
-    assert found.loc[("nFaiRR@10", "0 to 1, less 1 to 3"), "value"] == pytest.approx(0.05)
+    result = changes(curves_of(more), "PUFR", [(0, 1), (1, 3)]).set_index(["metric", "span"])
+    assert result.loc[("nFaiRR@10", "0 to 1"), "value"] == pytest.approx(0.1)
+    assert result.loc[("nFaiRR@10", "1 to 3"), "value"] == pytest.approx(0.05)
+    assert result.loc[("nFaiRR@10", "0 to 1, less 1 to 3"), "value"] == pytest.approx(0.05)
 
 
 def test_intervals_are_wide_where_queries_differ():
@@ -142,15 +142,15 @@ def test_intervals_are_wide_where_queries_differ():
 
 
 def test_crossings_of_lists():
-    found = crossing_documents(LISTS, [0.0, 50.0], 30)
-    assert (found.loc[found["alpha"] == "0", "value"] == 0).all()
-    assert (found.loc[found["alpha"] == "50", "value"] == 29).all()
+    result = crossing_documents(LISTS, [0.0, 50.0], 30)
+    assert (result.loc[result["alpha"] == "0", "value"] == 0).all()
+    assert (result.loc[result["alpha"] == "50", "value"] == 29).all()
 
 
 def test_lists_that_no_method_may_change_stay():
     options = {**METHODS, "samples": 50, "rng": np.random.default_rng(0)}
-    kept = change_shares(LISTS, {"PUFR": 0.0, "CVXOPT": 0.0, "FA*IR": 0.01}, **options)
-    assert (kept["value"] == 0).all()
+    remaining = change_shares(LISTS, {"PUFR": 0.0, "CVXOPT": 0.0, "FA*IR": 0.01}, **options)
+    assert (remaining["value"] == 0).all()
     moved = change_shares(LISTS, {"PUFR": 18.0}, **options)
     assert (moved["value"] == 100).all()
 
@@ -178,25 +178,25 @@ def test_scores_come_from_the_fold_that_never_saw_the_query():
     )
     folds = [
         pd.DataFrame(
-            {"query_id": [*"abcd"], "split": ["test" if q in held else "train" for q in "abcd"]}
+            {"query_id": [*"abcd"], "split": ["test" if q in stored else "train" for q in "abcd"]}
         )
-        for held in ("ab", "cd")
+        for stored in ("ab", "cd")
     ]
-    seen = []
+    calls = []
 
     def model_of(number, training):
-        seen.append(sorted(set(training["query"])))
+        calls.append(sorted(set(training["query"])))
         head = LastLayer(np.array([[float(number)]]), np.zeros(1))
         return head, lambda rows: np.ones((len(rows), 1))
 
     options = {"fisher_pairs": 4, "prior": 1.0, "samples": 4000, "seed": 1}
-    found = scores_by_fold(pairs, folds, model_of, **options)
-    assert seen == [["c", "d"], ["a", "b"]]
-    assert found.groupby("query")["mean"].first().tolist() == [0, 0, 1, 1]
+    result = scores_by_fold(pairs, folds, model_of, **options)
+    assert calls == [["c", "d"], ["a", "b"]]
+    assert result.groupby("query")["mean"].first().tolist() == [0, 0, 1, 1]
     # Four pairs at log odds 0 have information 1, to which the prior adds 1; so has the bias.
-    np.testing.assert_allclose(found["deviation"].iloc[0], 1.0)
+    np.testing.assert_allclose(result["deviation"].iloc[0], 1.0)
     again = scores_by_fold(pairs, folds, model_of, **options)
-    pd.testing.assert_frame_equal(found, again)
+    pd.testing.assert_frame_equal(result, again)
     # Each fold has draws of its own: one head for both has other samples in each.
     head = LastLayer(np.zeros((1, 1)), np.zeros(1))
     both = scores_by_fold(

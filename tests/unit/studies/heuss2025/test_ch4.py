@@ -122,8 +122,8 @@ def test_attributions_are_those_of_the_figures(biased, people, samples):
     third = candidate_attributions(biased, people, samples)
     third = values(third, query="biased", explainer="RankingSHAP", rank=3)
     assert third["university"] == pytest.approx(-0.18, abs=0.02)
-    for found in listwise.values():
-        assert sum(found.values()) == pytest.approx(1)
+    for result in listwise.values():
+        assert sum(result.values()) == pytest.approx(1)
 
 
 def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, samples):
@@ -142,16 +142,16 @@ def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, sampl
 
 
 def test_without_a_base_each_value_has_a_share_of_it(biased, people, samples):
-    found = choices(biased, people, samples)
+    result = choices(biased, people, samples)
     for query in QUERIES:
         released, exact = (
             np.array(
-                list(values(found, query=query, explainer="RankingSHAP", choice=choice).values())
+                list(values(result, query=query, explainer="RankingSHAP", choice=choice).values())
             )
             for choice in ("as released", WITH_BASE)
         )
         assert np.ptp(released - exact) == pytest.approx(0, abs=1e-12)
-    exact = values(found, query="qualified", explainer="RankingSHAP", choice=WITH_BASE)
+    exact = values(result, query="qualified", explainer="RankingSHAP", choice=WITH_BASE)
     assert exact["req"] == pytest.approx(0, abs=1e-12)
     worth = np.random.default_rng(0).normal(size=32)
     more = shapley_values(remove_base(worth)) - shapley_values(worth)
@@ -162,9 +162,9 @@ def test_pointwise_values_sum_to_one_and_candidates_to_their_score(biased, peopl
     lists = list_attributions(biased, people, samples)
     sums = lists[lists["explainer"] == "PointwiseSHAP"].groupby("query")["value"].sum()
     assert sums.to_numpy() == pytest.approx(1)
-    each = candidate_attributions(biased, people, samples)
-    each = each[(each["explainer"] == "PointwiseSHAP") & (each["candidate"] == "qual-ger")]
-    assert each["value"].sum() == pytest.approx(2.6 - biased(samples).mean())
+    item = candidate_attributions(biased, people, samples)
+    item = item[(item["explainer"] == "PointwiseSHAP") & (item["candidate"] == "qual-ger")]
+    assert item["value"].sum() == pytest.approx(2.6 - biased(samples).mean())
 
 
 def test_the_spread_is_that_of_the_draws(biased, people, schools):
@@ -182,10 +182,10 @@ def points():
     """Two explainers in two panels, of which one lacks a bar."""
     frame = pd.DataFrame(
         [
-            (query, explainer, feature, 0.1 * place - 0.2)
+            (query, explainer, feature, 0.1 * position - 0.2)
             for query in ("average", "biased")
             for explainer in ("Greedy", "RankingSHAP")
-            for place, feature in enumerate(("experience", "req", "skills"))
+            for position, feature in enumerate(("experience", "req", "skills"))
         ],
         columns=["query", "explainer", "feature", "value"],
     )

@@ -38,7 +38,7 @@ def experiment(tmp_path_factory):
 
     @cache
     def made(*queries):
-        found = explanations(
+        result = explanations(
             read_forest(path),
             {query: lists[query] for query in queries or lists},
             train[names].to_numpy(),
@@ -47,7 +47,7 @@ def experiment(tmp_path_factory):
             seed=7,
             known=planted_weights(),
         )
-        _, attributions, checks = zip(*found, strict=True)
+        _, attributions, checks = zip(*result, strict=True)
         return pd.concat(attributions), pd.concat(checks)
 
     return made
@@ -56,8 +56,8 @@ def experiment(tmp_path_factory):
 def test_planted_labels_follow_the_weights():
     lists = planted_features(50, np.random.default_rng(0))
     vectors = lists.iloc[:, 2:].to_numpy()
-    found = np.array([np.corrcoef(column, lists["relevance"])[0, 1] for column in vectors.T])
-    assert np.argsort(-found)[:3].tolist() == np.argsort(-planted_weights())[:3].tolist()
+    result = np.array([np.corrcoef(column, lists["relevance"])[0, 1] for column in vectors.T])
+    assert np.argsort(-result)[:3].tolist() == np.argsort(-planted_weights())[:3].tolist()
     assert sorted(planted_weights()[planted_weights() > 0], reverse=True) == list(WEIGHTS)
 
 
@@ -80,8 +80,8 @@ def test_explanations_find_what_was_planted(experiment):
 
 def test_a_list_has_the_same_explanations_whatever_else_is_explained(experiment):
     together, alone = experiment(), experiment("1")
-    for whole, part in zip(together, alone, strict=True):
-        pd.testing.assert_frame_equal(whole[whole["query"] == "1"], part)
+    for full, part in zip(together, alone, strict=True):
+        pd.testing.assert_frame_equal(full[full["query"] == "1"], part)
 
 
 def test_a_ranker_is_the_same_in_every_training():
@@ -94,15 +94,15 @@ def test_features_of_runs_and_terms_by_hand():
         {"query_id": ["q", "q"], "document_id": ["a", "b"], "relevance": [2, 0]}
     )
     run = pd.DataFrame({"query": "q", "document": ["b", "a"], "score": [1.5, 2.5]})
-    found = retrieval_features(
+    result = retrieval_features(
         candidates, {"BM25": run}, {"q": "x y"}, {"a": "x x z", "b": "z", "c": "z"}
     )
-    assert found["relevance"].tolist() == [2, 0]
-    assert found["BM25"].tolist() == [2.5, 1.5]
-    assert found["document length"].tolist() == [3, 1]
-    assert found["covered query terms"].tolist() == [0.5, 0]
+    assert result["relevance"].tolist() == [2, 0]
+    assert result["BM25"].tolist() == [2.5, 1.5]
+    assert result["document length"].tolist() == [3, 1]
+    assert result["covered query terms"].tolist() == [0.5, 0]
     # The term x is in one of three documents.
-    assert found["rarity of shared terms"].tolist() == pytest.approx([np.log(3), 0])
+    assert result["rarity of shared terms"].tolist() == pytest.approx([np.log(3), 0])
 
 
 def test_a_run_without_a_candidate_is_refused():
@@ -125,14 +125,14 @@ def checks(values):
 
 def test_means_differences_and_ratios_by_hand():
     values = {"RShapK": (3.0, 5.0), "RShapW": (4.0, 4.0), "Greedy": (1.0, 1.0), "Random": (1, 3)}
-    found = Means({"LTR": checks(values)}, 500, np.random.default_rng(0))
-    curves = found.curves().set_index(["explainer", "size"])
+    result = Means({"LTR": checks(values)}, 500, np.random.default_rng(0))
+    curves = result.curves().set_index(["explainer", "size"])
     assert curves.loc[("RShapK", 1), ["value", "low", "high"]].tolist() == [4, 3, 5]
-    differences = found.differences().set_index(["explainer", "other"])
+    differences = result.differences().set_index(["explainer", "other"])
     assert differences.loc[("RShapW", "RShapK"), ["value", "low", "high"]].tolist() == [0, -1, 1]
     # Both lists have 3 more: no sample of them has anything else.
     assert differences.loc[("RShapW", "Greedy"), ["value", "low", "high"]].tolist() == [3, 3, 3]
-    ratios = found.ratios().set_index("explainer")
+    ratios = result.ratios().set_index("explainer")
     assert ratios.loc["RShapK", "value"] == 2 and "Random" not in ratios.index
 
 
@@ -145,8 +145,8 @@ def test_mean_attributions_come_in_falling_order():
             "value": [0.0, 1.0, 0.5, 1.0],
         }
     )
-    found = mean_attributions({"LTR": rows}, "RShapK")
-    assert found.values.tolist() == [["LTR", "y", 1.0], ["LTR", "x", 0.25]]
+    result = mean_attributions({"LTR": rows}, "RShapK")
+    assert result.values.tolist() == [["LTR", "y", 1.0], ["LTR", "x", 0.25]]
 
 
 def test_the_figure_has_a_panel_for_each_explainer_data_set_and_measure():

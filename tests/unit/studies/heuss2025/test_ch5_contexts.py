@@ -22,9 +22,9 @@ QUESTIONS = {"q1": "Who?", "q2": "Where?", "q3": "When?"}
 
 
 def test_documents_are_those_with_the_highest_scores() -> None:
-    found = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
+    result = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
     # Equal scores by name; the third question has too few.
-    assert found == [
+    assert result == [
         ("Who?", ("Passage 0.", "Passage 1.")),
         ("Where?", ("Passage 3.", "Passage 2.")),
     ]
@@ -48,10 +48,10 @@ def test_a_run_that_does_not_fit_is_named() -> None:
 
 
 def test_who_cites_nothing_cannot_be_tested() -> None:
-    asked = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
+    requests = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
     with pytest.raises(ValueError, match="No answer has a statement that cites a document"):
         repeat_with_forgeries(
-            asked, lambda wanted: [read_grounded("No.", 2) for _ in wanted], seed=0
+            requests, lambda wanted: [read_grounded("No.", 2) for _ in wanted], seed=0
         )
 
 
@@ -66,8 +66,8 @@ def test_the_print_is_met_by_its_own_counts() -> None:
     back = [("recovered", 936, 1344), ("cites the forged document", 116, 936)]
     rows = [(KINDS[0], metric, count, of, 100 * count / of) for metric, count, of in back]
     rows += [(KINDS[1], "recovered", 442, 702, 63.0)]
-    found = pd.DataFrame(rows, columns=["kind", "metric", "count", "of", "value"])
-    numbers = reported_numbers(answers, found).set_index("claim")["value"].round(1).to_dict()
+    result = pd.DataFrame(rows, columns=["kind", "metric", "count", "of", "value"])
+    numbers = reported_numbers(answers, result).set_index("claim")["value"].round(1).to_dict()
     assert numbers == {
         "questions of NaturalQuestions": 1420.0,
         "answers that cite nothing": 76.0,
@@ -104,7 +104,7 @@ def test_numbers_of_answers_by_hand() -> None:
 
 
 def test_always_the_same_place_is_the_best_of_places() -> None:
-    answers = [CitedAnswer((Statement("a", (place,)),)) for place in (0, 1, 1)]
+    answers = [CitedAnswer((Statement("a", (position,)),)) for position in (0, 1, 1)]
     relevant = [frozenset({1}), frozenset({1, 2}), frozenset({0})]
     table = relevant_citations(answers, relevant).set_index(["chooser", "metric"])["value"]
     assert table.round(1).tolist() == [33.3, 66.7, 33.3]
@@ -121,7 +121,7 @@ class Matching:
         for request in requests:
             number = request.continuation
             lines = request.prompt[-1].content.splitlines()
-            (line,) = (each for each in lines if each.startswith(f"[{number}] "))
+            (line,) = (item for item in lines if item.startswith(f"[{number}] "))
             yield Answer(
                 text=number,
                 finish="scored",
@@ -130,35 +130,35 @@ class Matching:
 
 
 def test_a_choice_by_likelihood_goes_through_the_experiment() -> None:
-    asked = [
+    requests = [
         ("When?", ("Owls hunt by night.", "Owls are birds.", "Night.  night.")),
         ("Where?", ("Ships.", "At night, in woods.", "")),
     ]
     matching = Matching()
     choice = LikelyChoice(dict.fromkeys(["When?", "Where?"], "night"), lambda r: list(matching(r)))
-    first = choice.answer_all(asked)
-    assert [sorted(each.cited) for each in first] == [[2], [1]]
+    first = choice.answer_all(requests)
+    assert [sorted(item.cited) for item in first] == [[2], [1]]
     # Of equal ones the first.
-    assert [each.relevant for each in first] == [(0, 2), (0, 1)]
+    assert [item.relevant for item in first] == [(0, 2), (0, 1)]
     assert matching.calls == [6]
     assert choice.answer_all([("When?", ("Ships.",))])[0].cited == {0}
     assert matching.calls == [6, 0]
 
     def ask_all(wanted):
-        return [GroundedAnswer(each, 1) for each in choice.answer_all(wanted)]
+        return [GroundedAnswer(item, 1) for item in choice.answer_all(wanted)]
 
-    found = repeat_with_forgeries(asked, ask_all, seed=0)["outcomes"].set_index(["kind", "metric"])[
-        "count"
-    ]
-    assert found["random", "recovered"] == 2
+    result = repeat_with_forgeries(requests, ask_all, seed=0)["outcomes"].set_index(
+        ["kind", "metric"]
+    )["count"]
+    assert result["random", "recovered"] == 2
     # By hand: forged, "Ships. night" has the word once, and "Owls hunt by night. night" twice.
-    assert found["random", "cites the forged document"] == 1
+    assert result["random", "cites the forged document"] == 1
     # Of equal ones the first, which is the forged one, for both questions.
-    assert found["relevant, not cited", "cites the forged document"] == 2
+    assert result["relevant, not cited", "cites the forged document"] == 2
 
 
 def test_numbers_are_asked_of_documents_alone() -> None:
     requests = choice_requests("Who?", "An owl\nof old", ["Owls [3].", " "])
-    assert [each.continuation for each in requests] == ["1", "2"]
-    shown = requests[0].prompt[-1].content
-    assert "[1] Owls." in shown and "[2] (empty)" in shown and "Answer: An owl of old" in shown
+    assert [item.continuation for item in requests] == ["1", "2"]
+    output = requests[0].prompt[-1].content
+    assert "[1] Owls." in output and "[2] (empty)" in output and "Answer: An owl of old" in output

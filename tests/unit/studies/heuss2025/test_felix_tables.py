@@ -35,19 +35,19 @@ def test_policies_of_fair_marginals_have_the_fair_exposures(ranks):
     setup = Setup(ranks=ranks)
     weights = logarithmic_rank_weights(ranks or 20)
     expected = fair_exposure(items.scores, weights)
-    made = dict(policies(items, setup, np.random.default_rng(1)))
+    result = dict(policies(items, setup, np.random.default_rng(1)))
     for row in ("FELIX_iter=20", "FELIX_iter=1"):
-        np.testing.assert_allclose(made[row].exposures(20, weights), expected, atol=1e-6)
+        np.testing.assert_allclose(result[row].exposures(20, weights), expected, atol=1e-6)
     # OMIT may give fairness with other exposures; none falls behind its merit.
-    exposures = made["OMIT"].exposures(20, weights) / items.scores
+    exposures = result["OMIT"].exposures(20, weights) / items.scores
     assert (np.diff(exposures) > -1e-6).all()
 
 
 def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairness():
-    found = measure_policies(
+    result = measure_policies(
         [a_list(seed) for seed in range(8)], Setup(ranks=10), np.random.default_rng(2)
     )
-    means = found.groupby("row")[list(METRICS)].mean()
+    means = result.groupby("row")[list(METRICS)].mean()
     often, once = means.loc["FELIX_iter=20"], means.loc["FELIX_iter=1"]
     assert often["P(u|pi)@10"] < once["P(u|pi)@10"] - 0.05
     assert often["EE-L"] == pytest.approx(once["EE-L"], abs=1e-6)
@@ -57,13 +57,13 @@ def test_felix_shows_outliers_more_seldom_and_gives_the_same_utility_and_fairnes
 def test_felix_keeps_what_the_first_decomposition_may_show():
     # As in the authors' code, it is the one of FELIX_iter=1, in the order of scores.
     items = a_list(1)
-    made = dict(policies(items, Setup(ranks=10), np.random.default_rng(1)))
-    once, often = made["FELIX_iter=1"], made["FELIX_iter=20"]
+    result = dict(policies(items, Setup(ranks=10), np.random.default_rng(1)))
+    once, often = result["FELIX_iter=1"], result["FELIX_iter=20"]
     good = ~holds_outlier(items.outlying)(once.rankings)
     assert 0 < good.sum() < len(good)
-    kept = often.rankings[: good.sum()], often.weights[: good.sum()]
-    np.testing.assert_array_equal(kept[0], once.rankings[good])
-    np.testing.assert_allclose(kept[1], once.weights[good])
+    remaining = often.rankings[: good.sum()], often.weights[: good.sum()]
+    np.testing.assert_array_equal(remaining[0], once.rankings[good])
+    np.testing.assert_allclose(remaining[1], once.weights[good])
 
 
 def test_a_single_reading_is_not_named():
@@ -73,10 +73,10 @@ def test_a_single_reading_is_not_named():
 
 
 def test_best_items_keep_their_facts_and_leave_out_the_rest():
-    found = best_items([1.0, 4.0, 2.0, 4.0], [0, 1, 0, 0], [5, 6, 7, 8], items=3)
-    assert found.outlying.tolist() == [6, 8, 7]
-    assert found.relevance.tolist() == [1, 0, 0]
-    assert found.scores[0] == pytest.approx(1.0)
+    result = best_items([1.0, 4.0, 2.0, 4.0], [0, 1, 0, 0], [5, 6, 7, 8], items=3)
+    assert result.outlying.tolist() == [6, 8, 7]
+    assert result.relevance.tolist() == [1, 0, 0]
+    assert result.scores[0] == pytest.approx(1.0)
 
 
 def test_equal_scores_rank_nothing():
@@ -103,8 +103,8 @@ def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
     cells = mean_cells(measures, "2", PRINTED)
     tests = significance_cells(measures, "2")
     first = measures[(measures["row"] == "PL")]["NDCG@5"].mean()
-    place = (cells["row"] == "PL@10") & (cells["metric"] == "NDCG@5")
-    assert cells.loc[place, "value"].item() == pytest.approx(first)
+    position = (cells["row"] == "PL@10") & (cells["metric"] == "NDCG@5")
+    assert cells.loc[position, "value"].item() == pytest.approx(first)
     paired = mark_cells(cells, tests, "p paired", 0.05)
     unpaired = mark_cells(cells, tests, "p unpaired", 0.05)
     assert set(paired.loc[paired["row"] == "PL@10", "marker"]) == {"*"}
@@ -128,9 +128,9 @@ def test_short_lists_do_not_count_after_pre_processing():
         columns=["query", "relevance"],
     )
     parts = {("TREC20", "test"): lists}
-    found = list_statistics(parts).set_index(["version", "metric"])["value"]
-    assert found["original", "avg_list_size"] == 23
-    assert found["preprocessed", "avg_list_size"] == 25
+    result = list_statistics(parts).set_index(["version", "metric"])["value"]
+    assert result["original", "avg_list_size"] == 23
+    assert result["preprocessed", "avg_list_size"] == 25
     numbers = numbers_of_lists(parts).set_index("metric")["value"]
     assert numbers["20 items or more"] == 2
     assert numbers["more than 20 items"] == 1

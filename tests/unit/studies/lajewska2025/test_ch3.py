@@ -76,12 +76,12 @@ def test_the_printed_row_of_the_baseline(mirror, repository):
     assert qrels["query"].nunique() == run["query"].nunique() == 158
     # What makes a cut-off of nDCG one of its ideal ranking's too.
     assert qrels[qrels["relevance"] > 0].groupby("query").size().max() < 500
-    found = evaluate(
+    result = evaluate(
         run, qrels, [*MEASURES.values(), "nDCG@3"], relevance_level=2, missing_topics="error"
     ).mean()
     cells = read_cells(repository / "published" / "lajewska2025" / "table_3_2.csv")
     printed = cells[cells["row"] == "BaselineOrganizers"].set_index("metric")["value"]
-    assert [f"{value:.4f}" for value in found] == printed[[*MEASURES, "NDCG@3"]].tolist()
+    assert [f"{value:.4f}" for value in result] == printed[[*MEASURES, "NDCG@3"]].tolist()
 
 
 @pytest.mark.released
@@ -129,8 +129,8 @@ def test_the_compare_command_finds_the_tests_of_the_text(mirror):
     ]
     done = CliRunner().invoke(app, ["measure", "compare", *map(str, [*runs, qrels]), *options])
     assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)
-    (score,) = found["scores"]
+    result = json.loads(done.stdout)
+    (score,) = result["scores"]
     # docs/papers/lajewska2025.md; the means are those of the printed rows.
     assert [round(score[name], 3) for name in ("p_paired", "p_unpaired")] == [0.026, 0.231]
     assert [f"{score[name]:.4f}" for name in ("original", "reproduced")] == ["0.6472", "0.6018"]
@@ -155,16 +155,16 @@ def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, fi
         read_run(mirror / FOLDER / "runs-2021" / f"{name}_2021.trec.gz") for name in (first, second)
     ]
     qrels = read_qrels(mirror / FOLDER / "qrels" / "2021.txt.gz")
-    found = compare_runs(*runs, qrels, ["nDCG@3", "R@500"], relevance_level=2, depths=[10, 500])
+    result = compare_runs(*runs, qrels, ["nDCG@3", "R@500"], relevance_level=2, depths=[10, 500])
     by_id = ranking_agreement(*runs, depth=500, union="ids")["kendall_tau_union"].mean()
-    order, scores = found.order.loc[500], found.scores
+    order, scores = result.order.loc[500], result.scores
 
     def p(measure):
-        shown = (
+        output = (
             "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
             for value in scores.loc[measure, ["p_paired", "p_unpaired"]]
         )
-        return ", ".join(shown)
+        return ", ".join(output)
 
     cells = [
         *(f"{x:.3f}" for x in (order["kendall_tau_union"], by_id, order["rbo"])),
@@ -177,6 +177,6 @@ def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, fi
     assert line.split(" | ", 1)[1] == " | ".join(cells) + " |"
     if words.startswith("T5-CANARD"):
         # Lists without a common document, which tau of the union takes for equal.
-        topics = found.by_topic
+        topics = result.by_topic
         blind = (topics["kendall_tau_union@10"] > 1 - 1e-9) & (topics["rbo@10"] == 0)
         assert f"{blind.sum()} such topics at depth 10" in " ".join(page.split())

@@ -114,9 +114,9 @@ def test_the_cut_that_the_tracks_documents_have_is_a_reading_of_its_passages():
         {"query": "106_1", "document": [f"{wapo}-3", "KILT_7-1"], "score": [4.0, 2.0]}
     )
     documents = passages.assign(document=["WAPO_b2e89334", "KILT_7"])
-    found = organisers_readings(documents, passages)
-    assert found["file of passages"]["document"].tolist() == [wapo, "KILT_7"]
-    assert found["file of passages, ids cut"].values.tolist() == documents.values.tolist()
+    result = organisers_readings(documents, passages)
+    assert result["file of passages"]["document"].tolist() == [wapo, "KILT_7"]
+    assert result["file of passages, ids cut"].values.tolist() == documents.values.tolist()
     assert list(organisers_readings(documents, None)) == ["file of documents"]
 
 

@@ -48,11 +48,11 @@ def test_rows_as_their_own_clusters_give_the_usual_interval():
     dice = np.random.default_rng(1)
     x = dice.normal(size=400)
     data = pd.DataFrame({"x": x, "y": 0.5 * x + dice.normal(size=400)})
-    found = clustered_correlation(data, "x", "y", resamples=4000)
+    result = clustered_correlation(data, "x", "y", resamples=4000)
     fisher = stats.pearsonr(data["x"], data["y"])
-    assert found["r"] == pytest.approx(fisher.statistic) and found["p"] == fisher.pvalue
+    assert result["r"] == pytest.approx(fisher.statistic) and result["p"] == fisher.pvalue
     low, high = fisher.confidence_interval()
-    assert (found["low"], found["high"]) == pytest.approx((low, high), abs=0.02)
+    assert (result["low"], result["high"]) == pytest.approx((low, high), abs=0.02)
 
 
 def test_one_cluster_has_no_interval():
@@ -126,10 +126,10 @@ def test_the_released_file_is_that_of_the_annotations(annotations, mirror):
 
 @pytest.mark.released
 def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
-    found = readings(
+    result = readings(
         annotations, read_released(mirror / f"{CONFIDENCE_FILE}.gz"), resamples=200, seed=1
     )
-    table = found.pivot(index="reading", columns="metric", values="value")
+    table = result.pivot(index="reading", columns="metric", values="value")
     of_passages = table.loc[AS_RELEASED]
     assert round(of_passages["r"], 2) == 0.28 and of_passages["p"] < 1e-30
     for name in ("passages of one question", "annotations of one worker", "means of questions"):

@@ -54,9 +54,9 @@ def labelled(passages):
 
 def scores(labelled, **high):
     """0.1 for every sentence but those that are named."""
-    found = labelled.set_index(["question", "sentence"])
+    result = labelled.set_index(["question", "sentence"])
     return pd.Series(
-        [high.get(sentence, 0.1) for _, sentence in found.index], index=found.index, dtype=float
+        [high.get(sentence, 0.1) for _, sentence in result.index], index=result.index, dtype=float
     )
 
 
@@ -82,23 +82,23 @@ def test_a_right_sentence_is_right_at_every_level(decisions):
 
 
 def test_saying_always_the_same_is_counted_at_every_level(decisions):
-    found = {(row, level): value for row, level, value in constant_accuracy(decisions["right"])}
-    assert found["nothing has an answer", "sentence"] == pytest.approx(6 / 7)
-    assert found["everything has one", "ranking (max, then max)"] == 0.5
+    result = {(row, level): value for row, level, value in constant_accuracy(decisions["right"])}
+    assert result["nothing has an answer", "sentence"] == pytest.approx(6 / 7)
+    assert result["everything has one", "ranking (max, then max)"] == 0.5
     assert all(
-        found["nothing has an answer", level] + found["everything has one", level]
+        result["nothing has an answer", level] + result["everything has one", level]
         == pytest.approx(1)
-        for _, level in found
+        for _, level in result
     )
 
 
 def test_thresholds_are_those_that_decide_best(passages, labelled):
     low = scores(labelled, b=0.3) - 0.05
-    chosen = tune_thresholds(passages, low)
-    assert 0.05 < chosen["max"] <= 0.25
-    found = cases(passages, labelled, low, chosen)
-    _, truth, said = found["passage", "max", ""]
-    assert accuracy(truth, said) == 1
+    selection = tune_thresholds(passages, low)
+    assert 0.05 < selection["max"] <= 0.25
+    result = cases(passages, labelled, low, selection)
+    _, truth, message = result["passage", "max", ""]
+    assert accuracy(truth, message) == 1
 
 
 def test_chatgpt_decides_rankings_by_the_mean_of_passages(passages):
@@ -138,10 +138,10 @@ def test_a_passage_of_chatgpt_twice_must_agree_with_itself(passages):
 
 def test_two_classifiers_on_passages_without_an_answer():
     scored = pd.DataFrame({"a": [(0.9, 0.1)] * 6, "b": [(0.1, 0.1)] * 6})
-    found = unanswerable_cells(scored, ["a", "b"]).set_index(["row", "aggregation", "metric"])
-    assert found.loc[("a", "max", "accuracy"), "value"] == 0
-    assert found.loc[("b", "max", "accuracy"), "value"] == 1
-    assert found.loc[("McNemar's test of the two", "max", "p"), "value"] == pytest.approx(2**-5)
+    result = unanswerable_cells(scored, ["a", "b"]).set_index(["row", "aggregation", "metric"])
+    assert result.loc[("a", "max", "accuracy"), "value"] == 0
+    assert result.loc[("b", "max", "accuracy"), "value"] == 1
+    assert result.loc[("McNemar's test of the two", "max", "p"), "value"] == pytest.approx(2**-5)
 
 
 def annotated(text_id, text, *spans):
@@ -176,9 +176,9 @@ def test_a_sentence_that_punkt_does_not_find_is_left_out():
 def test_means_over_texts_of_each_aggregation():
     same = np.array([[True, False]] * 2)
     other = np.array([[False, True]] * 2)
-    found = similarity([(same, same), (same, other)], "Prolific", "Paragraph-based", "ascii")
-    assert found.loc[found["metric"] == "texts", "value"].tolist() == [2]
-    assert found.loc[found["part"] == "f1", "value"].tolist() == [0.5] * 3
+    result = similarity([(same, same), (same, other)], "Prolific", "Paragraph-based", "ascii")
+    assert result.loc[result["metric"] == "texts", "value"].tolist() == [2]
+    assert result.loc[result["part"] == "f1", "value"].tolist() == [0.5] * 3
 
 
 def test_gaps_are_of_measures_that_both_tasks_have():
@@ -191,11 +191,11 @@ def test_gaps_are_of_measures_that_both_tasks_have():
         ("regular", "Sentence", "J", 0.4),
         ("expert", "Passage", "J", 0.9),
     ]
-    found = gaps(
+    result = gaps(
         pd.DataFrame(rows, columns=["row", "task", "metric", "value"]), "master", "regular"
     )
-    assert found[["task", "metric"]].values.tolist() == [["Passage", "J"], ["Sentence", "J"]]
-    assert found["value"].tolist() == pytest.approx([0.3, 0.1])
+    assert result[["task", "metric"]].values.tolist() == [["Passage", "J"], ["Sentence", "J"]]
+    assert result["value"].tolist() == pytest.approx([0.3, 0.1])
 
 
 def test_the_published_rows_have_each_training_and_other_tables_the_first_one(passages, labelled):

@@ -17,15 +17,15 @@ RUNS = dict(list(SYSTEMS.items())[:2]) | {
 def labels():
     """Two vital facts per topic; each system has one more than the one before, or none."""
     responses, nuggets = [], []
-    for judge, (place, run), topic in itertools.product(
+    for judge, (position, run), topic in itertools.product(
         JUDGES.values(), enumerate(RUNS.values()), ("1", "2", "3")
     ):
         responses.append((judge, run, topic, 0.0))
         for nugget in (1, 2):
-            found = nugget <= (place + int(topic)) % 3
+            result = nugget <= (position + int(topic)) % 3
             # The Vital of one judge is no label as the authors' code reads it.
             importance = "Vital" if judge == "claude" and nugget == 2 else "vital"
-            support = "support" if found else "not_support"
+            support = "support" if result else "not_support"
             text = f"{'owls eat mice' if nugget == 1 else judge} {topic}"
             nuggets.append((judge, run, topic, nugget, text, importance, support))
     columns = ["judge", "run", "topic", "nugget", "text", "importance", "support"]

@@ -99,12 +99,12 @@ def test_sentences_are_added_while_there_is_room(written):
     assert first[[name for name, run in RUNS.items() if run.word_limit]].unique().tolist() == [6]
     # In the order of the ranking, each with its nugget.
     own = responses[(responses["system"] == "ginger_lsa_bm25") & (responses["topic"] == "1")]
-    assert [list(each) for each in own["nuggets"]] == [[9], [8], [7], [6], [5], [4]]
+    assert [list(item) for item in own["nuggets"]] == [[9], [8], [7], [6], [5], [4]]
 
 
 def test_no_cluster_is_summarised_that_has_no_room_in_sight(written):
     _, model = written
-    summaries = [each for each in model.asked if "Pieces of information" in each]
+    summaries = [item for item in model.asked if "Pieces of information" in item]
     # Five runs have room for six of nine clusters and are asked in rounds of three; two rounds
     # leave room for half a sentence, so a third is asked for. The sixth run has three sentences.
     assert len(summaries) == 5 * 9 + 3
@@ -112,9 +112,9 @@ def test_no_cluster_is_summarised_that_has_no_room_in_sight(written):
 
 def test_a_baseline_stands_without_its_reasoning_and_no_nugget_says_nothing(written):
     responses, _ = written
-    whole = to_judge(responses, {"1": "why 1?", "2": "why 2?"}).set_index(["run", "topic"])["text"]
-    assert whole["baseline_top_5_cot", "2"] == "Steps lead here."
-    assert whole["ginger_top_5", "2"] == whole["ginger_lsa_duot5", "2"] == ""
+    full = to_judge(responses, {"1": "why 1?", "2": "why 2?"}).set_index(["run", "topic"])["text"]
+    assert full["baseline_top_5_cot", "2"] == "Steps lead here."
+    assert full["ginger_top_5", "2"] == full["ginger_lsa_duot5", "2"] == ""
 
 
 RELEASED = pd.DataFrame(
@@ -134,16 +134,16 @@ def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
         {"run": "ginger_top_5", "topic": ["1", "9"], "question": "why?", "text": ["Owls.", "So."]}
     )
     released = RELEASED.assign(run="ginger_top_5")
-    found = judge_again(
+    result = judge_again(
         released, responses, lambda prompts: ["1: support"], topics=2, known={"1", "9"}
     )
-    assert found["nugget"].tolist() == [1, 0]
-    scores = scores_again({"GPT4o": found.assign(judge="GPT4o")})
+    assert result["nugget"].tolist() == [1, 0]
+    scores = scores_again({"GPT4o": result.assign(judge="GPT4o")})
     assert scores[["topic", "value"]].values.tolist() == [["1", 1.0], ["9", 0.0]]
 
 
 def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
-    shown = pd.DataFrame(
+    output = pd.DataFrame(
         {
             "input": "top5",
             "topic": "1",
@@ -152,16 +152,16 @@ def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
             "text": ["", "Owls."],
         }
     )
-    asked = []
+    requests = []
 
     def ask(prompts):
-        asked.extend(prompts)
+        requests.extend(prompts)
         return ["<IN>Owls.</IN> <IN>Ships.</IN>"]
 
     template = read_template(TEMPLATE, SLOTS, last="passage")
-    found = detect_spans(shown, template, ask)
-    assert found.spans == {("top5", "1", "a"): (), ("top5", "1", "b"): ((0, 5),)}
-    assert (found.marked, found.strays, found.unmarked, len(asked)) == (2, 1, 1, 1)
+    result = detect_spans(output, template, ask)
+    assert result.spans == {("top5", "1", "a"): (), ("top5", "1", "b"): ((0, 5),)}
+    assert (result.marked, result.strays, result.unmarked, len(requests)) == (2, 1, 1, 1)
 
 
 def test_created_facts_give_all_six_scores():
@@ -175,8 +175,8 @@ def test_created_facts_give_all_six_scores():
     )
     labels = assign_topic_nuggets(nuggets, responses, lambda _: ["1: partial_support\n2: support"])
     every = responses[["run", "topic"]].assign(judge="GPT4o")
-    found = six_scores(labels.assign(judge="GPT4o"), every)
-    table = found.pivot(index="row", columns="metric", values="value")
+    result = six_scores(labels.assign(judge="GPT4o"), every)
+    table = result.pivot(index="row", columns="metric", values="value")
     # By hand: the vital fact in part, the other one wholly.
     expected = {"V_strict": 0, "V": 1 / 2, "A_strict": 1 / 2, "A": 3 / 4, "W_strict": 1 / 3}
     expected["W"] = (1 / 2 + 1 / 2) / (3 / 2)
@@ -197,8 +197,8 @@ def test_agreement_counts_both_ways_and_chance():
     released = pd.DataFrame(
         {"topic": ["1", "1", "2", "3"], "text": ["owls eat mice", "owls nest", "ships sink", "x"]}
     )
-    found = shared_facts(created, released)
-    assert found == {
+    result = shared_facts(created, released)
+    assert result == {
         # "owls nest" has one of its two words in the first fact, as "ships sink" has.
         "created": 1.5,
         "released": 1.5,
@@ -242,17 +242,17 @@ def test_baselines_and_variants_on_cast_have_their_names():
     )
     decoding = Decoding(max_tokens=50)
     writer = Writer(Model(), decoding, decoding, {}, clusters=3, sentences=3, words=22)
-    made = frames("1", ["relevant"])
-    found = write_responses(writer, passages, *made, ["1"], reasoned=True)
-    assert found.groupby("system", sort=False).size().to_dict() == {
+    created = frames("1", ["relevant"])
+    result = write_responses(writer, passages, *created, ["1"], reasoned=True)
+    assert result.groupby("system", sort=False).size().to_dict() == {
         "Baseline": 1,
         "Baseline CoT": 1,
         "GINGER -fluency": 3,
         "GINGER": 1,
     }
-    plain = found[found["system"] == "GINGER -fluency"]
-    assert [list(each) for each in plain["nuggets"]] == [[9], [8], [7]]
-    assert "Baseline CoT" not in set(write_responses(writer, passages, *made, ["1"])["system"])
+    plain = result[result["system"] == "GINGER -fluency"]
+    assert [list(item) for item in plain["nuggets"]] == [[9], [8], [7]]
+    assert "Baseline CoT" not in set(write_responses(writer, passages, *created, ["1"])["system"])
 
 
 def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
@@ -261,13 +261,13 @@ def test_prompts_of_ones_own_make_and_rate_nuggets(tmp_path):
     for name, text in words.items():
         (tmp_path / name).write_text(text)
         prompts[name] = read_prompt(name, tmp_path / name)
-    asked = []
+    requests = []
 
     def ask(messages):
-        asked.extend(each[-1].content for each in messages)
+        requests.extend(item[-1].content for item in messages)
         return ["- owls hunt\n1: okay"] * len(messages)
 
     passages = pd.DataFrame({"topic": ["1"], "question": "Q?", "text": ["They hunt."]})
-    found = create_topic_nuggets(passages, ask, prompts)
-    assert asked == ["Mine: Q? (none) 1. They hunt.", "Rate: Q? 1. owls hunt"]
-    assert found[["text", "importance"]].values.tolist() == [["owls hunt", "okay"]]
+    result = create_topic_nuggets(passages, ask, prompts)
+    assert requests == ["Mine: Q? (none) 1. They hunt.", "Rate: Q? 1. owls hunt"]
+    assert result[["text", "importance"]].values.tolist() == [["owls hunt", "okay"]]

@@ -59,15 +59,17 @@ def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
 @pytest.mark.slow
 def test_means_of_workers_are_tested_where_the_factor_is_the_workers_own(ratings):
     table = worker_table(ratings, ["Usefulness"])
-    found = cells(table, row="Response Quality", conditions="EC1-EC10")
+    result = cells(table, row="Response Quality", conditions="EC1-EC10")
     expected = cluster_means_anova(ratings, "Usefulness", "Response Quality", "Worker")["p"]
-    assert found["p worker means"] == expected and "p mixed model" in found
+    assert result["p worker means"] == expected and "p mixed model" in result
     assert set(cells(table, row="Query")) == {"p ratings", "p mixed model", "ICC"}
 
 
 def test_ratings_given_once_have_no_mixed_model(ratings):
-    found = cells(worker_table(ratings, ["Source"]), row="Presentation Mode", conditions="EC1-EC8")
-    assert set(found) == {"p ratings", "p worker means", "ICC"} and found["ICC"] == pytest.approx(1)
+    result = cells(worker_table(ratings, ["Source"]), row="Presentation Mode", conditions="EC1-EC8")
+    assert set(result) == {"p ratings", "p worker means", "ICC"} and result["ICC"] == pytest.approx(
+        1
+    )
 
 
 def test_conditions_with_explanations_leave_out_those_without(ratings):
@@ -94,17 +96,17 @@ def test_interactions_are_with_the_query_and_three_with_familiarity(ratings):
 
 
 def test_a_difference_between_bars_is_tested_over_ratings_and_over_workers(ratings):
-    found = cells(differences(ratings), rating="Confidence", comparison="accurate - noisy")
+    result = cells(differences(ratings), rating="Confidence", comparison="accurate - noisy")
     sides = [ratings[ratings["Explanation Quality"] == level] for level in ("Good", "Flawed")]
-    assert found["difference"] == pytest.approx(
+    assert result["difference"] == pytest.approx(
         sides[0]["Confidence"].mean() - sides[1]["Confidence"].mean()
     )
     explained = pd.concat(sides)
     expected = anova(explained, "Confidence", ["Explanation Quality"])["p"].iloc[0]
-    assert found["p ratings"] == pytest.approx(expected)
+    assert result["p ratings"] == pytest.approx(expected)
     # One value a worker, repeated six times over the rows: fewer workers, a larger p.
-    assert found["p worker means"] > found["p ratings"]
-    assert found["low"] < found["difference"] < found["high"]
+    assert result["p worker means"] > result["p ratings"]
+    assert result["low"] < result["difference"] < result["high"]
 
 
 def test_the_crossover_is_a_difference_of_differences(ratings):
@@ -113,6 +115,6 @@ def test_the_crossover_is_a_difference_of_differences(ratings):
         cells(table, rating="Usefulness", comparison="visual - textual", among=among)["difference"]
         for among in ("accurate", "noisy")
     )
-    found = cells(table, comparison="crossover")
-    assert found["difference"] == pytest.approx(accurate - noisy)
-    assert 0 <= found["p ratings"] <= 1 and 0 <= found["p worker means"] <= 1
+    result = cells(table, comparison="crossover")
+    assert result["difference"] == pytest.approx(accurate - noisy)
+    assert 0 <= result["p ratings"] <= 1 and 0 <= result["p worker means"] <= 1

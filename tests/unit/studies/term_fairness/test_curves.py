@@ -118,7 +118,7 @@ CURVES = pd.DataFrame(
 
 def test_sensitivity_is_the_mean_change_where_all_measures_have_values():
     rows = sensitivity(CURVES)[["query_set", "system", "measure", "value"]]
-    changes = {tuple(place): value for *place, value in rows.itertuples(index=False)}
+    changes = {tuple(position): value for *position, value in rows.itertuples(index=False)}
     expected = {("QS1", "t", "A"): 0, ("QS1", "t", "B"): 0, ("QS2", "t", "A"): 0.6}
     # From k = 2 on: |0.3 - 0.4| and 0; 0 and |0.9 - 0.5|.
     expected |= {("QS1", "s", "A"): 0.05, ("QS1", "s", "B"): 0.2, ("QS2", "t", "B"): 0}
@@ -132,8 +132,8 @@ def test_a_system_without_two_such_cutoffs_has_no_sensitivity():
 
 
 def test_the_most_sensitive_measure_is_that_of_each_query_set():
-    most = most_sensitive(sensitivity(CURVES))
-    assert most.sort_values("query_set", kind="stable").to_numpy().tolist() == [
+    maximum = most_sensitive(sensitivity(CURVES))
+    assert maximum.sort_values("query_set", kind="stable").to_numpy().tolist() == [
         ["QS1", "A", "lower"],
         ["QS1", "B", "highest"],
         ["QS2", "A", "highest"],
@@ -145,8 +145,8 @@ def test_the_claim_on_the_cutoff_fails_where_documents_without_terms_end_a_list(
     # "fading" has its terms in the first documents alone: without RBDF nothing changes there.
     for systems, measure in ((SYSTEMS, "(without RBDF)"), (["fading"], "(with RBDF)")):
         part = fairness[fairness["system"].isin([name.upper() for name in systems])]
-        most = most_sensitive(sensitivity(mean_curves(part)))
-        highest = most.loc[most["value"] == "highest", "measure"]
+        maximum = most_sensitive(sensitivity(mean_curves(part)))
+        highest = maximum.loc[maximum["value"] == "highest", "measure"]
         assert f"TExFAIR {measure}" in set(highest)
         assert (measure == "(without RBDF)") == (len(highest) == 1)
 
@@ -166,8 +166,8 @@ def test_both_prints_name_the_same_rankers():
 def test_the_printed_lists_have_the_printed_fairness_where_one_word_is_enough():
     artefact = find_artefact(published(), "abolghasemi2026/figure_4_1")
     values = example_measures(artefact.input_cells(), [TAU, 0])
-    found = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
-    assert found.verdicts["equal"] == 2 and found.verdicts["quoted"] == 8
+    result = report(artefact, "embedded", example_cells(artefact.input_cells(), values, 0))
+    assert result.verdicts["equal"] == 2 and result.verdicts["quoted"] == 8
     assert not artefact.card.errata and "names no threshold tau" in artefact.card.explanation
     by_measure = values.set_index(["measure", "list"])["value"].round(3)
     assert by_measure[measure_name(0)].tolist() == [0, 0]

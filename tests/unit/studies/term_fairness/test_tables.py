@@ -43,8 +43,8 @@ def measured(seed):
     random, measures = np.random.default_rng(seed), ["MRR", "NFaiRR", "TExFAIR"]
     base = pd.DataFrame(random.random((8, 3)) / 2, QUERIES, measures)
     better = base + random.random((8, 3)) / 10 + [0.4, 0, 0]
-    for each in (base, better):
-        each.loc[["q6", "q7"], "MRR"] = np.nan
+    for item in (base, better):
+        item.loc[["q6", "q7"], "MRR"] = np.nan
     return {"BM25": base, "SBERT": better}
 
 
@@ -59,9 +59,9 @@ def tables():
 
 
 def test_means_have_the_marks_of_their_own_query_set():
-    found = tables()
-    cells = found.means.set_index(["query_set", "row", "metric"])
-    assert set(found.means["metric"]) == {"MRR", "NFaiRR", "TExFAIR", "Pearson r"}
+    result = tables()
+    cells = result.means.set_index(["query_set", "row", "metric"])
+    assert set(result.means["metric"]) == {"MRR", "NFaiRR", "TExFAIR", "Pearson r"}
     for query_set, seed in (("QS1", 1), ("QS2", 2)):
         values = measured(seed)["SBERT"]
         assert cells.loc[(query_set, "SBERT", "MRR"), "value"] == values["MRR"].mean()
@@ -70,7 +70,7 @@ def test_means_have_the_marks_of_their_own_query_set():
         assert cells.loc[(query_set, "SBERT", "Pearson r"), "value"] == pytest.approx(r)
     assert cells.loc[(slice(None), "SBERT"), "family"].unique() == ["dense"]
     assert (
-        found.note == "QS1: 8 queries of which 6 are judged, QS2: 8 queries of which 6 are judged"
+        result.note == "QS1: 8 queries of which 6 are judged, QS2: 8 queries of which 6 are judged"
     )
 
 
@@ -86,24 +86,24 @@ def test_the_claims_hold_on_planted_rankers_with_effects_alone(name, effects, re
     # A collection has documents without a term too, by which NFaiRR is normalised.
     neutral = pd.DataFrame(0, [f"n{number}" for number in range(10)], counts.columns)
     runs = {run.removesuffix(CONTROL): frame for run, frame in planted.runs.items()}
-    found = measure_rankers(runs.items(), pd.concat([counts, neutral.assign(length=40)]), k=10)
+    result = measure_rankers(runs.items(), pd.concat([counts, neutral.assign(length=40)]), k=10)
     artefact = find_artefact(published(), name)
-    made = fairness_tables(
-        {"planted": found},
+    created = fairness_tables(
+        {"planted": result},
         families=dict.fromkeys(RANKERS, "planted"),
         baseline=next(iter(RANKERS)),
         level=0.05,
         names={"r": list(artefact.card.decimals)[-1]},
     )
     artefact = artefact.model_copy(update={"card": artefact.card.model_copy(update={"errata": []})})
-    told = report(artefact, "embedded", made.means, beside={"tests": made.tests}.get)
-    outcomes = {claim.id: claim.on_rebuilt for claim in told.conclusions}
+    message = report(artefact, "embedded", created.means, beside={"tests": created.tests}.get)
+    outcomes = {claim.id: claim.on_rebuilt for claim in message.conclusions}
     tested = [outcome for outcome in outcomes.values() if outcome != "not_testable"]
     if effects:
         assert tested == ["holds"] * 3
     else:
         assert tested == ["fails", "fails", "undecided"]
-        assert set(made.means["marker"]) == {""}
+        assert set(created.means["marker"]) == {""}
 
 
 def run_of(order, query="q"):
@@ -116,14 +116,14 @@ def test_overlap_stands_beside_the_fairness_of_the_lists_before_the_exchange():
     # Queries in another order than that of the table.
     before = pd.concat([run_of("abc", "q2"), run_of("acb", "q1")])
     after = pd.concat([run_of("abc", "q2"), run_of("bca", "q1")])
-    found = overlap_by_query(before, after, counts, k=2, p=0.8)
-    assert found.index.tolist() == ["q1", "q2"]
+    result = overlap_by_query(before, after, counts, k=2, p=0.8)
+    assert result.index.tolist() == ["q1", "q2"]
     overlap = counterfactual_overlap(before, after, p=0.8, depth=2)
-    assert found["CRBO"].to_dict() == overlap.to_dict()
-    assert found.loc["q2", "CRBO"] == 1 and found.loc["q1", "CRBO"] < 1
+    assert result["CRBO"].to_dict() == overlap.to_dict()
+    assert result.loc["q2", "CRBO"] == 1 and result.loc["q1", "CRBO"] < 1
     # Both genders among the first two, or one alone.
-    assert found.loc["q2", "TExFAIR"] > found.loc["q1", "TExFAIR"]
-    table = overlap_table({"QS1": {"BM25": found}, "QS2": {"BM25": found.iloc[:1]}})
+    assert result.loc["q2", "TExFAIR"] > result.loc["q1", "TExFAIR"]
+    table = overlap_table({"QS1": {"BM25": result}, "QS2": {"BM25": result.iloc[:1]}})
     value = table.set_index(["row", "query_set", "metric"])["value"]
     assert value["BM25", "QS1", "CRBO"] == overlap.mean()
     assert value["BM25", "QS2", "CRBO"] == overlap["q1"]
@@ -149,21 +149,21 @@ def test_the_print_has_two_measures_at_one_cutoff():
 
 def test_the_most_sensitive_measure_is_a_point_of_each_query_set():
     changes = CURVES[CURVES["k"] == 10].drop(columns="k")
-    found = sensitivity_points(changes).set_index("x")
-    assert found["value"].to_dict() == {"NFaiRR": "lower", "TExFAIR (without RBDF)": "highest"}
-    assert list(found.columns) == ["row", "series", "metric", "x_name", "value"]
+    result = sensitivity_points(changes).set_index("x")
+    assert result["value"].to_dict() == {"NFaiRR": "lower", "TExFAIR (without RBDF)": "highest"}
+    assert list(result.columns) == ["row", "series", "metric", "x_name", "value"]
 
 
 def test_what_was_recovered_is_a_row_a_number():
-    found = pd.DataFrame(
+    result = pd.DataFrame(
         [("even", "NFaiRR", 0.5, 0.6, 0.1), ("even", "TExFAIR (without RBDF)", 0.1, 0.1, 0.0)],
         columns=["system", "measure", "value", "value_planted", "difference"],
     )
-    table = recovered_table(found, {"even": "in turns"})
+    table = recovered_table(result, {"even": "in turns"})
     assert set(table["ranking"]) == {"in turns"} and len(table) == 6
     of_one = table[table["measure"] == "NFaiRR"].set_index("metric")["value"]
     assert of_one[list(RECOVERED)].tolist() == [0.6, 0.5, 0.1]
-    marks = balance_marks(found)
+    marks = balance_marks(result)
     assert marks.values.tolist() == [["even", "NFaiRR", 0.5, 0.6]]
     (label,) = label_systems(marks, {"even": "in turns " * 12})["system"]
     assert label.startswith("even: in turns") and max(map(len, label.split("\n"))) <= 58
