@@ -509,7 +509,8 @@ NOT_HERE = {
         rag.grounded.autonuggetizer.read_labels""",
     "reads with a function of the table, or one of the table with it": """
         studies.heuss2025.ch3.inputs.read_trained engine.artefacts.read_card_file
-        engine.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines collections.smart_files.read_text_lines
+        engine.yaml_files.read_model engine.artefacts.load_paper trec.lines.read_lines
+        collections.smart_files.read_text_lines
         collections.rows.read_lines collections.rows.read_objects collections.rating_files.read_csv
         studies.lajewska2025.annotations.read_group
         studies.lajewska2025.answerability_data.read_labels
