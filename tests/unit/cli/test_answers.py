@@ -49,7 +49,7 @@ def said_in_json(*arguments):
     return json.loads(out, parse_constant=lambda name: pytest.fail(name))
 
 
-def test_quality_of_each_arm_is_that_worked_out_by_hand(write):
+def test_quality_of_each_arm_equals_values_worked_out_by_hand(write):
     rows = said_in_json("citations", write(lines_of()))["rows"]
     human, llm = rows
     assert (human["arm"], human["answers"]) == ("human", 4)
@@ -64,7 +64,7 @@ def test_quality_of_each_arm_is_that_worked_out_by_hand(write):
     assert strict[1]["precision"] == pytest.approx((0 + 1 + 1 / 2 + 1) / 4)
 
 
-def test_sensitivity_and_bias_are_those_of_the_measures(write):
+def test_sensitivity_and_bias_equal_the_library(write):
     message = said_in_json("citations", write(lines_of()), "--between", "human,llm", "--seed", 3)
     first, second = np.array([1, 1 / 2, 0, 1]), np.array([0, 1, 1, 1])
     row = message["differences"][0]
@@ -87,7 +87,7 @@ def test_ids_of_documents_and_probabilities(write):
     assert row["precision low"] is None
 
 
-def test_one_row_an_answer_and_plain_forms(write):
+def test_one_row_per_answer_and_plain_forms(write):
     path = write(lines_of())
     code, out, _ = call("citations", path, "--per-query", "--forms", "plain", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
@@ -113,7 +113,7 @@ def test_one_row_an_answer_and_plain_forms(write):
         ({"question": "q2", "arm": "llm"}, "again: keep one answer"),
     ],
 )
-def test_lines_that_are_refused(write, change, says):
+def test_invalid_lines_are_refused(write, change, says):
     lines = lines_of()
     lines[0] |= change
     assert says in refused("citations", write(lines))
@@ -140,7 +140,7 @@ def predictions(seed: int) -> list[dict]:
     return rows
 
 
-def test_satisfaction_is_what_scikit_learn_gives(write):
+def test_satisfaction_agrees_with_scikit_learn(write):
     created = predictions(1)
     lines = [row | {"estimator": "bert"} for row in created] + [
         row | {"estimator": "yes", "predicted": True} for row in created if "cf" not in row["id"]
@@ -181,11 +181,11 @@ def test_satisfaction_is_what_scikit_learn_gives(write):
         ({"id": "9", "satisfied": True}, "predicted: Field required; give id, satisfied"),
     ],
 )
-def test_predictions_that_are_refused(write, line, says):
+def test_invalid_predictions_are_refused(write, line, says):
     assert says in refused("satisfaction", write([*predictions(1)[:2], line]))
 
 
-def test_a_text_may_hold_characters_at_which_python_cuts_lines(tmp_path):
+def test_texts_may_contain_unicode_line_separators(tmp_path):
     line = {"question": "Who\u2028is\x85it?", "answer": "Ada [1].", "documents": 1, "relevant": [1]}
     path = tmp_path / "a.jsonl"
     path.write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\r\n")

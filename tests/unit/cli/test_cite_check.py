@@ -88,7 +88,7 @@ def counts(out):
     return {(row["kind"], row["metric"]): (row["count"], row["of"]) for row in shares}
 
 
-def test_who_matches_words_is_found_out(files, server):
+def test_a_word_matcher_is_detected(files, server):
     server.replies = [from_words]
     code, out, err = check("--format", "json")
     assert code == 0 and "gpt: 4 requests" in err
@@ -102,7 +102,7 @@ def test_who_matches_words_is_found_out(files, server):
     assert len(server.seen) == 4 + 4
 
 
-def test_who_reads_is_not(files, server):
+def test_a_reader_is_not_mistaken_for_a_matcher(files, server):
     server.replies = [from_documents]
     code, out, _ = check("--format", "json")
     result = counts(out)
@@ -111,7 +111,7 @@ def test_who_reads_is_not(files, server):
     assert len(server.seen) == 4
 
 
-def test_a_second_call_asks_nothing_and_prints_the_same(files, server):
+def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
     server.replies = [from_words]
     first = check()[1]
     requests = len(server.seen)
@@ -156,7 +156,7 @@ def test_broken_lines_are_refused_in_a_sentence(files, server, file, line, said)
     assert not server.seen
 
 
-def test_what_cannot_be_forged_is_said(files, server):
+def test_answers_that_cannot_be_forged_are_reported(files, server):
     long = {"question": "Why?", "documents": ["owl"], "answer": "One " * 9 + "[1]."}
     silent = {"question": "Who?", "documents": ["owl"], "answer": "An owl."}
     Path("answers.jsonl").write_text(f"{json.dumps(long)}\n{json.dumps(silent)}\n")

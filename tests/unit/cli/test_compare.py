@@ -52,7 +52,7 @@ def records(frame: pd.DataFrame) -> list[dict]:
     return frame.reset_index().to_dict("records")
 
 
-def test_json_is_what_the_library_gives(files):
+def test_json_equals_the_result_of_the_library(files):
     code, out, err = call(
         "a.run", "b.run", "qrels", "--format", "json", "--measure", "nDCG@2", "--measure", "MAP",
         "--level", "2", "--k", 2, "--k", 3, "--p", "0.9", "--variant", "truncated",
@@ -157,7 +157,7 @@ def test_ranks_that_disagree_with_the_scores(files):
         (trec(["q1 d1"])[:-3], "Line 1 of bad.run has 5 fields"),
     ],
 )
-def test_runs_that_are_refused(files, run, says):
+def test_invalid_runs_are_refused(files, run, says):
     Path("bad.run").write_text(run)
     assert says in refused("a.run", "bad.run", "qrels")
 
@@ -173,7 +173,7 @@ def test_runs_that_are_refused(files, run, says):
         ("q1 0 d1 1\n", [], "1 of 1 topics of the qrels can be compared"),
     ],
 )
-def test_judgements_that_are_refused(files, qrels, options, says):
+def test_invalid_judgements_are_refused(files, qrels, options, says):
     Path("bad").write_text(qrels)
     assert says in refused("a.run", "b.run", "bad", *options)
 
@@ -192,11 +192,11 @@ def test_judgements_that_are_refused(files, qrels, options, says):
         (["--reproduced-baseline", "base.run"], "needs both --baseline and"),
     ],
 )
-def test_options_that_are_refused(files, options, says):
+def test_invalid_options_are_refused(files, options, says):
     assert says in refused("a.run", "b.run", "qrels", *options)
 
 
-def test_files_that_are_not_there_or_damaged(files):
+def test_missing_and_damaged_files(files):
     assert "The run file no.run does not exist" in refused("a.run", "no.run", "qrels")
     assert "The qrels file no.txt does not exist" in refused("a.run", "b.run", "no.txt")
     Path("cut.gz").write_bytes(gzip.compress(QRELS.encode())[:30])

@@ -66,7 +66,7 @@ def states(report):
 @pytest.mark.parametrize(
     "name", ["heuss2025_ch5", "full_heuss2025_ch5", "heuss2025/ch5", "heuss2025/table_5_2"]
 )
-def test_without_settings_it_says_what_to_set(project, name):
+def test_without_settings_the_missing_keys_are_listed(project, name):
     code, out, _ = call("doctor", "--full", name)
     assert code == 1
     target = "full_heuss2025_" + ("table_5_2" if "table" in name else "ch5")
@@ -76,7 +76,7 @@ def test_without_settings_it_says_what_to_set(project, name):
     )
 
 
-def test_with_all_there_it_can_start_and_tells_the_cost(project, monkeypatch):
+def test_a_complete_configuration_reports_its_cost(project, monkeypatch):
     monkeypatch.setenv("TOY_KEY", "sk-never-shown")
     name_citations(project, prices={"prompt": 2.5, "answer": 10.0})
     code, out, _ = call("doctor", "--full", "heuss2025_ch5")
@@ -89,7 +89,7 @@ def test_with_all_there_it_can_start_and_tells_the_cost(project, monkeypatch):
     assert "CC BY-SA 3.0" in out and "0.2 GB" in out
 
 
-def test_each_thing_that_is_missing_is_a_row_and_in_the_last_line(project, monkeypatch):
+def test_each_missing_requirement_has_a_row_and_is_in_the_last_line(project, monkeypatch):
     monkeypatch.delenv("TOY_KEY", raising=False)
     monkeypatch.setattr(full_machine, "unreachable", lambda url: "timed out")
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**15)
@@ -106,7 +106,7 @@ def test_each_thing_that_is_missing_is_a_row_and_in_the_last_line(project, monke
     assert states(report)["money for mine"] == "unknown"
 
 
-def test_a_model_that_its_server_lists_no_longer_is_missing(project, monkeypatch):
+def test_a_model_removed_from_its_server_is_missing(project, monkeypatch):
     monkeypatch.setenv("TOY_KEY", "sk-never-shown")
     name_citations(project)
     listed = ["command-r-plus", "command-a"]
@@ -117,7 +117,7 @@ def test_a_model_that_its_server_lists_no_longer_is_missing(project, monkeypatch
     )
 
 
-def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypatch):
+def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     report = found("abolghasemi2026_ch3")
     assert report["can_start"] and states(report)["GPU"] == "ok"
     assert states(report)["network to huggingface.co"] == "ok"
@@ -139,7 +139,7 @@ def test_a_gpu_and_the_hub_are_asked_for_where_models_run_here(project, monkeypa
     assert report["can_start"] and states(report)["GPU"] == "unknown"
 
 
-def test_a_hub_that_is_off_or_mirrored_is_said(project, monkeypatch):
+def test_an_offline_or_mirrored_hub_is_reported(project, monkeypatch):
     (project / "config.yaml").write_text("network: false\n")
     assert found("abolghasemi2026_ch3")["ending"].endswith("cannot start: set network: true.")
     (project / "config.yaml").write_text("")
@@ -159,7 +159,7 @@ def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
     assert found("abolghasemi2026_ch3")["can_start"]
 
 
-def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch, repository):
+def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypatch, repository):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     names = Config().term_fairness.msmarco.encoders
     faults = {
@@ -184,7 +184,7 @@ def test_all_that_is_missing_of_a_material_is_said_at_once(project, monkeypatch,
         assert part in ending
 
 
-def test_a_language_model_that_the_hub_has_no_longer_is_said(project, monkeypatch):
+def test_a_language_model_removed_from_the_hub_is_reported(project, monkeypatch):
     source = "HuggingFaceH4/zephyr-7b-beta"
     message = f"neither a folder nor the hub has {source}"
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: message if name == source else "")
@@ -194,7 +194,7 @@ def test_a_language_model_that_the_hub_has_no_longer_is_said(project, monkeypatc
     )
 
 
-def test_what_is_missing_is_said_before_all_is_set(project, monkeypatch):
+def test_missing_files_are_reported_before_all_keys_are_set(project, monkeypatch):
     """A key that is not set hides no other fault of the chapter."""
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**15)
     name_citations(project)
@@ -208,7 +208,7 @@ def test_what_is_missing_is_said_before_all_is_set(project, monkeypatch):
     )
 
 
-def test_the_hub_says_what_it_cannot_give(monkeypatch):
+def test_errors_of_the_hub_are_reported(monkeypatch):
     with CorpusServer() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -227,7 +227,7 @@ def test_the_hub_says_what_it_cannot_give(monkeypatch):
     assert full_machine.hub_fault("org/pickle") == ""
 
 
-def test_what_a_run_does_without_is_a_row_where_it_is_named(project, repository):
+def test_optional_materials_have_a_row_if_they_are_configured(project, repository):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     full = {"model": "smollm2", "judges": {"smollm2": "GPT4o"}}
     for more, rows in (({}, 0), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
@@ -268,7 +268,7 @@ def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
     )
 
 
-def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):
+def test_models_in_the_cache_of_the_hub_need_no_network(project):
     for name in (
         "bert-base-uncased",
         "HuggingFaceH4--zephyr-7b-beta",
@@ -282,7 +282,7 @@ def test_what_lies_in_the_cache_of_the_hub_needs_no_network(project):
     assert report["can_start"]
 
 
-def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project, repository):
+def test_hosts_of_a_corpus_are_checked_until_it_is_downloaded(project, repository):
     settings = {"answerability": {"full": {"squad": "fetch", "squad_dev": "fetch"}}}
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     (project / "mine.yaml").write_text(json.dumps(settings))
@@ -297,7 +297,7 @@ def test_a_corpus_that_comes_by_itself_asks_its_hosts_until_it_is_there(project,
     assert not [row for row in rows if row["what"].startswith(("network", "package"))]
 
 
-def test_a_chapter_in_part_names_the_rest(project):
+def test_a_partly_configured_chapter_lists_the_missing_keys(project):
     (project / "config.yaml").write_text(json.dumps({"cast_systems": {"organisers_run": "a.run"}}))
     (project / "a.run").touch()
     report = found("lajewska2025_ch3")
@@ -330,7 +330,7 @@ def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
     assert found("lajewska2025_ch3")["can_start"]
 
 
-def test_without_a_name_it_is_what_the_configuration_names(project):
+def test_without_a_name_all_configured_artefacts_are_checked(project):
     report = found()
     assert report["target"] == "full" and len(report["artefacts"]) == 4
     assert report["ending"].startswith("full can start with 4 of ")
@@ -342,7 +342,7 @@ def test_unknown_names_are_refused(project):
     assert "add it" in refused("doctor", "heuss2025_ch5")
 
 
-def test_a_host_that_answers_is_reachable_whatever_it_says():
+def test_a_host_with_any_status_is_reachable():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
@@ -353,7 +353,7 @@ def test_a_host_that_answers_is_reachable_whatever_it_says():
     assert full_machine.unreachable(url) == "Connection refused"
 
 
-def test_what_speaks_no_http_or_has_no_scheme_is_not_reachable():
+def test_addresses_without_http_are_not_reachable():
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet() -> None:
@@ -368,7 +368,7 @@ def test_what_speaks_no_http_or_has_no_scheme_is_not_reachable():
     assert full_machine.unreachable("hub.example.org") == "unknown url type: 'hub.example.org'"
 
 
-def test_a_gpu_that_does_not_tell_its_memory(tmp_path, monkeypatch):
+def test_a_gpu_without_known_memory(tmp_path, monkeypatch):
     program = tmp_path / "nvidia-smi"
     program.write_text("#!/bin/sh\necho 'GB10, [N/A]'\n")
     program.chmod(0o755)

@@ -50,7 +50,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_values_sum_to_what_the_list_gains_and_the_best_feature_is_first(files):
+def test_values_sum_to_the_gain_of_the_list_and_are_sorted(files):
     result = json.loads(
         call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--format", "json")
     )
@@ -184,7 +184,7 @@ def test_an_ambiguous_numbering_is_refused(files):
     assert "feature 1 of the file" in call(*command, "--numbered-from", "1")
 
 
-def test_queries_are_found_as_they_are_written_and_a_constant_model_is_one(files):
+def test_queries_match_as_written_and_constant_models_are_refused(files):
     text = Path("data.svm").read_text().replace("qid:2 ", "qid:0002 ")
     Path("data.svm").write_text("\ufeff" + text.replace("qid:3 ", f"qid:{'9' * 25} "))
     command = ("model.txt", "data.svm", "--samples", "20")

@@ -67,7 +67,7 @@ def planted(tmp_path_factory):
 
 
 @pytest.mark.parametrize("system", ["alternating", "sparse", "drawn", "neutral"])
-def test_the_planted_bias_is_found(planted, system):
+def test_the_planted_bias_is_detected(planted, system):
     folder, created = planted
     run = folder / f"{system}.run"
     code, out, err = call(
@@ -117,7 +117,7 @@ def test_the_background_is_all_documents_or_those_of_the_run(files):
         assert json.loads(out)["rows"][0]["NFaiRR"] == pytest.approx(weight / ideal)
 
 
-def test_json_has_the_settings_and_no_value_that_json_lacks(files):
+def test_json_has_the_settings_and_null_for_missing_values(files):
     _, out, _ = call("fairness", "bm25.run", "--counts", "c.parquet", "--k", 1, "--format", "json")
     result = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     assert result["settings"] == {
@@ -148,7 +148,7 @@ def test_the_table_is_for_readers(files):
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
-def test_documents_come_in_three_kinds_of_file(tmp_path, ending):
+def test_three_file_formats_of_documents(tmp_path, ending):
     texts = {**TEXTS, "d5": "она\tи he", "d6": ""}
     path = tmp_path / f"docs{ending}"
     if ending == ".parquet":
@@ -167,7 +167,7 @@ def test_documents_come_in_three_kinds_of_file(tmp_path, ending):
     assert dict(read_documents(path)) == texts
 
 
-def test_punctuation_stays_on_words_unless_told_otherwise(files):
+def test_punctuation_stays_on_words_by_default(files):
     (files / "p.tsv").write_text("d1\tShe, said HE. Her?\n")
     for tokens, counted in (("blank", [4, 0, 0]), ("standard", [4, 2, 1])):
         arguments = [
@@ -182,7 +182,7 @@ def test_punctuation_stays_on_words_unless_told_otherwise(files):
         assert read_counts("p.parquet").values.tolist() == [counted]
 
 
-def test_word_lists_are_put_together(files):
+def test_word_lists_are_merged(files):
     (files / "more.txt").write_text("coat,m\nshe,f\ncosy,x\n")
     code, out, _ = call(
         "count-terms", "docs.tsv", "--words", "words.txt", "--words", "more.txt",
@@ -216,7 +216,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
         ("she,length\nhe,m\n", "A group is called 'length'"),
     ],
 )
-def test_word_lists_that_are_refused(files, words, says):
+def test_invalid_word_lists_are_refused(files, words, says):
     (files / "words.txt").write_bytes(words if isinstance(words, bytes) else words.encode())
     assert says in refused("count-terms", "docs.tsv", "--words", "words.txt", "--out", "x.parquet")
     assert not (files / "x.parquet").exists()
@@ -249,14 +249,14 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
         ("a.parquet", "d1\tshe\n", "a.parquet is not a Parquet file"),
     ],
 )
-def test_documents_that_are_refused(files, name, content, says):
+def test_invalid_documents_are_refused(files, name, content, says):
     if content is not None:
         (files / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     assert says in refused("count-terms", name, "--words", "words.txt", "--out", "x.parquet")
     assert not (files / "x.parquet").exists()
 
 
-def test_columns_that_documents_lack(files):
+def test_documents_without_the_columns(files):
     pd.DataFrame({"id": ["d1"], "text": ["she"]}).to_parquet("a.parquet")
     says = refused("count-terms", "a.parquet", "--words", "words.txt", "--out", "x.parquet")
     assert "a.parquet has no column 'document_id': it has ['id', 'text']" in says
@@ -286,7 +286,7 @@ def test_scripts_other_than_latin_are_counted(files):
         (["--target", "1.5,-0.5"], "a share is a number of 0 or more"),
     ],
 )
-def test_options_that_are_refused(files, options, says):
+def test_invalid_options_are_refused(files, options, says):
     arguments = ["fairness", "bm25.run", "--counts", "c.parquet"]
     assert says in refused(*arguments, *([] if "--k" in options else ["--k", "2"]), *options)
 
@@ -301,12 +301,12 @@ def test_options_that_are_refused(files, options, says):
         ("q1 Q0 my doc 1 3 t\n", "Line 1 of bad.run has 7 fields"),
     ],
 )
-def test_runs_that_are_refused(files, run, says):
+def test_invalid_runs_are_refused(files, run, says):
     (files / "bad.run").write_text(run)
     assert says in refused("fairness", "bad.run", "--counts", "c.parquet", "--k", 2)
 
 
-def test_files_that_are_not_there(files):
+def test_missing_files(files):
     assert "The run file no.run does not exist" in refused(
         "fairness", "no.run", "--counts", "c.parquet"
     )
@@ -337,7 +337,7 @@ def test_counts_with_a_document_twice_are_refused(files):
     assert "Document 'd1' occurs twice in the counts" in says
 
 
-def test_what_is_refused_may_be_allowed(files):
+def test_options_allow_what_is_refused_by_default(files):
     texts = (files / "docs.tsv").read_text()
     (files / "docs.tsv").write_text(texts + "d5\t\n")
     arguments = ["count-terms", "docs.tsv", "--words", "words.txt", "--out", "e.parquet"]
@@ -418,7 +418,7 @@ def test_control_characters_of_names_and_files_are_not_printed(files):
         (["--depth", "0"], "The depth is 0"),
     ],
 )
-def test_options_of_overlap_that_are_refused(files, options, says):
+def test_invalid_options_of_overlap_are_refused(files, options, says):
     assert says in refused("overlap", "bm25.run", "bm25.run", *options)
 
 
@@ -509,7 +509,7 @@ def test_accents_are_composed_and_terms_that_occur_nowhere_are_listed(files):
     assert read_counts("d.parquet")["f"].tolist() == [1, 1]
 
 
-def test_word_lists_that_were_joined_are_refused_with_the_line(files):
+def test_concatenated_word_lists_are_refused_with_the_line(files):
     (files / "words.txt").write_text("\ufeffshe,f\n\ufeffhe,m\n")
     arguments = ("docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert "Line 2 of words.txt has a byte order mark" in refused("count-terms", *arguments)
@@ -537,7 +537,7 @@ def test_a_header_that_is_not_recognised_is_pointed_out(files):
         lambda text: "\n" + text + text,
     ],
 )
-def test_word_lists_that_say_the_same_count_the_same(files, change):
+def test_equivalent_word_lists_count_the_same(files, change):
     (files / "words.txt").write_text(change(WORDS))
     code, _, err = call("count-terms", "docs.tsv", "--words", "words.txt", "--out", "d.parquet")
     assert (code, err) == (0, "")

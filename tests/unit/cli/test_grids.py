@@ -75,7 +75,7 @@ def test_no_name_is_cut_on_80_columns():
 
 
 @pytest.mark.parametrize(("columns", "width"), [(None, 160), ("80", 80)])
-def test_a_pipe_is_wide_unless_the_user_says_otherwise(monkeypatch, columns, width):
+def test_a_pipe_is_wide_unless_columns_is_set(monkeypatch, columns, width):
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)

@@ -39,7 +39,7 @@ def test_the_help_of_a_group_has_its_commands(group, monkeypatch):
         ("summry", "everycell summary"),
     ],
 )
-def test_an_unknown_command_is_told_the_nearest_one(name, suggestion):
+def test_an_unknown_command_gets_the_nearest_one(name, suggestion):
     code, out, err = call(*name.split(), "a.run")
     assert (code, out) == (2, "")
     assert f"No such command '{name.split()[-1]}'. Did you mean '{suggestion}'?" in err
@@ -55,7 +55,7 @@ def test_an_unknown_command_is_told_the_nearest_one(name, suggestion):
         ["measure", "compare", "a.run", "b.run", "qrels", "--missing", "skip"],
     ],
 )
-def test_a_value_that_an_option_does_not_allow(arguments):
+def test_an_invalid_value_of_an_option(arguments):
     code, out, err = call(*arguments)
     assert (code, out) == (2, "") and arguments[-2] in err and arguments[-1] in err
 

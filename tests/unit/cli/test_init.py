@@ -34,7 +34,7 @@ def rule(repository: Path) -> str:
     return (repository / "workflow/rules/smith2026/ch1.smk").read_text()
 
 
-def test_a_repository_is_whole(folder):
+def test_a_new_repository_is_complete(folder):
     code, out, err = call("init", "smith2026")
     assert (code, err) == (0, "") and "cd smith2026 && snakemake --cores 2" in out
     repository = folder / "smith2026"
@@ -76,7 +76,7 @@ def test_decimals_are_those_of_the_published_values(folder):
     assert record(folder / "smith2026")["decimals"] == {"MAP": 2, "P@1": 1}
 
 
-def test_systems_without_a_run_are_not_run(folder):
+def test_systems_without_a_run_get_the_verdict_not_run(folder):
     (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
     code, out, _ = call("init", "smith2026", "--table", "table.csv", *RUNS)
     assert code == 0 and "No run of Third" in out
@@ -121,7 +121,7 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
         (["--values", "table.csv"], TABLE, "--values"),
     ],
 )
-def test_what_is_refused_is_one_sentence_and_leaves_nothing(folder, options, table, said):
+def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, said):
     (folder / "full").mkdir()
     (folder / "full/file").touch()
     (folder / "other.txt").write_text("x1 0 d1 1\n")

@@ -94,7 +94,7 @@ def test_other_names(name, found):
         ("zzz", "`everycell list` names all."),
     ],
 )
-def test_a_name_that_is_none_is_told_with_its_neighbours(name, said):
+def test_an_unknown_name_gets_suggestions(name, said):
     with pytest.raises(CardError) as error:
         NAMES.find(name)
     assert said in str(error.value) and str(error.value).startswith(repr(name))
@@ -167,14 +167,14 @@ def test_a_plan_names_targets_of_snakemake():
         ),
     ],
 )
-def test_what_has_no_rule_is_told_in_words(tmp_path, tiers, name, said):
+def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, said):
     known = "{embedded: {state: rebuilt, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
     result = plan(papers, [name])
     assert (result.targets, result.left_out, result.papers) == ([], [said], [])
 
 
-def test_a_light_installation_says_what_runs_the_workflow(monkeypatch):
+def test_a_missing_extra_is_named_with_its_install_command(monkeypatch):
     monkeypatch.setattr(making, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError) as error:
         making.run_snakemake(["all"])
@@ -182,7 +182,7 @@ def test_a_light_installation_says_what_runs_the_workflow(monkeypatch):
     assert "pip install 'everycell[workflow]'" in missing_module(error.value)
 
 
-def test_make_without_a_name_says_what_it_makes_and_how_to_get_the_rest(monkeypatch, repository):
+def test_make_without_a_name_announces_its_targets_and_the_other_levels(monkeypatch, repository):
     monkeypatch.chdir(repository)
     requests: list[list[str]] = []
     monkeypatch.setattr(making, "run_snakemake", lambda request: requests.append(request) or 1)

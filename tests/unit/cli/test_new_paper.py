@@ -102,7 +102,7 @@ def trickle(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
-def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(project, server, name):
+def test_a_file_at_a_url_is_fetched_again_only_if_missing(project, server, name):
     host, requests = server
     code, out, err = call("paper", "add-data", "toy", f"{host}/{name}", "--licence", "CC0-1.0")
     assert (code, err) == (0, "") and 'resource("toy-data/a.run")' in out
@@ -119,9 +119,7 @@ def test_a_file_at_a_url_is_fetched_once_and_fetched_again_where_it_lacks(projec
     assert remaining.read_bytes() == RUN and requests == [f"/{name}"] * 2
 
 
-def test_a_packed_file_that_a_server_calls_encoded_is_the_same_when_it_is_fetched_again(
-    project, server
-):
+def test_a_packed_file_with_a_content_encoding_is_stable(project, server):
     host, _ = server
     assert call("paper", "add-data", "toy", f"{host}/encoded.run.gz")[0] == 0
     remaining = project / "resources/toy-data/encoded.run"
@@ -130,7 +128,7 @@ def test_a_packed_file_that_a_server_calls_encoded_is_the_same_when_it_is_fetche
     assert call("data", "fetch", "toy-data")[0] == 0 and remaining.read_bytes() == RUN
 
 
-def test_a_key_that_leaves_the_cache_writes_nothing_there(project, tmp_path):
+def test_a_key_outside_the_cache_writes_nothing(project, tmp_path):
     (tmp_path / "a.run").write_bytes(RUN)
     before = sorted(tmp_path.rglob("*"))
     for options in (["--set", "../out"], ["--as", "../../out/a.run"]):
@@ -140,7 +138,7 @@ def test_a_key_that_leaves_the_cache_writes_nothing_there(project, tmp_path):
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "resources"])
 
 
-def test_a_file_of_ones_own_is_copied_and_can_be_replaced(project, tmp_path):
+def test_a_local_file_is_copied_and_can_be_replaced(project, tmp_path):
     own = tmp_path / "mine.run"
     own.write_bytes(RUN)
     command = ("paper", "add-data", "toy", own, "--as", "first.run", "--set", "toy-runs")
@@ -182,7 +180,7 @@ def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
 
 @pytest.mark.fault("download")
 @pytest.mark.parametrize("start", [b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n"])
-def test_headers_and_contents_that_trickle_in_are_given_up(trickle, project, start):
+def test_slow_headers_and_contents_are_abandoned(trickle, project, start):
     with pytest.raises(DownloadError, match="was abandoned"):
         add_file(project, "toy", trickle(start), cache=Path("c"), set_name="a", timeout=0.5)
     assert list(Path("c").iterdir()) == []
@@ -201,7 +199,7 @@ def test_sigterm_while_a_file_is_added_leaves_nothing(trickle, project):
     assert list(cache.iterdir()) == []
 
 
-def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server, tmp_path):
+def test_failed_additions_are_one_sentence_and_leave_no_files(project, server, tmp_path):
     host, _ = server
     (tmp_path / "empty.run").touch()
     (tmp_path / "no.run.gz").write_bytes(RUN)
@@ -231,7 +229,7 @@ def test_what_cannot_be_added_is_one_sentence_and_leaves_nothing(project, server
     assert "is generated from sets.yaml beside it" in refused("paper", "add-data", "toy", "a.run")
 
 
-def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
+def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     before = (project / "Snakefile").read_text()
     code, out, err = call("paper", "new", "smith2026")
     assert (code, err) == (0, "") and "Add this line to the Snakefile" in out
@@ -269,7 +267,7 @@ def test_a_new_paper_is_whole_and_nothing_is_overwritten(project):
     assert call("paper", "new", "smith2026b")[0] == 0
 
 
-def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
+def test_the_include_of_a_new_paper_precedes_that_of_data(project):
     assert call("paper", "new", "smith2026", "--yes")[0] == 0
     line = 'include: "workflow/rules/smith2026/ch1.smk"\n'
     expected = f'include: "a.smk"\n{line}{LAST}include: "z.smk"\n'
@@ -277,7 +275,7 @@ def test_the_line_of_a_new_paper_stands_above_that_of_data(project):
     assert (REPOSITORY / "Snakefile").read_text().count(LAST) == 1
 
 
-def test_many_comments_are_read_in_no_time():
+def test_many_comments_are_read_in_linear_time():
     """A license header of fifty lines took days."""
     from everycell.sources.additions import _PAGE
 

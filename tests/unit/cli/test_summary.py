@@ -72,7 +72,7 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
         )
 
 
-def test_kinds_and_origins_are_declared_and_a_check_is_no_cell(tmp_path):
+def test_kinds_and_origins_are_declared_and_checks_do_not_count(tmp_path):
     papers, (actual,) = toy(tmp_path, "released")
     card = actual.artefact.card.model_copy(
         update={
