@@ -184,7 +184,7 @@ def test_an_ambiguous_numbering_is_refused(files):
     assert "feature 1 of the file" in call(*command, "--numbered-from", "1")
 
 
-def test_queries_match_as_written_and_constant_models_are_refused(files):
+def test_queries_match_as_written_and_a_constant_model_is_valid(files):
     text = Path("data.svm").read_text().replace("qid:2 ", "qid:0002 ")
     Path("data.svm").write_text("\ufeff" + text.replace("qid:3 ", f"qid:{'9' * 25} "))
     command = ("model.txt", "data.svm", "--samples", "20")
