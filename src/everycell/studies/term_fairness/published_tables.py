@@ -47,7 +47,7 @@ class PublishedTables(NamedTuple):
         ...     ("BM25", "QS2", "TExFAIR", "0.9")], columns=columns)
         >>> PublishedTables(means, means.assign(value=["0.9", "0.8"])).query_sets_exchanged()
         Finding(holds=True, \
-detail='of 2 values 0 stand under their own query set, 2 under the other')
+detail='of 2 values 0 are in the column of their query set, 2 in the other')
         """
         own = other = 0
         copied = rows_where(self.overlaps, metric=["TExFAIR", "NFaiRR"])
@@ -62,8 +62,8 @@ detail='of 2 values 0 stand under their own query set, 2 under the other')
             other += cell.value in by_set.values()
         return Finding(
             other > own,
-            f"of {len(copied)} values {own} stand under their own query set, "
-            f"{other} under the other",
+            f"of {len(copied)} values {own} are in the column of their query set, "
+            f"{other} in the other",
         )
 
     def texfair_of_another_ranker(self, ranker: str, query_set: str) -> Finding:
