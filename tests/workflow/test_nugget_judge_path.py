@@ -178,4 +178,4 @@ def test_what_the_judge_needs_is_said(clean: Project) -> None:
     assert "`ginger.full.judges` is empty; this tier needs language models" in done.stdout
     configure(clean, judges={"smollm2": "GPT4o", "zephyr": "GPT4o"})
     done = clean.snakemake("-n", f"{TABLE}.csv")
-    assert "two models stand for GPT4o" in done.stdout
+    assert "two models replace the judge GPT4o" in done.stdout

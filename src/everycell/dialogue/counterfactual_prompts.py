@@ -23,7 +23,7 @@ from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Message, Request
 from everycell.language_models.settings import Decoding
 
-#: Template of the prompt, if the user names no other.
+#: Default template of the prompt.
 TEMPLATE = Path(__file__).parent / "templates" / "counterfactual.txt"
 #: Slots of a template: name -> content, and whether a template must have it.
 SLOTS: templates.Slots = {

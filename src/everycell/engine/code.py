@@ -118,7 +118,7 @@ def imported_names(text: str) -> list[str]:
 
 @cache
 def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """Modules that a file imports, and the data files beside it that it names."""
+    """Modules that a file imports, and the data files of its folder that it names."""
     text = path.read_text(encoding="utf-8")
     modules = [
         file

@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
-    r"""Write a file under a temporary name beside it, then rename it."""
+    r"""Write a file under a temporary name in its folder, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

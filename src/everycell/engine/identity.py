@@ -93,7 +93,7 @@ def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
 
 
 def difference(title: str, stated: Mapping[str, FileFacts], taken_facts: Mapping[str, Any]) -> str:
-    """First difference of a material from the facts that identify it, in words; "" if none."""
+    """First difference of a material from the facts that identify it; "" if none."""
     for file, facts in stated.items():
         for name, value in facts.model_dump(exclude_defaults=True).items():
             other = taken_facts.get(file, {}).get(name)

@@ -262,7 +262,7 @@ def without_jobs(results: Path) -> list[str]:
 
 
 def contradictions(results: Path, project: Path) -> list[str]:
-    """Check `lineage.json` against itself, the receipts beside it and the files here."""
+    """Check that `lineage.json` is consistent, also with receipts and existing files."""
     path, jobs = results / NAME, read_lineage(results)
     again = "`everycell page` in the project that made it writes it again"
     makers = Counter(output for job in jobs for output in job.outputs)

@@ -46,7 +46,7 @@ def check(path: Path, key: str, *, registry: Registry | None = None) -> Path:
 
 
 def kept_archive(path: Path) -> Path:
-    """Path of the author's archive beside its content, whose own hash is not registered."""
+    """Path of the author's archive, kept because the hash of its content is not registered."""
     return path.with_name(f".{path.name}.archive")
 
 

@@ -159,7 +159,7 @@ def result_of(
     remedy = f"remove {stem}.* and run snakemake again"
     for path in (table, receipt):
         if not path.exists():
-            return untrusted(f"{path}: is missing beside its result; {remedy}.")
+            return untrusted(f"{path}: is missing from the folder of its result; {remedy}.")
     faults = verify(receipt, root, results)
     if faults:
         return untrusted(*faults)

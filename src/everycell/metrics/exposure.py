@@ -266,7 +266,7 @@ def awrf(
     achieved = shares_of(exposure, np.nan)
     if definition == "distance" and distance == "L1":
         return distance_of(achieved, shares)
-    # The target stands in where there is no exposure: JSD takes nothing but distributions.
+    # Without exposure the target is used, since JSD needs distributions.
     defined = ~np.isnan(achieved)
     achieved = np.where(defined, achieved, shares)
     if definition == "TREC":

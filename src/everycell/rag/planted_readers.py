@@ -21,7 +21,7 @@ from everycell.rag.answers import normalise_answer
 from everycell.rag.draws import named_draws
 from everycell.rag.interventions import CitedAnswer, Statement
 
-#: Documents of a question, claims, most words of a statement, and words of a claim beside it.
+#: Per question: documents, claims, words of a statement (at most), further words of a claim.
 DOCUMENTS, CLAIMS, SHORT, AROUND = 5, 4, 6, 5
 #: Probability that a document holds a claim.
 HELD = 0.4
@@ -39,7 +39,7 @@ class PlantedQuestion:
 
 
 def planted_question(name: str, *, seed: int) -> PlantedQuestion:
-    """Make up a question: each claim stands in one document or more."""
+    """Make up a question, with each claim in one document or more."""
     rng = named_draws(f"{seed}\t{name}\tquestion")
 
     def words(count: int) -> str:

@@ -45,7 +45,7 @@ _DOCUMENT = re.compile(r"\s*^### document[ \t]*\n(.*?)(?=^### |\Z)", re.MULTILIN
 NAMES = Path(__file__).parent / "names.txt"
 #: Labels that a document may bear, beside none -> how a prompt says them.
 LABELS: Mapping[str, str] = {"Human": "Human", "LLM": "LLM"}
-#: How a prompt says "LLM" where people stand under their names.
+#: Label of language models in prompts that give the names of people.
 MACHINE = "AI"
 
 
@@ -131,7 +131,7 @@ def shown_authors(
     words: Mapping[str, str] = LABELS,
     machine: str = MACHINE,
 ) -> list[str]:
-    """What a prompt tells of each author: the label itself, or the extended one (appendix 5.C)."""
+    """Text on an author in a prompt: the label itself, or the extended one (appendix 5.C)."""
     for label in labels:
         if label and label not in LABELS:
             raise ValueError(f"A document has the label {label!r}; expected 'Human', 'LLM' or ''.")

@@ -15,7 +15,7 @@ from everycell.rag.answers import Match, is_correct, usable_answers
 from everycell.rag.citations import find_citations, without_citations
 from everycell.rag.paraphrase_checks import QUOTED
 
-#: What stands for a quotation.
+#: Replacement for a quotation.
 OMITTED = " … "
 _WORD = re.compile(r"\w+")
 
@@ -38,7 +38,7 @@ def without_quotations(
 
 
 def _hold_both(text: str, gold: str) -> tuple[bool, bool]:
-    """Whether a right answer stands in a text, by its words and by its letters."""
+    """Whether a text contains a right answer, by its words and by its letters."""
     return _holds(without_citations(text), gold, "words"), _holds(text, gold, "substring")
 
 
@@ -107,7 +107,7 @@ def _replaced(
         end, cursor, pieces = start + len(token.text), start, []
         for first, last, instead in spans:
             if first < end and last > start:
-                # What stands for it goes where it begins.
+                # The replacement goes where the quotation begins.
                 pieces += [token.text[cursor - start : first - start], instead] * (first >= start)
                 cursor = min(last, end)
         if cursor == start and not pieces:

@@ -16,7 +16,7 @@ _DENSE = ("index", "docid")
 
 
 # Words that DeepImpact leaves out of queries: the list of its authors' code (DI4IR/SIGIR2021,
-# src/utils2.py, Apache-2.0), as it stands there after apostrophes are removed.
+# src/utils2.py, Apache-2.0), after apostrophes are removed.
 _STOP_WORDS = frozenset(
     """
     a about also am an and another any anyone are arent as at be been being but by despite did

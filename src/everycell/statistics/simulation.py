@@ -149,7 +149,7 @@ def rejection_rates(
     """Share of simulated studies in which each term of an ANOVA is significant.
 
     A term without degrees of freedom has NaN throughout. The expected power and effect are NaN
-    with worker or query effects, and for terms that the design cannot tell apart.
+    with worker or query effects, and for terms that the design cannot separate.
     """
     factor = next(iter(study.contrasts)) if factor is None else factor
     analysis = next(iter(study.analyses)) if analysis is None else analysis
@@ -178,7 +178,7 @@ def rejection_rates(
         rate, low, high = (
             np.where(fast.df > 0, values, np.nan) for values in (rejected / n_studies, *bounds)
         )
-        # At a rate of 0 or 1 rounding puts the end of the interval just beside it.
+        # At a rate of 0 or 1 rounding puts the bound of the interval slightly off it.
         low, high = np.minimum(low, rate), np.maximum(high, rate)
         if independent:
             noncentrality = np.where(

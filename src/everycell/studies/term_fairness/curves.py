@@ -11,7 +11,7 @@ from everycell.retrieval.fairness_curves import most_sensitive
 
 #: Published in numbers: these measures at this cut-off.
 PRINTED, CUTOFF = ("NFaiRR", "TExFAIR (with RBDF)"), 10
-#: Columns of a plotted point beside its value.
+#: Key columns of a plotted point.
 KEYS = ["row", "series", "metric", "x_name", "x"]
 
 

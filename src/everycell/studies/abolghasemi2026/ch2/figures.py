@@ -30,7 +30,7 @@ _CURVE_PANEL = ["first", "second", "metric"]
 
 
 def interpolation_curves(frame: pd.DataFrame) -> Figure:
-    """Quality of two systems' weighted sum over the weight, beside its oracle and our control."""
+    """Quality of two systems' weighted sum over the weight, with its oracle and our control."""
     check_numbers(frame, ["value"])
     check_known(frame, "series", ("curve", *_ORACLES))
     points = frame[frame["series"] == "curve"]

@@ -60,7 +60,7 @@ def oracle_table(
     level: float = 0.05,
     letters: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Best weight of each test topic: the rows of Table 2.4, with the noise oracle beside them.
+    """Best weight of each test topic: the rows of Table 2.4, and the noise oracle.
 
     The topics whose best weight is 0 or 1 are counted, not shares. An oracle is chosen by the
     values that it is tested with, so its letters mean little: compare ``value`` with

@@ -1,4 +1,4 @@
-"""Whether the methods find what was planted in the collection of concepts, and only that."""
+"""Whether the methods recover the planted effects in the collection of concepts, and no others."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _column(
 
 
 def letters_note(table: pd.DataFrame) -> str:
-    """What the letters of a table rest on, in words for its title."""
+    """Note for the title of a table on the tests behind its letters."""
     ends = dict.fromkeys([table["n"].min(), table["n"].max()])
     queries = " to ".join(map(str, ends))
     number = table["comparisons"].max()

@@ -1,4 +1,4 @@
-"""What ranx says of the systems of a table, beside it."""
+"""Comparison of the systems of a table by ranx."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Setup:
 
     #: How often a dissatisfied sample is in the training set.
     factor: int = 1
-    #: Whether each sample has its counterfactual beside it.
+    #: Whether each sample is paired with its counterfactual.
     counterfactuals: bool = False
     #: Whether apologies are removed.
     without_apologies: bool = False

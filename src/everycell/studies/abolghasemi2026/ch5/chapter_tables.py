@@ -21,7 +21,7 @@ from everycell.studies.abolghasemi2026.ch5.results import citation_counts, confi
 
 MODE = [*SETTING, "rag_mode"]
 MIXED = [*SETTING, "mode_relevant", "mode_nonrelevant"]
-#: The data set of the appendix' tables; all others stand in the chapter's.
+#: The data set of the appendix' tables; all others are in the chapter.
 APPENDIX = "MS MARCO"
 #: Columns of the table of intervals -> digits shown.
 ENDS = {"value": 3, "low": 3, "high": 3, "p": 4, "citations": 0, "pairs": 0}

@@ -1,4 +1,4 @@
-"""Whom prompts name as authors, and the columns of tables that tell of it."""
+"""Authors that prompts name, and the columns of tables for them."""
 
 from __future__ import annotations
 

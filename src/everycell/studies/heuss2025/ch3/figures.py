@@ -12,7 +12,7 @@ from scipy.stats import norm
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.engine.render.marks import check_intervals, check_single, common_legend, rows_by
 
-#: Green and red of the thesis, in colours that everybody can tell apart.
+#: Green and red of the thesis, in colours that are safe for colour-blind readers.
 _GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOURS[4], "--")}
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from everycell.engine.settings import Settings
 
-#: Rankers of each tier by the name of their files; the first stands in the table.
+#: Rankers of each tier by the name of their files; the first is in the table.
 RANKERS = {
     "released": {"minilm": "MiniLM, logistic head", "cross-encoder": "Cross-encoder"},
     "full": {"msmarco": "BERT-Mini"},

@@ -41,7 +41,7 @@ def accuracy(truth: npt.ArrayLike, decided: npt.ArrayLike) -> float:
 
 
 def name_level(level: str, passages: str, rankings: str) -> str:
-    """Name of a level in words.
+    """Name of a level.
 
     Examples
     --------

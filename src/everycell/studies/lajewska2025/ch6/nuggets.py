@@ -13,7 +13,7 @@ from everycell.retrieval.significance import compare_paired_and_unpaired
 
 #: The mean of the judges, as Tables 6.7 and 6.8 name it.
 MEAN = "avg LLM"
-#: Run -> its name in Table 6.7, or that of Table 6.8 where it stands there alone.
+#: Run -> its name in Table 6.7, or that of Table 6.8 if only that table has it.
 NAMES = {run: f"GINGER-top20, {' + '.join(parts)}" for parts, run in PARTS.items()} | {
     run: system for system, run in SYSTEMS.items()
 }

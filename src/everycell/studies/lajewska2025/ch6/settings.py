@@ -91,7 +91,7 @@ class FullGinger(Settings):
             judge for judge in self.judges.values() if [*self.judges.values()].count(judge) > 1
         ]
         if twice:
-            raise ValueError(f"two models stand for {twice[0]}; name one for each judge")
+            raise ValueError(f"two models replace the judge {twice[0]}; name one for each judge")
         return self
 
 

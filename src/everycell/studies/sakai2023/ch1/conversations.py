@@ -23,7 +23,7 @@ from everycell.metrics.reading_weights import (
     without_duplicates,
 )
 
-#: What stands in place of an entity in the row of a conversation's own score.
+#: Placeholder for the entity in the row of a conversation's own score.
 CONVERSATION = "(conversation)"
 
 
