@@ -180,6 +180,6 @@ def check_filled(path: Path, raw: pd.DataFrame, columns: Sequence[str]) -> None:
         if loose.any():
             row = int(loose.idxmax())
             raise RatingsError(
-                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}; allowed "
-                "is any name without blanks before or after it, so remove them."
+                f"{row_in_file(path, row)}: {column!r} is {in_quotes(raw[column][row])}; "
+                "expected a name without blanks before or after it, so remove them."
             )

@@ -228,10 +228,7 @@ def test_a_name_with_a_blank_at_an_end_is_no_further_level(save, column, value):
     path = save(changed(transparency(), 2, column, value))
     with pytest.raises(RatingsError) as caught:
         read_transparency(path)
-    assert str(caught.value) == (
-        f"{path}, row 4: {column!r} is {value!r}; expected any name without blanks before or "
-        "after it, so remove them."
-    )
+    assert str(caught.value).startswith(f"{path}, row 4: {column!r} is {value!r}")
 
 
 @pytest.mark.parametrize(
