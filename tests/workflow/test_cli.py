@@ -186,8 +186,8 @@ def test_totals_are_the_sums_of_the_entries(call, built):
             "has no reproduced values",
         ),
         (["check-verdicts", "no.csv"], "There is no file no.csv; write it with `--update`."),
-        (["verify", "elsewhere"], "There is no folder elsewhere; run `make reproduce`, or"),
-        (["verify", "published"], "published holds no receipt; run `make reproduce`, or"),
+        (["verify", "elsewhere"], "There is no folder elsewhere; run `everycell make`, or"),
+        (["verify", "published"], "published holds no receipt; run `everycell make`, or"),
     ],
 )
 def test_a_wrong_argument_is_one_sentence(call, built, arguments, said):
