@@ -30,6 +30,7 @@ from everycell.engine.reports import (
     STATES,
     VERDICT_NAMES,
     JudgedCell,
+    Verdict,
     counted,
     explained_by_source,
 )
@@ -38,7 +39,7 @@ from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
 
 #: Symbol and colour of each verdict in the terminal; symbols alone are distinct.
-SIGNS = {
+SIGNS: dict[Verdict, tuple[str, str]] = {
     "equal": ("=", "green"),
     "close": ("~", "yellow"),
     "differs": ("x", "red"),
@@ -269,8 +270,8 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
     for cell in cells:
         judged: JudgedCell = cell["judged"]
         if judged.verdict in OTHERWISE:
-            known = judged.source not in (None, "undecided")
-            cause = f"[{PLACES[judged.source]}] " if known else ""
+            source = judged.source
+            cause = "" if source is None or source == "undecided" else f"[{PLACES[source]}] "
             cause += judged.why or f"Cause: {judged.cause}."
             by_cause.setdefault(cause, []).append(cell)
     lines = []

@@ -166,7 +166,7 @@ def _in_order_of_text(claim: Untested) -> list[int]:
 
 
 def _summary(artefacts: Sequence[Mapping[str, Any]], counts: Counts) -> dict[str, Any]:
-    groups = Counter(counts.verdicts())
+    groups: Counter[str] = Counter(counts.verdicts())
     groups["stand_in"] = counts.verdicts(origin="surrogate data").total()
     groups["not_run"] -= groups["stand_in"]
     return {

@@ -15,7 +15,7 @@ from everycell.engine.render.tables.latex import escape_tex, latex_document, lat
 from everycell.engine.reports import VERDICT_NAMES, Report, Verdict
 
 #: Colours of cells, light enough to read and to copy; each verdict but `equal` has a sign, too.
-_COLOURS = {
+_COLOURS: dict[Verdict, str] = {
     "equal": "D9EFE3", "close": "FFF0C2", "differs": "F9C4BB", "explained": "EAD2F2",
     "consistent": "CDEBF0", "inconsistent": "ECD6B4", "quoted": "D8E6F7", "not_run": "E8EAED",
 }  # fmt: skip
