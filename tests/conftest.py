@@ -6,6 +6,7 @@ need released data, where no mirror is, those that need a newer Python, which .c
 install, and slow ones after the time of ``--slow-until``.
 """
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from harness import (
     skip_if_late,
     skip_reason,
 )
+
+# Tables are as wide as COLUMNS says, which the shell or the runner of the tests may set.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(scope="session")
