@@ -33,6 +33,8 @@ VAGUE = re.compile(
     r"\b(comparable|compet\w*|clear\w*|hardly|slightly|marginally|roughly|nearly|strong\w*|highly"
     r"|little|far|very|on a par|about (\d|four|ten))\b"
 )
+#: How a claim says which limit it is tested by.
+OURS = re.compile(r"\(Our (margin|criterion)\b|is not quantified; the direction is tested\.\)")
 #: What a cell is changed into: content by key and column.
 Edits = dict[tuple[Key, str], object]
 
@@ -235,4 +237,4 @@ def test_a_word_without_a_number_decides_nothing_without_a_margin_of_ours(
     artefact: Artefact, conclusion: Conclusion
 ) -> None:
     if VAGUE.search(conclusion.claim):
-        assert conclusion.inconclusive or "(Our margin: " in conclusion.claim
+        assert conclusion.inconclusive or OURS.search(conclusion.claim)

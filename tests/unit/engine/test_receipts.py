@@ -376,7 +376,9 @@ def test_every_data_file_of_the_library_is_in_the_code_of_a_script():
     data = {
         path
         for path in library.rglob("*")
-        if path.is_file() and path.suffix != ".py" and "__pycache__" not in path.parts
+        if path.is_file()
+        and path.suffix != ".py"
+        and "__pycache__" not in path.parts
         # Rules and templates of new repositories are read by Snakemake and the command line.
         and not path.is_relative_to(library / "workflow")
     }
@@ -430,6 +432,7 @@ NO_NUMBERS = {
     "pooch",
     "psutil",
     "pydantic",
+    "pyterrier",
     "pyyaml",
     "requests",
     "rich",
@@ -438,8 +441,8 @@ NO_NUMBERS = {
     "tenacity",
     "typer",
 }
-#: Imported where somebody installed it: no lock has it.
-OPTIONAL = {"faiss": "faiss-cpu"}
+#: Not in the environment of the tests: imported where somebody installed it.
+OPTIONAL = {"faiss": "faiss-cpu", "pyterrier": "pyterrier"}
 
 
 def test_a_receipt_names_every_package_that_the_library_computes_with():
