@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -52,10 +53,24 @@ def source_file(name: str, root: Path) -> Path:
 
 
 def script_file(script: str, root: Path) -> Path:
-    """File of a script: the one of the project, else the one of the package."""
-    own = root / SCRIPTS / f"{script}.py"
-    shared = roots_of_code(root)[0] / "everycell" / SCRIPTS / f"{script}.py"
-    return own if own.exists() or not shared.exists() else shared
+    """File of a script: the one of the package, else the one of the project.
+
+    What judges a result is the package's: a project cannot replace it by a script of that name.
+    """
+    shared = shared_scripts(root) / f"{script}.py"
+    return shared if shared.exists() else root / SCRIPTS / f"{script}.py"
+
+
+def shared_scripts(root: Path) -> Path:
+    """Folder of the scripts that all projects share."""
+    return roots_of_code(root)[0] / "everycell" / SCRIPTS
+
+
+def ignored_scripts(root: Path) -> list[Path]:
+    """Scripts of a project that are never run, since the package has scripts of these names."""
+    shared = shared_scripts(root)
+    names = [path.relative_to(shared) for path in sorted(shared.rglob("*.py"))]
+    return [root / SCRIPTS / name for name in names if (root / SCRIPTS / name).exists()]
 
 
 def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
@@ -77,11 +92,14 @@ NOT_CODE = frozenset({"registry.yaml"})
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     r"""The project's files that a script runs: itself, its imports, their templates and data.
 
-    Imports are followed as written, also inside functions, through the folders of `roots`; modules
-    elsewhere (installed packages) are skipped. A module's data is any file in its folder whose name
-    occurs in it as a string.
+    Imports are followed as written, also inside functions, through the folders of `roots`, and those
+    of the script and its helper modules through its own folder too; modules elsewhere (installed
+    packages) are skipped. A module's data is any file in its folder whose name occurs in it as a
+    string.
     """
     roots = tuple(roots)
+    # A string: comparing paths would add a tenth to the time that all scripts of a project take.
+    own, folder = (*roots, script.parent), f"{script.parent}/"
     files: set[Path] = set()
     beside: set[Path] = set()
     waiting = [script]
@@ -89,7 +107,7 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
         path = waiting.pop()
         if path not in files:
             files.add(path)
-            modules, data = _needs(path, roots)
+            modules, data = _needs(path, own if str(path).startswith(folder) else roots)
             waiting.extend(modules)
             beside |= data
     folders = {path.parent for path in files}
@@ -126,6 +144,8 @@ def _needs(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], froze
         for root in roots
         # The folder of the installed package has other packages too.
         if root != LIBRARY or name.partition(".")[0] == "everycell"
+        # A file of that name beside a script does not replace it.
+        if name.partition(".")[0] not in sys.stdlib_module_names
         for file in _files_of_module(root, name)
     ]
     # As a complete string, in quotation marks of either kind.

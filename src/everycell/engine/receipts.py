@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
-from everycell.engine.code import SCRIPTS, hash_of_sources, roots_of_code
+from everycell.engine.code import SCRIPTS, hash_of_sources, ignored_scripts, shared_scripts
 from everycell.engine.files import sha256, write_atomically
 from everycell.engine.registry_entries import RelativePath
 from everycell.engine.tiers import Tier
@@ -121,9 +121,8 @@ def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, st
     {}
     """
     root = project.resolve()
-    folders = (root / SCRIPTS, roots_of_code(root)[0] / "everycell" / SCRIPTS)
-    scripts = [script for folder in folders for script in folder.rglob("*.py")]
-    known = {hash_of_sources([script], root) for script in scripts}
+    scripts = {*(root / SCRIPTS).rglob("*.py"), *shared_scripts(root).rglob("*.py")}
+    known = {hash_of_sources([script], root) for script in scripts - {*ignored_scripts(root)}}
     codes = {path: read_receipt(path)["code"] for path in receipts}
     return {
         path: code.get("commit") and str(code["commit"])

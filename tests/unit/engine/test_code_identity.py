@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.engine.code import imported_files
+from everycell.engine.code import files_of_sources, ignored_scripts, imported_files, script_file
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 SOURCE = SCRIPTS.parents[1] / "src"
@@ -99,3 +99,33 @@ def test_cards_are_code_of_what_judges_and_shows_alone():
     for module, further in more.items():
         reaching = {name for name, script in FILES.items() if module in closure(script)}
         assert reaching == {"errata.py", "page.py", "verdicts.py"} | further
+
+
+def test_helper_modules_beside_a_script_are_its_code(tmp_path):
+    folder = tmp_path / "workflow/scripts/toy"
+    texts = {
+        "t.py": "import csv, numpy\nfrom helper import value\n",
+        "helper.py": "from parts import more\n",
+        "parts/more.py": "import other\n",
+        "other.py": "",
+        # Python does not import these: the standard library comes first.
+        "csv.py": "",
+        "unused.py": "",
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    files = files_of_sources([folder / "t.py"], tmp_path)
+    names = {path.relative_to(folder).as_posix() for path in files}
+    assert names == {"t.py", "helper.py", "parts/more.py", "other.py"}
+
+
+@pytest.mark.parametrize("name", ["verdicts", "page", "language_models/convert_gguf"])
+def test_a_repository_cannot_replace_a_script_of_the_package(tmp_path, name):
+    own = tmp_path / "workflow/scripts" / f"{name}.py"
+    own.parent.mkdir(parents=True)
+    own.write_text("")
+    (own.parent / "mine.py").write_text("")
+    assert script_file(name, tmp_path) == FILES[f"{name}.py"]
+    assert ignored_scripts(tmp_path) == [own]
+    assert script_file("toy/mine", tmp_path) == tmp_path / "workflow/scripts/toy/mine.py"

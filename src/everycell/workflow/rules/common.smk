@@ -74,7 +74,7 @@ SCRIPT = ScriptOfParameter("{params.script}")
 def runs(script):
     """Parameters for running a script: its name below ``workflow/scripts``, and its code.
 
-    The folder is that of the repository, or that of the package if the repository has no such script.
+    The folder is that of the package, or that of the repository if the package has no such script.
     """
     return {"script": script, "code": code_of(script)}
 
