@@ -92,8 +92,8 @@ NOT_CODE = frozenset({"registry.yaml"})
 def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     r"""The project's files that a script runs: itself, its imports, their templates and data.
 
-    Imports are followed as written, also inside functions, through the folders of `roots`, and those
-    of the script and its helper modules through its own folder too; modules elsewhere (installed
+    Imports are followed as written, also inside functions, through the folders of `roots`; those of
+    the script and its helper modules through its own folder too. Modules elsewhere (installed
     packages) are skipped. A module's data is any file in its folder whose name occurs in it as a
     string.
     """
