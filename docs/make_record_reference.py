@@ -100,10 +100,10 @@ def _section(model: Mapping[str, Any], titles: Mapping[str, str]) -> str:
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for name, field in model["properties"].items():
         default = json.dumps(field.get("default"))
-        about = field["description"]
-        about += f" Default: `{default}`." * (default not in ("null", "{}", "[]"))
+        meaning = field["description"]
+        meaning += f" Default: `{default}`." * (default not in ("null", "{}", "[]"))
         name = f"**`{name}`**" if name in model.get("required", ()) else f"`{name}`"
-        cells = [name, _type(field, titles), about]
+        cells = [name, _type(field, titles), meaning]
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return f"{about}\n\n" + "\n".join(lines) + "\n"
 

@@ -254,4 +254,4 @@ def test_without_a_run_the_tier_says_what_it_needs(tree):
         "list", "abolghasemi2026/table_2_3", "--tier", "full", "--format", "json"
     ).stdout
     assert '"state": "not run"' in output
-    assert "config.yaml names" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout
+    assert "set in config.yaml" in tree.everycell("show", "abolghasemi2026/table_2_3").stdout

@@ -13,8 +13,13 @@ from everycell.engine.reports import CellFlag, CellKind, CellOrigin, Verdict
 from everycell.engine.tiers import Tier
 
 #: Measures of retrieval effectiveness and p-values, by the name of a metric.
-_EFFECTIVENESS = re.compile(r"n?dcg(@\d+)?|map|mrr|r@\d+|recall(@\d+)?", re.IGNORECASE)
-_P_VALUE = re.compile(r"(.* )?p([_-]value)?", re.IGNORECASE)
+_EFFECTIVENESS = re.compile(
+    r"(n?dcg|m?ap|m?rr|recall|success|err|bpref|rprec)(\(rel=\d+\))?(@\d+)?"
+    r"|[pr](\(rel=\d+\))?@\d+",
+    re.IGNORECASE,
+)
+# `P` alone is precision.
+_P_VALUE = re.compile(r"(.* )?(p|[Pp][_-]value)")
 
 
 class CellClass(NamedTuple):

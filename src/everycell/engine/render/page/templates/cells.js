@@ -94,9 +94,9 @@
   const follow = () => {
     const cell = document.getElementById(location.hash.slice(1));
     if (!cell?.matches("td.v")) return;
+    describe(cell);
     cell.scrollIntoView({ block: "center", inline: "center" });
     cell.focus({ preventScroll: true });
-    describe(cell);
   };
 
   // A header sorts its column by published values: up, down, and as published.
