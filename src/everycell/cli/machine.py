@@ -20,14 +20,12 @@ from everycell.cli.printing import echo, print_for_programs, with_noun
 from everycell.cli.project import (
     cache_home,
     can_write,
-    left_out_sentence,
-    rules_left_out,
 )
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_papers
 from everycell.engine.full_runs import configured_and_waiting, easiest, load_full_tier, to_set
 from everycell.engine.published_cells import CardError
-from everycell.engine.registry import load_registry
+from everycell.engine.registry import SHARED, load_registry, read_part
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.settings import ConfigError
 
@@ -150,11 +148,14 @@ def _check_machine() -> None:
     for fault in faults:
         echo(f"     {fault}")
     try:
-        say(True, f"{with_noun(len(load_registry(project.ROOT).files), 'file')} registered")
+        # Without those that come with everycell.
+        own = load_registry(project.ROOT).files.keys() - read_part(SHARED).files
+        say(True, f"{with_noun(len(own), 'data file')} registered")
     except SourceError as error:
         say(False, str(error))
-    for key in rules_left_out(project.ROOT):
-        say(False, left_out_sentence(key))
+    folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
+    for fault in project.repository_faults(folders):
+        say(False, fault)
     mirror = settings.mirror_folder()
     if mirror is None:
         echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,8 +16,10 @@ from everycell.cli.printing import echo
 from everycell.engine.artefacts import Artefact, Paper, load_papers
 from everycell.engine.audits import FindAudits
 from everycell.engine.cards import RUNNABLE
+from everycell.engine.code import ignored_scripts
 from everycell.engine.published_cells import CardError
 from everycell.engine.receipts import receipts_in
+from everycell.engine.registry_entries import RegistryError
 from everycell.engine.results import Result, collect
 from everycell.engine.tiers import Tier
 
@@ -127,6 +130,23 @@ def left_out_sentence(key: str) -> str:
         f"Snakefile: includes no rules of {key}; add the line "
         f'`include: "workflow/rules/{key}/ch1.smk"` above `include: FINISH`.'
     )
+
+
+def repository_faults(folders: Iterable[Path]) -> list[str]:
+    """Faults of a repository of these papers outside their records, as sentences."""
+    from everycell.sources.fetch import changed_data
+
+    left_out, faults = rules_left_out(ROOT), []
+    for folder in folders:
+        if folder.name in left_out:
+            faults.append(left_out_sentence(folder.name))
+        with suppress(RegistryError):  # `check_paper` reports it
+            faults += changed_data(folder)
+    return faults + [
+        f"{path} is never run, since everycell has a script of this name; rename it, also in the "
+        "rules that run it."
+        for path in ignored_scripts(ROOT)
+    ]
 
 
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:

@@ -26,6 +26,7 @@ def check(
 ) -> None:
     """Check records and published values; name file and line of each fault.
 
+    Files in data/ are compared with the hashes in registry.yaml.
     The exit code is 2 if there are faults. Editors complete a record whose first line names one of
     the schemas.
     """
@@ -46,11 +47,7 @@ def check(
     if not folders:
         folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
         faults = check_papers(project.PUBLISHED)
-    faults += [
-        project.left_out_sentence(folder.name)
-        for folder in folders
-        if folder.name in project.rules_left_out(project.ROOT)
-    ]
+    faults += project.repository_faults(folders)
     for fault in faults:
         echo(fault)
     if faults:

@@ -25,7 +25,7 @@ from everycell.sources.fetch import OWN_DATA
 _HEADER = """\
 # yaml-language-server: $schema=../../workflow/schemas/registry.schema.json
 # Written by `everycell paper add-data`, and may be edited. files: key -> origin (a file at a URL)
-# or mirror (a file that is nowhere else); docs/record-reference.md lists the rest.
+# or mirror (a file without a public URL); docs/record-reference.md lists the rest.
 """
 #: Bytes of a file that is fetched without knowing its size.
 MOST = 2**30
@@ -35,7 +35,7 @@ _PAGE = re.compile(
     rb"(?>\s+|<!--(?>.*?-->)|<\?xml(?>.*?\?>))*+<(!doctype html|html|head|body)\b", re.S | re.I
 )
 #: Note of an entry without a URL.
-OWN = "a file of one's own, which is at no public place"
+OWN = "a local file without a public URL"
 
 
 def add_file(
@@ -95,7 +95,11 @@ def add_file(
         text = _checked_text(project, registry, content)
         target = cache / key
         target.parent.mkdir(parents=True, exist_ok=True)
-        if not is_url and (own := project / OWN_DATA).is_dir():
+        own = project / OWN_DATA
+        if is_url:
+            # It would be read before the URL, and is another file now.
+            (own / key).unlink(missing_ok=True)
+        elif own.is_dir():
             (own / key).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(part, own / key)
         part.replace(target)

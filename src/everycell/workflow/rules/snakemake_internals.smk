@@ -1,10 +1,9 @@
 # All that uses attributes of Snakemake which its documentation does not have. Included first;
 # `finish.smk` calls `finish_rules` last. `tests/workflow/test_plan.py` checks what is used here.
-import re
-
 import os
 import re
 import sys
+from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -16,7 +15,8 @@ KNOWN_VERSIONS = ">=9.20,<10"
 if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
     raise WorkflowError(
         f"Snakemake {snakemake_version} is installed, and the rules use attributes that are known of "
-        f"{KNOWN_VERSIONS}; install it with `make setup`."
+        f"{KNOWN_VERSIONS}; install it with "
+        f"{'`make setup`' if Path('Makefile').exists() else "`pip install 'everycell[workflow]'`"}."
     )
 
 
