@@ -13,10 +13,12 @@ from snakemake.sourcecache import LocalSourceFile
 
 KNOWN_VERSIONS = ">=9.20,<10"
 if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
+    INSTALLATION = (
+        "make setup" if Path("Makefile").exists() else "pip install 'everycell[workflow]'"
+    )
     raise WorkflowError(
         f"Snakemake {snakemake_version} is installed, and the rules use attributes that are known of "
-        f"{KNOWN_VERSIONS}; install it with "
-        f"{'`make setup`' if Path('Makefile').exists() else "`pip install 'everycell[workflow]'`"}."
+        f"{KNOWN_VERSIONS}; install it with `{INSTALLATION}`."
     )
 
 
