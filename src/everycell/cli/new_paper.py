@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import signal
+import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from everycell import __version__
+from everycell import __version__, studies
+from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
 from everycell.engine.published_cells import CardError
 from everycell.engine.record_schemas import write_schemas
+from everycell.engine.registry import forget_registry, load_registry
 from everycell.engine.tiers import TIERS
 from everycell.sources.additions import add_file
 from everycell.sources.fetch import OWN_DATA
@@ -40,30 +48,85 @@ OF_PAPER = {
 
 def require_key(key: str) -> None:
     """Refuse a key that rules, settings or targets could not have as a name."""
-    if key in Config.model_fields or key in (*TIERS, "all"):
+    # Audits and drawings of a study in the package would be taken for those of the new paper.
+    in_package = Path(str(studies.__file__)).with_name(key) if key.isalnum() else None
+    if key in Config.model_fields or key in (*TIERS, "all") or (in_package and in_package.is_dir()):
         raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
     # Without a year it might be a keyword of Python, or the name of a rule such as `page`.
     if not re.fullmatch(r"[a-z]+[0-9]+[a-z]?", key):
-        raise CardError(f"{key!r} is not a key; write small letters, then a year, as smith2026.")
+        raise CardError(f"{key!r} is not a key; use lower-case letters, then a year, as smith2026.")
 
 
 def make_repository(folder: Path, key: str, source: TableSource) -> None:
     """Write a repository with one paper; nothing is left if something is wrong."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CardError(f"{folder} exists and is not empty; name a new or an empty folder.")
-    above = next(parent for parent in folder.absolute().parents if parent.is_dir())
-    with tempfile.TemporaryDirectory(dir=above, prefix=".everycell-") as temporary:
+    # An empty folder, or a link to one, stays.
+    target = folder.resolve()
+    near = target if folder.exists() else next(p for p in target.parents if p.is_dir())
+    with _temporary_folder(near) as temporary:
         # A folder with the usual rights, unlike the temporary one.
-        root = Path(temporary, "repository")
+        root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
         _write(root, OF_REPOSITORY, {"key": key, "version": __version__})
         write_schemas(root / "workflow" / "schemas")
-        write_paper(root, key, source, cache=root / "resources")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        root.rename(folder)
+        _write_paper(root, key, source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            _move({path: target / path.name for path in root.iterdir()})
+        else:
+            _move({root: target})
 
 
-def write_paper(root: Path, key: str, source: TableSource, *, cache: Path) -> list[Path]:
+def add_paper(root: Path, key: str, source: TableSource, *, cache: Path) -> list[Path]:
+    """Add a paper to a repository; nothing is left if something is wrong. Return its files."""
+    name = f"{key}-data"
+    if name in load_registry(root).sets:
+        raise CardError(f"The registry has a data set {name}; rename it, or choose another key.")
+    parts = {
+        Path("resources", name): cache / name,
+        OWN_DATA / name: root / OWN_DATA / name,
+        Path("workflow/rules", key): root / "workflow/rules" / key,
+        Path("published", key): root / "published" / key,
+    }
+    for target in parts.values():
+        refuse_existing(target)
+    with _temporary_folder(root) as temporary:
+        if (root / OWN_DATA).is_dir():
+            (temporary / OWN_DATA).mkdir()
+        written = _write_paper(temporary, key, source)
+        _move({temporary / part: target for part, target in parts.items()})
+    forget_registry()
+    return [root / path.relative_to(temporary) for path in written]
+
+
+@contextmanager
+def _temporary_folder(above: Path) -> Iterator[Path]:
+    """Folder that is removed at the end, also after SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    with tempfile.TemporaryDirectory(dir=above, prefix=".everycell-") as temporary:
+        yield Path(temporary)
+
+
+def _move(parts: Mapping[Path, Path]) -> None:
+    """Move all files and folders to their targets, or none."""
+    moved: list[Path] = []
+    try:
+        for part, target in parts.items():
+            if part.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                moved.append(target)
+                shutil.move(part, target)
+    except BaseException:
+        for target in moved:
+            if target.is_dir():
+                shutil.rmtree(target)
+            else:
+                target.unlink(missing_ok=True)
+        raise
+
+
+def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
     """Write record, published values, rule and data of a paper; return the files, without data."""
     names = {"key": key, "set": f"{key}-data", "year": date.today().year}
     written = _write(root, OF_PAPER, names | source.context())
@@ -80,13 +143,17 @@ def write_paper(root: Path, key: str, source: TableSource, *, cache: Path) -> li
             root,
             key,
             str(path),
-            cache=cache,
+            cache=root / "resources",
             set_name=names["set"],
             name=name,
             facts=facts,
-            replace=True,
         )
     return [*written, table, table.with_name("registry.yaml")]
+
+
+def _as_text(value: Any) -> str:
+    """Texts, numbers, and lists and mappings of them, as YAML and Python read them."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _write(root: Path, templates: dict[str, str], context: dict[str, Any]) -> list[Path]:
@@ -101,6 +168,7 @@ def _write(root: Path, templates: dict[str, str], context: dict[str, Any]) -> li
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701
     )
+    environment.filters["text"] = _as_text
     written = []
     for name, template in templates.items():
         path = root / name.format(**context)

@@ -37,7 +37,7 @@ Table = Annotated[
     ),
 ]
 Values = Annotated[
-    Path | None, typer.Option(help="In place of runs: reproduced values, a CSV as --table.")
+    Path | None, typer.Option(help="Instead of runs: reproduced values, in the format of --table.")
 ]
 Measures = Annotated[
     list[str] | None,
@@ -76,11 +76,11 @@ def init(
     values: Values = None,
     measures: Measures = None,
 ) -> None:
-    """Make a repository for a paper of your own, which runs as it is.
+    """Create a repository for your own paper, ready to run.
 
-    With --runs, --qrels and --table it evaluates your runs and compares the published values; with
-    --values and --table it compares values that you have. Without any of them it holds a small
-    made-up table. `snakemake --cores 2` in the repository makes the results and the page.
+    With --runs, --qrels and --table, it evaluates your runs and compares them with the published
+    values; with --values and --table, it compares values that you computed. Without these options,
+    it has a small example table. `snakemake --cores 2` in it makes the results and the page.
     """
     from everycell.cli.new_paper import make_repository, require_key
     from everycell.cli.table_sources import table_source
@@ -117,12 +117,17 @@ def new(
     It writes a record, published values, a rule and data, and overwrites nothing. `everycell paper
     add-data KEY FILE --as first.run --replace` replaces a file of its data.
     """
-    from everycell.cli.new_paper import OF_PAPER, require_key, write_paper
+    from everycell.cli.new_paper import add_paper, require_key
     from everycell.cli.table_sources import table_source
 
     line = f'include: "workflow/rules/{key}/ch1.smk"\n'
     known = project.papers()
     if key in known and key in project.rules_left_out(project.ROOT):
+        if runs or qrels or table or values or measures:
+            raise CardError(
+                f"The files of {key} are there and are not written again; choose another key, or "
+                f"add them to the Snakefile by `everycell paper new {key} --yes`."
+            )
         if _add_line(Path("Snakefile"), line, yes=yes):
             return
         raise CardError(
@@ -133,10 +138,8 @@ def new(
         raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
     require_key(key)
     source = table_source(runs, qrels, table, values, measures)
-    for path in OF_PAPER:
-        project.refuse_existing(Path(path.format(key=key)))
     cache = Path(read_config(Path("config.yaml")).cache)
-    for path in write_paper(project.ROOT, key, source, cache=cache):
+    for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
     if not _add_line(Path("Snakefile"), line, yes=yes):
         echo(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ from everycell.workflow import FOLDER
 
 #: Runs, qrels and a table to begin with, until a user's own files replace them.
 EXAMPLE = FOLDER / "templates" / "example"
-#: Measures that are no share of something, so that a value above 1 is not in percent.
-COUNTS = ("NumRet", "NumRel", "NumQ")
+#: Names of files that rules and the registry can have: Snakemake reads braces as wildcards.
+NAME = r"\w[\w .,+=@()-]*"
 
 
 @dataclass
@@ -37,7 +37,7 @@ class TableSource:
     files: dict[str, Path]
     title: str
     needs: str
-    #: What the rule states, as text.
+    #: What the rule states.
     rule: dict[str, Any] = field(default_factory=dict)
     #: Cells of systems without a run.
     not_run: list[dict[str, str]] = field(default_factory=list)
@@ -46,25 +46,30 @@ class TableSource:
     def context(self) -> dict[str, Any]:
         """Names and values of the templates."""
         keys = key_columns(self.cells)
-        by_metric = self.cells.groupby("metric" if "metric" in keys else "value", sort=False)
-        decimals = {key: max(map(decimals_shown, part["value"])) for key, part in by_metric}
-        if "metric" not in keys or len(set(decimals.values())) == 1:
+        shown = self.cells["value"].map(decimals_shown)
+        metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", shown.index)
+        decimals = {metric: max(part) for metric, part in shown.groupby(metrics, sort=False)}
+        precision = [
+            # Without decimals beside values with some: rounded, and no count.
+            {"cells": cells, "decimals": number} | ({} if number else {"measured": True})
+            for cells, metric, number in zip(
+                self.cells[keys].to_dict("records"), metrics, shown, strict=True
+            )
+            if number < decimals[metric]
+        ]
+        if len(set(decimals.values())) == 1:
             decimals = {"all": max(decimals.values())}
         return {
             "title": self.title,
             "needs": self.needs,
-            "rows": as_text(keys[:-1] or keys),
-            "columns": as_text(keys[1:][-1:]),
-            "decimals": as_text(decimals),
-            "not_run": [as_text(cells) for cells in self.not_run],
+            "rows": keys[:-1] or keys,
+            "columns": keys[1:][-1:],
+            "decimals": decimals,
+            "precision": precision,
+            "not_run": self.not_run,
             "is_example": self.is_example,
             **self.rule,
         }
-
-
-def as_text(value: Any) -> str:
-    """Lists and mappings of texts and numbers, as YAML and Python read them."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def table_source(
@@ -142,47 +147,60 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
         raise CardError("The same run is named twice by --runs; name each once.")
     column, systems = _systems(cells, keys, paths, table)
     (measured,) = [key for key in keys if key != column]
-    pairs = (measure.partition("=") for measure in measures)
-    names = {name: measure for name, _, measure in pairs}
-    parsed = _measures(cells, measured, names, table)
+    parsed = _measures(cells, measured, measures, table)
     _require_all_cells(cells, column, measured, table)
     _require_common_queries(list(paths), qrels)
     cells = cells.rename(columns={measured: "metric"})[
         [{measured: "metric"}.get(name, name) for name in cells.columns]
     ]
-    files = {path.name.removesuffix(".gz"): path for path in paths}
-    qrels_name = qrels.name.removesuffix(".gz")
-    if len(files) < len(paths) or qrels_name in files:
-        twice = Counter(path.name for path in [*paths, qrels]).most_common(1)[0][0]
-        raise CardError(f"Two files are called {twice}; rename one of them.")
+    files = _stored([*paths, qrels])
+    *run_names, qrels_name = files
     percent = [
         name
         for name, part in cells.groupby("metric", sort=False)
-        if part["value"].astype(float).max() > 1 and not parsed[name].startswith(COUNTS)
+        if part["value"].astype(float).max() > 1 and not _is_sum(parsed[name])
     ]
     return TableSource(
         cells,
-        files | {qrels_name: qrels},
+        files,
         f"Ranking quality of {len(systems)} systems",
         "the runs of the systems and the relevance judgements",
         {
             "values": None,
-            "runs": list(files),
+            "runs": run_names,
             "qrels": qrels_name,
-            "systems": as_text(systems),
-            "measures": as_text(parsed),
+            "systems": systems,
+            "measures": parsed,
             # The script makes its rows by system, then by measure.
-            "key_columns": as_text([column, "metric"]),
-            "in_percent": as_text(percent),
+            "key_columns": [column, "metric"],
+            "in_percent": percent,
         },
         not_run=[{column: name} for name in cells[column].unique() if name not in systems],
     )
 
 
 def _path_and_name(run: str) -> tuple[Path, str | None]:
-    """Path of a run, and its published name if it is given as NAME=FILE."""
-    name, sign, path = run.partition("=")
-    return (Path(path), name) if sign and not Path(run).is_file() else (Path(run), None)
+    """Path of a run, and its published name if it is given as NAME=FILE; both may have a `=`."""
+    pairs = [(Path(run[sign.end() :]), run[: sign.start()]) for sign in re.finditer("=", run)]
+    if not pairs or Path(run).is_file():
+        return Path(run), None
+    return next((pair for pair in pairs if pair[0].is_file()), pairs[0])
+
+
+def _stored(paths: Sequence[Path]) -> dict[str, Path]:
+    """Files by the names that they get in the data set."""
+    files: dict[str, Path] = {}
+    for number, path in enumerate(paths, 1):
+        name = path.name.removesuffix(".gz")
+        if not re.fullmatch(NAME, name):
+            raise CardError(
+                f"{path}: the name of a file begins with a letter or a digit, and has only these, "
+                "blanks and . , + = @ ( ) - _ in it; rename the file."
+            )
+        while name in files:
+            name = f"{number}-{name}"
+        files[name] = path
+    return files
 
 
 def _tag(run: Path) -> str:
@@ -201,30 +219,34 @@ def _systems(
     cells: pd.DataFrame, keys: Sequence[str], paths: dict[Path, str | None], table: Path
 ) -> tuple[str, list[str]]:
     """Column of the systems, and the published name of each run: by file name, or by tag."""
-    candidates = {path: [name] if name else [path.name, path.stem] for path, name in paths.items()}
+    candidates = {}
     for path, name in paths.items():
         if not path.is_file():
             raise CardError(f"There is no file {path}; name a run, or write NAME=FILE.")
-        if name is None:
-            candidates[path].append(_tag(path))
-    matches: dict[str, dict[Path, str]] = {}
-    for key in keys:
-        published = {_plain(name): name for name in cells[key].unique()}
-        matches[key] = {
-            path: published[_plain(name)]
+        stem = Path(path.name.removesuffix(".gz")).stem
+        candidates[path] = [path.name, stem, _tag(path)] if name is None else [name]
+    matches = {
+        key: {
+            path: _matching(names, cells[key].unique(), only_exact=paths[path] is not None)
             for path, names in candidates.items()
-            for name in reversed(names)
-            if _plain(name) in published
         }
-    column = max(keys, key=lambda key: len(matches[key]))
+        for key in keys
+    }
+    column = max(keys, key=lambda key: sum(map(bool, matches[key].values())))
     for path, names in candidates.items():
-        if path not in matches[column]:
+        matching = matches[column][path]
+        if len(matching) > 1:
+            raise CardError(
+                f"{path}: {' or '.join(dict.fromkeys(names))} may be {' or '.join(matching)}; "
+                f"write the published name before the file, as in --runs '{matching[0]}={path}'."
+            )
+        if not matching:
             values = "; ".join(f"{key}: {', '.join(cells[key].unique()[:12])}" for key in keys)
             raise CardError(
                 f"{path}: {' or '.join(dict.fromkeys(names))} is not a system of {table} "
                 f"({values}); write the published name before the file, as in --runs NAME={path}."
             )
-    systems = [matches[column][path] for path in paths]
+    systems = [matches[column][path][0] for path in paths]
     for name, number in Counter(systems).items():
         if number > 1:
             raise CardError(
@@ -234,14 +256,48 @@ def _systems(
     return column, systems
 
 
+def _matching(names: Sequence[str], published: Iterable[str], *, only_exact: bool) -> list[str]:
+    """Published names that match those of a run: exactly, or without case and punctuation."""
+    unclear: list[str] = []
+    for name in names:
+        plain = "" if only_exact else _plain(name)
+        matching = [other for other in published if other == name] or [
+            other for other in published if plain and _plain(other) == plain
+        ]
+        if len(matching) == 1:
+            return matching
+        unclear = unclear or matching
+    return unclear
+
+
+def _is_sum(measure: str) -> bool:
+    """Whether the values of queries are added up, as counts are."""
+    import ir_measures
+
+    from everycell.retrieval.measures import parse_measure
+
+    return isinstance(parse_measure(measure).aggregator(), ir_measures.SumAgg)
+
+
 def _measures(
-    cells: pd.DataFrame, column: str, names: dict[str, str], table: Path
+    cells: pd.DataFrame, column: str, measures: Sequence[str], table: Path
 ) -> dict[str, str]:
     """Published name of each measure -> its name in ir_measures."""
     from everycell.retrieval.measures import parse_measure
 
+    published = list(cells[column].unique())
+    names: dict[str, str] = {}
+    for measure in measures:
+        starts = [name for name in published if measure.startswith(f"{name}=")]
+        name = max(starts, key=len, default=None)
+        if name is None or name in names:
+            raise CardError(
+                f"--measures {measure!r}: is not PUBLISHED=MEASURE for a measure of {table} "
+                f"({', '.join(published[:12])}); name each of them at most once."
+            )
+        names[name] = measure[len(name) + 1 :]
     parsed = {}
-    for name in cells[column].unique():
+    for name in published:
         try:
             parse_measure(names.get(name, name))
         except ValueError:

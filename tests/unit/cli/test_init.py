@@ -1,8 +1,11 @@
 """`everycell init`: what it writes from runs or values, and what it refuses."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from command_line import call, refused
@@ -21,6 +24,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     """Return a folder with runs, qrels and a table, and stand in it."""
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     (tmp_path / "table.csv").write_text(TABLE)
+    shutil.copy(tmp_path / "first.run", tmp_path / "bm25.run")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -52,28 +56,95 @@ def test_a_new_repository_is_complete(folder):
 @pytest.mark.parametrize(
     ("table", "options", "stated"),
     [
-        (TABLE, [], ['systems=["First", "Second"]', 'columns=["system", "metric"]']),
+        (TABLE, [], [': ["First", "Second"],', ': ["system", "metric"],']),
         # Other names of columns, another order, and a measure as nobody else writes it.
         (
             "Measure,Model,value\nMean AP,First,0.71\nMean AP,Second,0.58\n",
             ["--measures", "Mean AP=AP"],
-            ['measures={"Mean AP": "AP"}', 'columns=["Model", "metric"]'],
+            ['measures={"Mean AP": "AP"}', ': ["Model", "metric"],'],
         ),
         # By the tag of the run, without case and punctuation.
         ("system,metric,value\nFIRST!,AP,0.7\nsecond,AP,0.6\n", [], ['["FIRST!", "second"]']),
-        ("system,metric,value\nFirst,AP,70.8\nSecond,AP,58\n", [], ['in_percent=["AP"]']),
+        ("system,metric,value\nFirst,AP,70.8\nSecond,AP,58\n", [], [': ["AP"],']),
+        # Counts are no percentages.
+        (
+            "system,metric,value\nFirst,NumQ,2\nSecond,NumQ,2\n",
+            [],
+            ["relevant_from=1,\n    message"],
+        ),
+        # Names that differ in their punctuation alone.
+        (
+            "system,metric,value\nBM25,AP,0.7\nBM25+,AP,0.6\n",
+            ["--runs", "BM25+=first.run", "BM25=bm25.run"],
+            [': ["BM25+", "BM25"],'],
+        ),
     ],
 )
 def test_a_table_of_runs_becomes_a_rule(folder, table, options, stated):
     (folder / "table.csv").write_text(table)
-    assert call("init", "smith2026", "--table", "table.csv", *RUNS, *options)[0] == 0
+    more = RUNS[3:] if "--runs" in options else RUNS
+    assert call("init", "smith2026", "--table", "table.csv", *more, *options)[0] == 0
     assert all(text in rule(folder / "smith2026") for text in stated)
     assert check_cards(load_papers(folder / "smith2026" / "published")) == []
 
 
 def test_decimals_are_those_of_the_published_values(folder):
+    (folder / "table.csv").write_text(
+        TABLE.replace("0.71", "0.7").replace("Second,P@1,0.5", "Second,P@1,1")
+    )
     call("init", "smith2026", "--table", "table.csv", *RUNS)
     assert record(folder / "smith2026")["decimals"] == {"MAP": 2, "P@1": 1}
+    assert record(folder / "smith2026")["precision"] == [
+        {"cells": {"system": "First", "metric": "MAP"}, "decimals": 1},
+        {"cells": {"system": "Second", "metric": "P@1"}, "decimals": 0, "measured": True},
+    ]
+    assert check_cards(load_papers(folder / "smith2026" / "published")) == []
+
+
+def test_published_names_may_have_braces_quotes_and_equals_signs(folder):
+    """Also runs of one file name, and two names of one measure."""
+    for system in ("first", "second"):
+        (folder / system).mkdir()
+        (folder / f"{system}.run").rename(folder / system / "run.txt")
+    systems = ["BM25$_{k1=0.9}$", 'My "best" run\\']
+    measures = {"MAP": "AP", "AP": "AP", "{MRR}=10": "RR@10", "Retrieved": "NumRet"}
+    cells = [(system, measure, "0.5") for system in systems for measure in measures]
+    pd.DataFrame(cells, columns=["sys", "metric", "value"]).to_csv("table.csv", index=False)
+    runs = [f"{systems[0]}=first/run.txt", f"{systems[1]}=second/run.txt"]
+    options = ["--table", "table.csv", *RUNS[3:], "--runs", *runs, "--measures"]
+    assert call("init", "smith2026", *options, *map("=".join, measures.items()))[0] == 0
+    repository = folder / "smith2026"
+    result = "results/released/smith2026/table_1.csv"
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    values = pd.read_csv(repository / result).set_index(["sys", "metric"])["value"]
+    assert values.index.to_list() == [(system, metric) for system, metric, _ in cells]
+    first = values[systems[0]].round(2).to_dict()
+    # trec_eval's number of retrieved documents is that of all queries.
+    assert first == {"MAP": 0.71, "AP": 0.71, "{MRR}=10": 0.75, "Retrieved": 6}
+
+
+@pytest.mark.parametrize("target", [".", "empty", "link"])
+def test_an_empty_folder_gets_the_repository(folder, target, monkeypatch):
+    (folder / "empty").mkdir()
+    (folder / "link").symlink_to("empty")
+    monkeypatch.chdir(folder / ("empty" if target == "." else "."))
+    assert call("init", "smith2026", target)[0] == 0
+    assert record(folder / "empty")["kind"] == "table"
+    assert not [*folder.rglob(".everycell-*")] and (folder / "link").is_symlink()
+
+
+def test_sigterm_leaves_nothing(folder):
+    """As while the example is copied."""
+    program = (
+        "import os, signal, everycell.cli.new_paper as new\n"
+        "new.add_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "from everycell.cli.entry import main; main()"
+    )
+    before = sorted(folder.rglob("*"))
+    done = subprocess.run([sys.executable, "-c", program, "init", "smith2026"])
+    assert done.returncode == 128 + 15 and sorted(folder.rglob("*")) == before
 
 
 def test_systems_without_a_run_get_the_verdict_not_run(folder):
@@ -104,6 +175,8 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
         (["class"], TABLE, "'class'"),
         (["rule2026x1"], TABLE, "'rule2026x1'"),
         (["seed"], TABLE, "seed is taken"),
+        # The package has audits of such a paper.
+        (["heuss2025"], TABLE, "heuss2025 is taken"),
         (["smith2026", "full"], TABLE, "full exists"),
         (["smith2026", "table.csv"], TABLE, "table.csv exists"),
         ([], "system,metric,value\nFirst,MAP,good\nSecond,MAP,bad\n", "table.csv, line 2"),
@@ -116,6 +189,19 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
         ([*RUNS[:2], "second.run", "none.run"], TABLE, "none.run"),
         (["--runs", "first.run", "First=second.run"], TABLE, "2 runs have the name First"),
         (["--qrels", "none.txt"], TABLE, "none.txt"),
+        (
+            ["--runs", "bm25.run"],
+            "system,metric,value\nBM25,AP,0.7\nBM25+,AP,0.6\n",
+            "BM25 or BM25+",
+        ),
+        (["--runs", "first=first.run", "second.run"], TABLE, "first is not a system"),
+        (["--runs", "First=a{b}.run", "second.run"], TABLE, "a{b}.run: the name"),
+        (["--runs", "First=..run", "second.run"], TABLE, "..run: the name"),
+        (["--runs", "First=f\\x.run", "second.run"], TABLE, "f\\x.run: the name"),
+        (["--runs", 'First=f"+__import__("os")+".run', "second.run"], TABLE, "the name"),
+        (["--measures", "Mean=AP"], TABLE, "'Mean=AP'"),
+        (["--measures", "MAP"], TABLE, "'MAP'"),
+        (["--measures", "MAP=AP", "MAP=RR"], TABLE, "'MAP=RR'"),
         (["--qrels", "other.txt"], TABLE, "first.run: answers none of the 1 queries of other.txt"),
         (["--runs", "table.csv"], TABLE, "table.csv"),
         (["--values", "table.csv"], TABLE, "--values"),
@@ -126,6 +212,8 @@ def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, said
     (folder / "full/file").touch()
     (folder / "other.txt").write_text("x1 0 d1 1\n")
     (folder / "table.csv").write_text(table)
+    for name in ("a{b}.run", "..run", "f\\x.run", 'f"+__import__("os")+".run'):
+        shutil.copy("first.run", name)
     before = sorted(folder.rglob("*"))
     more = [option for option in RUNS if not (option == "--runs" and "--runs" in options)]
     if "--runs" in options:

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -262,9 +263,50 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     assert 'include: "workflow/rules/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
     assert "The key smith2026 is taken" in refused("paper", "new", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
-        assert "is not a key; write small letters, then a year" in refused("paper", "new", key)
+        assert "is not a key; use lower-case letters, then a year" in refused("paper", "new", key)
     assert "choose another one, such as smith2026b" in refused("paper", "new", "seed")
     assert call("paper", "new", "smith2026b")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *(f"published/smith2026/{name}" for name in ("table_1.csv", "registry.yaml")),
+        *("data/smith2026-data/first.run", "resources/smith2026-data/first.run"),
+        "workflow/rules/smith2026/ch1.smk",
+    ],
+)
+def test_a_new_paper_replaces_no_file(project, file):
+    (project / "data").mkdir()
+    path = project / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine: {}\n")
+    before = sorted(project.rglob("*"))
+    refused("paper", "new", "smith2026")
+    assert path.read_text() == "mine: {}\n" and sorted(project.rglob("*")) == before
+
+
+@pytest.mark.parametrize("part", ["add_file", "shutil.move"])
+def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
+    before = {path for path in project.rglob("*") if path.is_file()}
+    name = f"everycell.cli.new_paper.{part}"
+    original, calls = pkgutil.resolve_name(name.replace("paper.", "paper:", 1)), []
+
+    def interrupted(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device", "x")
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(name, interrupted)
+    assert "No space left" in refused("paper", "new", "smith2026")
+    assert {path for path in project.rglob("*") if path.is_file()} == before
+    monkeypatch.undo()
+    monkeypatch.chdir(project)
+    assert call("paper", "new", "smith2026")[0] == 0
+    assert "are not written again" in refused(
+        "paper", "new", "smith2026", "--yes", "--values", "a.csv", "--table", "b.csv"
+    )
 
 
 def test_the_include_of_a_new_paper_precedes_that_of_data(project):

@@ -1,27 +1,36 @@
-"""A table of measures of TREC runs: means over the queries of the relevance judgements."""
+"""A table of measures of TREC runs: means over the judged queries, and sums of counts."""
 
 import pandas as pd
 
 from everycell.engine.result_job import ResultJob
-from everycell.retrieval.measures import evaluate_measures
+from everycell.retrieval.measures import evaluate_measures, parse_measure
 from everycell.trec.qrels import read_qrels
 from everycell.trec.runs import read_run
+
+
+def aggregated(measure, values):
+    """Mean or sum of the values of queries, as the measure has it."""
+    aggregator = measure.aggregator()
+    for value in values.dropna():
+        aggregator.add(value)
+    return aggregator.result()
+
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
     qrels = read_qrels(snakemake.input.qrels)
-    means = {
-        system: evaluate_measures(
-            read_run(path),
-            qrels,
-            list(params.measures.values()),
-            relevance_level=params.relevant_from,
-        )
-        .set_axis(list(params.measures), axis="columns")
-        .mean()
-        for system, path in zip(params.systems, snakemake.input.runs, strict=True)
+    level = params.relevant_from
+    # Two published names may mean the same measure.
+    measures = {
+        name: parse_measure(measure, relevance_level=level)
+        for name, measure in params.measures.items()
     }
-    for measure in params.in_percent:
-        for values in means.values():
-            values[measure] *= 100
-    job.write_table(pd.concat(means, names=params.columns).rename("value").reset_index())
+    different = list(dict.fromkeys(measures.values()))
+    tables = {}
+    for system, path in zip(params.systems, snakemake.input.runs, strict=True):
+        values = evaluate_measures(read_run(path), qrels, different, relevance_level=level)
+        tables[system] = pd.Series(
+            {name: aggregated(measure, values[str(measure)]) for name, measure in measures.items()}
+        )
+        tables[system][params.in_percent] *= 100
+    job.write_table(pd.concat(tables, names=params.columns).rename("value").reset_index())
