@@ -160,7 +160,7 @@ def test_a_card_that_points_at_no_cells(rebuilt):
 @pytest.mark.fault("configuration")
 def test_a_card_that_is_no_card_stops_the_run(clean):
     clean.edit("published/sakai2023/ch1.yaml", 'chapter: "1"', 'chaptre: "1"')
-    assert "published/sakai2023/ch1.yaml: `chapter` is missing; add it" in refused(clean, "-n")
+    assert "published/sakai2023/ch1.yaml, line 1: `chapter` is missing" in refused(clean, "-n")
 
 
 @pytest.mark.slow

@@ -112,8 +112,8 @@ def check_texts(
     [('d1', 'она бежит'), ('d2', '她 跑')]
     >>> list(check_texts([("d3", "...")]))
     Traceback (most recent call last):
-    ValueError: Document 'd3' has no word: its text is '...'; remove it, or count it with what
-    length it has (--allow-empty).
+    ValueError: Document 'd3' has no word: its text is '...'; remove it, or count it as it is \
+(--allow-empty).
     """
     for document, text in documents:
         if isinstance(text, str):
