@@ -62,8 +62,8 @@ def verify(
 
     With --rebuild NAME (such as released/sakai2023/table_2) only these results are checked: they
     are rebuilt in a copy of the project, from fetched files alone, and compared byte by byte. The
-    exit code is then 0 if everything is the same (except for what a card says may vary), 1 if
-    something differs, 2 on an error, 3 if an input is missing or has changed, 4 if the code has
+    exit code is then 0 if everything is the same (except for what a record declares as varying), 1
+    if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if the code has
     changed, 5 if the run failed.
     """
     if rebuild:

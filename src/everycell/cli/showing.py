@@ -58,7 +58,7 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A paper, chapter or artefact, however spelled, as 'Table 4.8 lajewska2025'.",
+            help="A paper, chapter or artefact in any spelling, such as 'Table 4.8 lajewska2025'.",
         ),
     ],
     tier: OnlyTier = None,
@@ -114,7 +114,7 @@ def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
 def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
     known = artefact.card.tiers
     if tier is not None and tier not in known:
-        raise CardError(f"{artefact.id} has no tier {tier!r}; its card has {', '.join(known)}.")
+        raise CardError(f"{artefact.id} has no tier {tier!r}; its record has {', '.join(known)}.")
     return [
         result_of(artefact, of, project.RESULTS, project.ROOT, audits=audits_of)
         for of in ([tier] if tier else known)

@@ -49,10 +49,10 @@ def with_results(verdicts):
 
 #: Description of a target in `snakemake --list`.
 ABOUT = {
-    "embedded": "all that needs no data of others",
-    "released": "all that is rebuilt from what the authors released",
-    "all": "both, embedded and released",
-    "full": "all that config.yaml names corpora and models for",
+    "embedded": "everything that needs no data",
+    "released": "everything that is reproduced from released data",
+    "all": "embedded and released",
+    "full": "everything for which config.yaml names corpora and models",
 }
 for paper in PAPERS.values():
     ABOUT[paper.key] = f"{paper.title} ({paper.year})"

@@ -55,4 +55,4 @@ use rule table as errata with:
         **runs("errata"),
         audits=code_of_all_audits,
     message:
-        "Auditing the published numbers"
+        "Checking errata against published values"

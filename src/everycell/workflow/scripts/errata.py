@@ -1,4 +1,4 @@
-"""All errata of the cards, with what their audits find in the published numbers."""
+"""All errata of the records, with the results of their audits of published values."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ with ResultJob(snakemake) as job:
     write_table(
         pd.DataFrame(rows, columns=["artefact", "erratum", "part", "value"]),
         Path(snakemake.output.csv).with_suffix(""),
-        title="Printed numbers that do not stand, and the audits that show it",
+        title="Errata in published values, with the results of their audits",
         layout_rows=["artefact", "erratum"],
         layout_columns=["part"],
         decimals={"all": "text"},
