@@ -273,7 +273,7 @@ HEADLINES: dict[str, CellFilter] = {
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers computed from data": {"kind": "identifier", "origin": "data"},
     "values derived from other published values": {"origin": "other cells"},
-    "settings and values of other work, quoted and not compared": {"origin": "quoted"},
+    "settings and values from other publications, quoted and not compared": {"origin": "quoted"},
     "values in tables run on surrogate data, not compared": {"origin": "surrogate data"},
     "values not run": {"origin": "none"},
 }
