@@ -17,7 +17,7 @@ from everycell.language_models.settings import AskSettings, Decoding
 
 @contextmanager
 def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
-    """Open the language model of a job, and note at the end what was asked."""
+    """Open the language model of a job, and log at the end how many requests were sent."""
     settings = part_of(snakemake.config, AskSettings)
     files, params = snakemake.input, snakemake.params
     with open_language_model(
@@ -30,7 +30,10 @@ def model_of_job(snakemake: Any, log: TextIO) -> Iterator[Recorded]:
     ) as model:
         yield model
         speed = f", {model.speed}" if model.asked else ""
-        log.write(f"{model.identity.name}: {model.asked} requests were not recorded{speed}.\n")
+        log.write(
+            f"{model.identity.name}: {model.asked} requests were sent{speed}; other answers came "
+            "from the record.\n"
+        )
         write_json(Path(snakemake.output.provenance), model.provenance())
 
 

@@ -99,7 +99,7 @@ class Recorded:
         return list(self._used.values())
 
     def provenance(self) -> dict[str, Any]:
-        """What a receipt says of the answers that were used so far; the same on each replay."""
+        """Receipt entry for the answers used so far; identical on each replay."""
         entries = self.used
         dates = sorted(entry.date for entry in entries)
         decodings = {entry.decoding for entry in entries if entry.decoding is not None}
@@ -131,7 +131,7 @@ class Recorded:
         prices = None if self._budget is None else self._budget.prices
         expected = estimate(requests, prices or Prices())
         _LOG.info(
-            "%s will be asked %d requests: at most about %d tokens of prompts and %d of answers%s.",
+            "%s will receive %d requests: at most about %d prompt tokens and %d answer tokens%s.",
             self.identity.name,
             expected.calls,
             expected.prompt_tokens,
@@ -182,7 +182,7 @@ class Recorded:
     def _ask(self, request: Request, progress: Progress) -> None:
         with self._lock:
             model = self._ready(progress)
-            # What was announced and not sent costs nothing.
+            # Only requests that are sent count against the budget.
             if self._budget is not None:
                 self._budget.spend(self.identity.name, request)
         self._keep(request, model.answer(request), progress)
@@ -202,10 +202,10 @@ class Recorded:
             f"{self.identity.name!r} are not in this record (it holds "
             f"{len(self.record.entries)}, of {', '.join(known) or 'no model'}); the first is "
             f"request {requests.index(request) + 1}, key {key[:12]}..., whose prompt has the hash "
-            f"{prompt_hash(request)[:12]}... and ends in {start!r}: let the model be asked, or "
-            "fetch the whole record."
+            f"{prompt_hash(request)[:12]}... and ends in {start!r}: allow requests to the model, "
+            "or download the complete record."
         )
 
 
 def _cost(expected: Estimate, prices: Prices) -> str:
-    return f"{expected.cost:.2f} {prices.currency}" if prices.known else "no `prices` are named"
+    return f"{expected.cost:.2f} {prices.currency}" if prices.known else "no `prices` configured"

@@ -430,7 +430,7 @@ def test_a_budget_is_kept_over_all_calls_and_what_is_recorded_costs_nothing(tmp_
         with pytest.raises(LanguageModelError, match="4.00 USD, above the `budget` of 3") as caught:
             model.answer(ask("c", max_tokens=1))
     assert "None of them was sent" in str(caught.value) and len(parrot.asked) == 2
-    assert "asked 1 requests" in caplog.text and "2.00 USD" in caplog.text
+    assert "receive 1 requests" in caplog.text and "2.00 USD" in caplog.text
 
 
 def test_a_budget_in_tokens_is_kept_without_prices(tmp_path):
@@ -507,10 +507,7 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
         message = caplog.messages.copy()
         caplog.clear()
         model.answer_all([ask(text) for text in "abcdef"])
-    assert (
-        "parrot will be asked 6 requests: at most about" in message[0]
-        and "`prices`" not in message[0]
-    )
+    assert "parrot will receive 6 requests: " in message[0] and "`prices`" not in message[0]
     # After 25 s (5 answers of 25 s to come), after 100 s (2 of them), and at the end.
     assert message[1:] == [
         "parrot: 1 of 6 answers, 2.4 answers a minute; the others will take about 3 min.",
