@@ -160,7 +160,7 @@ def refuse_templates(path: Path) -> None:
 
 
 def _updated(content: Any, more: Any) -> Any:
-    """Merge blocks key by key; of anything else the second value is kept.
+    """Merge blocks key by key; for other values, the second one wins.
 
     Examples
     --------

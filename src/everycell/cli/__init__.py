@@ -159,7 +159,7 @@ def _all_commands() -> LazyCommands:
 
 app = typer.Typer(
     cls=Commands,
-    help="Rebuild the tables and figures of papers, and measure files of your own.",
+    help="Reproduce tables and figures of papers, and evaluate files of your own.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -115,7 +115,7 @@ def convert_weights(
     """Convert pickled weights to safetensors, safely."""
     from everycell.learning import pickle_weights
 
-    # A path that is missing is a path, not a name.
+    # An existing path takes precedence over a hub name of the same form.
     is_name = re.fullmatch(HUB_NAME, source) and not Path(source).exists()
     model = source if is_name else Path(source)
     for path in pickle_weights.convert_weights(model, target, one_output=one_output):

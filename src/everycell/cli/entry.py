@@ -52,7 +52,7 @@ def missing_module(error: ModuleNotFoundError) -> str:
     Examples
     --------
     >>> print(missing_module(ModuleNotFoundError(name="matplotlib.figure")))
-    The Python module matplotlib is not installed, and this command needs it; get it with
+    This command needs the Python module matplotlib, which is not installed; run
     pip install 'everycell[workflow]'.
     """
     module = (error.name or "").partition(".")[0]
@@ -60,6 +60,6 @@ def missing_module(error: ModuleNotFoundError) -> str:
         raise error
     extra = next((name for name, modules in _EXTRAS.items() if module in modules), "workflow")
     return (
-        f"The Python module {module} is not installed, and this command needs it; get it with "
+        f"This command needs the Python module {module}, which is not installed; run "
         f"pip install 'everycell[{extra}]'."
     )

@@ -58,7 +58,7 @@ def make(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Papers, chapters, artefacts, tiers or files below results/, however spelled: "
+            help="Papers, chapters, artefacts, tiers or files below results/, in any spelling: "
             "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: that of the Snakefile.",
         ),
     ] = None,

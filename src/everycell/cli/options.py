@@ -12,7 +12,7 @@ from everycell.engine.tiers import Tier
 Form = Literal["table", "csv", "json", "tex"]
 Format = Annotated[
     Form,
-    typer.Option("--format", help="For people, or for programs: json has all digits."),
+    typer.Option("--format", help="table for reading, others for programs (json: full precision)."),
 ]
 OnlyTier = Annotated[Tier | None, typer.Option(help="Only this tier.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

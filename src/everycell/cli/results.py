@@ -31,7 +31,7 @@ COUNTS = ("verdicts", "explained", "claims")
 def list_results(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Papers, chapters or artefacts, however spelled; all by default."),
+        typer.Argument(help="Papers, chapters or artefacts, in any spelling; all by default."),
     ] = None,
     tier: OnlyTier = None,
     state: Annotated[str | None, typer.Option(help="Only this state, e.g. reproduced.")] = None,

@@ -76,8 +76,8 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
         first_queries = pd.Series(queries[starts])
         again = first_queries[first_queries.duplicated()].iloc[0]
         raise CollectionError(
-            f"{path}: the documents of query {again} are in two places: put the lines of a "
-            "query together."
+            f"{path}: the lines of query {again} are not contiguous; put all lines of a query "
+            "together."
         )
     names = [f"feature_{number}" for number in range(first, first + vectors.shape[1])]
     table = pd.DataFrame(vectors, columns=names)

@@ -179,7 +179,7 @@ def _check_entry(where: str, entry: Any) -> None:
         value = entry.get(name) if isinstance(entry, dict) else None
         if not (isinstance(value, str) and value):
             raise LabelsError(
-                f"{where}: {name!r} is {in_quotes(value)}; expected any name, so fill it in."
+                f"{where}: {name!r} is {in_quotes(value)}; expected a non-empty string; fill it in."
             )
     for name in _LISTS:
         value = entry.get(name)

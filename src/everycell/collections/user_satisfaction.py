@@ -62,7 +62,7 @@ def read_samples(path: Path, benchmark: str, part: str) -> list[Sample]:
         turns = _turns(row["dialogue"], where)
         if turns in line_of:
             raise CollectionError(
-                f"{where}: has the dialogue of line {line_of[turns]} again; expected each "
+                f"{where}: repeats the dialogue of line {line_of[turns]}; expected each "
                 "dialogue once, so fetch the file again (delete it first)."
             )
         line_of[turns] = number
@@ -113,7 +113,9 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
         start = start if rows else number
         fields = line.split("\t")
         if len(fields) != 4 or fields[0] not in (USER, SYSTEM):
-            raise _refused(where, line, f"{USER} or {SYSTEM}, text, act and ratings, by tabs")
+            raise _refused(
+                where, line, f"{USER} or {SYSTEM}, text, act and ratings, separated by tabs"
+            )
         speaker, text, _, rated = fields
         ratings = _ratings(rated, speaker, where)
         if rows and speaker == USER and len(ratings) != len(rows[0][2]):
@@ -144,7 +146,7 @@ def read_dialogues(path: Path) -> list[RatedDialogue]:
 
 def read_split(path: Path) -> list[tuple[Turn, ...]]:
     """Read samples of a part of the split, up to the utterance of the user that was rated."""
-    allowed = "a list of 'user|||system', a list of acts and a label, by tabs"
+    allowed = "a list of 'user|||system', a list of acts and a label, separated by tabs"
     line_of: dict[tuple[Turn, ...], int] = {}
     for number, line in text_lines(path, CollectionError):
         where = f"{path}, line {number}"
@@ -168,7 +170,7 @@ def read_split(path: Path) -> list[tuple[Turn, ...]]:
         ]
         if turns in line_of:
             raise CollectionError(
-                f"{where}: has the sample of line {line_of[turns]} again; expected each sample "
+                f"{where}: repeats the sample of line {line_of[turns]}; expected each sample "
                 "once, so fetch the file again (delete it first)."
             )
         line_of[turns] = number
@@ -207,7 +209,7 @@ def _ratings(rated: str, speaker: str, where: str) -> tuple[int, ...]:
     fields = rated.split(",")
     for rating in fields:
         if rating not in allowed:
-            raise _refused(where, rating, "a rating from 1 to 5, with commas between")
+            raise _refused(where, rating, "ratings from 1 to 5, separated by commas")
     return tuple(allowed[rating] for rating in fields)
 
 

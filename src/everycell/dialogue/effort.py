@@ -26,8 +26,8 @@ def passage_effort(
     """Time and reward of a passage, annotated as a whole or sentence by sentence."""
     if people < 1 or not len(tasks) or len(tasks) % people:
         raise ValueError(
-            f"There are {len(tasks)} tasks of {people} people: give one person or more, and for "
-            "each text one task of each."
+            f"There are {len(tasks)} tasks by {people} people; expected at least one person, and "
+            "one task per person and text."
         )
     if selection is None:
         return Effort(
@@ -52,7 +52,7 @@ def passage_effort(
 def mean_effort(parts: Sequence[Effort]) -> Effort:
     """Mean over parts, such as topics, weighted by their numbers of passages."""
     if not parts:
-        raise ValueError("There is no part: give one or more.")
+        raise ValueError("`parts` is empty; give at least one.")
     passages = sum(part.passages for part in parts)
     seconds, reward = (
         math.fsum(part.passages * value for part, value in zip(parts, values, strict=True))

@@ -41,7 +41,7 @@ class FileFacts(CardFileModel):
 
 
 def facts_of(path: Path, stated: FileFacts) -> dict[str, Any]:
-    r"""Take of a file the facts that are stated of another one."""
+    """Compute the facts of a file that `stated` has for the published one."""
     facts: dict[str, Any] = {}
     if stated.lines is not None or stated.values or stated.ids:
         columns = sorted(stated.values.keys() | stated.ids.keys())
@@ -93,7 +93,7 @@ def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
 
 
 def difference(title: str, stated: Mapping[str, FileFacts], taken_facts: Mapping[str, Any]) -> str:
-    """First difference of a material from the facts that identify it; "" if none."""
+    """First difference between stated and computed facts of a corpus; "" if none."""
     for file, facts in stated.items():
         for name, value in facts.model_dump(exclude_defaults=True).items():
             other = taken_facts.get(file, {}).get(name)

@@ -120,7 +120,7 @@ class _Hashes:
         self.read: dict[str, str] = {}
 
     def of(self, inputs: Iterable[str], checksums: Mapping[str, str], end: float) -> dict[str, str]:
-        """Hashes of a job's inputs: those in `taken`, else of the files if not newer than `end`."""
+        """Hashes of a job's inputs: from `checksums`, otherwise of files not newer than `end`."""
         hashes: dict[str, str] = {}
         for source in inputs:
             if source.startswith(MADE):

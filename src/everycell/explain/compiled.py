@@ -17,9 +17,9 @@ ZERO = 1e-35
 
 #: Number of coalitions in a word.
 _BITS = 64
-#: Up to here, single additions take less time than one for the whole word.
+#: Up to this many set bits, single additions are faster than one for the whole word.
 _FEW = 6
-#: Number of rankings that are looked at together.
+#: Number of rankings that are processed together.
 _RANKINGS = 64
 
 

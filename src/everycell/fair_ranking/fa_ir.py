@@ -44,8 +44,8 @@ def minimum_protected(ranks: int, share: float, significance: float = 0.1) -> In
     -----
     Source: Zehlike et al., "FA*IR: a fair top-k ranking algorithm" (CIKM 2017), definition 1 and
     table 1. The inequality is strict; `scipy.stats.binom.ppf`, which uses "at least", is one too
-    low where the two are equal. Shares are taken as the decimals that they are written as, and
-    probabilities that are nearly equal are compared as fractions.
+    low where the two are equal. Shares are treated as exact decimals, and nearly equal
+    probabilities are compared as fractions.
 
     Examples
     --------
@@ -114,7 +114,7 @@ _CLOSE = 1e-9
 
 
 def _at_most(numbers: IntArray, draws: IntArray, share: float, bound: float) -> BoolArray:
-    """Whether P(X <= found) <= bound; shares are the decimals that they are written as."""
+    """Whether P(X <= numbers) <= bound, with shares as exact decimals."""
     chances = binom.cdf(numbers, draws, share)
     within = chances <= bound
     p, exact_bound = Fraction(str(float(share))), Fraction(str(float(bound)))
@@ -221,8 +221,7 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike
         )
     if len(minima) < len(values):
         raise ValueError(
-            f"The needs of {len(minima)} ranks are given for {len(values)} documents: give one "
-            "for each rank."
+            f"`needed` has {len(minima)} values for {len(values)} documents; give one per rank."
         )
     order = np.lexsort((~favoured, -values))
     waiting, unprotected = (
@@ -247,7 +246,7 @@ def fa_ir(scores: npt.ArrayLike, protected: npt.ArrayLike, needed: npt.ArrayLike
 
 def _check(ranks: int, share: float, significance: float) -> None:
     if ranks < 0:
-        raise ValueError(f"There are {ranks} ranks: ask for 0 or more.")
+        raise ValueError(f"`ranks` is {ranks}; give 0 or more.")
     for name, value in (("share", share), ("significance", significance)):
         if not 0 < value < 1:
             raise ValueError(f"The {name} is {value}: give a number above 0 and below 1.")

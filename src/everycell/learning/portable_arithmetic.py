@@ -1,7 +1,7 @@
-"""Arithmetic of torch that has the same bits on every x86-64 processor with FMA.
+"""Torch arithmetic that is bit-identical on all x86-64 processors with FMA.
 
-Torch and its linear algebra choose their instructions by the processor. Wider registers add up in
-another order, so the last bits of a sum differ, and a chaotic training makes other weights of them.
+Torch and its linear algebra library select instructions by processor. Wider registers sum in
+another order, so the last bits of a sum differ, and training amplifies the differences.
 """
 
 import os
@@ -17,10 +17,10 @@ def use_portable_arithmetic() -> None:
 
     Call it before anything is computed. It makes ListNet about half as fast.
 
-    Not all functions obey. ``sqrt``, ``log`` and others of whole tensors come from a library that
-    still looks at the processor, so optimisers must be ``fused``: these take roots by themselves.
-    A test compares a training with numbers that two other processors gave. The library of C
-    functions counts as well: processors without FMA, and other systems, have other bits.
+    Some functions are not affected: ``sqrt``, ``log`` and others on whole tensors come from a
+    library that still detects the processor, so optimisers must be ``fused``, with their own
+    square roots. A test compares a training run with results from two other processors. The C
+    library matters too: processors without FMA and other systems give different bits.
 
     Examples
     --------

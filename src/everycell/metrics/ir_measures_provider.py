@@ -176,8 +176,8 @@ class _Evaluator(Evaluator):
                 compute = _overlap if isinstance(measure, _RBO) else self._group_relevance
                 for query, value in compute(frame, measure).items():
                     yield Metric(query_id=query, measure=measure, value=float(value))
-        # Only what agrees in all parameters shares its counts, so that a document without counts
-        # at rank 9 does not refuse a measure @5.
+        # Measures share counts only if all parameters agree. Otherwise a document without counts at
+        # rank 9 would raise an error for a measure @5.
         alike: dict[tuple[str, Any, float, int], list[Measure]] = defaultdict(list)
         for measure in self.measures:
             if not isinstance(measure, _OfCounts):
@@ -242,7 +242,7 @@ def _read_shares(path: Path) -> pd.DataFrame:
     if len(twice) or len(wrong) or shares.shape[1] < 2:
         fault = f"document {twice[0]!r} twice" if len(twice) else "fewer than two groups"
         if len(wrong):
-            fault = f"shares of document {wrong[0]!r} that are no distribution"
+            fault = f"invalid shares for document {wrong[0]!r}"
         raise ValueError(
             f"{path} has {fault}; give a row per document, and a column for each of two or more "
             "groups with its share, 0 to 1 and summing to 1."

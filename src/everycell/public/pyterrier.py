@@ -1,8 +1,8 @@
 """Fair re-rankers as PyTerrier transformers, for pipelines: ``bm25 >> protect >> FaIR(0.5)``.
 
-A frame of results has the columns of the constructor in addition to PyTerrier's, for example from
-``pt.apply.protected(lambda row: ...)``. PyTerrier is not installed with everycell: ``pip install
-python-terrier``.
+Results need the columns named in the constructor in addition to PyTerrier's; add them, for
+example, with ``pt.apply.protected(lambda row: ...)``. PyTerrier is not installed with everycell:
+``pip install python-terrier``.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ def is_correct(output: str, gold: Sequence[str], *, match: Match = "words") -> b
     answers = [normal(answer) for answer in usable_answers(gold, match=match)]
     if not answers:
         raise ValueError(
-            f"The gold answers are {list(gold)}, of which normalisation leaves nothing; give a "
-            "word, or leave the question out."
+            f"Normalisation leaves no words of the gold answers {list(gold)}; give an answer with "
+            "at least one word, or leave the question out."
         )
     normalised = normal(output)
     if match == "whole":

@@ -11,10 +11,10 @@ from everycell.rag.draws import named_draws
 from everycell.trec.runs import trec_order
 
 Place = Literal["retrieved", "random"]
-#: Why a question takes no part -> what that means.
+#: Reason for excluding a question -> explanation.
 FAULTS = {
     "no gold": "no relevant document is known",
-    "several gold": "more than one is",
+    "several gold": "more than one relevant document is known",
     "not retrieved": "the relevant document is not among the first k",
     "too few documents": "fewer than k were retrieved",
 }

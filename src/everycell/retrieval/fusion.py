@@ -113,9 +113,7 @@ def _parameters(
 def _check_normalisation(method: str, normalise: str | None) -> None:
     if method in _BY_RANK:
         if normalise is not None:
-            raise ValueError(
-                f"The fusion method {method!r} looks at ranks only: leave normalise out."
-            )
+            raise ValueError(f"The fusion method {method!r} uses only ranks; omit `normalise`.")
     elif normalise not in _NORMALISATIONS:
         raise ValueError(
             f"normalise is {normalise!r} for the fusion method {method!r}: give one of "
@@ -162,7 +160,7 @@ def uncompiled_ranx() -> Iterator[ModuleType]:
     A process that has already imported ranx has its compiled functions, which do not accept plain
     dictionaries.
     """
-    # numba's own helpers are made for compiling or not at their import: let them compile.
+    # numba.typed decides at import whether it is compiled, so import it before the JIT is off.
     import numba.typed
 
     before = numba.config.DISABLE_JIT

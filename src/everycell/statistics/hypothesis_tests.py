@@ -19,9 +19,7 @@ Correction = Literal["bonferroni", "holm", "none"]
 
 def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
     if name not in samples:
-        raise ValueError(
-            f"There is no sample {name!r}: there are {list(samples)}; name one of these."
-        )
+        raise ValueError(f"Unknown sample {name!r}; expected one of {list(samples)}.")
     values = np.asarray(samples[name], dtype=float)
     if values.ndim != 1 or len(values) < 2:
         raise ValueError(

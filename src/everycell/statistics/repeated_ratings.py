@@ -30,7 +30,7 @@ def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
     n, k = int(sizes.sum()), len(sizes)
     if k < 2 or n <= k:
         raise ValueError(
-            f"{n} values are in {k} groups: give two groups or more, and two values of one group."
+            f"There are {n} values in {k} groups; give two groups or more, one with two values."
         )
     within = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
     about = sizes * (grouped.mean() - values.mean()) ** 2

@@ -111,7 +111,7 @@ _UNICODE_TOKEN = regex.compile(
     ),
     regex.VERBOSE | regex.VERSION1,
 )
-# What step 1 makes an i of, or leaves one in front of.
+# Endings that step 1 reduces to i.
 _I_AFTER_STEP_1 = re.compile(r"[iy](?:e?s|eds?|ings?)?")
 # Not safe for threads, as PyStemmer says; a process has its own.
 _SNOWBALL = Stemmer.Stemmer("porter")
@@ -145,8 +145,8 @@ def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
 
     def tokenise(texts: Sequence[str]) -> list[list[str]]:
         _check(texts)
-        # The longest token is measured before lower case, as the tokenizers do; no lower-case form
-        # is of another length, but for the one that `lower` mends.
+        # Tokens are cut before they are lower-cased, as in Lucene. Lower-casing keeps the length,
+        # except for the one character that `lower` handles.
         tokens = ([lower(token) for token in split(text)] for text in texts)
         return [[porter_stem(t) for t in one] if stemmed else one for one in tokens]
 
@@ -235,8 +235,8 @@ def _check(texts: Sequence[str]) -> None:
             text.isascii() or text.encode()
         except UnicodeEncodeError as error:
             raise TokeniseError(
-                f"Text {number} (counted from 0) has half a surrogate pair at character "
-                f"{error.start}, which no file can hold; read its source as UTF-8 or replace it."
+                f"Text {number} (counted from 0) has an unpaired surrogate at character "
+                f"{error.start}, which UTF-8 cannot encode; read its source as UTF-8 or replace it."
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Runs and judgements of other libraries as frames: one way in for all kinds.
+"""Conversion of runs and judgements from other libraries to everycell frames.
 
 ==================  ============================================  ==============================
 kind                run                                           judgements
@@ -44,7 +44,7 @@ _QRELS_COLUMNS = (
 
 
 def as_run(run: Any) -> pd.DataFrame:
-    """Take a run of any of the module's kinds.
+    """Convert a run in any supported format to an everycell frame.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def as_run(run: Any) -> pd.DataFrame:
 
 
 def as_qrels(qrels: Any) -> pd.DataFrame:
-    """Take relevance judgements of any of the module's kinds.
+    """Convert relevance judgements in any supported format to an everycell frame.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _renamed(frame: pd.DataFrame, kind: Kind) -> pd.DataFrame:
         sets = " or ".join(f"({', '.join(columns)})" for columns in matches or known)
         raise ValueError(
             f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)}; give "
-            + (f"it those of one kind: {sets}." if not matches else f"it one of the sets {sets}.")
+            + (f"it one of the sets {sets}." if not matches else f"it only one of the sets {sets}.")
         )
     (columns,) = matches
     ours = frame.loc[:, list(columns)]

@@ -178,7 +178,7 @@ def test_a_missing_extra_is_named_with_its_install_command(monkeypatch):
     monkeypatch.setattr(making, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError) as error:
         making.run_snakemake(["all"])
-    assert "snakemake is not installed" in missing_module(error.value)
+    assert "module snakemake, " in missing_module(error.value)
     assert "pip install 'everycell[workflow]'" in missing_module(error.value)
 
 

@@ -40,7 +40,7 @@ def test_features_that_the_file_lacks_are_zero(file):
         ("2 1:1\n", {}, "line 1 names no query"),
         ("2 qid:7 1:1\n1 qid:+0 1:1\n", {}, "line 2: the query"),
         ("", {}, "has no documents"),
-        ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", {}, "query 1 are in two places"),
+        ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", {}, "lines of query 1"),
     ],
 )
 def test_a_broken_file_is_refused_in_a_sentence(file, text, options, message):

@@ -89,7 +89,7 @@ def test_speakers_texts_and_labels_come_out(save):
         (LINE.replace("SYSTEM", "BOT"), "expected utterances that start with 'USER:'"),
         (LINE.replace("\\nSYSTEM: At noon.", ""), "has no utterance of the system"),
         (LINE.replace("At noon.", "Noon.\\nUSER: So?"), "does not end with an utterance of the"),
-        (LINE, "line 2: has the dialogue of line 1 again"),
+        (LINE, "line 2: repeats the dialogue of line 1"),
     ],
 )
 def test_a_bad_line_is_named(save, tmp_path, line, said):
@@ -226,8 +226,8 @@ def test_lines_that_rate_whole_dialogues_are_no_samples(save):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (SPLIT, "line 2: has the sample of line 1 again"),
-        (SPLIT[:25] + "\n", "line 2: has .* by tabs"),
+        (SPLIT, "line 2: repeats the sample of line 1"),
+        (SPLIT[:25] + "\n", "line 2: has .* tabs"),
         (SPLIT[:20] + "\t[1]\t2\n", "line 2: has .* without code"),
         (SPLIT.replace("'Thanks.|||'", "print(1)"), "line 2: has .* without code"),
         (SPLIT.replace("|||']", "']"), "line 2: has .* a list of 'user|||system'"),

@@ -41,14 +41,14 @@ ONE = tasks(("1_1", "p1", 10, 0.1))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: passage_effort(ONE[:0], 1), "There are 0 tasks of 1 people"),
-        (lambda: passage_effort(ONE, 0), "of 0 people"),
-        (lambda: passage_effort(ONE, 3), "There are 1 tasks of 3 people"),
+        (lambda: passage_effort(ONE[:0], 1), "0 tasks"),
+        (lambda: passage_effort(ONE, 0), "0 people"),
+        (lambda: passage_effort(ONE, 3), "1 tasks by 3 people"),
         (
             lambda: passage_effort(tasks(("1_1", "p2", 10, 0.1)), 1, ONE),
             "passage p2 of turn 1_1 has annotated sentences and no selection",
         ),
-        (lambda: mean_effort([]), "There is no part"),
+        (lambda: mean_effort([]), "`parts` is empty"),
     ],
 )
 def test_what_cannot_be_counted_is_named(call, message):

@@ -96,10 +96,10 @@ def test_one_group_only(protected):
     [
         (lambda: minimum_protected(5, 1.0), "The share is 1.0: give a number above 0 and below 1"),
         (lambda: minimum_protected(5, 0.5, 0), "The significance is 0"),
-        (lambda: minimum_protected(-1, 0.5), "There are -1 ranks"),
+        (lambda: minimum_protected(-1, 0.5), "`ranks` is -1"),
         (lambda: fa_ir([1, 2], [True], [0, 0]), "2 scores for 1 documents"),
         (lambda: fa_ir([1, np.nan], [True, False], [0, 0]), "or one is not a number"),
-        (lambda: fa_ir([1, 2], [True, False], [0]), "The needs of 1 ranks are given for 2 docum"),
+        (lambda: fa_ir([1, 2], [True, False], [0]), "`needed` has 1 values for 2 documents"),
     ],
 )
 def test_what_cannot_be_asked(call, message):

@@ -134,7 +134,7 @@ def test_numba_compiles_again_afterwards():
         (RUNS, "rrf", {"k": 0}, "k is 0: give a number above 0"),
         (RUNS, "rbc", {}, "'rbc' needs phi: give phi=."),
         (RUNS, "rbc", {"phi": 1.5}, "phi is 1.5: give a number from 0 to 1"),
-        (RUNS, "rrf", {"normalise": "zmuv"}, "'rrf' looks at ranks only"),
+        (RUNS, "rrf", {"normalise": "zmuv"}, "'rrf' .* `normalise`"),
         (RUNS, "sum", {}, "normalise is None for the fusion method 'sum'"),
         (RUNS, "wsum", {"normalise": "max", "weights": [1]}, "weights are \\[1\\] for 3 runs"),
         ([RUNS[0], run_of(0, [1], ["q1", "q2"])], "rrf", {}, "'q10' is answered by run 0 and not"),

@@ -7,7 +7,7 @@ from everycell.studies.term_fairness.published_tables import PublishedTables
 
 
 def tables(cells: Cells) -> PublishedTables:
-    """The two tables as printed here."""
+    """Tables 4.1 and 4.2 as published."""
     return PublishedTables(cells("table_4_1"), cells("table_4_2"))
 
 

@@ -1,10 +1,10 @@
 """How answers are read: which citations count, and when an answer is right.
 
-The thesis says neither how to treat a citation of a non-existent document, nor how a right answer
-is looked for. Its authors' library ignores such a citation (it looks up the numbers of documents
-alone), reads nothing but ``[1]``, and finds the letters of a right answer anywhere
-(`everycell.rag.answers`). `Reading` follows it but for the forms of citations, since language
-models write more of them than one; `READINGS` has what is shown beside each other.
+The thesis states neither how citations of non-existent documents are treated nor how correct
+answers are detected. Its authors' library ignores such citations, recognises only ``[1]``, and
+accepts a correct answer as a substring anywhere (`everycell.rag.answers`). `Reading` follows it
+except for the forms of citations, since language models write several; `READINGS` are compared in a
+supplementary table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The experiment on citing after the fact, on Natural Questions, with known attributors."""
+"""Test of post-rationalised citations on Natural Questions, with known attributors."""
 
 from __future__ import annotations
 
