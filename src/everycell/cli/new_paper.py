@@ -128,7 +128,7 @@ def _move(parts: Mapping[Path, Path]) -> None:
 
 def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
     """Write record, published values, rule and data of a paper; return the files, without data."""
-    names = {"key": key, "set": f"{key}-data", "year": date.today().year}
+    names = {"key": key, "set": f"{key}-data", "year": _year(key)}
     written = _write(root, OF_PAPER, names | source.context())
     table = root / "published" / key / "table_1.csv"
     source.cells.to_csv(table, index=False, lineterminator="\n")
@@ -149,6 +149,12 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
             facts=facts,
         )
     return [*written, table, table.with_name("registry.yaml")]
+
+
+def _year(key: str) -> int:
+    """Year of a paper by its key; that of today if the key has another number."""
+    years = re.findall(r"(?:19|20)[0-9]{2}(?![0-9])", key)
+    return int(years[0]) if years else date.today().year
 
 
 def _as_text(value: Any) -> str:

@@ -90,8 +90,8 @@ def init(
     source = table_source(runs, qrels, table, values, measures)
     make_repository(folder, key, source)
     echo(f"{folder}: a repository with {with_noun(len(source.cells), 'published value')}.")
-    for cells in source.not_run:
-        echo(f"No run of {', '.join(cells.values())}; its values will be listed as not run.")
+    for note in source.notes:
+        echo(note)
     echo(f"Next: cd {shlex.quote(str(folder))} && snakemake --cores 2")
     echo("Then open results/index.html in a browser; README.md names the files to fill in.")
 
@@ -141,6 +141,8 @@ def new(
     cache = Path(read_config(Path("config.yaml")).cache)
     for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
+    for note in source.notes:
+        echo(note)
     if not _add_line(Path("Snakefile"), line, yes=yes):
         echo(
             "\nAdd this line to the Snakefile, above `include: FINISH`, or let "

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.cli.printing import with_noun
 from everycell.engine.published_cells import (
     CardError,
     cell_lines,
@@ -41,6 +42,8 @@ class TableSource:
     rule: dict[str, Any] = field(default_factory=dict)
     #: Cells of systems without a run.
     not_run: list[dict[str, str]] = field(default_factory=list)
+    #: Sentences on what a user should know.
+    notes: list[str] = field(default_factory=list)
     is_example: bool = False
 
     def context(self) -> dict[str, Any]:
@@ -149,7 +152,7 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
     (measured,) = [key for key in keys if key != column]
     parsed = _measures(cells, measured, measures, table)
     _require_all_cells(cells, column, measured, table)
-    _require_common_queries(list(paths), qrels)
+    notes = _notes_on_queries(list(paths), qrels)
     cells = cells.rename(columns={measured: "metric"})[
         [{measured: "metric"}.get(name, name) for name in cells.columns]
     ]
@@ -160,10 +163,12 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
         for name, part in cells.groupby("metric", sort=False)
         if part["value"].astype(float).max() > 1 and not _is_sum(parsed[name])
     ]
+    not_run = [name for name in cells[column].unique() if name not in systems]
+    notes += [f"No run of {name}; its values will be listed as not run." for name in not_run]
     return TableSource(
         cells,
         files,
-        f"Ranking quality of {len(systems)} systems",
+        f"Ranking quality of {with_noun(len(systems), 'system')}",
         "the runs of the systems and the relevance judgements",
         {
             "values": None,
@@ -175,7 +180,8 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
             "key_columns": [column, "metric"],
             "in_percent": percent,
         },
-        not_run=[{column: name} for name in cells[column].unique() if name not in systems],
+        not_run=[{column: name} for name in not_run],
+        notes=notes,
     )
 
 
@@ -320,18 +326,26 @@ def _require_all_cells(cells: pd.DataFrame, column: str, measured: str, table: P
         )
 
 
-def _require_common_queries(runs: Sequence[Path], qrels: Path) -> None:
-    """Refuse runs that answer none of the judged queries."""
+def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
+    """Sentences on runs that lack judged queries; a run that answers none is refused."""
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import read_run
 
     if not qrels.is_file():
         raise CardError(f"There is no file {qrels}; name the qrels by --qrels.")
     judged = read_qrels(qrels)["query"].unique()
+    notes = []
     for path in runs:
         queries = read_run(path)["query"].unique()
-        if not set(queries) & set(judged):
+        missing = set(judged) - set(queries)
+        if len(missing) == len(judged):
             raise CardError(
                 f"{path}: answers none of the {len(judged)} queries of {qrels}; the run begins "
                 f"with {', '.join(queries[:3])}, the qrels with {', '.join(judged[:3])}."
             )
+        if missing:
+            notes.append(
+                f"{path}: answers {len(judged) - len(missing)} of {len(judged)} judged queries; "
+                "the others score 0."
+            )
+    return notes

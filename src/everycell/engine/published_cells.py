@@ -105,8 +105,10 @@ def _faults(header: list[str], rows: list[tuple[int, list[str]]]) -> Iterator[st
     keys = [column for column in header if column not in DESCRIPTION]
     if "value" not in header:
         near = get_close_matches("value", header, n=1)
-        hint = f"; rename {in_quotes(near[0])}" if near else ""
-        yield (f", line 1: has no column `value`; the columns are {in_quotes(header, 300)}{hint}.")
+        form = "write one row per value, with commas between the columns"
+        hint = f"rename {in_quotes(near[0])}" if near else form
+        columns = in_quotes(header, 300)
+        yield f", line 1: has no column `value`; the columns are {columns}; {hint}."
         return
     for column, number in Counter(header).items():
         if number > 1:

@@ -39,18 +39,19 @@ def rule(repository: Path) -> str:
 
 
 def test_a_new_repository_is_complete(folder):
-    code, out, err = call("init", "smith2026")
-    assert (code, err) == (0, "") and "cd smith2026 && snakemake --cores 2" in out
-    repository = folder / "smith2026"
+    code, out, err = call("init", "smith2024")
+    assert (code, err) == (0, "") and "cd smith2024 && snakemake --cores 2" in out
+    repository = folder / "smith2024"
     names = {path.relative_to(repository).as_posix() for path in repository.rglob("*")}
     assert names >= {
         *("Snakefile", "config.yaml", "pyproject.toml", "README.md", ".gitignore"),
         *(".github/workflows/reproduce.yml", "profiles/default/config.yaml"),
-        *(f"published/smith2026/{name}" for name in ("paper.yaml", "registry.yaml", "table_1.csv")),
-        *(f"data/smith2026-data/{name}" for name in ("first.run", "second.run", "qrels.txt")),
+        *(f"published/smith2024/{name}" for name in ("paper.yaml", "registry.yaml", "table_1.csv")),
+        *(f"data/smith2024-data/{name}" for name in ("first.run", "second.run", "qrels.txt")),
     }
-    assert check_cards(load_papers(repository / "published")) == []
-    assert len(load_registry(repository).keys("smith2026-data")) == 3
+    papers = load_papers(repository / "published")
+    assert check_cards(papers) == [] and papers["smith2024"].year == 2024
+    assert len(load_registry(repository).keys("smith2024-data")) == 3
 
 
 @pytest.mark.parametrize(
@@ -149,8 +150,9 @@ def test_sigterm_leaves_nothing(folder):
 
 def test_systems_without_a_run_get_the_verdict_not_run(folder):
     (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
+    (folder / "qrels.txt").write_text((folder / "qrels.txt").read_text() + "q3 0 d1 1\n")
     code, out, _ = call("init", "smith2026", "--table", "table.csv", *RUNS)
-    assert code == 0 and "No run of Third" in out
+    assert code == 0 and "No run of Third" in out and "first.run: answers 2 of 3" in out
     assert record(folder / "smith2026")["not_run"][0]["cells"] == {"system": "Third"}
     assert check_cards(load_papers(folder / "smith2026" / "published")) == []
 
