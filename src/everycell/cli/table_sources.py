@@ -49,14 +49,14 @@ class TableSource:
     def context(self) -> dict[str, Any]:
         """Names and values of the templates."""
         keys = key_columns(self.cells)
-        shown = self.cells["value"].map(decimals_shown)
-        metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", shown.index)
-        decimals = {metric: max(part) for metric, part in shown.groupby(metrics, sort=False)}
+        digits = self.cells["value"].map(decimals_shown)
+        metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", digits.index)
+        decimals = {metric: max(part) for metric, part in digits.groupby(metrics, sort=False)}
         precision = [
-            # Without decimals beside values with some: rounded, and no count.
+            # Other values of the measure have decimals, so one without is rounded and no count.
             {"cells": cells, "decimals": number} | ({} if number else {"measured": True})
             for cells, metric, number in zip(
-                self.cells[keys].to_dict("records"), metrics, shown, strict=True
+                self.cells[keys].to_dict("records"), metrics, digits, strict=True
             )
             if number < decimals[metric]
         ]
