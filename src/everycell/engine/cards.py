@@ -264,8 +264,8 @@ class Card(CardFileModel):
     kinds: dict[Literal["number", "category", "identifier", "check"], list[Selector]] = Field(
         {},
         description="Kinds of cells. By default a value is a `number` or, if it is not one, a "
-        "`category`. A `check` is not published in this form (such as a hash) and is not counted as "
-        "a cell.",
+        "`category`. A `check` is not published in this form (such as a hash) and is not counted "
+        "as a cell.",
     )
     not_run: list[NotRun] = Field(
         [], description="Cells that a tier cannot compute although it reproduces others."
