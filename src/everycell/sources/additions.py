@@ -25,7 +25,7 @@ from everycell.sources.fetch import OWN_DATA
 _HEADER = """\
 # yaml-language-server: $schema=../../workflow/schemas/registry.schema.json
 # Written by `everycell paper add-data`, and may be edited. files: key -> origin (a file at a URL)
-# or mirror (a file without a public URL); docs/record-reference.md lists the rest.
+# or mirror (a file without a public URL); the record reference in the documentation lists the rest.
 """
 #: Bytes of a file that is fetched without knowing its size.
 MOST = 2**30
