@@ -291,7 +291,7 @@ def _measures(
     """Published name of each measure -> its name in ir_measures."""
     from everycell.retrieval.measures import parse_measure
 
-    published = list(cells[column].unique())
+    published: list[str] = cells[column].unique().tolist()
     names: dict[str, str] = {}
     for measure in measures:
         starts = [name for name in published if measure.startswith(f"{name}=")]
