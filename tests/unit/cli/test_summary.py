@@ -61,7 +61,8 @@ def test_counts_add_up_and_name_kinds_and_origins(tmp_path):
     for _ in range(2):
         total += count_chapters(papers, result)["toy", "1"]
     assert [headline(*line) for line in headlines(total).items()] == [
-        "8 numbers computed from data: 6 equal, 2 different"
+        "8 numbers computed from data: 6 equal, 2 different",
+        "4 of them effectiveness measures: 2 equal, 2 different",
     ]
     assert headlines(Counts()) == {}
     # Cells without a run have their line too, so that the lines add up to all published cells.
