@@ -125,7 +125,7 @@ def test_swapping_a_pair_turns_the_sign_and_nothing_else():
         ({"comparisons": True}, "comparisons is True"),
         ({"level": 0}, "level is 0"),
         ({"level": 5}, "level is 5"),
-        ({"pairs": [("s0", "bm25")]}, "no sample 'bm25'"),
+        ({"pairs": [("s0", "bm25")]}, "sample 'bm25'"),
         ({"values": values()[["s0"]]}, "The systems are"),
         ({"values": values()[["s0", "s0"]]}, "each only once"),
         ({"values": values()[:1]}, "2 values or more"),
