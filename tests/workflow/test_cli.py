@@ -316,8 +316,8 @@ def test_doctor_names_a_faulty_config_registry_and_snakefile(call, clean):
     clean.edit("Snakefile", 'include: "workflow/rules/sakai2023/ch1.smk"\n', "")
     code, out, _ = call(clean, "doctor")
     assert code == 1 and "FAIL config.yaml: `seed` is -1" in out
-    [fault] = [line for line in out.splitlines() if "published/sakai2023/registry.yaml" in line]
-    assert fault.startswith("FAIL ") and "sha256` is 'zzz'" in fault
+    faults = [line for line in out.splitlines() if "published/sakai2023/registry.yaml" in line]
+    assert faults and all("sha256` is 'zzz'" in fault for fault in faults)
     assert "FAIL Snakefile: includes no rules of sakai2023; add the line" in out
 
 
@@ -336,7 +336,7 @@ def test_summary_ends_with_the_page_and_the_headline_counts(call, built):
     lines = out.splitlines()
     page = lines.index("Page: results/index.html")
     assert code == 0 and lines[page + 1].startswith("All: ")
-    assert any(line.split(" ", 1)[1].startswith("numbers from") for line in lines[page + 2 :])
+    assert any(re.match(r"[\d,]+ numbers computed from", line) for line in lines[page + 2 :])
 
 
 def test_summary_counts_by_work_out_of_all_that_is_printed(call, built):

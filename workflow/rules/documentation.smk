@@ -1,15 +1,7 @@
 # The documentation as a site, and pictures of the rules.
-import hashlib
 
 
-def hash_of_shown_results(wildcards):
-    """Hash of the results displayed on the site."""
-    found = hashlib.sha256()
-    for tier in TIERS:
-        for path in files_below(f"results/{tier}", ".verdicts.json", ".md", ".svg"):
-            content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            found.update(f"{content} {path}\n".encode())
-    return found.hexdigest()
+include: "documentation_inputs.smk"
 
 
 #: Targets whose rules are drawn.
