@@ -179,4 +179,4 @@ def test_the_page_on_comparing_runs_has_the_values(mirror, repository, words, fi
         # Lists without a common document, which tau of the union takes for equal.
         topics = result.by_topic
         blind = (topics["kendall_tau_union@10"] > 1 - 1e-9) & (topics["rbo@10"] == 0)
-        assert f"{blind.sum()} such topics at depth 10" in " ".join(page.split())
+        assert f"{blind.sum()} are such cases at depth 10" in " ".join(page.split())
