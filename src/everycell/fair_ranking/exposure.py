@@ -67,7 +67,7 @@ def fair_exposure(merits: npt.ArrayLike, rank_weights: npt.ArrayLike) -> FloatAr
 
     Examples
     --------
-    In the truncated list there is enough exposure below the first rank to be proportional:
+    A list truncated to one rank can be exactly proportional to merit:
 
     >>> fair_exposure([1.0, 0.5, 0.5], [1.0]).tolist()
     [0.5, 0.25, 0.25]

@@ -96,7 +96,7 @@ def _config(source: Path) -> dict[str, Any]:
         raise ModelError(
             f"{source / 'config.json'} is not the configuration of a model ({error}): copy it "
             "again "
-            "from the source, since one output changes it."
+            "from the source, since --one-output changes it."
         ) from None
     return config
 
@@ -170,7 +170,7 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
     if one_output:
         for name in ("classifier.weight", "classifier.bias"):
             if name not in weights or len(weights[name]) != 2:
-                raise ModelError(f"{path} has no {name} of two outputs: leave out one output.")
+                raise ModelError(f"{path} has no {name} with two outputs: leave out --one-output.")
             weights[name] = (weights[name][1] - weights[name][0]).unsqueeze(0)
     save_file(weights, new, metadata={"format": "pt"})
 

@@ -19,7 +19,7 @@ from everycell.collections.user_satisfaction import (
 )
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
 
-#: Name of the rule behind Table 3.2, which Table 3.1 is rebuilt with.
+#: Rule that reproduces Table 3.2.
 BEHIND_3_2 = next(iter(RULES))
 #: Raters that every dialogue has.
 RATERS = 3
