@@ -1,1 +1,1 @@
-"""Dialogues: answerability, snippets, rewriting of turns, and user satisfaction."""
+"""Dialogues: answerability, annotated snippets, query rewriting and user satisfaction."""

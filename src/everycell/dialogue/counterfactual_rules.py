@@ -1,4 +1,4 @@
-"""Counterfactual utterances by rules of this project: a baseline that needs no language model."""
+"""Rule-based counterfactual utterances: a baseline without a language model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everycell.dialogue.counterfactuals import Rewriting
 
 @dataclass(frozen=True)
 class _Slot:
-    """A slot that users fill: how to find its value, its other values, and a question for it."""
+    """A slot of a request: a pattern for its value, other values, and a question for it."""
 
     pattern: re.Pattern[str]
     alternatives: tuple[str, ...]
@@ -28,7 +28,7 @@ def _slot(pattern: str, alternatives: str, question: str) -> _Slot:
 
 
 _NUMBER = r"\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten"
-#: The value is the group of each pattern.
+#: The first group of each pattern is the value.
 _SLOTS: Mapping[str, _Slot] = {
     "area": _slot(
         r"\b(north|south|east|west|cent(?:re|er))\b",
@@ -62,12 +62,12 @@ _SLOTS: Mapping[str, _Slot] = {
 }
 #: Name of a rule -> its effect.
 RULES: Mapping[str, str] = {
-    "contradiction": "a value that the user gave and the system repeats is exchanged",
-    "asked again": "the system asks for a value that the user gave",
-    "not answered": "the system cannot do it, or does not know",
-    "confirmed": "the booking that the user asks for is made, with the values that they gave",
-    "answered": "the user's question is answered",
-    "met": "what the user wants has been found, with the values that they gave",
+    "contradiction": "a value that the user gave and the system repeats is replaced by another",
+    "asked again": "the system asks for a value that the user has already given",
+    "not answered": "the system says that it cannot help or does not know",
+    "confirmed": "the system confirms the requested booking with the values that the user gave",
+    "answered": "the system answers the user's question",
+    "met": "the system offers what the user wants, with the values that the user gave",
 }
 _CANNOT = (
     "I am afraid I cannot do that. Is there anything else?",
@@ -80,8 +80,8 @@ _BOOKING = re.compile(r"\b(book\w*|reserv\w*|tickets?|table)\b", re.IGNORECASE)
 _OPEN = re.compile(r"\b(what|which|when|where|how|phone|postcode|address|number)\b", re.IGNORECASE)
 
 
-def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Values that the user gave in a dialogue; the last one if there are several."""
+def stated_values(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Value of each slot that the user gave in a dialogue; the last one if there are several."""
     utterances = [text for speaker, text in turns if speaker == USER]
     by_slot = {}
     for name, slot in _SLOTS.items():
@@ -92,14 +92,14 @@ def stated(turns: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def rewrite_by_rule(sample: Sample, *, seed: int) -> Rewriting:
-    """Rewrite the last utterance by one of the project's rules, drawn from those that apply."""
+    """Rewrite the last utterance by a rule drawn at random from those that apply."""
     draw = random.Random(f"{seed} {sample.id}")
-    values = stated(sample.turns)
-    rule, text = (_disappoint if sample.satisfied else _serve)(sample, values, draw)
+    values = stated_values(sample.turns)
+    rule, text = (_dissatisfy if sample.satisfied else _satisfy)(sample, values, draw)
     return Rewriting(sample, text, "", rule)
 
 
-def _disappoint(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
+def _dissatisfy(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
     utterance = sample.turns[-1][1]
     repeated = [
         (name, match)
@@ -111,18 +111,18 @@ def _disappoint(sample: Sample, values: Mapping[str, str], draw: random.Random) 
     rule = draw.choice(rules)
     if rule == "contradiction":
         name, match = draw.choice(repeated)
-        known = values[name].casefold()
-        other = draw.choice(
-            [value for value in _SLOTS[name].alternatives if value.casefold() != known]
+        original = values[name].casefold()
+        replacement = draw.choice(
+            [value for value in _SLOTS[name].alternatives if value.casefold() != original]
         )
-        return rule, utterance[: match.start(1)] + other + utterance[match.end(1) :]
+        return rule, utterance[: match.start(1)] + replacement + utterance[match.end(1) :]
     if rule == "asked again":
         return rule, _SLOTS[draw.choice(list(values))].question
     return rule, draw.choice(_CANNOT)
 
 
-def _serve(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
-    request = next((text for who, text in reversed(sample.turns) if who == USER), "")
+def _satisfy(sample: Sample, values: Mapping[str, str], draw: random.Random) -> tuple[str, str]:
+    request = next((text for speaker, text in reversed(sample.turns) if speaker == USER), "")
     more = draw.choice(_MORE)
     code = "".join(draw.choices("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", k=6))
     units = {"people": "{} people", "nights": "{} nights", "stars": "{} stars"}

@@ -1,4 +1,4 @@
-"""Effort of annotating a passage: time and reward, in one task or in two steps.
+"""Time and reward for annotating a passage, in one task or in two steps.
 
 Source: lajewska2025, section 5.3 and Table 5.1.
 """
@@ -13,7 +13,7 @@ import pandas as pd
 
 
 class Effort(NamedTuple):
-    """Effort of one person for a passage."""
+    """Effort per person and passage: median time and mean reward."""
 
     passages: int
     seconds: float
@@ -23,10 +23,10 @@ class Effort(NamedTuple):
 def passage_effort(
     tasks: pd.DataFrame, people: int, selection: pd.DataFrame | None = None
 ) -> Effort:
-    """Time and reward of a passage, annotated as a whole or sentence by sentence."""
+    """Time and reward per passage, annotated in one task or sentence by sentence."""
     if people < 1 or not len(tasks) or len(tasks) % people:
         raise ValueError(
-            f"There are {len(tasks)} tasks by {people} people; expected at least one person, and "
+            f"There are {len(tasks)} tasks for {people} people; expected at least one person, and "
             "one task per person and text."
         )
     if selection is None:
@@ -37,15 +37,15 @@ def passage_effort(
     unknown = _passages(tasks).difference(passages)
     if len(unknown):
         raise ValueError(
-            f"The passage {unknown[0][1]} of turn {unknown[0][0]} has annotated sentences and no "
-            "selection: give the tasks of both steps."
+            f"The passage {unknown[0][1]} of turn {unknown[0][0]} has annotated sentences but no "
+            "selection task; give the tasks of both steps."
         )
-    first = passage_effort(selection, 1)
+    selecting = passage_effort(selection, 1)
     sentences = len(tasks) / people / len(passages)
     return Effort(
         len(passages),
-        first.seconds + sentences * float(tasks["seconds"].median()),
-        first.reward + sentences * float(tasks["reward"].mean()),
+        selecting.seconds + sentences * float(tasks["seconds"].median()),
+        selecting.reward + sentences * float(tasks["reward"].mean()),
     )
 
 

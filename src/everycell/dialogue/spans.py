@@ -1,7 +1,7 @@
 """Agreement of people who mark snippets in a text, and their overlap with experts.
 
-All measures count characters. The marks of several people in a text of `L` characters are a boolean
-array of shape (n, L), row i true where person i marked, made by `marked`.
+All measures count characters. `mark_characters` represents the marks of n people in a text of L
+characters as a boolean array of shape (n, L), with one row per person.
 
 Source: lajewska2025, section 5.2 (equations 5.1 and those after it).
 """
@@ -22,40 +22,40 @@ AGGREGATIONS: tuple[Aggregation, ...] = ("mean", "majority", "similarity")
 
 
 class SpanError(ValueError):
-    """Spans or marks cannot be measured; the message says why."""
+    """Invalid spans or marks; the message says why."""
 
 
 class Overlap(NamedTuple):
-    """Characters that two people share, as shares of what each marked; all from 0 to 1."""
+    """Overlap of the characters that two people marked; all values from 0 to 1."""
 
     precision: float
     recall: float
     f1: float
 
 
-def marked(
+def mark_characters(
     annotations: Sequence[Sequence[Span]],
     length: int,
     *,
     overlapping: Literal["error", "union"] = "error",
 ) -> BoolArray:
-    """Characters that each person marked."""
+    """Boolean array of the characters that each person marked."""
     if not annotations or length < 0:
         raise SpanError(
-            f"There are {len(annotations)} annotations of a text of {length} characters: give one "
-            "annotation or more, and a length of 0 or more."
+            f"There are {len(annotations)} annotations of a text of {length} characters; give at "
+            "least one annotation, and a length of 0 or more."
         )
     marks = np.zeros((len(annotations), length), dtype=bool)
     for person, spans in enumerate(annotations):
         fault = span_fault(spans, length)
         if fault:
-            raise SpanError(f"Annotation {person}: {fault}; correct or drop it.")
-        both = overlap(spans)
-        if both and overlapping == "error":
-            (first, after) = both
+            raise SpanError(f"Annotation {person}: {fault}; correct or remove it.")
+        overlapping_spans = overlap(spans)
+        if overlapping_spans and overlapping == "error":
+            first, second = overlapping_spans
             raise SpanError(
-                f"Annotation {person}: the spans {first[0]} to {first[1]} and {after[0]} to "
-                f"{after[1]} overlap; correct it, or allow it with overlapping='union'."
+                f"Annotation {person}: the spans {first[0]} to {first[1]} and {second[0]} to "
+                f"{second[1]} overlap; correct them, or allow overlaps with overlapping='union'."
             )
         for start, end in spans:
             marks[person, start:end] = True
@@ -65,7 +65,7 @@ def marked(
 def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     """Restrict the spans of a text to a part of it, such as a sentence."""
     if end <= start:
-        raise SpanError(f"The part goes from {start} to {end}: give an end after its start.")
+        raise SpanError(f"The part runs from {start} to {end}; its end must be after its start.")
     return [
         (max(first, start) - start, min(last, end) - start)
         for first, last in spans
@@ -74,23 +74,23 @@ def clip(spans: Sequence[Span], start: int, end: int) -> list[Span]:
 
 
 def align(part: str, context: str) -> tuple[IntArray, IntArray]:
-    """Positions of a part's letters and digits in the part and in the whole text.
+    """Positions of a part's letters and digits in the part itself and in the full text.
 
-    For two copies of a text that differ in quotes, dashes, blanks or non-ASCII letters, so that
-    offsets in one do not fit the other.
+    This aligns two copies of a text that differ in quotes, dashes, blanks or non-ASCII letters, and
+    therefore in their offsets.
     """
-    in_part, in_whole = (
+    in_part, in_context = (
         [position for position, letter in enumerate(text) if letter.isascii() and letter.isalnum()]
         for text in (part, context)
     )
     letters = "".join(part[position] for position in in_part)
-    start = "".join(context[position] for position in in_whole).find(letters)
+    start = "".join(context[position] for position in in_context).find(letters)
     if not letters or start < 0:
         raise SpanError(
-            f"The text {part[:40]!r} is not a part of {context[:40]!r} by its letters and digits: "
-            "give a sentence and the passage that it is from."
+            f"The letters and digits of {part[:40]!r} do not occur in {context[:40]!r}; give a "
+            "sentence and the passage that contains it."
         )
-    return np.array(in_part), np.array(in_whole[start : start + len(letters)])
+    return np.array(in_part), np.array(in_context[start : start + len(letters)])
 
 
 def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
@@ -99,24 +99,24 @@ def jaccard(people: npt.ArrayLike, k: int | None = None) -> float:
     if k is None:
         k = len(people)
     if not 1 <= k <= len(people):
-        raise SpanError(f"k is {k} for {len(people)} people: give 1 to {len(people)}.")
-    by_character = people.sum(axis=0)
-    anyone = np.count_nonzero(by_character)
-    return float(np.count_nonzero(by_character >= k) / anyone) if anyone else 1.0
+        raise SpanError(f"k is {k}; with {len(people)} people, it must be 1 to {len(people)}.")
+    counts = people.sum(axis=0)
+    marked_by_any = np.count_nonzero(counts)
+    return float(np.count_nonzero(counts >= k) / marked_by_any) if marked_by_any else 1.0
 
 
 def mean_jaccard(texts: Mapping[object, npt.ArrayLike], k: int | None = None) -> float:
     """Mean of `jaccard` over texts, each with the same weight."""
     people = {name: _people(text, f"text {name!r}") for name, text in texts.items()}
     if not people:
-        raise SpanError("There are no texts: give one or more.")
+        raise SpanError("There are no texts; give at least one.")
     numbers = {name: len(array) for name, array in people.items()}
     first = next(iter(numbers))
     for name, number in numbers.items():
         if number != numbers[first]:
             raise SpanError(
                 f"The text {name!r} has {number} annotations and {first!r} has {numbers[first]}: "
-                "agreement of more people is lower, so measure such texts apart."
+                "agreement falls as people are added, so measure these texts separately."
             )
     return float(np.mean([jaccard(array, k) for array in people.values()]))
 
@@ -134,21 +134,24 @@ def reference_similarity(
         needed = len(workers) // 2 + 1 if majority is None else majority
         if not 1 <= needed <= len(workers):
             raise SpanError(
-                f"majority is {needed} for {len(workers)} workers: give 1 to {len(workers)}."
+                f"majority is {needed}; with {len(workers)} workers, it must be 1 to "
+                f"{len(workers)}."
             )
         workers = (workers.sum(axis=0) >= needed)[None]
     elif aggregation == "similarity":
         workers = workers[[most_similar(workers)]]
     elif aggregation != "mean":
-        raise SpanError(f"aggregation is {aggregation!r}: give one of {', '.join(AGGREGATIONS)}.")
+        raise SpanError(
+            f"aggregation is {aggregation!r}; expected one of {', '.join(AGGREGATIONS)}."
+        )
     return Overlap(*(float(values.mean()) for values in _overlaps(workers, experts)))
 
 
 def most_similar(workers: npt.ArrayLike) -> int:
-    """Row of the worker whose marks are most similar to those of the others, by mean F1."""
+    """Row of the worker whose marks have the highest mean F1 with those of the others."""
     workers = _people(workers, "workers")
     if len(workers) < 2:
-        raise SpanError("There is only one worker to compare: give two or more.")
+        raise SpanError("There is only one worker; a comparison needs at least two.")
     f1 = _overlaps(workers, workers)[2]
     np.fill_diagonal(f1, 0.0)
     # Rounded, so that a tie does not depend on the order of summation.
@@ -159,8 +162,8 @@ def _people(array: npt.ArrayLike, name: str) -> BoolArray:
     marks = np.asarray(array)
     if marks.ndim != 2 or not len(marks) or marks.dtype != bool:
         raise SpanError(
-            f"{name} has the shape {marks.shape} and the type {marks.dtype}: give truth values, a "
-            "row per person, a column per character."
+            f"{name} has the shape {marks.shape} and the type {marks.dtype}; expected a boolean "
+            "array with one row per person and one column per character."
         )
     return marks
 
@@ -171,14 +174,15 @@ def _overlaps(
     """Precision, recall and F1 of all pairs, shape (n, m) each."""
     if people.shape[1] != references.shape[1]:
         raise SpanError(
-            f"The texts have {people.shape[1]} and {references.shape[1]} characters: compare "
-            "annotations of one text."
+            f"The texts have {people.shape[1]} and {references.shape[1]} characters; compare "
+            "annotations of the same text."
         )
     shared = people.astype(float) @ references.T.astype(float)
-    own, theirs = people.sum(axis=1)[:, None], references.sum(axis=1)[None]
+    sizes, reference_sizes = people.sum(axis=1)[:, None], references.sum(axis=1)[None]
 
-    def over(total: npt.NDArray) -> FloatArray:
+    def divide_shared(total: npt.NDArray) -> FloatArray:
         return np.divide(shared, total, out=np.zeros_like(shared), where=shared > 0)
 
-    # 2pr/(p+r) with the shared characters cancelled once.
-    return over(own), over(theirs), 2 * over(own + theirs)
+    # F1 is 2pr / (p + r), simplified to avoid dividing by zero.
+    f1 = 2 * divide_shared(sizes + reference_sizes)
+    return divide_shared(sizes), divide_shared(reference_sizes), f1

@@ -21,7 +21,7 @@ from everycell.dialogue.counterfactual_prompts import (
     prompt,
     read_template,
 )
-from everycell.dialogue.counterfactual_rules import RULES, rewrite_by_rule, stated
+from everycell.dialogue.counterfactual_rules import RULES, rewrite_by_rule, stated_values
 from everycell.dialogue.counterfactuals import (
     FAULTS,
     count_faults,
@@ -280,7 +280,7 @@ def test_rules_serve_with_the_values_that_the_user_gave() -> None:
     ],
 )
 def test_values_of_users_are_found(said: str, values: dict[str, str]) -> None:
-    assert stated([("USER", said), ("SYSTEM", "cheap, on Sunday")]) == values
+    assert stated_values([("USER", said), ("SYSTEM", "cheap, on Sunday")]) == values
 
 
 def test_a_pick_of_one_label_does_not_hang_on_the_other_or_on_the_order() -> None:

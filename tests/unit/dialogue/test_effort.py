@@ -43,10 +43,10 @@ ONE = tasks(("1_1", "p1", 10, 0.1))
     [
         (lambda: passage_effort(ONE[:0], 1), "0 tasks"),
         (lambda: passage_effort(ONE, 0), "0 people"),
-        (lambda: passage_effort(ONE, 3), "1 tasks by 3 people"),
+        (lambda: passage_effort(ONE, 3), "1 tasks for 3 people"),
         (
             lambda: passage_effort(tasks(("1_1", "p2", 10, 0.1)), 1, ONE),
-            "passage p2 of turn 1_1 has annotated sentences and no selection",
+            "passage p2 of turn 1_1 has annotated sentences but no selection",
         ),
         (lambda: mean_effort([]), "`parts` is empty"),
     ],

@@ -15,7 +15,7 @@ from everycell.dialogue.spans import (
     align,
     clip,
     jaccard,
-    marked,
+    mark_characters,
     mean_jaccard,
     most_similar,
     reference_similarity,
@@ -28,11 +28,14 @@ PEOPLE = st.tuples(st.integers(2, 5), st.integers(0, 12)).flatmap(
 
 
 def test_spans_end_before_their_end():
-    assert marked([[(0, 1), (1, 3)], []], 4).tolist() == [[True, True, True, False], [False] * 4]
+    assert mark_characters([[(0, 1), (1, 3)], []], 4).tolist() == [
+        [True, True, True, False],
+        [False] * 4,
+    ]
 
 
 def test_the_union_of_overlapping_spans_counts_each_character_once():
-    assert marked([[(0, 3), (2, 4)]], 5, overlapping="union").sum() == 4
+    assert mark_characters([[(0, 3), (2, 4)]], 5, overlapping="union").sum() == 4
 
 
 @pytest.mark.parametrize(
@@ -48,25 +51,25 @@ def test_the_union_of_overlapping_spans_counts_each_character_once():
 )
 def test_spans_that_are_none_are_named(spans, message):
     with pytest.raises(SpanError, match=message):
-        marked([[(0, 1)], spans], 5)
+        mark_characters([[(0, 1)], spans], 5)
 
 
 def test_a_text_that_nobody_annotated_is_refused():
     with pytest.raises(SpanError, match="There are 0 annotations"):
-        marked([], 5)
+        mark_characters([], 5)
     with pytest.raises(SpanError, match="a text of -1 characters"):
-        marked([[]], -1)
+        mark_characters([[]], -1)
 
 
 def test_jaccard_by_hand():
-    people = marked([[(0, 10)], [(5, 10)], [(5, 7), (20, 30)]], 40)
+    people = mark_characters([[(0, 10)], [(5, 10)], [(5, 7), (20, 30)]], 40)
     # 20 characters are marked by anyone: 2 by all three, 5 by two.
     assert jaccard(people) == 2 / 20
     assert jaccard(people, 2) == 5 / 20
 
 
 def test_nobody_marking_anything_is_agreement_but_no_overlap():
-    people = marked([[], []], 7)
+    people = mark_characters([[], []], 7)
     assert jaccard(people) == jaccard(people, 1) == 1.0
     assert reference_similarity(people[:1], people[1:]) == (0.0, 0.0, 0.0)
 
@@ -123,14 +126,14 @@ def test_majority_and_similarity_are_one_annotation(people):
 
 
 def test_the_first_of_equally_similar_workers_is_taken():
-    workers = marked([[(0, 1)], [(4, 8)], [(4, 8)]], 8)
+    workers = mark_characters([[(0, 1)], [(4, 8)], [(4, 8)]], 8)
     assert most_similar(workers) == 1
-    assert most_similar(marked([[], [], []], 4)) == 0
+    assert most_similar(mark_characters([[], [], []], 4)) == 0
 
 
 def test_a_stricter_majority():
-    workers = marked([[(0, 4)], [(0, 3)], [(0, 2)]], 8)
-    expert = marked([[(0, 4)]], 8)
+    workers = mark_characters([[(0, 4)], [(0, 3)], [(0, 2)]], 8)
+    expert = mark_characters([[(0, 4)]], 8)
     recalls = [reference_similarity(workers, expert, "majority", majority=n).recall for n in (1, 3)]
     assert recalls == [1.0, 0.5]
 
@@ -142,14 +145,14 @@ SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=4).m
 
 @given(SPANS, st.integers(0, 15), st.integers(1, 15))
 def test_a_clipped_span_marks_what_it_marked_in_the_part(spans, start, length):
-    full = marked([spans], 30, overlapping="union")
-    part = marked([clip(spans, start, start + length)], length, overlapping="union")
+    full = mark_characters([spans], 30, overlapping="union")
+    part = mark_characters([clip(spans, start, start + length)], length, overlapping="union")
     assert part.tolist() == full[:, start : start + length].tolist()
 
 
 @pytest.mark.parametrize("end", [3, 5])
 def test_a_part_without_a_character_is_refused(end):
-    with pytest.raises(SpanError, match=f"The part goes from 5 to {end}"):
+    with pytest.raises(SpanError, match=f"The part runs from 5 to {end}"):
         clip([], 5, end)
 
 
@@ -159,7 +162,7 @@ def test_a_copy_without_its_marks_is_aligned_letter_by_letter(whole, data):
     piece = whole[start : data.draw(st.integers(start, len(whole)))]
     copy = "".join(letter for letter in piece if letter.isascii())
     if not any(letter.isalnum() for letter in copy):
-        with pytest.raises(SpanError, match="is not a part of"):
+        with pytest.raises(SpanError, match="do not occur in"):
             align(copy, whole)
         return
     local, existing = align(copy, whole)
@@ -169,7 +172,7 @@ def test_a_copy_without_its_marks_is_aligned_letter_by_letter(whole, data):
 
 
 def test_a_sentence_of_another_passage_is_not_aligned():
-    with pytest.raises(SpanError, match="'Salt it' is not a part of 'Stir the pot.'"):
+    with pytest.raises(SpanError, match="'Salt it' do not occur in 'Stir the pot.'"):
         align("Salt it", "Stir the pot.")
 
 
@@ -179,7 +182,7 @@ PAIR = np.ones((2, 3), dtype=bool)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: jaccard(PAIR, 3), "k is 3 for 2 people"),
+        (lambda: jaccard(PAIR, 3), "k is 3; with 2 people"),
         (lambda: jaccard(PAIR, 0), "k is 0"),
         (lambda: jaccard([[1, 0]]), "the type int64"),
         (lambda: jaccard(PAIR[0]), r"the shape \(3,\)"),
@@ -187,7 +190,10 @@ PAIR = np.ones((2, 3), dtype=bool)
         (lambda: mean_jaccard({"a": PAIR, "b": PAIR[:1]}), "'b' has 1 annotations and 'a' has 2"),
         (lambda: reference_similarity(PAIR, PAIR[:, :2]), "have 3 and 2 characters"),
         (lambda: reference_similarity(PAIR, PAIR, "median"), "aggregation is 'median'"),
-        (lambda: reference_similarity(PAIR, PAIR, "majority", majority=3), "majority is 3 for 2"),
+        (
+            lambda: reference_similarity(PAIR, PAIR, "majority", majority=3),
+            "majority is 3; with 2 workers",
+        ),
         (lambda: reference_similarity(PAIR[:1], PAIR, "similarity"), "There is only one worker"),
     ],
 )
@@ -206,7 +212,8 @@ def texts(mirror, tmp_path_factory):
         paths = [fetch(key, cache, mirror=mirror, network=False) for key in FILES[group]]
         rows = read_annotations(paths).groupby(["turn_id", "text_id"])
         found[group] = {
-            name: marked(text["spans"].tolist(), len(text["text"].iloc[0])) for name, text in rows
+            name: mark_characters(text["spans"].tolist(), len(text["text"].iloc[0]))
+            for name, text in rows
         }
     return found
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from everycell.dialogue.spans import marked
+from everycell.dialogue.spans import mark_characters
 from everycell.rag.grounded.clusters import density_clusters, lsa_clusters, stems
 from everycell.rag.grounded.detection import agreed_spans, marked_spans, nuggets_frame
 from everycell.rag.grounded.provenance import pieces, provenance, provenance_page
@@ -54,7 +54,7 @@ def test_only_words_of_the_passage_are_nuggets(answer, spans, strays):
 @given(st.lists(st.tuples(st.integers(0, 54), st.integers(0, 54)), max_size=4))
 def test_what_one_person_marks_is_found_in_whole_words(pairs):
     spans = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
-    people = marked([spans], len(PASSAGE), overlapping="union")
+    people = mark_characters([spans], len(PASSAGE), overlapping="union")
     result = agreed_spans(people, PASSAGE, minimum=1)
     assert all(end <= start for (_, end), (start, _) in zip(result, result[1:], strict=False))
     for start, end in result:
@@ -63,7 +63,7 @@ def test_what_one_person_marks_is_found_in_whole_words(pairs):
 
 
 def test_more_people_agree_on_less():
-    people = marked([[(0, 19)], [(5, 30)], [(10, 15)]], len(PASSAGE))
+    people = mark_characters([[(0, 19)], [(5, 30)], [(10, 15)]], len(PASSAGE))
     texts = [
         [PASSAGE[start:end] for start, end in agreed_spans(people, PASSAGE, minimum=minimum)]
         for minimum in (1, 2, 3)

@@ -1,4 +1,4 @@
-"""What people marked in the passages of CAsT-snippets, for several chapters."""
+"""Annotations of CAsT-snippets, as several chapters read them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Literal
 import pandas as pd
 
 from everycell.collections.snippet_files import read_annotations
-from everycell.dialogue.spans import marked
+from everycell.dialogue.spans import mark_characters
 from everycell.engine.arrays import BoolArray
 
-#: Group of annotators -> task, name and size as published.
+#: Group of annotators -> task, name and number of annotators, as published.
 GROUPS = {
     "paragraph_regular": ("Paragraph", "MTurk regular", 5),
     "paragraph_master": ("Paragraph", "MTurk master", 5),
@@ -21,27 +21,27 @@ GROUPS = {
     "sentence_regular": ("Sentence", "MTurk regular", 3),
     "sentence_master": ("Sentence", "MTurk master", 3),
 }
-#: Groups with snippets that overlap although the task forbids it: the union counts.
+#: Groups whose snippets overlap although the task forbids it; their union is used.
 OVERLAPPING = frozenset({"paragraph_prolific"})
-#: Annotators of a passage of the data set.
+#: Annotators per passage in the released data set.
 PER_PASSAGE = 3
 
 
 def paths(files: str | Iterable[str]) -> list[Path]:
-    """Files of an input, of which there may be one."""
+    """Paths of an input with one file or several."""
     return [Path(files)] if isinstance(files, str) else [Path(file) for file in files]
 
 
 def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
-    """Annotations of a group's released files, as many of each text as its size."""
+    """Annotations in a group's released files, the published number per text."""
     return read_annotations(paths(files), per_text=GROUPS[group][2])
 
 
-def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
-    """How much more one group agrees than another one, in the measures that both tasks have."""
+def agreement_gaps(agreement: pd.DataFrame, group: str, baseline: str) -> pd.DataFrame:
+    """Agreement of a group minus that of a baseline, for measures that all tasks have."""
     values = agreement.pivot_table(index=["task", "metric"], columns="row", values="value")
-    shared = values[[group, other]].dropna()
-    differences = (shared[group] - shared[other]).rename("value").reset_index()
+    shared = values[[group, baseline]].dropna()
+    differences = (shared[group] - shared[baseline]).rename("value").reset_index()
     tasks = differences.groupby("metric")["task"].transform("nunique")
     return differences[tasks == differences["task"].nunique()].reset_index(drop=True)
 
@@ -49,9 +49,14 @@ def gaps(agreement: pd.DataFrame, group: str, other: str) -> pd.DataFrame:
 def mark_texts(
     annotations: pd.DataFrame, group: str | None = None
 ) -> dict[tuple[str, str], BoolArray]:
-    """What each annotator marked, by turn and text; overlaps are refused but in one group."""
+    """Characters that each annotator marked, by turn and text.
+
+    Overlapping snippets of one annotator are an error, except in the groups of `OVERLAPPING`.
+    """
     overlapping: Literal["error", "union"] = "union" if group in OVERLAPPING else "error"
     return {
-        name: marked(rows["spans"].tolist(), len(rows["text"].iloc[0]), overlapping=overlapping)
+        name: mark_characters(
+            rows["spans"].tolist(), len(rows["text"].iloc[0]), overlapping=overlapping
+        )
         for name, rows in annotations.groupby(["turn_id", "text_id"], sort=False)
     }

@@ -17,7 +17,7 @@ from everycell.dialogue.spans import (
     BoolArray,
     align,
     clip,
-    marked,
+    mark_characters,
     reference_similarity,
 )
 from everycell.text.sentences import sentence_spans
@@ -42,10 +42,10 @@ def sentence_pairs(
         sentence, passage = rows["text"].iloc[0], experts["text"].iloc[0]
         if reading == "letters":
             of_sentence, in_passage = align(sentence, passage)
-            workers = marked(rows["spans"].tolist(), len(sentence))
+            workers = mark_characters(rows["spans"].tolist(), len(sentence))
             yield (
                 workers[:, of_sentence],
-                marked(experts["spans"].tolist(), len(passage))[:, in_passage],
+                mark_characters(experts["spans"].tolist(), len(passage))[:, in_passage],
             )
             continue
         bounds = sentence_spans(passage, quotes=reading)
@@ -54,8 +54,8 @@ def sentence_pairs(
             start, end = bounds[number]
             length = max(end - start, len(sentence))
             yield (
-                marked(rows["spans"].tolist(), length),
-                marked([clip(spans, start, end) for spans in experts["spans"]], length),
+                mark_characters(rows["spans"].tolist(), length),
+                mark_characters([clip(spans, start, end) for spans in experts["spans"]], length),
             )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from everycell.collections.snippet_files import read_annotations
 from everycell.collections.snippets import Span
-from everycell.dialogue.spans import marked, reference_similarity
+from everycell.dialogue.spans import mark_characters, reference_similarity
 from everycell.engine.arrays import BoolArray
 from everycell.rag.grounded.detection import agreed_spans, nuggets_frame
 from everycell.studies.lajewska2025.annotations import PER_PASSAGE, mark_texts, paths
@@ -106,7 +106,7 @@ def agreement_with_people(
     rows = []
     for row in passages[passages["input"] == RELEVANT].itertuples(index=False):
         people = marks[row.topic, row.passage_id]
-        detected = marked([spans[row.input, row.topic, row.passage_id]], len(row.text))
+        detected = mark_characters([spans[row.input, row.topic, row.passage_id]], len(row.text))
         majority = people.sum(axis=0, keepdims=True) * 2 > len(people)
         for name, reference in zip(REFERENCES, (people, majority), strict=True):
             similarity = reference_similarity(detected, reference)
