@@ -73,31 +73,33 @@ def job(project, monkeypatch):
 
 
 @pytest.fixture
-def found(job):
+def job_runs(job):
     return RankingRuns.of_job(job)
 
 
-def test_a_job_s_runs_go_by_their_models_and_lie_with_the_collection_that_has_lists(found):
+def test_a_job_s_runs_go_by_their_models_and_lie_with_the_collection_that_has_lists(job_runs):
     folder = Path("work/toy/runs")
-    assert found.runs == {"BM25": folder / "bm25.run", "TILDE": folder / "tilde.{task}.run"}
-    assert (found.setting, found.tasks) == ("mixed", TASKS)
+    assert job_runs.runs == {"BM25": folder / "bm25.run", "TILDE": folder / "tilde.{task}.run"}
+    assert (job_runs.setting, job_runs.tasks) == ("mixed", TASKS)
 
 
-def test_a_task_in_a_file_s_name_picks_the_run_of_that_task(found):
+def test_a_task_in_a_file_s_name_picks_the_run_of_that_task(job_runs):
     firsts = {
-        name: [found.run(name, task).groupby("query").first()["document"]["q1"] for task in TASKS]
-        for name in found.runs
+        name: [
+            job_runs.run(name, task).groupby("query").first()["document"]["q1"] for task in TASKS
+        ]
+        for name in job_runs.runs
     }
     assert firsts == {"BM25": ["d", "d"], "TILDE": ["a", "c"]}
 
 
-def test_a_run_is_read_once(found):
-    assert found.run("BM25", "cite") is found.run("BM25", "co-cite")
+def test_a_run_is_read_once(job_runs):
+    assert job_runs.run("BM25", "cite") is job_runs.run("BM25", "co-cite")
 
 
-def test_values_are_those_of_the_listed_test_queries_by_hand(found):
+def test_values_are_those_of_the_listed_test_queries_by_hand(job_runs):
     for task, expected in {"cite": (1 / 4, 1.0), "co-cite": (1 / 3, 1 / 2)}.items():
-        values = found.values(task)
+        values = job_runs.values(task)
         assert list(values) == ["BM25", "TILDE"]
         for frame, value in zip(values.values(), expected, strict=True):
             assert frame.index.tolist() == ["q1", "q2", "q3"]
@@ -114,30 +116,30 @@ def test_another_setting_has_its_own_lists(job):
     assert set(qrels["document"]) == set("abc") == set(runs["BM25"]["document"])
 
 
-def test_ranked_runs_hold_the_test_lists_and_no_more(found):
-    runs, qrels = found.ranked("co-cite")
+def test_ranked_runs_hold_the_test_lists_and_no_more(job_runs):
+    runs, qrels = job_runs.ranked("co-cite")
     assert set(qrels["query"]) == {"q1", "q2", "q3"} and qrels["relevance"].sum() == 3
     for run in runs.values():
         pairs = run[["query", "document"]].sort_values(["query", "document"], ignore_index=True)
         assert pairs.equals(qrels[["query", "document"]])
     pd.testing.assert_frame_equal(
-        evaluate(runs["TILDE"], qrels), found.values("co-cite")["TILDE"], check_exact=True
+        evaluate(runs["TILDE"], qrels), job_runs.values("co-cite")["TILDE"], check_exact=True
     )
 
 
-def test_lists_of_several_splits_stand_in_the_order_of_the_splits(found):
-    assert found.lists("cite").queries.tolist() == ["q1", "q2", "q3"]
-    both = found.lists("cite", ("validation", "test"))
+def test_lists_of_several_splits_stand_in_the_order_of_the_splits(job_runs):
+    assert job_runs.lists("cite").queries.tolist() == ["q1", "q2", "q3"]
+    both = job_runs.lists("cite", ("validation", "test"))
     assert both.queries.tolist() == ["v1", "v2", "q1", "q2", "q3"]
 
 
-def test_pairings_are_of_the_first_system_with_each_other_on_each_split(found):
-    pairings = found.pairings("query")
+def test_pairings_are_of_the_first_system_with_each_other_on_each_split(job_runs):
+    pairings = job_runs.pairings("query")
     assert {other: list(by_task) for other, by_task in pairings.items()} == {"TILDE": TASKS}
     both = pairings["TILDE"]["cite"]
     assert both.validation.queries.tolist() == ["v1", "v2"]
-    lists = found.lists("cite")
-    scores = [lists.scores(found.run(name, "cite"), outside="drop") for name in SYSTEMS]
+    lists = job_runs.lists("cite")
+    scores = [lists.scores(job_runs.run(name, "cite"), outside="drop") for name in SYSTEMS]
     expected = sweep(lists, *scores, ("MAP", "nDCG"), over="query")
     assert both.test.queries.tolist() == lists.queries.tolist()
     for measure, values in expected.values.items():
@@ -147,16 +149,16 @@ def test_pairings_are_of_the_first_system_with_each_other_on_each_split(found):
     assert both.test.at(0.0)["MAP"].tolist() == pytest.approx([1.0] * 3)
 
 
-def test_noise_is_that_of_the_first_system_on_the_test_lists(found):
-    noise = found.noise("run", 3)
+def test_noise_is_that_of_the_first_system_on_the_test_lists(job_runs):
+    noise = job_runs.noise("run", 3)
     assert list(noise) == TASKS
-    qrels = found.ranked("cite")[1]
+    qrels = job_runs.ranked("cite")[1]
     lists = judge(qrels, qrels)
-    scores = lists.scores(found.run("BM25", "cite"), outside="drop")
+    scores = lists.scores(job_runs.run("BM25", "cite"), outside="drop")
     expected = noise_levels(lists, scores, ("MAP", "nDCG"), over="run", seeds=range(3))
     pd.testing.assert_frame_equal(noise["cite"], expected)
 
 
-def test_a_task_without_lists_is_named(found):
+def test_a_task_without_lists_is_named(job_runs):
     with pytest.raises(ValueError, match="setting 'mixed', task 'recommend' and split 'test'"):
-        found.values("recommend")
+        job_runs.values("recommend")

@@ -28,7 +28,7 @@ GRID = pd.DataFrame({"k1": [0.9, 2.75, 4], "b": [1, 0.75, 1], "nDCG": [0.5, 0.7,
 
 
 @pytest.fixture
-def found():
+def sizes():
     added = {
         size: [pd.DataFrame({"added": [1, 3]}), pd.DataFrame({"added": [5]})] for size in EXPANSIONS
     }
@@ -36,22 +36,22 @@ def found():
     return dict(zip(table["claim"], table["value"], strict=True))
 
 
-def test_lists_are_counted_in_each_task_of_the_test_part(found):
-    assert found["query papers per task"] == "1"
-    assert found["candidates per query: positives up to"] == "1-2"
-    assert found["candidates per query: negatives"] == "1-2"
-    assert found["SciDocs papers over the four tasks"] == "about 0"
+def test_lists_are_counted_in_each_task_of_the_test_part(sizes):
+    assert sizes["query papers per task"] == "1"
+    assert sizes["candidates per query: positives up to"] == "1-2"
+    assert sizes["candidates per query: negatives"] == "1-2"
+    assert sizes["SciDocs papers over the four tasks"] == "about 0"
 
 
-def test_lengths_are_of_papers_in_lists(found):
-    assert float(found["mean tokens of abstract+title, BERT tokenizer"]) == 3.5
-    assert float(found["90% quantile of tokens, BERT (in printed order)"]) == 5.5
+def test_lengths_are_of_papers_in_lists(sizes):
+    assert float(sizes["mean tokens of abstract+title, BERT tokenizer"]) == 3.5
+    assert float(sizes["90% quantile of tokens, BERT (in printed order)"]) == 5.5
 
 
-def test_the_best_parameters_are_the_first_of_the_grid(found):
-    assert (found["BM25 k"], found["BM25 b"]) == ("2.75", "0.75")
+def test_the_best_parameters_are_the_first_of_the_grid(sizes):
+    assert (sizes["BM25 k"], sizes["BM25 b"]) == ("2.75", "0.75")
 
 
-def test_each_task_counts_the_same_for_new_tokens(found):
+def test_each_task_counts_the_same_for_new_tokens(sizes):
     # (2 + 5) / 2, and not (1 + 3 + 5) / 3.
-    assert {float(found[f"new tokens appended on average with m={m}"]) for m in EXPANSIONS} == {3.5}
+    assert {float(sizes[f"new tokens appended on average with m={m}"]) for m in EXPANSIONS} == {3.5}

@@ -260,9 +260,9 @@ def test_curves_by_hand():
 def test_only_values_of_map_are_printed_in_percent():
     rows = ["ranking quality", "ranking quality", "alpha_average"]
     table = pd.DataFrame({"row": rows, "metric": ["MAP", "nDCG", "MAP"], "value": 0.5})
-    printed = published_units(table)
-    assert printed["value"].tolist() == [50.0, 0.5, 0.5]
-    assert printed["unit"].tolist() == ["percent", "", ""]
+    published = published_units(table)
+    assert published["value"].tolist() == [50.0, 0.5, 0.5]
+    assert published["unit"].tolist() == ["percent", "", ""]
     assert table["value"].tolist() == [0.5] * 3
 
 
@@ -321,7 +321,7 @@ def test_last_bits_are_no_gain():
     ],
 )
 def test_an_interval_needs_topics_with_values(values, message):
-    with pytest.raises(ValueError, match=f"{message} have a value: an interval needs two topics"):
+    with pytest.raises(ValueError, match=f"{message} have a value; an interval needs at least two"):
         mean_with_interval(pd.Series(values, dtype=float), 0)
 
 
@@ -454,11 +454,11 @@ def test_cells_of_the_figure_and_those_in_print():
         ("BM25+TILDE", "tiny"),
         ("BM25+TILDEv2", "tinier"),
     }
-    printed = published_cells(plotted, "BM25")
+    published = published_cells(plotted, "BM25")
     # Both ends of four curves, four oracles, and the best weight with TILDE for two measures.
-    assert len(printed) == 8 + 4 + 2
-    assert set(printed.loc[printed["x"] == "argmax", "combination"]) == {"BM25+TILDE"}
-    assert not printed["series"].str.contains("noise").any()
+    assert len(published) == 8 + 4 + 2
+    assert set(published.loc[published["x"] == "argmax", "combination"]) == {"BM25+TILDE"}
+    assert not published["series"].str.contains("noise").any()
 
 
 def test_combinations_are_named_with_the_first_system():

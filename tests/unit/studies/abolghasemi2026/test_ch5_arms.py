@@ -74,14 +74,14 @@ def test_random_places_differ_between_questions_and_seeds():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected_message"),
     [
         ({"k": 0}, "k is 0; a prompt has 1"),
         ({"k": 2, "gold_position": "last"}, "gold_position is 'last'"),
     ],
 )
-def test_bad_options_are_named(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_options_are_named(options, expected_message):
+    with pytest.raises(ValueError, match=expected_message):
         pick_questions(RUN, GOLD, **options)
 
 

@@ -60,9 +60,9 @@ def tables():
 
 def test_columns_are_those_of_the_print(tables, repository):
     papers = published()
-    printed = {f"table_5_{number}" for number in range(1, 16)}
-    assert set(tables) == printed | {"figure_5_9"}
-    for name in printed:
+    table_names = {f"table_5_{number}" for number in range(1, 16)}
+    assert set(tables) == table_names | {"figure_5_9"}
+    for name in table_names:
         columns = list(find_artefact(papers, f"abolghasemi2026/{name}").cells.columns)
         assert tables[name].keys == columns[: columns.index("metric")], name
 

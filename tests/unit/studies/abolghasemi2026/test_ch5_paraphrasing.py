@@ -52,13 +52,13 @@ def paraphraser(record: Record, unit: str = "sentence", **to_keep: tuple[str, ..
     )
 
 
-@pytest.mark.parametrize(("unit", "asked"), [("sentence", 4), ("passage", 2)])
-def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, asked):
+@pytest.mark.parametrize(("unit", "prompts"), [("sentence", 4), ("passage", 2)])
+def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, prompts):
     with Record(tmp_path / "toy.jsonl") as record:
         source = paraphraser(record, unit, mill=("1742",))
         (result,) = source.paraphrase_again(["mill"])
         assert result == ("mill", " ".join(SAID.values()), 2, "")
-        assert source.model.asked == asked == len(source.used)
+        assert source.model.asked == prompts == len(source.used)
 
 
 def test_an_answer_that_a_passage_has_to_keep_is_its_own(tmp_path: Path):

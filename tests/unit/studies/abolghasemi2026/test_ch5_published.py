@@ -33,15 +33,15 @@ PUBLISHED = Path(__file__).parents[4] / "published" / "abolghasemi2026"
 KEYS = [*SETTING, "metric"]
 
 
-def printed(*names):
+def published_tables(*names):
     return pd.concat([read_cells(PUBLISHED / f"{name}.csv") for name in names], ignore_index=True)
 
 
-QUALITY = printed("table_5_1", "table_5_11")
+QUALITY = published_tables("table_5_1", "table_5_11")
 MIXED = pd.concat(
     [
-        printed("table_5_14", "table_5_15"),
-        printed("table_5_4").query("generator == 'GPT-4'"),
+        published_tables("table_5_14", "table_5_15"),
+        published_tables("table_5_4").query("generator == 'GPT-4'"),
     ],
     ignore_index=True,
 )
@@ -51,7 +51,7 @@ MIXED = pd.concat(
     ("quality", "table", "settings"), [(QUALITY, "table_5_3", 24), (MIXED, "table_5_5", 22)]
 )
 def test_printed_bias_follows_from_printed_quality(quality, table, settings):
-    both = bias_cells(quality).merge(printed(table), on=KEYS, suffixes=("", "_printed"))
+    both = bias_cells(quality).merge(published_tables(table), on=KEYS, suffixes=("", "_printed"))
     assert len(both) == settings
     off = (both["value"] - both["value_printed"].astype(float)).abs()
     assert off.max() < 0.1 + 1e-9
@@ -94,7 +94,7 @@ def test_a_setting_without_its_counterpart_is_left_out():
 
 
 def test_tests_of_table_5_2_come_out_as_marked():
-    table = printed("table_5_2")
+    table = published_tables("table_5_2")
     result = sensitivity_significance(QUALITY, table, 500)
     assert result[KEYS].values.tolist() == table[KEYS].values.tolist()
     recalls = result["metric"].str.endswith("recall")
@@ -164,12 +164,16 @@ def test_recall_and_counts_are_one_number():
     back = recalls_from_counts(existing)
     recalls = QUALITY.loc[QUALITY["metric"] == RECALL, "value"].astype(float)
     assert back["value"].to_numpy() == pytest.approx(recalls.to_numpy())
-    counts = printed("table_5_12", "table_5_13").query("metric == @CITED")["value"].astype(float)
+    counts = (
+        published_tables("table_5_12", "table_5_13")
+        .query("metric == @CITED")["value"]
+        .astype(float)
+    )
     assert existing["value"].to_numpy() == pytest.approx(counts.to_numpy())
 
 
 def test_500_queries_stand_behind_the_counts():
-    assert queries_behind(printed("table_5_12", "table_5_13")["value"].to_list()) == 500
+    assert queries_behind(published_tables("table_5_12", "table_5_13")["value"].to_list()) == 500
     # One digit that 500 queries cannot give, and nothing below 1,000 fits.
     assert queries_behind(["0.766", "0.682", "0.001", "0.499"], largest=500) is None
 

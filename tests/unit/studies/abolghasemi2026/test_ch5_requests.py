@@ -144,8 +144,8 @@ def test_a_relevant_paraphrase_made_for_another_question_has_to_keep_the_answer(
     # What people's text does not have cannot be lost, nor can what nobody knows.
     answers = {"kept": ["1246", "1300"], "lost": ["1246", "Ada"]}
 
-    def ids(*authors, **given):
-        result = draw_questions(questions, 9, authors=authors, texts=texts, seed=1, **given)
+    def ids(*authors, **choices):
+        result = draw_questions(questions, 9, authors=authors, texts=texts, seed=1, **choices)
         return {question.id for question in result}
 
     assert ids("LLM", "Human", answers=answers) == {"kept", "unknown"}
@@ -375,15 +375,15 @@ def test_without_probabilities_there_is_no_confidence_and_without_citations_it_i
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected_message"),
     [("\n \n", "has no name"), ("Ada\nAda\n", "'Ada'"), ("Ada [3]\n", "has a bracket")],
 )
-def test_a_list_of_names_is_checked(tmp_path: Path, content, said):
+def test_a_list_of_names_is_checked(tmp_path: Path, content, expected_message):
     path = tmp_path / "names.txt"
     path.write_text(content)
     with pytest.raises(ValueError, match="names.txt") as error:
         read_names(path)
-    assert said in str(error.value)
+    assert expected_message in str(error.value)
 
 
 def test_every_question_meets_every_arm_once():

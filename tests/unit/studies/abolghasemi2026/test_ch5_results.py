@@ -41,7 +41,7 @@ TEXTS = {letter: f"{letter} is a letter." for letter in "abcdefghij"}
 VANILLA, INFORMED, OPPOSITE = PLAIN_ARMS[3:]
 
 
-def asked(generator, arms, n=30, name="toy", dataset="NQ", **setting):
+def answers_of(generator, arms, n=30, name="toy", dataset="NQ", **setting):
     setting = MAIN | setting
     documents = tuple("abcdefghij"[: setting["k"]])
     questions = [Question(f"q{i:04}", documents, i % len(documents) + 1) for i in range(n)]
@@ -169,13 +169,13 @@ def test_citing_by_position_stands_beside():
 def test_few_pairs_have_no_test_of_confidence():
     """However far the two confidences are apart, nine answers make no dagger."""
 
-    def told(pairs, others=5):
+    def confident_answers(pairs, other_pairs=5):
         draw = np.random.default_rng(2)
-        frame = by_hand(VANILLA, [[1, 2]] * pairs + [[1]] * others)
+        frame = by_hand(VANILLA, [[1, 2]] * pairs + [[1]] * other_pairs)
         return frame.assign(relevant_probability=draw.uniform(0.8, 0.9, len(frame)))
 
     for pairs in (FEWEST_PAIRS - 1, FEWEST_PAIRS):
-        result = confidence(told(pairs), seed=1)
+        result = confidence(confident_answers(pairs), seed=1)
         enough = pairs == FEWEST_PAIRS
         assert (result["marker"] == (DAGGER if enough else "")).all()
         assert result["p"].notna().all() == enough
@@ -238,47 +238,47 @@ def test_one_question_has_no_interval():
 
 
 @pytest.fixture(scope="module")
-def whole():
+def all_answers():
     """All settings of two generators, one of which has no preference."""
     parts = []
     arms = (*PLAIN_ARMS, *MIXED_ARMS)
     for name, generator in (("fair", PlantedControl(0.0)), ("biased", PlantedControl(2.0))):
         parts += [
-            asked(generator, arms, name=name),
-            asked(generator, MIXED_ARMS, name=name, labels="extended"),
-            asked(generator, MIXED_ARMS[:5], name=name, labels="extended", retriever="SPLADE"),
+            answers_of(generator, arms, name=name),
+            answers_of(generator, MIXED_ARMS, name=name, labels="extended"),
+            answers_of(generator, MIXED_ARMS[:5], name=name, labels="extended", retriever="SPLADE"),
         ]
         for k in (2, 5):
             depth = {"k": k, "place": "random", "labels": "extended"}
-            parts.append(asked(generator, MIXED_ARMS[:5], name=name, **depth))
+            parts.append(answers_of(generator, MIXED_ARMS[:5], name=name, **depth))
     return check_answers(pd.concat(parts, ignore_index=True))
 
 
-def test_every_table_has_its_rows(whole):
-    assert len(quality(whole, PLAIN_ARMS, seed=1)) == 2 * 6 * 2
-    assert len(quality(whole, MIXED_ARMS, seed=1)) == 2 * 10 * 2
-    assert len(quality(whole, OPPOSITE_ARMS, seed=1)) == 2 * 2 * 2
-    assert len(confidence(whole, seed=1)) == len(citation_counts(whole, seed=1)) == 24
+def test_every_table_has_its_rows(all_answers):
+    assert len(quality(all_answers, PLAIN_ARMS, seed=1)) == 2 * 6 * 2
+    assert len(quality(all_answers, MIXED_ARMS, seed=1)) == 2 * 10 * 2
+    assert len(quality(all_answers, OPPOSITE_ARMS, seed=1)) == 2 * 2 * 2
+    assert len(confidence(all_answers, seed=1)) == len(citation_counts(all_answers, seed=1)) == 24
     studies = {"plain": 8, "mixed": 8, "extended": 8, "retrievers": 4, "depths": 8}
     for measure in ("CAS", "CAB"):
         for study, rows in studies.items():
-            result = compare_labels(whole, measure, study=study, seed=1)
+            result = compare_labels(all_answers, measure, study=study, seed=1)
             assert len(result) == rows, (measure, study)
             assert (result.query("generator == 'fair'")["value"] == 0).all()
             biased = result.query("generator == 'biased'")
             assert (biased["value"] > 0).all() and (biased["low"] <= biased["value"]).all()
-    retrievers = compare_labels(whole, "CAB", study="retrievers", seed=1)
+    retrievers = compare_labels(all_answers, "CAB", study="retrievers", seed=1)
     assert set(retrievers["retriever"]) == {"SPLADE"}
-    assert list(compare_labels(whole, "CAS", study="depths", seed=1)["k"].unique()) == [2, 5]
+    assert list(compare_labels(all_answers, "CAS", study="depths", seed=1)["k"].unique()) == [2, 5]
 
 
-def test_tables_agree_with_what_means_determine(whole):
+def test_tables_agree_with_what_means_determine(all_answers):
     """Bias and relevant citations follow from quality, by the functions for printed tables."""
-    table = quality(whole, PLAIN_ARMS, seed=1).rename(columns={"mode_relevant": "rag_mode"})
+    table = quality(all_answers, PLAIN_ARMS, seed=1).rename(columns={"mode_relevant": "rag_mode"})
     keys = ["generator", "relevant_author", "metric"]
-    bias = compare_labels(whole, "CAB", study="plain", seed=1)
+    bias = compare_labels(all_answers, "CAB", study="plain", seed=1)
     assert values(bias, *keys) == pytest.approx(values(bias_cells(table), *keys))
-    counts = citation_counts(whole, seed=1).rename(columns={"mode_relevant": "rag_mode"})
+    counts = citation_counts(all_answers, seed=1).rename(columns={"mode_relevant": "rag_mode"})
     keys.append("rag_mode")
     relevant = counts[counts["metric"] == "avg cited relevant"]
     assert values(relevant, *keys) == pytest.approx(values(counts_from_recalls(table), *keys))
@@ -287,16 +287,18 @@ def test_tables_agree_with_what_means_determine(whole):
     assert "biased rel=Human nonrel=LLM" in set(cells["series"])
 
 
-def test_the_order_of_rows_changes_nothing(whole):
-    mixed = whole.sample(frac=1, random_state=3)
+def test_the_order_of_rows_changes_nothing(all_answers):
+    mixed = all_answers.sample(frac=1, random_state=3)
     for make in (
         lambda rows: quality(rows, PLAIN_ARMS, seed=1),
         lambda rows: confidence(rows, seed=1),
         lambda rows: compare_labels(rows, "CAB", study="mixed", seed=1),
     ):
         keys = ["generator", "relevant_author", "nonrelevant_author", "metric"]
-        keys += ["mode_relevant"] if "mode_relevant" in make(whole) else []
-        one, other = (make(rows).sort_values(keys, ignore_index=True) for rows in (whole, mixed))
+        keys += ["mode_relevant"] if "mode_relevant" in make(all_answers) else []
+        one, other = (
+            make(rows).sort_values(keys, ignore_index=True) for rows in (all_answers, mixed)
+        )
         pd.testing.assert_frame_equal(one, other)
 
 
@@ -306,7 +308,7 @@ def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
     """The mirrored preference cites under [LLM] what the other one does under [Human]."""
     result = [
         compare_labels(
-            asked(PlantedControl(item, skill=skill, seed=seed), PLAIN_ARMS, n=10),
+            answers_of(PlantedControl(item, skill=skill, seed=seed), PLAIN_ARMS, n=10),
             "CAB",
             study="plain",
             seed=1,
@@ -320,7 +322,7 @@ def test_opposite_labels_flip_the_sign_of_bias(strength, skill, seed):
 @pytest.mark.parametrize("strength", [0.0, 1.0, -2.0])
 def test_the_control_comes_to_its_formulas(strength):
     generator = PlantedControl(strength)
-    frame = asked(generator, PLAIN_ARMS[3:], n=300)
+    frame = answers_of(generator, PLAIN_ARMS[3:], n=300)
 
     def near(row):
         # Four standard errors, of which a 95 % interval has about 3.92.
@@ -351,7 +353,7 @@ def test_the_control_comes_to_its_formulas(strength):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected_message"),
     [
         (lambda rows: rows.drop(columns="stray"), "lack the column 'stray'"),
         (lambda rows: pd.concat([rows, rows[:1]]), "hand has two answers to q0"),
@@ -362,8 +364,8 @@ def test_the_control_comes_to_its_formulas(strength):
         ),
     ],
 )
-def test_a_frame_that_cannot_be_paired_is_named(change, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_frame_that_cannot_be_paired_is_named(change, expected_message):
+    with pytest.raises(ValueError, match=expected_message):
         check_answers(change(HAND))
 
 

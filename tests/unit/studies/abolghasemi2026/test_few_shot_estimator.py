@@ -36,14 +36,14 @@ PARTS = {
 
 
 @pytest.fixture
-def asked():
+def prompts():
     return []
 
 
 @pytest.fixture
-def model(asked):
+def model(prompts):
     def answer_all(requests):
-        asked.extend(requests)
+        prompts.extend(requests)
         answered = {f"SYSTEM: {last}": label for last, label in SAID.items()}
         lines = [request.prompt[-1].content.splitlines()[1] for request in requests]
         return [Answer(text=answered[line], finish="stop") for line in lines]
@@ -51,7 +51,7 @@ def model(asked):
     return FewShotModel("Toy", answer_all, Decoding(max_tokens=3, logprobs=True))
 
 
-def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
+def test_it_is_asked_as_the_others_are_in_one_setup(model, prompts, tmp_path):
     assert isinstance(model, SatisfactionEstimator)
     setups = {name: Setup(**setup) for name, setup in make_setups([1, 10]).items()}
     message = predictions_for(model, PARTS, setups, tmp_path, seeds=3, seed=0)
@@ -60,8 +60,8 @@ def test_it_is_asked_as_the_others_are_in_one_setup(model, asked, tmp_path):
     ].unique().tolist() == [0]
     assert message["part"].tolist() == ["main", "main", "main", "cf"]
     np.testing.assert_array_equal(message["probability"], [0, 1, math.nan, 1])
-    assert {request.decoding for request in asked} == {Decoding(max_tokens=3, logprobs=True)}
-    assert all(isinstance(request, Request) for request in asked) and len(asked) == 4
+    assert {request.decoding for request in prompts} == {Decoding(max_tokens=3, logprobs=True)}
+    assert all(isinstance(request, Request) for request in prompts) and len(prompts) == 4
 
 
 def test_an_answer_without_a_label_is_a_wrong_one(model, tmp_path):

@@ -34,7 +34,7 @@ def test_a_topic_of_several_tasks_is_one_observation():
     assert cells(once, "k")["topics"] == len(TOPICS)
 
 
-def test_one_topic_is_no_test():
+def test_one_topic_is_not_enough_for_a_test():
     one = values(0.4)[:1]
-    with pytest.raises(ValueError, match="two or more"):
+    with pytest.raises(ValueError, match="at least two"):
         learning_gains({"cite": {"a": one, "k": one}}, {"k": "a"})

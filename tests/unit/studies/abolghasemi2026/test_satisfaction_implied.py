@@ -28,11 +28,11 @@ def test_every_printed_row_comes_back(counts, repository):
     columns = ["model", "setup", "dataset", "test_data", *Confusion._fields]
     table = measure_confusions(pd.DataFrame(rows, columns=columns))
     keys = ["model", "setup", "dataset", "test_data", "metric"]
-    printed = read_cells(repository / "published/abolghasemi2026/table_3_6.csv").set_index(keys)
-    assert len(table) == len(printed) == 192
+    published = read_cells(repository / "published/abolghasemi2026/table_3_6.csv").set_index(keys)
+    assert len(table) == len(published) == 192
     result = table.set_index(keys)["value"]
     # Two are cut after two decimals.
-    off = (result - printed["value"].astype(float)).abs()
+    off = (result - published["value"].astype(float)).abs()
     assert off.max() < 0.01 and (off > 0.005 + 1e-9).sum() == 2
 
 

@@ -10,13 +10,13 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from everycell.studies.abolghasemi2026.ch3.ranking import RANKED, ranking_quality
 
 
-def answers(probabilities, *, most=60, **names):
+def answers(probabilities, *, size=60, **names):
     dice = np.random.default_rng(3)
-    truth = dice.random(2 * most) < 0.6
+    truth = dice.random(2 * size) < 0.6
     frame = pd.DataFrame(
         {
-            "part": np.repeat(["main", "cf"], most),
-            "id": [*map(str, range(most)), *(f"{number}-cf" for number in range(most))],
+            "part": np.repeat(["main", "cf"], size),
+            "id": [*map(str, range(size)), *(f"{number}-cf" for number in range(size))],
             "satisfied": truth,
             "probability": probabilities(truth, dice),
         }

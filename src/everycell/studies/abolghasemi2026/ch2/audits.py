@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on query by example compared with each other."""
+"""Consistency checks of the published numbers on query by example."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from everycell.engine.audits import (
 
 
 def _letters(marker: str) -> set[str]:
-    """Letters of a published marker, ranges spelled out ("a-c" is a, b, c)."""
-    spelled = re.sub(
+    """Letters of a published marker, with ranges expanded ("a-c" is a, b, c)."""
+    expanded = re.sub(
         r"([a-z])-([a-z])",
         lambda span: "".join(map(chr, range(ord(span[1]), ord(span[2]) + 1))),
         marker,
     )
-    return set(re.findall(r"[a-z]", spelled))
+    return set(re.findall(r"[a-z]", expanded))
 
 
 def _bad_letters(table: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
-    """Row, task, metric and letters of cells whose letters cannot mean "better than that row"."""
+    """Row, task, metric and wrong letters of cells that are not better than the rows they name."""
     for (task, metric), column in table.groupby(["task", "metric"], sort=False):
         values = dict(zip(column["row"], column["value"].astype(float), strict=True))
         for cell in column.itertuples():
@@ -42,7 +42,7 @@ def _bad_letters(table: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
 
 
 def audit_abolghasemi2026_impossible_letters(cells: Cells) -> Finding:
-    """Table 2.1: significance letters that name no row, their own row, or a better row."""
+    """Table 2.1: significance letters of no row, of their own row, or of a row as good."""
     faults = [
         f"{row} {task} {metric}: {bad}"
         for row, task, metric, bad in _bad_letters(cells("table_2_1"))
@@ -51,7 +51,7 @@ def audit_abolghasemi2026_impossible_letters(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_tildev2_claim(cells: Cells) -> Finding:
-    """§ 2.4: TILDEv2 with BERT (row f) beats TILDE with BERT (row c); Table 2.1 by column."""
+    """§ 2.4: TILDEv2 with BERT (row f) beats TILDE with BERT (row c); columns of Table 2.1."""
     pairs = rows_where(cells("table_2_1"), row=["c", "f"]).pivot(
         index=["task", "metric"], columns="row", values="value"
     )
@@ -92,27 +92,29 @@ def audit_abolghasemi2026_token_quantiles(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_repeated_rows(cells: Cells) -> Finding:
-    """Rows that Tables 2.1, 2.2 and 2.3 repeat agree in every column."""
+    """Rows repeated in Tables 2.1, 2.2 and 2.3 agree in every column."""
     tables = {name: cells(f"table_{name}") for name in ("2_1", "2_2", "2_3")}
     repeats = [("2_2", "h", "a"), ("2_2", "j", "b")]
     repeats += [("2_3", "a", "a"), ("2_3", "b", "e"), ("2_3", "c", "h")]
     faults, compared = [], 0
-    for name, theirs, ours in repeats:
-        for cell in rows_where(tables[name], row=theirs).itertuples():
+    for name, row, first_row in repeats:
+        for cell in rows_where(tables[name], row=row).itertuples():
             compared += 1
-            first = published_number(tables["2_1"], row=ours, task=cell.task, metric=cell.metric)
+            first = published_number(
+                tables["2_1"], row=first_row, task=cell.task, metric=cell.metric
+            )
             if first != float(cell.value):
-                faults.append(f"{name} {theirs} {cell.task} {cell.metric}: {cell.value}, {first:g}")
+                faults.append(f"{name} {row} {cell.task} {cell.metric}: {cell.value}, {first:g}")
     return holds_if_none(faults, f"{compared} repeated cells are equal")
 
 
 def check_abolghasemi2026_oracle_bound(cells: Cells) -> Finding:
-    """Table 2.4: the best weight for each query is not below the weight tuned for all (2.3)."""
+    """The best weight per query (Table 2.4) is never worse than one tuned weight (Table 2.3)."""
     tuned, faults = cells("table_2_3"), []
     oracle = rows_where(cells("table_2_4"), row="ranking quality")
     for cell in oracle.itertuples():
         model = cell.combination.replace("oracle ", "")
-        one = published_number(tuned, model=model, task=cell.task, metric=cell.metric)
-        if float(cell.value) < one:
-            faults.append(f"{model} {cell.task} {cell.metric}: {cell.value} below {one:g}")
+        tuned_value = published_number(tuned, model=model, task=cell.task, metric=cell.metric)
+        if float(cell.value) < tuned_value:
+            faults.append(f"{model} {cell.task} {cell.metric}: {cell.value} below {tuned_value:g}")
     return holds_if_none(faults, f"{len(oracle)} oracle values are not below the tuned ones")

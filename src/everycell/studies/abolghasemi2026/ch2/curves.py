@@ -1,4 +1,4 @@
-"""Quality over the weight of the first system (Figure 2.3)."""
+"""Effectiveness of combinations by the weight of the first system (Figure 2.3)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SERIES = {
 }
 BEST_OF_EACH = "per query best of {0,0.1,...,1}"
 CELL = ["combination", "task", "metric"]
-#: What the thesis says of its curves in numbers; of the best weight, for TILDE alone.
-PRINTED = ("0.0", "1.0", BEST_OF_EACH)
+#: Points of the curves that the thesis states as numbers. It states the best weight only for TILDE.
+PUBLISHED_POINTS = ("0.0", "1.0", BEST_OF_EACH)
 
 
 def curves(
     combinations: Mapping[str, Mapping[str, Sweep]], noise: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """Points of Figure 2.3, with the noise oracle as a third line."""
+    """Points of Figure 2.3, with the noise oracle as a third series."""
     parts = []
     for name, by_task in combinations.items():
         for task, sweep in by_task.items():
@@ -46,7 +46,7 @@ def curves(
 
 
 def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
-    """Marks of the figure: the points of each curve, and the levels of both oracles."""
+    """Points of each curve of the figure, and the levels of both oracles."""
     curve = points.assign(series="curve", x=points["alpha"].map("{:.1f}".format))
     levels = curve.drop_duplicates(CELL).assign(x=BEST_OF_EACH, alpha=None)
     return pd.concat(
@@ -60,7 +60,7 @@ def curve_marks(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -> pd.DataFrame:
-    """Cells of the figure's table: its marks, and the weight at which each curve is highest."""
+    """Cells of the figure's table: its marks, and the weight that maximises each curve."""
     curve = marks[marks["series"] == "curve"]
     best = curve.loc[curve.groupby(CELL, sort=False)["value"].idxmax()]
     plotted = pd.concat([marks, best.assign(x="argmax", value=best["alpha"])], ignore_index=True)
@@ -75,7 +75,7 @@ def plotted_cells(marks: pd.DataFrame, first: str, details: Mapping[str, str]) -
 
 
 def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Number of weights at which a combination ranks better than either of its systems.
+    """Number of weights at which a combination outperforms both of its systems.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def effective_weights(points: pd.DataFrame, first: str) -> pd.DataFrame:
 
 
 def published_cells(plotted: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Cells that the thesis gives in numbers."""
+    """Cells that the thesis states as numbers."""
     best_of_tilde = (plotted["x"] == "argmax") & (plotted["combination"] == f"{first}+TILDE")
     ours = plotted["series"] == SERIES["noise oracle"]
-    return plotted[(plotted["x"].isin(PRINTED) | best_of_tilde) & ~ours]
+    return plotted[(plotted["x"].isin(PUBLISHED_POINTS) | best_of_tilde) & ~ours]

@@ -1,4 +1,4 @@
-"""Drawings of chapter 2: interpolation of two systems, short queries against long ones."""
+"""Figures of chapter 2: interpolation of two systems, and short versus long queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from everycell.engine.render.marks import (
     rows_by,
 )
 
-#: Series of the figures of interpolation -> its name in the legend, colour and dashes.
+#: Series of the interpolation figures -> its name in the legend, colour and line style.
 _ORACLES = {
     "oracle": ("oracle: best weight for each query", COLOURS[1], "-"),
     "noise oracle": (
@@ -30,7 +30,7 @@ _CURVE_PANEL = ["first", "second", "metric"]
 
 
 def interpolation_curves(frame: pd.DataFrame) -> Figure:
-    """Quality of two systems' weighted sum over the weight, with its oracle and our control."""
+    """Effectiveness of two interpolated systems by weight, with the oracle and our control."""
     check_numbers(frame, ["value"])
     check_known(frame, "series", ("curve", *_ORACLES))
     points = frame[frame["series"] == "curve"]
@@ -38,29 +38,31 @@ def interpolation_curves(frame: pd.DataFrame) -> Figure:
     weights = points["alpha"].astype(float)
     if not weights.between(0, 1).all():
         raise ValueError(
-            f"column 'alpha': found {weights[~weights.between(0, 1)].iloc[0]:g}, and a weight lies "
-            "from 0 to 1; correct it."
+            f"column 'alpha': got {weights[~weights.between(0, 1)].iloc[0]:g}, expected a weight "
+            "from 0 to 1."
         )
     alpha = frame["alpha"].where(frame["series"] == "curve", 0)
     check_single(frame.assign(alpha=alpha), [*_CURVE_PANEL, "task", "series", "alpha"])
     tasks = frame["task"].unique()
-    down = frame[_CURVE_PANEL].drop_duplicates()
+    panel_rows = frame[_CURVE_PANEL].drop_duplicates()
     panels = dict(list(frame.groupby([*_CURVE_PANEL, "task"], sort=False)))
     with style():
         figure = Figure(
-            figsize=(max(4.0, 1.75 * len(tasks) + 0.6), 1.65 * len(down) + 0.9),
+            figsize=(max(4.0, 1.75 * len(tasks) + 0.6), 1.65 * len(panel_rows) + 0.9),
             layout="constrained",
         )
-        grid = figure.subplots(len(down), len(tasks), squeeze=False)
-        alike: dict[tuple[str, str], Axes] = {}
-        for row, (first, second, metric) in zip(grid, down.itertuples(index=False), strict=True):
+        grid = figure.subplots(len(panel_rows), len(tasks), squeeze=False)
+        shared_axes: dict[tuple[str, str], Axes] = {}
+        for row, (first, second, metric) in zip(
+            grid, panel_rows.itertuples(index=False), strict=True
+        ):
             for axis, task in zip(row, tasks, strict=True):
                 if (first, second, metric, task) not in panels:
                     axis.remove()
                     continue
-                if (metric, task) in alike:
-                    axis.sharey(alike[metric, task])
-                alike[metric, task] = axis
+                if (metric, task) in shared_axes:
+                    axis.sharey(shared_axes[metric, task])
+                shared_axes[metric, task] = axis
                 _draw_curve(axis, panels[first, second, metric, task])
                 axis.set_xticks(
                     [0, 0.5, 1], [f"0\n{second}\nonly", "0.5", f"1\n{first}\nonly"], fontsize=7
@@ -103,16 +105,16 @@ def _draw_curve(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def short_against_long(frame: pd.DataFrame) -> Figure:
-    """Quality of each system on two kinds of queries to the same documents, with intervals.
+    """Effectiveness of each system on two kinds of queries to the same documents, with intervals.
 
-    Not in abolghasemi2026: a figure of ours, on the claim of its chapter 2 that weights of terms
-    in their context help long queries less than short ones.
+    This figure is not in abolghasemi2026. It tests the claim of chapter 2 that contextual term
+    weights help long queries less than short ones.
     """
     check_intervals(frame)
     check_single(frame, ["measure", "system", "queries"])
     kinds = list(frame["queries"].unique())
     if len(kinds) != 2:
-        raise ValueError(f"column 'queries': found {kinds}; two kinds of queries are compared.")
+        raise ValueError(f"column 'queries': expected two kinds of queries, got {kinds}.")
     systems = list(frame["system"].unique())
     panels = rows_by(frame, "measure")
     with style():
@@ -121,17 +123,17 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
         )
         axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for axis, (name, rows) in zip(axes, panels.items(), strict=True):
-            # A little above and below the row, so that neither interval hides the other.
+            # Shift the two marks apart, so that neither interval hides the other.
             shift = rows["queries"].map(kinds.index) * 0.26 - 0.13
-            placed = rows.assign(place=rows["system"].map(systems.index) + shift)
-            for pair in rows_by(placed, "system").values():
-                axis.plot(pair["value"], pair["place"], color="#888888", linewidth=1, zorder=1)
+            positioned = rows.assign(position=rows["system"].map(systems.index) + shift)
+            for pair in rows_by(positioned, "system").values():
+                axis.plot(pair["value"], pair["position"], color="#888888", linewidth=1, zorder=1)
             for kind, colour, marker in zip(kinds, COLOURS, MARKERS, strict=False):
-                marks = placed[placed["queries"] == kind]
+                marks = positioned[positioned["queries"] == kind]
                 draw_marks(
                     axis,
                     marks,
-                    marks["place"],
+                    marks["position"],
                     across=True,
                     color=colour,
                     marker=marker,
@@ -146,15 +148,15 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
 
 
 def oracle_gains(frame: pd.DataFrame) -> Figure:
-    """What a sum of two systems gains over the first one: tuned, by its oracle, and by noise.
+    """Gain of a combination over its first system: tuned, oracle and noise oracle.
 
-    Not in abolghasemi2026: a control of ours for its Table 2.4. What the noise oracle gains comes
-    from choosing a weight for each query with its relevance judgements, not from the system.
+    This figure is not in abolghasemi2026; it is a control for Table 2.4. The noise oracle gains
+    only because the weight of each query is chosen with the relevance judgements.
     """
     check_intervals(frame)
-    looks = {"tuned": "one weight, tuned on other queries"}
-    looks |= {name: label for name, (label, _, _) in _ORACLES.items()}
-    check_known(frame, "series", tuple(looks))
+    labels = {"tuned": "one weight, tuned on other queries"}
+    labels |= {name: label for name, (label, _, _) in _ORACLES.items()}
+    check_known(frame, "series", tuple(labels))
     check_single(frame, ["metric", "combination", "task", "series"])
     metrics, across = frame["metric"].unique(), frame["combination"].unique()
     tasks = list(frame["task"].unique())
@@ -169,7 +171,7 @@ def oracle_gains(frame: pd.DataFrame) -> Figure:
                 rows = frame[(frame["metric"] == metric) & (frame["combination"] == combination)]
                 axis.axhline(0, color=INK, linewidth=0.8)
                 for (name, label), shift, colour, marker in zip(
-                    looks.items(), (-0.22, 0, 0.22), COLOURS, MARKERS, strict=False
+                    labels.items(), (-0.22, 0, 0.22), COLOURS, MARKERS, strict=False
                 ):
                     marks = rows[rows["series"] == name]
                     draw_marks(

@@ -1,4 +1,4 @@
-"""Two systems under one weight, tuned on validation topics (Table 2.3)."""
+"""Interpolation of two systems with a weight tuned on validation topics (Table 2.3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from everycell.studies.abolghasemi2026.ch2.quality import quality_table
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two systems on the validation and the test topics of one task, at every weight."""
+    """Values of two interpolated systems at every weight, on one task's validation and test."""
 
     validation: Sweep
     test: Sweep
@@ -33,16 +33,23 @@ def pairing(
     alphas: Sequence[float] = ALPHAS,
     over: Scaling = "query",
 ) -> Pairing:
-    """Interpolate two systems on the topics of one task, validation and test apart."""
+    """Interpolate two systems separately on the validation and test topics of one task."""
     test_topics = np.asarray(in_test)
     if test_topics.all() or not test_topics.any():
         raise ValueError(
-            f"{test_topics.sum()} of {len(test_topics)} topics are test topics: alpha is tuned on "
-            "others, so give one or more of both splits."
+            f"{test_topics.sum()} of {len(test_topics)} topics are test topics; alpha is tuned on "
+            "validation topics, so each split needs at least one topic."
         )
-    one, other = np.asarray(first), np.asarray(second)
+    first_scores, second_scores = np.asarray(first), np.asarray(second)
     validation, test = (
-        sweep(lists.topics(rows), one[rows], other[rows], measures, alphas=alphas, over=over)
+        sweep(
+            lists.topics(rows),
+            first_scores[rows],
+            second_scores[rows],
+            measures,
+            alphas=alphas,
+            over=over,
+        )
         for rows in (~test_topics, test_topics)
     )
     return Pairing(validation, test)
@@ -51,7 +58,7 @@ def pairing(
 def tuned_values(
     pairings: Mapping[str, Pairing], tune_for: str | None = None
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """Test values of one combination at the weight that is best on validation topics."""
+    """Test values of one combination at its best weight on validation topics."""
     values, rows = {}, []
     for task, both in pairings.items():
         columns = {}
@@ -88,7 +95,7 @@ def interpolation_table(
 def name_combinations(
     first: str, pairings: Mapping[str, Mapping[str, Pairing]], details: Mapping[str, str]
 ) -> tuple[dict[str, Mapping[str, Pairing]], dict[str, str]]:
-    """The first system with each other one, and which systems those are."""
+    """Combinations of the first system with every other system, and the details of each system."""
     combinations = {f"{first}+{other}": by_task for other, by_task in pairings.items()}
     further = {f"{first}+{other}": f"{details[first]} + {details[other]}" for other in pairings}
     return combinations, {**details, **further}

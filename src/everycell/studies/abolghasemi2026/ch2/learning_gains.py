@@ -1,4 +1,4 @@
-"""What rankers learned, on validation topics: those that learned nothing say nothing."""
+"""Gains of trained rankers over their baselines on validation topics."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ def learning_gains(
     measure: str = "nDCG",
     level: float = 0.05,
 ) -> pd.DataFrame:
-    """Mean gain of rankers over what each must beat, over the topics of all tasks."""
+    """Mean gain of each ranker over its baseline, over the topics of all tasks."""
     rows = []
-    for system, other in against.items():
-        of_tasks = pd.concat(
-            by_system[system][measure] - by_system[other][measure] for by_system in values.values()
+    for system, baseline in against.items():
+        gains_by_task = pd.concat(
+            by_system[system][measure] - by_system[baseline][measure]
+            for by_system in values.values()
         )
-        gains = of_tasks.groupby(level=0).mean()
+        gains = gains_by_task.groupby(level=0).mean()
         if len(gains) < 2:
             raise ValueError(
-                f"{len(gains)} validation topics for {system!r}: a test needs two or more."
+                f"{len(gains)} validation topics for {system!r}; a t-test needs at least two."
             )
         test = stats.ttest_1samp(gains, 0)
         interval = test.confidence_interval(1 - level)
@@ -36,7 +37,7 @@ def learning_gains(
             "topics": len(gains),
         }
         rows += [
-            {"row": system, "against": other, "metric": metric, "value": float(value)}
+            {"row": system, "against": baseline, "metric": metric, "value": float(value)}
             for metric, value in numbers.items()
         ]
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""The best weight of each topic, and that with random scores (Table 2.4)."""
+"""Oracle interpolation weights per topic, and the same oracle with random scores (Table 2.4)."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def oracle_table(
     level: float = 0.05,
     letters: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Best weight of each test topic: the rows of Table 2.4, and the noise oracle.
+    """Rows of Table 2.4 from the best weight of each test topic, with the noise oracle.
 
-    The topics whose best weight is 0 or 1 are counted, not shares. An oracle is chosen by the
-    values that it is tested with, so its letters mean little: compare ``value`` with
+    Topics whose best weight is 0 or 1 are reported as counts. The oracle chooses weights by the
+    same values that are tested, so its letters mean little: compare ``value`` with
     ``noise_value``.
     """
     rows = []
@@ -116,7 +116,7 @@ def _oracle_rows(
 
 
 def add_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
-    """The table with a further combination: the noise oracle of the first system."""
+    """Add the noise oracle of the first system as another combination."""
     quality = table[table["row"] == "ranking quality"].drop_duplicates(["task", "metric"])
     control = quality.assign(
         combination=f"{first}+oracle noise", value=quality["noise_value"], marker=""
@@ -125,7 +125,7 @@ def add_control(table: pd.DataFrame, first: str) -> pd.DataFrame:
 
 
 def round_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with numbers of queries as whole numbers, so that they are written as such."""
+    """Convert numbers of queries to integers, so that they are written without decimals."""
     counts = table["row"].str.startswith("n_")
     values = table["value"]
     return table.assign(value=values.astype(object).mask(counts, values.astype(int)))
@@ -138,7 +138,7 @@ def gain_marks(
     noise: Mapping[str, pd.DataFrame],
     seed: int,
 ) -> pd.DataFrame:
-    """Gains from a second system: with the tuned weight, with the best weights, and from noise."""
+    """Gain from a second system: with the tuned weight, with oracle weights, and from noise."""
     marks = []
     for other, by_task in pairings.items():
         tuned, _ = tuned_values(by_task)
@@ -153,6 +153,6 @@ def gain_marks(
                 for series, gain in gains.items():
                     marks.append(cell | {"series": series} | mean_with_interval(gain, seed))
                 gain, spread = noise[task].loc[metric, ["noise_gain", "noise_sd"]]
-                ends = {"low": gain - 2 * spread, "high": gain + 2 * spread}
-                marks.append(cell | {"series": "noise oracle", "value": gain} | ends)
+                bounds = {"low": gain - 2 * spread, "high": gain + 2 * spread}
+                marks.append(cell | {"series": "noise oracle", "value": gain} | bounds)
     return pd.DataFrame(marks)

@@ -1,4 +1,4 @@
-"""Whether the methods recover the planted effects in the collection of concepts, and no others."""
+"""Checks that the methods recover the effects planted in the collection of concepts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from everycell.studies.abolghasemi2026.ch2.interpolation import tuned_values
 from everycell.studies.abolghasemi2026.ch2.quality import mean_with_interval
 from everycell.studies.abolghasemi2026.ch2.ranking_runs import RankingRuns
 
-#: Check and the rows of Table 2.1 whose nDCG is subtracted from each other. Queries have no names,
-#: which no model knows; in the control each concept has one term.
+#: Checks with the two rows of Table 2.1 whose nDCG is compared (first less second). The queries
+#: contain no names, since no model knows them.
 GAINS: Sequence[tuple[str, str, str]] = (
     ("expansion over none, m={0}", "i", "h"),
     ("expansion over none, m={1}", "j", "h"),
@@ -38,24 +38,24 @@ COMBINED: Mapping[str, str] = {"e": "TILDE", "h": "TILDEv2", "k": "cross-encoder
 
 
 def weight_checks(encoded: Mapping[str, Encoded], mentions: pd.DataFrame) -> pd.DataFrame:
-    """Rank correlation over the cues of planted weights and of those that rankers learned.
+    """Rank correlation of planted and learned weights over the cues.
 
-    `mentions` are those of the collection; each term is a query of `encoded` under its own name.
-    The learned weight of a cue is the mean score of the terms behind it, less the mean of each term
-    in all documents: what is left is the context's. Intervals of 95 % by Fisher's z with the
+    `encoded` must have each term as a query of the same name. The learned weight of a cue is the
+    mean score of the terms that follow it, after subtracting each term's mean over all documents,
+    so that only the effect of the context remains. The 95 % intervals use Fisher's z with the
     standard error of Bonett and Wright (2000). Columns of the result: `check`, `task`, `metric`,
     `value`.
     """
     rows = []
-    for ranker, one in encoded.items():
+    for ranker, collection in encoded.items():
         pairs = mentions.rename(columns={"term": "query", "document_id": "document"})
-        learned = mentions.assign(score=one.score(pairs)["score"].to_numpy())
+        learned = mentions.assign(score=collection.score(pairs)["score"].to_numpy())
         learned["score"] -= learned.groupby("term")["score"].transform("mean")
         for task in (EFFECTS, CONTROLS["weights"]):
             by_cue = learned[learned["task"] == task].groupby("cue")[["weight", "score"]].mean()
             correlation = stats.spearmanr(by_cue["weight"], by_cue["score"]).statistic
             spread = 1.96 * np.sqrt((1 + correlation**2 / 2) / (len(by_cue) - 3))
-            # A perfect correlation has no z.
+            # Fisher's z of a perfect correlation is infinite.
             centre = np.arctanh(min(correlation, 1 - 1e-9))
             interval = {"low": np.tanh(centre - spread), "high": np.tanh(centre + spread)}
             check = f"{ranker}: rank correlation with planted weights"
@@ -66,10 +66,10 @@ def weight_checks(encoded: Mapping[str, Encoded], mentions: pd.DataFrame) -> pd.
 def gain_checks(
     values: Mapping[str, Mapping[str, pd.DataFrame]], expansion: Sequence[int], seed: int
 ) -> pd.DataFrame:
-    """Differences in nDCG with intervals, of `GAINS`; columns as in `weight_checks`.
+    """Differences in nDCG of `GAINS`, with intervals; columns as in `weight_checks`.
 
-    Beside an expansion stands the share of the planted gap that it closes: the gap is from the
-    scores of shared words (row p) to those of shared concepts (row q).
+    Expansions also get the share of the planted gap that they close: the difference between the
+    scores of shared concepts (row q) and those of shared words (row p).
     """
     rows = []
     for check, row, other in GAINS:
@@ -84,9 +84,9 @@ def gain_checks(
 
 
 def combination_checks(runs: RankingRuns, scaling: Scaling, seed: int) -> pd.DataFrame:
-    """What BM25 adds to a ranker under one tuned weight, on short queries with names and without.
+    """Gain of BM25 plus a ranker under one tuned weight, on short queries with and without names.
 
-    Columns as in `weight_checks`; differences in nDCG to the better of the two alone.
+    Columns as in `weight_checks`; values are differences in nDCG from the better single system.
     """
     rows = []
     for row, ranker in COMBINED.items():

@@ -1,7 +1,7 @@
-"""Quality of systems on tasks, with letters of the systems that they beat (Tables 2.1 and 2.2).
+"""Effectiveness of systems on tasks, with letters of the systems they beat (Tables 2.1 and 2.2).
 
-A long format for all tables of the chapter: one row per cell, with the keys of the row, ``task``,
-``metric`` and ``value`` (0 to 1; `published_units` turns MAP into percent).
+All tables of the chapter use a long format: one row per cell, with the keys of the row, ``task``,
+``metric`` and ``value`` (0 to 1; `published_units` converts MAP to percent).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def quality_table(
     """Mean of each system on each task, and the letters of the systems that it beats.
 
     Source: abolghasemi2026, Tables 2.1 to 2.3: paired t-test, p < .05, Bonferroni. The thesis does
-    not say how many comparisons it corrects for, so that is a named choice.
+    not state the number of comparisons, so `comparisons` sets it.
     """
     systems = list(next(iter(values.values())))
     letters_by_system = system_letters(systems) if letters is None else letters
@@ -75,9 +75,9 @@ def _column(
 
 
 def letters_note(table: pd.DataFrame) -> str:
-    """Note for the title of a table on the tests behind its letters."""
-    ends = dict.fromkeys([table["n"].min(), table["n"].max()])
-    queries = " to ".join(map(str, ends))
+    """Note for a table title on the significance tests behind the letters."""
+    bounds = dict.fromkeys([table["n"].min(), table["n"].max()])
+    queries = " to ".join(map(str, bounds))
     number = table["comparisons"].max()
     return f"letters: paired t-test over {queries} queries, Bonferroni for {number} comparisons"
 
@@ -85,13 +85,13 @@ def letters_note(table: pd.DataFrame) -> str:
 def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
     """Mean over topics with its 95 % percentile bootstrap interval.
 
-    Values are rounded to 12 decimals first: measures of two equal rankings may differ in their
-    last bits, and such a difference is not a gain.
+    Values are rounded to 12 decimals first, because measures of two equal rankings may differ in
+    their last bits.
     """
     if len(values) < 2 or values.isna().any():
         raise ValueError(
-            f"{values.count()} of {len(values)} topics have a value: an interval needs two topics "
-            "or more, and a value for each."
+            f"{values.count()} of {len(values)} topics have a value; an interval needs at least "
+            "two topics and a value for each."
         )
     values = values.round(12)
     interval = stats.bootstrap(
@@ -103,15 +103,15 @@ def mean_with_interval(values: pd.Series, seed: int) -> dict[str, float]:
 def short_and_long(
     values: Mapping[str, Mapping[str, pd.DataFrame]], kinds: Mapping[str, str], seed: int
 ) -> pd.DataFrame:
-    """Marks of each system on each kind of queries: nDCG, and its gain over the first system."""
+    """Mean nDCG of each system on each kind of query, and its gain over the first system."""
     systems = list(values[next(iter(kinds))])
     tasks: dict[str, list[str]] = {}
     for task, kind in kinds.items():
         tasks.setdefault(kind, []).append(task)
     rows = []
-    for kind, same in tasks.items():
+    for kind, tasks_of_kind in tasks.items():
         pooled = {
-            system: pd.concat([values[task][system]["nDCG"] for task in same])
+            system: pd.concat([values[task][system]["nDCG"] for task in tasks_of_kind])
             .groupby(level=0)
             .mean()
             for system in systems
@@ -128,7 +128,7 @@ def short_and_long(
 
 
 def expansion_means(new_terms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """How many new terms a document got on average."""
+    """Mean number of new terms found for a document, and of terms added to it."""
     means = {m: frame[["found", "added"]].mean() for m, frame in new_terms.items()}
     table = pd.DataFrame(means).rename_axis("metric").reset_index()
     return table.melt(id_vars="metric", var_name="m")[["m", "metric", "value"]]

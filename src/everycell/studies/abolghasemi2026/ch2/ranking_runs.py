@@ -24,9 +24,9 @@ KEYS = ["row", "model", "detail", "task", "metric"]
 
 
 class RankingRuns:
-    """Lists of one setting and the runs that rank them.
+    """Candidate lists of one setting and the runs that rank them.
 
-    `runs` is name -> file; a file with `{task}` in its name is one of several, one per task.
+    `runs` maps names to files; `{task}` in a file name is replaced with the name of the task.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class RankingRuns:
         self._read = cache(read_run)
 
     def run(self, name: str, task: str) -> pd.DataFrame:
-        """What a system gives the candidates of a task, and perhaps of others."""
+        """Run of a system; it contains the task's candidates and may contain others."""
         return self._read(Path(str(self.runs[name]).format(task=task)))
 
     def lists(self, task: str, splits: Iterable[str] = ("test",)) -> JudgedLists:
-        """Lists of a task, the splits in their order."""
+        """Candidate lists of a task in the given splits, in this order."""
         qrels = pd.concat(
             judgements(self.candidates, setting=self.setting, task=task, split=split)
             for split in splits
@@ -50,14 +50,14 @@ class RankingRuns:
         return judge(qrels, qrels)
 
     def values(self, task: str, split: str = "test") -> dict[str, pd.DataFrame]:
-        """Values of each topic of a split for each system."""
+        """Values per topic of a split for each system."""
         runs, qrels = self.ranked(task, split)
         return {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
 
     def ranked(
         self, task: str, split: str = "test"
     ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-        """Runs on the lists of a task in a split, and their judgements."""
+        """Runs on the lists of a task in a split, and the relevance judgements."""
         qrels = judgements(self.candidates, setting=self.setting, task=task, split=split)
         lists = judge(qrels, qrels)
         scores = {name: lists.scores(self.run(name, task), outside="drop") for name in self.runs}
@@ -65,7 +65,7 @@ class RankingRuns:
 
     @classmethod
     def of_job(cls, snakemake: Any, setting: str | None = None) -> RankingRuns:
-        """Runs of a job's systems by their models, in the main setting or another one."""
+        """Runs of a job's systems by model; the setting defaults to that of the lists."""
         ((collection, lists),) = (
             (name, settings) for name, settings in snakemake.params.lists.items() if settings
         )
@@ -87,18 +87,18 @@ class RankingRuns:
         return levels
 
     def pairings(self, scaling: Scaling) -> dict[str, dict[str, Pairing]]:
-        """The first system with each other one, by its name and by task."""
+        """Pairings of the first system with every other system, by its name and by task."""
         first, *second_systems = self.runs
         return {
-            other: {task: self.pairing(task, first, other, scaling) for task in self.tasks}
-            for other in second_systems
+            second: {task: self.pairing(task, first, second, scaling) for task in self.tasks}
+            for second in second_systems
         }
 
     def pairing(self, task: str, first: str, second: str, scaling: Scaling) -> Pairing:
-        """Both splits of a task under every weight of two systems."""
+        """Interpolation of two systems at every weight, on both splits of a task."""
         lists = self.lists(task, ("validation", "test"))
         in_test = np.asarray(lists.queries.isin(self.lists(task).queries))
-        one, other = (
+        first_scores, second_scores = (
             lists.scores(self.run(name, task), outside="drop") for name in (first, second)
         )
-        return pairing(lists, one, other, in_test, MEASURES, over=scaling)
+        return pairing(lists, first_scores, second_scores, in_test, MEASURES, over=scaling)

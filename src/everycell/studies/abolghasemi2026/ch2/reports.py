@@ -1,4 +1,4 @@
-"""Comparison of the systems of a table by ranx."""
+"""Comparison of the systems in a table with ranx."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pandas as pd
 
 from everycell.retrieval.comparison import comparison_report
 
-#: Form of the report -> head of a task in it.
-HEADS = {"markdown": "## {}\n\n", "latex": "% {}\n"}
+#: Format of the report -> heading of a task.
+HEADINGS = {"markdown": "## {}\n\n", "latex": "% {}\n"}
 
 
 def task_reports(
@@ -18,13 +18,15 @@ def task_reports(
     measures: Sequence[str],
     level: float,
 ) -> dict[str, str]:
-    """Reports of all tasks, one below the other, in each form."""
+    """Reports of all tasks, one below the other, in each format."""
     reports = {}
     for task, (runs, qrels) in ranked.items():
         runs_by_name = {names[row].replace(",", ""): run for row, run in runs.items()}
         reports[task] = comparison_report(runs_by_name, qrels, measures, level=level)
     return {
-        form: "\n\n".join(head.format(task) + getattr(one, form) for task, one in reports.items())
+        form: "\n\n".join(
+            heading.format(task) + getattr(report, form) for task, report in reports.items()
+        )
         + "\n"
-        for form, head in HEADS.items()
+        for form, heading in HEADINGS.items()
     }

@@ -1,4 +1,4 @@
-"""Rankers that are trained with several seeds: means of their values, and their spread."""
+"""Mean and spread of rankers that are trained with several seeds."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pandas as pd
 
-#: Task -> row of the table -> values of each topic (rows) and measure (columns).
+#: Task -> row of the table -> values per topic (rows) and measure (columns).
 Values = Mapping[str, Mapping[str, pd.DataFrame]]
 
 
 def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[str, Path]]:
-    """Files of each training: with the first seed of all rows, then of the trained ones.
+    """Run files by training seed: all rows for the first seed, then only the trained rankers.
 
     Examples
     --------
     >>> runs = {"a": Path("bm25.run"), "e": Path("tilde.{task}.seed-{seed}.run")}
-    >>> [list(map(str, each.values())) for each in runs_by_seed(runs, [1, 2])]
+    >>> [list(map(str, files.values())) for files in runs_by_seed(runs, [1, 2])]
     [['bm25.run', 'tilde.{task}.seed-1.run'], ['tilde.{task}.seed-2.run']]
     """
     if not seeds:
@@ -33,7 +33,7 @@ def runs_by_seed(runs: Mapping[str, Path], seeds: Sequence[int]) -> list[dict[st
 
 
 def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataFrame]]:
-    """Mean value of each topic over the trainings, so that a test sees each topic once.
+    """Mean value per topic over the trainings, so that each topic enters a test once.
 
     Examples
     --------
@@ -47,13 +47,15 @@ def mean_over_seeds(trainings: Sequence[Values]) -> dict[str, dict[str, pd.DataF
     for task, rows in first.items():
         means[task] = {}
         for row, values in rows.items():
-            again = [other[task][row] for other in other_trainings if row in other[task]]
-            means[task][row] = sum(again, values) / (1 + len(again))
+            repetitions = [
+                training[task][row] for training in other_trainings if row in training[task]
+            ]
+            means[task][row] = sum(repetitions, values) / (1 + len(repetitions))
     return means
 
 
 def means_by_seed(trainings: Sequence[Values], rows: Sequence[str]) -> pd.DataFrame:
-    """Mean of each training over the topics, for `everycell.engine.spread.summarised`.
+    """Mean over the topics for each training, for `everycell.engine.spread.summarised`.
 
     Examples
     --------

@@ -12,14 +12,14 @@ from everycell.retrieval.settings import Bm25
 
 
 class Sizes(Settings):
-    """Queries drawn from one collection."""
+    """Number of queries drawn from a collection."""
 
     test: int = Field(130, ge=2, description="Test queries of each task.")
     validation: int = Field(65, ge=2, description="Validation queries of each task.")
 
 
 class PyDocsSizes(Sizes):
-    """The collection made from the documentation of installed packages."""
+    """Size of the collection built from the documentation of installed packages."""
 
     packages: list[Literal["numpy", "scipy", "pandas", "sklearn", "networkx"]] = Field(
         ["numpy", "scipy", "pandas", "sklearn", "networkx"],
@@ -27,28 +27,30 @@ class PyDocsSizes(Sizes):
         description="Packages whose documentation is the collection.",
     )
     known_items: int = Field(
-        130, ge=2, description="Test queries of the short-query task; as many are for validation."
+        130, ge=2, description="Test queries of the short-query task; validation has as many."
     )
 
 
 class Lengths(Settings):
-    """Word pieces, special ones included, after which a text is cut."""
+    """Maximum lengths of texts in word pieces, including special tokens."""
 
-    training: int = Field(64, ge=8, le=512, description="A text in training.")
-    text: int = Field(256, ge=8, le=512, description="A document that is scored.")
+    training: int = Field(64, ge=8, le=512, description="Length of a text in training.")
+    text: int = Field(256, ge=8, le=512, description="Length of a document to score.")
     query: int | None = Field(
-        256, ge=8, description="A query of which only terms are counted; null: no limit."
+        256, ge=8, description="Length of a query whose terms are counted; null: no limit."
     )
-    zero_shot: int = Field(96, ge=8, le=512, description="A text for a model that is not trained.")
-    expanded: int = Field(448, ge=8, le=512, description="A document with its expansion.")
-    pair: int = Field(96, ge=16, le=512, description="Query and document of a cross-encoder.")
+    zero_shot: int = Field(96, ge=8, le=512, description="Length of a text for a zero-shot model.")
+    expanded: int = Field(448, ge=8, le=512, description="Length of an expanded document.")
+    pair: int = Field(
+        96, ge=16, le=512, description="Joint length of a cross-encoder's query and document."
+    )
 
 
 class Models(Settings):
     """How the models of a chapter are trained."""
 
     pairs: int = Field(
-        6000, ge=10, description="Largest number of relevant (query, document) pairs to train on."
+        6000, ge=10, description="Maximum number of relevant (query, document) pairs to train on."
     )
     tilde: Training = Training(epochs=1, learning_rate=1e-3)
     tildev2: Training = Training(epochs=1, batch=16, learning_rate=5e-4)
@@ -57,13 +59,13 @@ class Models(Settings):
 
 
 class Concepts(Sizes):
-    """The made-up collection with planted relevance, and rankers that are trained on it."""
+    """The synthetic collection with planted relevance, and the rankers trained on it."""
 
     test: int = Field(100, ge=2, description="Test queries of each task.")
     validation: int = Field(60, ge=2, description="Validation queries of each task.")
     train: int = Field(440, ge=30, description="Training queries of each task.")
     expansion: list[Annotated[int, Field(ge=1, le=100)]] = Field(
-        [65, 80], description="Terms that TILDE proposes to append to a document."
+        [65, 80], description="Numbers of terms that TILDE proposes per document."
     )
     lengths: Lengths = Lengths(training=16, text=16, query=16, zero_shot=16, expanded=40, pair=32)
     models: Models = Models(
@@ -76,21 +78,22 @@ class Concepts(Sizes):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Queries of each task by split."""
+        """Number of queries of each task by split."""
         return {"test": self.test, "validation": self.validation, "train": self.train}
 
 
 class SciDocs(Settings):
-    """Where the published files of SciDocs are, and how they are read."""
+    """Location and parsing of the published SciDocs files."""
 
     folder: PlainPath | None = Field(
-        None, description="Folder with the published files; null: the full tier cannot run."
+        None, description="Folder with the published files; required by the full tier."
     )
     documents: Literal["all", "listed"] = Field(
-        "all", description="Papers in the index: those of the metadata file, or of the lists."
+        "all", description="Papers to index: all in the metadata file, or those in the lists."
     )
     cleaning: Literal["none", "words"] = Field(
-        "none", description="Punctuation is kept, or replaced with blanks as in the authors' code."
+        "none",
+        description="Punctuation: kept (none), or replaced with blanks as in the authors' code.",
     )
     validation: Probability = Field(
         0.15, description="Share of the queries of a validation file held out from training."
@@ -98,7 +101,7 @@ class SciDocs(Settings):
 
 
 class Encoders(Settings):
-    """Models in safetensors with their tokenizers: folders, or names on the hub."""
+    """Models in safetensors format with their tokenizers: folders or Hugging Face names."""
 
     bert: PlainPath | None = Field(None, description="BERT-base, uncased.")
     scibert: PlainPath | None = Field(
@@ -116,25 +119,25 @@ class FullTraining(Training):
     """How one kind of model is trained on SciDocs."""
 
     negatives: int = Field(
-        1, ge=1, description="Documents that are not relevant, for each relevant one."
+        1, ge=1, description="Number of non-relevant documents per relevant one."
     )
     schedule: Literal["linear", "constant"] = Field(
         "constant", description="Schedule of the learning rate after the warm-up."
     )
-    warmup: float = Field(0.0, ge=0, le=1, description="Share of the steps in which it rises.")
+    warmup: float = Field(0.0, ge=0, le=1, description="Share of the steps used for the warm-up.")
 
 
 class FullCrossEncoder(FullTraining):
     """How a cross-encoder is trained on SciDocs, validated after each epoch."""
 
     patience: int = Field(
-        10, ge=1, description="Epochs without a better nDCG after which it stops."
+        10, ge=1, description="Epochs without a better nDCG before training stops."
     )
-    dropout: float = Field(0.05, ge=0, lt=1, description="Rate of every dropout.")
+    dropout: float = Field(0.05, ge=0, lt=1, description="Dropout rate of all layers.")
 
 
 class Full(Settings):
-    """The thesis' settings, for BERT-base on SciDocs: one model per task."""
+    """Settings of the thesis for BERT-base on SciDocs, with one model per task."""
 
     seeds: int = Field(
         3, ge=1, le=20, description="Training runs of each ranker; Table 2.1 shows their means."
@@ -161,23 +164,25 @@ class QueryByExample(Settings):
     bm25: Bm25 = Bm25()
     tuning: dict[Literal["k1", "b"], list[float]] = Field(
         {"k1": [0.9, 1.5, 2.75, 4.0, 6.0], "b": [0.4, 0.75, 1.0]},
-        description="Grid of the BM25 that is tuned on the validation queries.",
+        description="Parameter grid of the BM25 tuned on validation queries.",
     )
     jelinek_mercer: Probability = Field(
-        0.1, description="Weight of the collection in the language model of Table 2.2."
+        0.1, description="Weight of the collection model in the language model of Table 2.2."
     )
     dirichlet: float = Field(
-        1000.0, gt=0, description="Prior of the Dirichlet-smoothed language model, in tokens."
+        1000.0, gt=0, description="Dirichlet prior of the language model, in tokens."
     )
     lengths: Lengths = Lengths()
     models: Models = Models()
     expansion: list[Annotated[int, Field(ge=1, le=1000)]] = Field(
-        [200, 300], description="Terms that TILDE proposes to append to a document."
+        [200, 300], description="Numbers of terms that TILDE proposes per document."
     )
     scaling: Literal["query", "run"] = Field(
         "query", description="Scope of the z-scores that are computed before scores are added."
     )
-    noise_seeds: int = Field(20, ge=2, description="Random systems behind the noise oracle.")
+    noise_seeds: int = Field(
+        20, ge=2, description="Number of random systems behind the noise oracle."
+    )
     alpha: Probability = Field(0.05, description="Significance level of the letters.")
 
 

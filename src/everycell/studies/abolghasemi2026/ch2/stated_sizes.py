@@ -1,4 +1,4 @@
-"""Sizes and settings that the text of chapter 2 states in numbers, from the collection itself."""
+"""Sizes and settings stated in the text of chapter 2, computed from the collection."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-#: Terms that an expansion may have, and what the text calls its size.
+#: Numbers of proposed terms (m) for which the text states the mean number of appended tokens.
 EXPANSIONS = ("200", "300", "100")
-#: Share of the papers that are no longer than the quantile that the text gives.
+#: Level of the quantile of lengths that the text states.
 QUANTILE = 0.9
 
 
 def list_sizes(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Queries and lists of each task and split.
+    """Number of queries, and maximum positives and negatives of a list, by task and split.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def stated_sizes(
     new_terms: Mapping[str, Sequence[pd.DataFrame]],
     grid: pd.DataFrame,
 ) -> pd.DataFrame:
-    """What the text states, by its claim."""
+    """Values of the numbers stated in the text, by claim."""
     sizes = list_sizes(candidates)
     test = sizes[sizes["split"] == "test"].groupby("metric")["value"].agg(list)
     papers = set(candidates["document_id"]) | set(candidates["query_id"])

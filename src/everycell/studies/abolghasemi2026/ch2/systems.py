@@ -1,4 +1,4 @@
-"""Systems that the tables of chapter 2 compare, by tier: row, ranker, detail, run."""
+"""Systems compared in the tables of chapter 2, by tier."""
 
 from __future__ import annotations
 
@@ -6,43 +6,45 @@ from collections.abc import Sequence
 
 from everycell.studies.abolghasemi2026.ch2.settings import QueryByExample
 
+#: Row, ranker, detail and run.
 System = tuple[str, str, str, str]
 
-#: Encoder without training, for the collection of planted concepts.
+#: Untrained encoder for the collection of planted concepts.
 NEW_ENCODER = "untrained"
 #: Encoders of the tiers with surrogate data, and their names in tables.
 ENCODERS = {"embedded": NEW_ENCODER, "released": "splade-tiny"}
 ENCODER_NAMES = {"embedded": "small BERT", "released": "splade-tiny"}
 #: Collection of each tier.
 COLLECTION = {"embedded": "concepts", "released": "cacm", "full": "scidocs"}
-#: The same for Table 2.2, which needs real text, and classic collections with topics beside it.
+#: Collection of each tier for Table 2.2, which needs real text.
 TOKENISED_COLLECTION = COLLECTION | {"embedded": "pydocs"}
+#: Additional ad-hoc collections of each tier for Table 2.2.
 AD_HOC = {"embedded": [], "released": ["cisi", "cranfield"], "full": []}
-#: Planted scores of the embedded collection, and what they are.
+#: Planted scores of the embedded collection, with their description.
 PLANTED_SCORES = {
     "words": "weights of shared words, and names",
     "no-names": "weights of shared concepts",
     "concepts": "weights of shared concepts, and names",
 }
-#: Short and long queries for the same documents of pydocs, BM25 first.
+#: Systems compared on short and long queries to the documents of pydocs, BM25 first.
 SHORT_AND_LONG = {"BM25": "bm25.STM2", "SPLADE, zero-shot": "splade.splade-tiny.zero-shot"}
-#: Terms of an expansion on SciDocs, as in the thesis.
+#: Numbers of expansion terms on SciDocs, as in the thesis.
 FULL_EXPANSION = (200, 300)
-#: Rankers on SciDocs that only some users have: row -> setting of the encoder.
+#: Optional rankers on SciDocs: row -> setting of the encoder.
 OPTIONAL = {"d": "tilde_msmarco", "g": "tildev2_msmarco"}
 
 
 def expansions(settings: QueryByExample) -> dict[str, list[int]]:
-    """Terms by which documents are expanded on surrogate data."""
+    """Numbers of expansion terms on surrogate data, by tier."""
     return {"embedded": settings.concepts.expansion, "released": settings.expansion}
 
 
 def ranking_systems(settings: QueryByExample) -> dict[str, list[System]]:
-    """Rows of Table 2.1.
+    """Rows of Table 2.1, by tier.
 
-    A letter is the thesis' where the system is in place of that row: a small encoder for SciBERT,
-    and the weights that the one of CACM starts from, which are those of a SPLADE, for the
-    zero-shot TILDEv2. Rows from m on are ours.
+    A surrogate system has the letter of the published row that it replaces: a small encoder
+    replaces SciBERT, and a zero-shot SPLADE replaces the zero-shot TILDEv2. Rows from m on are
+    not in the thesis.
     """
     sizes = expansions(settings)
     planted = [
@@ -84,7 +86,7 @@ def ranking_systems(settings: QueryByExample) -> dict[str, list[System]]:
 
 
 def trained_systems(tier: str, sizes: Sequence[int], start_name: str, start: str) -> list[System]:
-    """Rows with surrogate data that have a counterpart; cross-encoders start from `start`."""
+    """Rows on surrogate data with a published counterpart; cross-encoders start from `start`."""
     encoder, name = ENCODERS[tier], ENCODER_NAMES[tier]
     return [
         ("a", "BM25", "STM2", "bm25.STM2"),
@@ -97,7 +99,7 @@ def trained_systems(tier: str, sizes: Sequence[int], start_name: str, start: str
 
 
 def expanded_systems(name: str, model: str, sizes: Sequence[int]) -> list[System]:
-    """Rows i and j: TILDEv2 on documents with so many more terms."""
+    """Rows i and j: TILDEv2 on documents with `sizes` proposed expansion terms."""
     return [
         (row, "TILDEv2", f"{name} expansion m={size}", f"tildev2-expanded-{size}.{model}")
         for row, size in zip("ij", sizes, strict=False)
@@ -105,10 +107,10 @@ def expanded_systems(name: str, model: str, sizes: Sequence[int]) -> list[System
 
 
 def tokenised_systems() -> dict[str, list[System]]:
-    """Rows of Table 2.2: two rankers on five ways to cut text into terms.
+    """Rows of Table 2.2, by tier: two rankers with five tokenisers.
 
-    Row k, with the other smoothing, is ours. The full tier has the published rows, and no package
-    brings SciBERT's vocabulary to the embedded one.
+    Row k, with Dirichlet smoothing, is not in the thesis, and the full tier leaves it out. The
+    embedded tier leaves out SciBERT, whose vocabulary is not in any installed package.
     """
     rankers = [
         (model, ranker, tokens)
@@ -127,7 +129,7 @@ def tokenised_systems() -> dict[str, list[System]]:
 
 
 def combined_systems(seed: int) -> dict[str, list[System]]:
-    """Systems of Tables 2.3 and 2.4 and Figure 2.3; on SciDocs the trainings with this seed."""
+    """Systems of Tables 2.3 and 2.4 and Figure 2.3; on SciDocs, those trained with this seed."""
     models = {tier: (ENCODER_NAMES[tier], f"{ENCODERS[tier]}.all") for tier in ENCODERS}
     models["full"] = ("SciBERT", f"scibert.{{task}}.seed-{seed}")
     return {

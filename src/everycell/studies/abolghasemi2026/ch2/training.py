@@ -1,4 +1,4 @@
-"""How the rankers of chapter 2 are trained."""
+"""Training options of the rankers of chapter 2."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 from everycell.learning.ranker import TrainedRanker
 from everycell.studies.abolghasemi2026.ch2.settings import Concepts, Full, QueryByExample
 
-#: More than any task has.
+#: More pairs than any task has, so that all are used.
 ALL_PAIRS = 1_000_000
 
 
 def training_on_surrogate_data(
     ranker: TrainedRanker, settings: QueryByExample | Concepts
 ) -> dict[str, Any]:
-    """How a ranker is trained with a small encoder, in few steps.
+    """Options for training a ranker with a small encoder in few steps.
 
-    A ranker without settings of its own in config.yaml has those of its class.
+    A ranker without its own settings in config.yaml uses the defaults of its class.
     """
     names = {"cross-encoder": "cross_encoder", "mtft": "multi_task"}
     hyperparameters = getattr(settings.models, names.get(ranker.name, ranker.name), None)
@@ -31,7 +31,7 @@ def training_on_surrogate_data(
             "learning_rate": hyperparameters["learning_rate"],
             "optimiser": ranker.optimiser,
             "warmup_ratio": 0.1,
-            # Nothing to guard against in one pass over the pairs, and a fifth of the time.
+            # A few passes over the pairs hardly overfit, and dropout takes a fifth of the time.
             "dropout": 0.0,
             "checkpoint_steps": 100,
         },
@@ -39,7 +39,7 @@ def training_on_surrogate_data(
 
 
 def training_on_scidocs(ranker: TrainedRanker, settings: Full, bf16: bool) -> dict[str, Any]:
-    """How a ranker is trained on SciDocs: as in the thesis, with all pairs."""
+    """Options for training a ranker on SciDocs with all pairs, as in the thesis."""
     hyperparameters = getattr(settings, ranker.name, settings.cross_encoder)
     return {
         "pairs": ALL_PAIRS,

@@ -1,4 +1,4 @@
-"""Values as the chapter prints them."""
+"""Units of the values in chapter 2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from everycell.studies.abolghasemi2026.ch2.oracle import ORACLE_ROWS
 
 
 def published_units(table: pd.DataFrame, columns: Sequence[str] = ("value",)) -> pd.DataFrame:
-    """MAP in percent, everything else as it is, and the column ``unit``."""
+    """Convert MAP to percent and add the column ``unit``."""
     percent = table["metric"].str.startswith("MAP")
     if "row" in table:
         percent &= ~table["row"].isin(list(ORACLE_ROWS)[1:])
