@@ -10,7 +10,7 @@ from everycell.studies.lajewska2025.ch3.systems import (
     CAST_RANGES,
     CAST_RERANKED,
     CAST_ROWS,
-    CAST_SHOWN,
+    CAST_SUPPLEMENTS,
     CAST_SYSTEMS,
     CAST_YEARS,
 )
@@ -104,6 +104,6 @@ def runs_shown():
     return [
         f"work/castturns/runs/{run}.run"
         for run in dict.fromkeys(
-            run for shown in CAST_SHOWN.values() for rows in shown.values() for run in rows.values()
+            run for shown in CAST_SUPPLEMENTS.values() for rows in shown.values() for run in rows.values()
         )
     ]

@@ -155,7 +155,7 @@ use rule table as lajewska2025_ch3_pipeline with:
             "NDCG@3": "nDCG@3",
         },
         relevance_level=2,
-        shown=CAST_SHOWN,
+        shown=CAST_SUPPLEMENTS,
         names={
             "systems": ("table", "row"),
             "rewriting": ("rewriting", "ranker"),

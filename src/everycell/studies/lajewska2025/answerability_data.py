@@ -1,4 +1,4 @@
-"""What the scripts that train and judge answer-in-the-sentence classifiers share."""
+"""Labels and sentence pairs for answer-in-the-sentence classifiers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ Pair = tuple[str, str]
 
 
 def read_labels(files: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Passages, each with its `sentences`, and labelled sentences, of one partition each."""
+    """Passages with their `sentences`, and labelled sentences from the same partitions."""
     passages = read_passage_labels(Path(files.snippets), Path(files.unanswerable))
-    halves = (files.snippets_sentences, files.unanswerable_sentences)
-    labelled = pd.concat([read_sentence_labels(Path(path)) for path in halves], ignore_index=True)
+    sentence_files = (files.snippets_sentences, files.unanswerable_sentences)
+    labelled = pd.concat(
+        [read_sentence_labels(Path(path)) for path in sentence_files], ignore_index=True
+    )
     check_partitions(passages, labelled)
     sentences = [
         [passage[start:end] for start, end in sentence_spans(passage)]
@@ -31,22 +33,22 @@ def read_labels(files: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def labelled_pairs(labelled: pd.DataFrame) -> list[Pair]:
-    """Question and sentence of each row."""
+    """Question-sentence pair of each row."""
     return list(zip(labelled["question"], labelled["sentence"], strict=True))
 
 
 def judged_pairs(passages: pd.DataFrame, labelled: pd.DataFrame) -> list[Pair]:
-    """Each question with each sentence that a probability is needed of, once."""
+    """Distinct question-sentence pairs outside the training partition."""
     held_out = passages["partition"] != "train"
-    of_passages = [
+    passage_pairs = [
         (question, sentence)
         for question, sentences in passages.loc[held_out, ["question", "sentences"]].values
         for sentence in sentences
     ]
-    pairs = labelled_pairs(labelled[labelled["partition"] != "train"]) + of_passages
+    pairs = labelled_pairs(labelled[labelled["partition"] != "train"]) + passage_pairs
     return list(dict.fromkeys(pairs))
 
 
 def score_frame(pairs: list[Pair], probabilities: Any) -> pd.DataFrame:
-    """Frame of the probability of each pair."""
+    """Probability of each pair, as a frame."""
     return pd.DataFrame(pairs, columns=["question", "sentence"]).assign(probability=probabilities)

@@ -1,8 +1,8 @@
 """Designs of the three user studies of chapters 4 and 7, for simulations.
 
-Each has the design matrix, the number of ratings and the four-point scale of the real study; only
-ratings are drawn. The thresholds give the shares of the four ratings that the real study has when
-nothing is planted.
+Each design has the design matrix, the number of ratings and the four-point scale of the real study;
+only the ratings are simulated. Without a planted effect, the thresholds of the scale reproduce the
+real shares of the four ratings.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def answerability_study() -> UserStudy:
 
     12 HITs x 8 workers (3 in the first run, 5 in the second), each query under each condition 24
     times; factors ``factual_correctness`` (1 in EC1, EC2) and ``source`` (1 in EC1, EC3). Source:
-    lajewska2025, sections 4.2 and 4.3, Tables 4.5 and 4.7. Shares: those of the factual
-    correctness ratings.
+    lajewska2025, sections 4.2 and 4.3, Tables 4.5 and 4.7. The shares are those of the
+    factual correctness ratings.
     """
     design = _rotated(conditions=4, hits=12, workers_per_hit=8)
     design["factual_correctness"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
@@ -57,7 +57,8 @@ def viewpoints_study() -> UserStudy:
 
     9 HITs x 3 workers, each query under each condition 9 times; factors ``diversity`` (1 in EC1,
     EC2) and ``balance`` (1 in EC1 only), so the cell "balanced, not diverse" is empty. Source:
-    lajewska2025, sections 4.2 and 4.3, Tables 4.6 and 4.7. Shares: those of the diversity ratings.
+    lajewska2025, sections 4.2 and 4.3, Tables 4.6 and 4.7. The shares are those of the
+    diversity ratings.
     """
     design = _rotated(conditions=3, hits=9, workers_per_hit=3)
     design["diversity"] = design["condition"].isin(["EC1", "EC2"]).astype(int)
@@ -77,11 +78,11 @@ def viewpoints_study() -> UserStudy:
 def transparency_study() -> UserStudy:
     """Transparency study of chapter 7: 160 workers, 10 queries, 10 conditions, 1,600 ratings.
 
-    Between subjects: 16 workers a condition, each rates all 10 queries; factors
+    Between subjects: 16 workers per condition, each rating all 10 queries; factors
     ``response_quality``, ``explanation_quality`` and ``presentation_mode`` with the levels of the
     released data (V visual, T textual; the level ``"None"`` stands for "no explanation"), and
-    ``explanation``, which says only whether there is one. Source: lajewska2025, section 7.3, Table
-    7.3. Shares: those of the usefulness ratings.
+    ``explanation``, which is only whether there is one. Source: lajewska2025, section 7.3, Table
+    7.3. The shares are those of the usefulness ratings.
     """
     worker, query = np.meshgrid(np.arange(160), np.arange(QUERIES), indexing="ij")
     number = 1 + worker.ravel() // 16

@@ -1,4 +1,4 @@
-"""Rows with p-values of published tables of ANOVAs."""
+"""Rows with p-values in published ANOVA tables."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pandas as pd
 
 from everycell.engine.audits import rows_where
 
-#: The chapters' significance level (L979).
+#: Significance level of chapters 4 and 7.
 ALPHA = 0.05
 
 
 def p_values(table: pd.DataFrame, **key: str | list[str]) -> pd.DataFrame:
-    """Rows with p-values of a table of ANOVAs, as numbers."""
+    """Rows with p-values in an ANOVA table, as numbers."""
     return rows_where(table, metric="p_value", **key).astype({"value": float})
 
 
 def format_rows(rows: pd.DataFrame, *columns: str) -> Iterator[str]:
-    """One line per row: its key columns and its value."""
+    """One line per row: key columns, then the value."""
     for _, row in rows.iterrows():
         yield f"{' '.join(row[list(columns)])} {row['value']}"

@@ -1,4 +1,4 @@
-"""Figure of rejection rates against planted effects, which two chapters draw."""
+"""Figure of rejection rates by planted effect, for chapters 4 and 7."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_rejection_figure(job: ResultJob, rates: pd.DataFrame, *, alpha: float, panel: str | None):
-    """Write the figure `power` beside a table, from the output of `rejection_rates`."""
+    """Write the supplementary figure `power` from the output of `rejection_rates`."""
     labelled = rates.assign(term=rates["term"].str.replace("_", " ").str.replace(":", " x "))
     job.write_figure(
         rates,

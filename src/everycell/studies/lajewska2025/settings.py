@@ -21,13 +21,13 @@ class Simulation(Settings):
         description="Planted shifts of the latent rating, in standard deviations of its noise.",
     )
     planted: float = Field(
-        0.5, ge=0, le=2, description="Planted shift of the one study that is shown as a table."
+        0.5, ge=0, le=2, description="Planted shift in the simulated study that a table shows."
     )
     worker_sd: float = Field(
         0.77,
         gt=0,
         le=5,
-        description="Spread of workers in chapter 7, in standard deviations of a rating's noise.",
+        description="Spread of workers in chapter 7, in standard deviations of the rating noise.",
     )
 
 
@@ -35,7 +35,7 @@ class UserStudies(Settings):
     """Chapters 4 and 7 of lajewska2025."""
 
     alpha: Probability = Field(0.05, description="Significance level of the tests.")
-    power: Probability = Field(0.8, description="Power that the sample sizes are planned for.")
+    power: Probability = Field(0.8, description="Power for which the sample sizes are computed.")
     simulation: Simulation = Simulation()
 
 

@@ -7,10 +7,10 @@ import pytest
 from everycell.studies.lajewska2025.ch3.measures import (
     TESTS,
     compare_pairs,
-    documents_of_passages,
     mean_cells,
     melt_tests,
     organisers_readings,
+    passages_to_documents,
     published_changes,
 )
 from everycell.studies.lajewska2025.ch3.rerankers import PassageRerankers
@@ -101,7 +101,7 @@ def test_documents_keep_the_best_passage_and_ids_with_hyphens():
             "score": [1.0, 4.0, 2.0, 9.0],
         }
     )
-    assert documents_of_passages(run).values.tolist() == [
+    assert passages_to_documents(run).values.tolist() == [
         ["106_1", wapo, 4.0],
         ["106_1", "MARCO_D59865", 2.0],
         ["106_2", wapo, 9.0],

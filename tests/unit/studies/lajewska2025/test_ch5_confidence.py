@@ -17,11 +17,11 @@ from everycell.statistics.cluster_relations import (
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
     add_agreement,
+    confidence_relations,
+    confidence_spread,
     figure_marks,
     mean_passages,
     read_released,
-    readings,
-    spread,
 )
 from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
 
@@ -80,12 +80,12 @@ def test_what_does_not_vary_has_no_spread():
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("\"('8_1',)\",0.5,4", "found \"('8_1',)\""),
+        ("\"('8_1',)\",0.5,4", "got \"('8_1',)\""),
         ("\"('8_1', 'p2')\",1.5,4", "row 1"),
         ("\"('8_1', 'p2')\",0.5,9", "row 1"),
-        ("8_1,0.5,4", "found '8_1'"),
+        ("8_1,0.5,4", "got '8_1'"),
         ("\"('8_1', 'p2')\",nan,4", "row 1"),
-        ("\"('8_1', 'p2')\",0.5,4\n\"('8_1', 'p2')\",0.5,4", "is in an earlier row"),
+        ("\"('8_1', 'p2')\",0.5,4\n\"('8_1', 'p2')\",0.5,4", "repeats an earlier row"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path, line, fault):
@@ -126,7 +126,7 @@ def test_the_released_file_is_that_of_the_annotations(annotations, mirror):
 
 @pytest.mark.released
 def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
-    result = readings(
+    result = confidence_relations(
         annotations, read_released(mirror / f"{CONFIDENCE_FILE}.gz"), resamples=200, seed=1
     )
     table = result.pivot(index="reading", columns="metric", values="value")
@@ -136,7 +136,7 @@ def test_passages_have_a_relation_and_workers_have_none(annotations, mirror):
         assert table.loc[name, "low"] > 0, name
     for name in ("means of workers", "means of teams"):
         assert table.loc[name, "low"] < 0 < table.loc[name, "high"] and table.loc[name, "p"] > 0.3
-    shares = spread(annotations).set_index("level")["value"]
+    shares = confidence_spread(annotations).set_index("level")["value"]
     assert shares["between workers"] > 4 * shares["between batches of a worker"]
     left, right = confidence_and_agreement(figure_marks(annotations)).axes
     assert len(left.collections[1].get_offsets()) == 12

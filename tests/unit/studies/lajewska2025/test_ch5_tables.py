@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from everycell.dialogue.answerability import THRESHOLDS
-from everycell.studies.lajewska2025.annotations import gaps
+from everycell.studies.lajewska2025.annotations import agreement_gaps
 from everycell.studies.lajewska2025.ch5.accuracy import (
     CHATGPT,
     accuracy,
     accuracy_cells,
-    cases,
     chatgpt_accuracy,
     chatgpt_cases,
+    classifier_cases,
     constant_accuracy,
     system_tests,
     tune_thresholds,
@@ -63,8 +63,8 @@ def scores(labelled, **high):
 @pytest.fixture
 def decisions(passages, labelled):
     return {
-        "right": cases(passages, labelled, scores(labelled, b=0.9), THRESHOLDS),
-        "wrong": cases(passages, labelled, scores(labelled, e=0.9), THRESHOLDS),
+        "right": classifier_cases(passages, labelled, scores(labelled, b=0.9), THRESHOLDS),
+        "wrong": classifier_cases(passages, labelled, scores(labelled, e=0.9), THRESHOLDS),
     }
 
 
@@ -96,7 +96,7 @@ def test_thresholds_are_those_that_decide_best(passages, labelled):
     low = scores(labelled, b=0.3) - 0.05
     selection = tune_thresholds(passages, low)
     assert 0.05 < selection["max"] <= 0.25
-    result = cases(passages, labelled, low, selection)
+    result = classifier_cases(passages, labelled, low, selection)
     _, truth, message = result["passage", "max", ""]
     assert accuracy(truth, message) == 1
 
@@ -191,7 +191,7 @@ def test_gaps_are_of_measures_that_both_tasks_have():
         ("regular", "Sentence", "J", 0.4),
         ("expert", "Passage", "J", 0.9),
     ]
-    result = gaps(
+    result = agreement_gaps(
         pd.DataFrame(rows, columns=["row", "task", "metric", "value"]), "master", "regular"
     )
     assert result[["task", "metric"]].values.tolist() == [["Passage", "J"], ["Sentence", "J"]]

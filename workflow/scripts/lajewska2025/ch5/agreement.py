@@ -6,7 +6,7 @@ from everycell.dialogue.spans import mean_jaccard
 from everycell.engine.result_job import ResultJob
 from everycell.studies.lajewska2025.annotations import (
     GROUPS,
-    gaps,
+    agreement_gaps,
     mark_texts,
     read_group,
 )
@@ -22,4 +22,6 @@ with ResultJob(snakemake) as job:
         ]
     table = pd.DataFrame(rows, columns=["row", "task", "n_annotators", "metric", "value"])
     job.write_table(table)
-    job.write_supplement(gaps(table, "MTurk master", "MTurk regular"), "gaps", {"J": 3, "J_2": 3})
+    job.write_supplement(
+        agreement_gaps(table, "MTurk master", "MTurk regular"), "gaps", {"J": 3, "J_2": 3}
+    )

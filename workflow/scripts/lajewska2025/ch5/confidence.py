@@ -11,10 +11,10 @@ from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
     DECIMALS,
     add_agreement,
+    confidence_relations,
+    confidence_spread,
     figure_marks,
     read_released,
-    readings,
-    spread,
 )
 from everycell.studies.lajewska2025.ch5.figures import confidence_and_agreement
 
@@ -28,11 +28,13 @@ with ResultJob(snakemake) as job:
     ]
     annotations = add_agreement(pd.concat(batches, ignore_index=True))
     released = read_released(Path(snakemake.input.released))
-    results = readings(annotations, released, resamples=params.resamples, seed=params.seed)
+    results = confidence_relations(
+        annotations, released, resamples=params.resamples, seed=params.seed
+    )
     p = results.set_index(["reading", "metric"])["value"][AS_RELEASED, "p"]
     cell = ("confidence and agreement", "significant", "yes" if p < params.alpha else "no")
     job.write_table(pd.DataFrame([cell], columns=["relation", "metric", "value"]))
     job.write_supplement(results, "readings", DECIMALS)
-    job.write_supplement(spread(annotations), "spread", {"share of spread": 3})
+    job.write_supplement(confidence_spread(annotations), "spread", {"share of spread": 3})
     marks = figure_marks(annotations)
     job.write_figure(marks, confidence_and_agreement(marks), name="relation")

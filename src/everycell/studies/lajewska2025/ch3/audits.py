@@ -23,7 +23,7 @@ def audit_lajewska2025_table_3_2_drop(cells: Cells) -> Finding:
 def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
     """§ 3.6: WaterlooClarke was reproduced more closely than the baseline; Table 3.2.
 
-    This holds neither for the track's reported values nor for the submitted run file.
+    The opposite is true, both of the track's reported values and of the submitted run file.
     """
     details, against = [], 0
     pairs = (
@@ -33,15 +33,16 @@ def audit_lajewska2025_table_3_2_closer(cells: Cells) -> Finding:
     )
     for metric, table in cells("table_3_2").groupby("metric", sort=False):
         baseline, *ours = (
-            abs(published_number(table, row=row) / published_number(table, row=than) - 1)
-            for row, than in pairs
+            abs(published_number(table, row=row) / published_number(table, row=reference) - 1)
+            for row, reference in pairs
         )
         shares = ", ".join(f"{100 * share:.1f}" for share in (baseline, *ours))
         details.append(f"{metric} {shares} %")
         against += baseline < min(ours)
     return Finding(
         against == len(details),
-        "off by (baseline; WaterlooClarke as reported, its run file): " + "; ".join(details),
+        "relative differences (baseline; WaterlooClarke as reported; its run file): "
+        + "; ".join(details),
     )
 
 
@@ -54,12 +55,12 @@ def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
             table, row=cell.row.replace("/PRF", ""), cast_year=cell.cast_year
         )
         if float(cell.value) <= without:
-            faults.append(f"{cell.cast_year} {cell.row}: {cell.value} after {without:.4f}")
+            faults.append(f"{cell.cast_year} {cell.row}: {cell.value}, {without:.4f} without")
     return holds_if_any(faults, "all four rise")
 
 
 def audit_lajewska2025_table_3_3_exceptions(cells: Cells) -> Finding:
-    """§ 3.4.1: another rewriter changes NDCG@3 by less than 2 %, with one exception; Table 3.3."""
+    """§ 3.4.1: the other rewriter changes NDCG@3 by under 2 %, with one exception; Table 3.3."""
     table = rows_where(cells("table_3_3"), metric="NDCG@3")
     faults = []
     for cell in table[table["row"].str.startswith("T5_C ")].itertuples():
@@ -92,7 +93,7 @@ def check_lajewska2025_track_differences(cells: Cells) -> Finding:
 def check_lajewska2025_table_3_3_ranges(cells: Cells) -> Finding:
     """§ 3.4.1: other rewriters lose 3 to 7 % recall, other rankers gain 12 to 29 %; Table 3.3.
 
-    The rankers also gain 3 to 12 % in NDCG@3. Ranges are in whole percents.
+    The rankers also gain 3 to 12 % in NDCG@3. Changes are rounded to whole percentages.
     """
     table, faults = cells("table_3_3"), []
     stated = {

@@ -1,7 +1,7 @@
 """Surrogates of monoT5 and duoT5: regressions on the scores of two encoders.
 
-They learn from turns of another year. The features of a passage are what MiniLM and SPLADE-tiny
-score it, for the query as a rewriter wrote it.
+They are trained on the turns of a different year. The features of a passage are its MiniLM and
+SPLADE-tiny scores for the rewritten query.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class Scorer(Protocol):
     """An encoder that scores pairs of a query and a document."""
 
     def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
-        """`pairs` (columns `query`, `document`) with a column `score`, in their order."""
+        """Add a column `score` to `pairs` (columns `query`, `document`), in the same order."""
 
 
 class PassageRerankers:
-    """A point-wise re-ranker of all candidates, and a pair-wise one of the first of them.
+    """A point-wise re-ranker of all candidates, and a pair-wise one of the top candidates.
 
-    Of a candidate that nobody judged, CAsT takes that it is not relevant, and so does `fit`.
+    Unjudged candidates count as not relevant, in CAsT and in `fit`.
     """
 
     def __init__(self, encoders: Sequence[Scorer], first: int) -> None:
         self.encoders, self.first = encoders, first
         self.mono = make_pipeline(StandardScaler(), LogisticRegression())
-        # With products of the scores: a linear model orders all documents, whatever is made of
-        # pairs.
+        # A linear model gives one order of the passages, however preferences are aggregated.
+        # Products of the scores avoid this.
         self.duo = make_pipeline(
             StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=1000)
         )
@@ -49,28 +49,28 @@ class PassageRerankers:
     def fit(
         self, run: pd.DataFrame, rewriter: str, qrels: pd.DataFrame, relevance_level: int
     ) -> PassageRerankers:
-        """Learn from a first pass and judgements."""
+        """Train both re-rankers on a first-pass run and relevance judgements."""
         levels = run.merge(qrels, how="left")["relevance"].fillna(0).to_numpy()
         self.mono.fit(self._features(run, rewriter), levels >= relevance_level)
-        pairs, values = self._compared(self.pointwise(run, rewriter), rewriter)
+        pairs, values = self._paired_features(self.pointwise(run, rewriter), rewriter)
         level_of = pd.Series(levels, pd.MultiIndex.from_frame(run[["query", "document"]]))
-        one, other = (
+        first, second = (
             level_of.loc[pd.MultiIndex.from_frame(pairs[["query", side]])].to_numpy()
             for side in ("first", "second")
         )
-        self.duo.fit(values[one != other], (one > other)[one != other])
+        self.duo.fit(values[first != second], (first > second)[first != second])
         return self
 
     def pointwise(self, run: pd.DataFrame, rewriter: str) -> pd.DataFrame:
-        """The run in the order of the point-wise re-ranker."""
+        """Re-rank a run point-wise."""
         scores = self.mono.decision_function(self._features(run, rewriter))
         return rerank(run, run[["query", "document"]].assign(score=scores))
 
     def pairwise(
         self, run: pd.DataFrame, rewriter: str, options: Mapping[str, Any]
     ) -> pd.DataFrame:
-        """The run with its first passages in the order of the pair-wise re-ranker."""
-        pairs, values = self._compared(run, rewriter)
+        """Re-rank the top passages of a run pair-wise."""
+        pairs, values = self._paired_features(run, rewriter)
         pairs["probability"] = self.duo.predict_proba(values)[:, 1]
         return rerank(run, aggregate_preferences(pairs, **options))
 
@@ -78,8 +78,8 @@ class PassageRerankers:
         rewritten = pairs.assign(query=rewriter + ":" + pairs["query"])
         return np.column_stack([encoder.score(rewritten)["score"] for encoder in self.encoders])
 
-    def _compared(self, run: pd.DataFrame, rewriter: str) -> tuple[pd.DataFrame, FloatArray]:
-        """First passages of a run in pairs, with the scores of both."""
+    def _paired_features(self, run: pd.DataFrame, rewriter: str) -> tuple[pd.DataFrame, FloatArray]:
+        """All ordered pairs of top passages, with the features of both passages."""
         first = top_documents(run, self.first)
         pairs = ordered_pairs(first)
         keys = pd.MultiIndex.from_frame(first[["query", "document"]])

@@ -9,10 +9,12 @@ from everycell.retrieval.settings import Bm25, Rm3
 
 
 class CastBm25(Settings):
-    """BM25 of the systems of the chapter."""
+    """BM25 parameters of the systems of the chapter."""
 
-    organisers: Bm25 = Field(Bm25(k1=4.46, b=0.82), description="That of the track's organisers.")
-    default: Bm25 = Field(Bm25(k1=1.2, b=0.75), description="That of Elasticsearch.")
+    organisers: Bm25 = Field(
+        Bm25(k1=4.46, b=0.82), description="Parameters of the track's organisers."
+    )
+    default: Bm25 = Field(Bm25(k1=1.2, b=0.75), description="Defaults of Elasticsearch.")
     tuned: Bm25 = Field(Bm25(k1=0.95, b=0.45), description="As tuned for WaterlooClarke.")
 
 
@@ -22,7 +24,7 @@ class Rewriters(Settings):
     canard: str | None = Field(
         "castorini/t5-base-canard@refs/pr/2", min_length=1, description="Trained on CANARD."
     )
-    qrecc: str | None = Field(None, min_length=1, description="Trained on QReCC; null: none.")
+    qrecc: str | None = Field(None, min_length=1, description="Trained on QReCC; null: not used.")
 
 
 class CastSystems(Settings):
@@ -36,17 +38,20 @@ class CastSystems(Settings):
         description="The organisers' run of documents of 2021; null: not in the full tier.",
     )
     organisers_passages: PlainPath | None = Field(
-        None, description="The same run as passages, for the table of readings; null: without."
+        None,
+        description="The same run as passages, for a supplementary table; null: table left out.",
     )
     rewriters: Rewriters = Rewriters()
     bm25: CastBm25 = CastBm25()
     rm3: Rm3 = Rm3(documents=17, terms=26)
     rrf: int = Field(60, ge=1, description="Constant of reciprocal rank fusion.")
-    context: int = Field(64, ge=8, description="Words of a query that includes earlier turns.")
-    query: int = Field(128, ge=8, le=512, description="Word pieces that encoders read of a query.")
-    candidates: int = Field(100, ge=10, description="Passages of a ranked list, and cut-off.")
+    context: int = Field(64, ge=8, description="Words in a query that includes earlier turns.")
+    query: int = Field(128, ge=8, le=512, description="Word pieces of a query that encoders read.")
+    candidates: int = Field(
+        100, ge=10, description="Passages in a ranked list, and the cut-off of the measures."
+    )
     pairwise: int = Field(
-        50, ge=2, description="First passages of a list that are compared with each other."
+        50, ge=2, description="Number of top passages that are compared in pairs."
     )
 
 

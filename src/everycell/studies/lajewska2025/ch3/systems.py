@@ -1,8 +1,8 @@
-"""Systems of chapter 3: released runs behind the tables, and runs with small models."""
+"""Systems of chapter 3: released runs of the tables, and runs with small models."""
 
 from __future__ import annotations
 
-#: Table -> its rows of the thesis's own -> the released run behind each.
+#: Table -> row of one of the thesis's own systems -> its released run.
 CAST_SYSTEMS = {
     "2": {
         "BaselineOrganizers-QR-BM25": "t5-canard-org_bm25_mono-t5",
@@ -18,7 +18,7 @@ CAST_SYSTEMS = {
         "T5_C + ANCE/BM25/PRF + m/dT5": "prf-17-26_t5-canard_ance_bm25-b-45-k-95_mono-duo-t5",
         "T5_Q + ANCE/BM25/PRF + m/dT5": "prf-17-26_t5-qrecc_ance_bm25-b-45-k-95_mono-duo-t5",
     },
-    # The rewriter of the first stage, and that of the second.
+    # Rewriters of the first and second stage.
     "4": {
         "T5_CANARD, T5_CANARD": "prf-17-26_t5-canard_ance_bm25-b-45-k-95_mono-duo-t5",
         "T5_CANARD, T5_QReCC": "prf-17-26_t5-canard_ance_bm25-b-45-k-95_t5-qrecc_mono-duo-t5",
@@ -27,7 +27,7 @@ CAST_SYSTEMS = {
     },
 }
 
-#: What the text compares: name of the comparison -> pairs of systems, by their place above.
+#: Comparisons of the text: name -> pairs of systems, by their position above.
 CAST_COMPARISONS = {
     "2": {
         "input of the rewriter": [(0, 1)],
@@ -42,8 +42,8 @@ CAST_COMPARISONS = {
     "4": {"one rewriter a stage": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]},
 }
 
-#: Year -> published metric -> measure. `trec_eval -c -l2 -M500`, and 1000 for 2020; no topic has as
-#: many relevant documents, so that a cut-off of the measure and one of the run are the same.
+#: Year -> published metric -> measure. The thesis runs `trec_eval -c -l2 -M500` (-M1000 for 2020).
+#: No topic has that many relevant documents, so cutting the run or the measure is the same.
 CAST_MEASURES = {
     year: {
         f"R@{cutoff}": f"R@{cutoff}",
@@ -55,10 +55,10 @@ CAST_MEASURES = {
     for year, cutoff in (("2020", 1000), ("2021", 500))
 }
 
-#: Years whose runs a tier has.
+#: Level -> years whose runs it has.
 CAST_YEARS = {"released": ["2021"], "full": ["2020", "2021"]}
 
-#: Changes in percent that section 3.4 gives: comparison, measure, end of the range.
+#: Percent changes reported in section 3.4: comparison, measure, bound of the range.
 CAST_RANGES = [
     ("rewriter", "recall change", "lowest"),
     ("rewriter", "recall change", "highest"),
@@ -72,8 +72,8 @@ CAST_RANGES = [
     ("one rewriter a stage", "NDCG@3 change", "highest"),
 ]
 
-#: Ways of rewriting turns. "training" in runs are the turns of CAsT 2022, rewritten by hand, for
-#: the re-rankers.
+#: Rewriting methods. The rewriter "training" of runs stands for the manually rewritten turns of
+#: CAsT 2022, on which the re-rankers are trained.
 CAST_REWRITERS = [
     "raw",
     "queries",
@@ -84,7 +84,7 @@ CAST_REWRITERS = [
     "manual",
 ]
 
-#: Runs of rankers of terms: rewriter, ranker.
+#: Runs of lexical rankers: rewriter, ranker.
 CAST_LEXICAL = [(rewriter, "bm25") for rewriter in CAST_REWRITERS] + [
     ("canard-org", "bm25-organisers"),
     ("canard", "bm25-organisers"),
@@ -95,25 +95,25 @@ CAST_LEXICAL = [(rewriter, "bm25") for rewriter in CAST_REWRITERS] + [
     ("training", "bm25-tuned"),
 ]
 
-#: Runs of encoders.
+#: Runs of encoders: rewriter, encoder.
 CAST_ENCODED = [
     (rewriter, encoder)
     for rewriter in [*CAST_REWRITERS, "training"]
     for encoder in ("dense", "splade")
 ]
 
-#: Fused run -> its parts.
+#: Fused run -> the runs that it fuses.
 CAST_FUSED = {
     f"{rewriter}.{fused}": [f"{rewriter}.{sparse}", f"{rewriter}.dense"]
     for rewriter in ("canard", "qrecc")
     for fused, sparse in (("fused", "bm25-tuned"), ("fused-rm3", "bm25-rm3"))
 } | {"training.fused": ["training.bm25-tuned", "training.dense"]}
 
-#: How preferences of pairs become scores.
+#: How scores are aggregated from pairwise preferences.
 CAST_SUM = {"how": "sum", "symmetric": True}
 
-#: Re-ranked run -> the first pass, the rewriter of the second one, and what is made of preferences
-#: (none: point-wise re-ranking alone).
+#: Re-ranked run -> first pass, rewriter of the second pass, aggregation of preferences (None:
+#: point-wise re-ranking only).
 CAST_RERANKED = (
     {f"{rewriter}.bm25.mono": (f"{rewriter}.bm25", rewriter, None) for rewriter in CAST_REWRITERS}
     | {
@@ -143,8 +143,8 @@ CAST_RERANKED = (
     }
 )
 
-#: Ways of rewriting by what they are.
-CAST_WAYS = {
+#: Rewriting methods by their names in tables.
+CAST_REWRITING_METHODS = {
     "as it was said": "raw",
     "all utterances so far": "queries",
     "the same and the last answer, trimmed": "context",
@@ -154,7 +154,7 @@ CAST_WAYS = {
     "by hand": "manual",
 }
 
-#: First passes under which ways of rewriting are shown.
+#: First passes for which a supplementary table compares rewriting methods.
 CAST_FIRST_PASSES = {
     "BM25": "bm25",
     "SPLADE-tiny": "splade",
@@ -162,7 +162,7 @@ CAST_FIRST_PASSES = {
     "BM25 + mono": "bm25.mono",
 }
 #: Supplementary table -> group of its rows -> row -> run.
-CAST_SHOWN = {
+CAST_SUPPLEMENTS = {
     "systems": {
         "as Table 3.2": {
             "CANARD, full context + BM25 of the organisers + mono": (
@@ -185,7 +185,7 @@ CAST_SHOWN = {
     },
     "rewriting": {
         name: {ranker: f"{rewriter}.{run}" for ranker, run in CAST_FIRST_PASSES.items()}
-        for name, rewriter in CAST_WAYS.items()
+        for name, rewriter in CAST_REWRITING_METHODS.items()
     },
     "aggregation": {
         "both directions": {
@@ -200,9 +200,9 @@ CAST_SHOWN = {
 }
 
 #: Runs in the order of the rows of Table 3.3.
-CAST_ROWS = list(CAST_SHOWN["systems"]["as Table 3.3"].values())
+CAST_ROWS = list(CAST_SUPPLEMENTS["systems"]["as Table 3.3"].values())
 
-#: What the text compares with the system that has QReCC for both.
+#: Systems that the text compares with the one that uses QReCC in both stages.
 CAST_ONE_REWRITER = [
     ("qrecc.fused-rm3.duo", other)
     for other in (

@@ -18,9 +18,10 @@ from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p
 def audit_lajewska2025_table_4_8_alpha(cells: Cells) -> Finding:
     """§ 4.4.1: no controlled dimension is significant in the answerability study; Table 4.8."""
     p = p_values(cells("table_4_8"), study="Answerability")
-    below = p[p["value"] <= ALPHA]
+    significant = p[p["value"] <= ALPHA]
     return holds_if_any(
-        format_rows(below, "dependent_variable", "independent_variable"), f"all p are above {ALPHA}"
+        format_rows(significant, "dependent_variable", "independent_variable"),
+        f"all p are above {ALPHA}",
     )
 
 
@@ -36,9 +37,10 @@ def audit_lajewska2025_table_4_8_balance(cells: Cells) -> Finding:
 def audit_lajewska2025_table_4_9_interactions(cells: Cells) -> Finding:
     """§ 4.4.1: query and its interactions affect all ratings of the answerability study."""
     p = p_values(cells("table_4_9"), study="Answerability")
-    above = p[p["value"] > ALPHA]
+    insignificant = p[p["value"] > ALPHA]
     return holds_if_any(
-        format_rows(above, "dependent_variable", "independent_variable"), f"no p is above {ALPHA}"
+        format_rows(insignificant, "dependent_variable", "independent_variable"),
+        f"no p is above {ALPHA}",
     )
 
 
@@ -53,13 +55,12 @@ def check_lajewska2025_study_counts(cells: Cells) -> Finding:
             workers = published_number(part, row="#crowd workers per query-response")
             total = published_number(part, row="#query-response pairs annotations")
             if queries * conditions * workers != total:
-                faults.append(
-                    f"{study} {run}: {queries * conditions * workers:g}, published {total:g}"
-                )
-    return holds_if_none(faults, "3 counts of judgements are products")
+                product = queries * conditions * workers
+                faults.append(f"{study} {run}: computed {product:g}, published {total:g}")
+    return holds_if_none(faults, "3 counts of judgements equal queries x conditions x workers")
 
 
 def check_lajewska2025_correlation_range(cells: Cells) -> Finding:
-    """§ 4.4.2: correlations with overall satisfaction lie between 0.6 and 0.8; Table 4.11."""
+    """§ 4.4.2: correlations with overall satisfaction are between 0.6 and 0.8; Table 4.11."""
     r = cells("table_4_11")["value"].astype(float)
     return Finding(bool(r.between(0.6, 0.8).all()), f"from {r.min()} to {r.max()}")

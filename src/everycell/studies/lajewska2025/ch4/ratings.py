@@ -1,4 +1,4 @@
-"""What the scripts of chapter 4 share."""
+"""Ratings and counts of the user studies of chapter 4."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from everycell.collections.user_studies import (
 
 
 def both_studies(files: Any) -> Iterator[tuple[Study, pd.DataFrame]]:
-    """Each study with its ratings, from the inputs `answerability` and `viewpoints`."""
+    """Both studies with their ratings, from the inputs `answerability` and `viewpoints`."""
     for study, path in ((ANSWERABILITY, files.answerability), (VIEWPOINTS, files.viewpoints)):
         yield study, read_response_limitations(Path(path), study)
 
 
-def exact_quotient(count: int, size: int, what: str) -> int:
-    """How many times `size` goes into `count`; the design leaves no remainder."""
+def exact_quotient(count: int, size: int, unit: str) -> int:
+    """Divide a count by a size; a remainder is an error, since the design is balanced."""
     if count % size:
         raise RatingsError(
-            f"{count} {what} are not a multiple of {size}; rows are missing or repeated."
+            f"Got {count} {unit}, expected a multiple of {size}; rows are missing or repeated."
         )
     return count // size

@@ -1,7 +1,7 @@
 """Simulated studies of chapter 4 with a planted effect: surrogate data for Table 4.8.
 
-Nothing is planted in the answerability study; in the viewpoints study all ratings follow the
-diversity of the response, and the ratings of balance its balance too.
+The answerability study has no planted effect. In the viewpoints study, the diversity of a response
+affects all ratings, and its balance also affects the ratings of balance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.simulation import rejection_rates, simulate_ratings
 from everycell.studies.lajewska2025.designs import answerability_study, viewpoints_study
 
-#: Study, published names of its factors, and the factors that move each rating.
+#: Study, published names of its factors, and rating -> factors with an effect on it.
 PLANTED = {
     "Answerability": (
         answerability_study(),
@@ -45,15 +45,15 @@ def simulate(
     scale: EffectScale,
     rng: np.random.Generator,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """ANOVA of one simulated study of each kind, and rejection rates of many by planted effect."""
+    """ANOVA cells of one simulated study per design, and rejection rates by effect."""
     tables, rates = [], []
-    for name, (study, factors, moved) in PLANTED.items():
+    for name, (study, factors, factors_by_rating) in PLANTED.items():
         ratings = study.design.rename(columns=factors)
-        for rating, moved_by in moved.items():
+        for rating, planted_factors in factors_by_rating.items():
             ratings[rating] = simulate_ratings(
-                study, dict.fromkeys(moved_by, planted), n_studies=1, rng=rng
+                study, dict.fromkeys(planted_factors, planted), n_studies=1, rng=rng
             )[:, 0]
-        cells = anova_cells(ratings, list(moved), list(factors.values()), scale)
+        cells = anova_cells(ratings, list(factors_by_rating), list(factors.values()), scale)
         cells.insert(0, "study", name)
         tables.append(cells)
         rates += [

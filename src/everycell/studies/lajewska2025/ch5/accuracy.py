@@ -1,8 +1,8 @@
 """Table 5.6: accuracy of decisions on sentences, passages and rankings, and tests between systems.
 
-A level is named by a key: the level ("sentence", "passage" or "ranking"), the aggregation of the
-sentences of a passage and that of the passages of a ranking ("" where there is none). The cases of
-a level are three arrays of one length: the question of each case, the truth and the decision.
+A level has a key: "sentence", "passage" or "ranking", the aggregation over the sentences of a
+passage, and the aggregation over the passages of a ranking ("" if there is no aggregation). The
+cases of a level are three arrays of equal length: question, truth and decision of each case.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Level = tuple[str, str, str]
 Cases = tuple[npt.NDArray, npt.NDArray, npt.NDArray]
 
 CHATGPT = "ChatGPT passage-level (zero-shot)"
-#: Levels in which ChatGPT is compared with classifiers.
+#: Levels at which ChatGPT is compared with classifiers.
 COMPARED_WITH_CHATGPT: tuple[Level, ...] = (("passage", "max", ""), ("ranking", "max", "mean"))
 
 
 def accuracy(truth: npt.ArrayLike, decided: npt.ArrayLike) -> float:
-    """Share of right decisions."""
+    """Share of correct decisions."""
     return float((np.asarray(truth) == np.asarray(decided)).mean())
 
 
 def name_level(level: str, passages: str, rankings: str) -> str:
-    """Name of a level.
+    """Name of a level in tables.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def name_level(level: str, passages: str, rankings: str) -> str:
 
 
 def format_thresholds(thresholds: Mapping[How, float]) -> str:
-    """Thresholds of each aggregation.
+    """Text of the thresholds per aggregation.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def format_thresholds(thresholds: Mapping[How, float]) -> str:
 
 def passage_probabilities(passages: pd.DataFrame, scores: pd.Series) -> list[npt.NDArray]:
     """Probabilities of the sentences of each passage."""
-    of_pair = scores.to_dict()
+    probabilities = scores.to_dict()
     return [
-        np.array([of_pair[question, sentence] for sentence in sentences], dtype=scores.dtype)
+        np.array([probabilities[question, sentence] for sentence in sentences], dtype=scores.dtype)
         for question, sentences in zip(passages["question"], passages["sentences"], strict=True)
     ]
 
 
-def cases(
+def classifier_cases(
     passages: pd.DataFrame,
     labelled: pd.DataFrame,
     scores: pd.Series,
@@ -80,23 +80,23 @@ def cases(
 ) -> dict[Level, Cases]:
     """Decisions of a classifier at all levels.
 
-    The threshold of a sentence is that of the maximum, which takes one sentence for its passage.
+    Sentences use the threshold of the maximum, which decides on a passage by one sentence.
     """
-    of_pair = scores.to_dict()
-    judged = np.array([of_pair[pair] for pair in labelled_pairs(labelled)], dtype=scores.dtype)
-    of_sentences = decide(judged, thresholds["max"])
+    by_pair = scores.to_dict()
+    probabilities = np.array([by_pair[pair] for pair in labelled_pairs(labelled)], scores.dtype)
+    sentence_decisions = decide(probabilities, thresholds["max"])
     questions, truth = (labelled[column].to_numpy() for column in ("question", "answers"))
     levels = decide_levels(
         passages, passage_probabilities(passages, scores), thresholds, repeated="tuples"
     )
-    return {("sentence", "", ""): (questions, truth, of_sentences)} | {
-        (level, first, second): (of, right, decided)
-        for level, first, second, of, right, decided in levels
+    return {("sentence", "", ""): (questions, truth, sentence_decisions)} | {
+        (level, first, second): (questions, truth, decided)
+        for level, first, second, questions, truth, decided in levels
     }
 
 
 def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[How, float]:
-    """Thresholds with the best decisions on passages, for those of the validation partition."""
+    """Thresholds with the most correct decisions on (validation) passages."""
     truth, sentences = passages["answerable"].to_numpy(), passage_probabilities(passages, scores)
     return {how: best_threshold(aggregate(sentences, how), truth) for how in THRESHOLDS}
 
@@ -104,18 +104,18 @@ def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[How, floa
 def chatgpt_accuracy(
     predicted: pd.DataFrame, thresholds: Sequence[float]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """ChatGPT's decisions on passages, and what follows for rankings from their mean."""
-    right = accuracy(predicted["answerable"], predicted["predicted"])
-    rows, readings = [(CHATGPT, "passage", "", "", "accuracy", right)], []
+    """Accuracy of ChatGPT on passages, and on rankings by its mean decision."""
+    value = accuracy(predicted["answerable"], predicted["predicted"])
+    rows, readings = [(CHATGPT, "passage", "", "", "accuracy", value)], []
     for reading, meaning in READINGS.items():
         lists = ranking_values(predicted, ["answerable", "predicted"], reading)
         truth = lists["answerable"].any(axis=1)
         scores = aggregate(list(lists["predicted"]), "mean")
         for threshold in thresholds:
-            right = accuracy(truth, decide(scores, threshold))
-            readings.append((meaning, f"T={threshold}", right))
+            value = accuracy(truth, decide(scores, threshold))
+            readings.append((meaning, f"T={threshold}", value))
             if reading == "tuples":
-                rows.append((CHATGPT, "ranking", "", f"T={threshold}", "accuracy", right))
+                rows.append((CHATGPT, "ranking", "", f"T={threshold}", "accuracy", value))
         readings.append((meaning, "always answerable", accuracy(truth, np.ones_like(truth))))
     columns = ["row", "level", "passage_aggregation", "ranking_aggregation", "metric", "value"]
     return (
@@ -127,28 +127,28 @@ def chatgpt_accuracy(
 def chatgpt_cases(
     passages: pd.DataFrame, predicted: pd.DataFrame, threshold: float
 ) -> dict[Level, Cases]:
-    """ChatGPT's decisions as cases of passages and rankings, for those of classifiers."""
-    # A passage that a turn has twice has one prediction, which the reader makes sure of.
-    known = passages[["turn_id", "passage_id", "answerable"]].merge(
+    """ChatGPT's decisions on the passages and rankings that classifiers decide on."""
+    # The reader checks that a passage listed twice for a turn has only one prediction.
+    decisions = passages[["turn_id", "passage_id", "answerable"]].merge(
         predicted.drop_duplicates(),
         how="left",
         on=["turn_id", "passage_id", "answerable"],
         validate="many_to_one",
     )
     levels = decide_levels(
-        known,
-        [[float(decided)] for decided in known["predicted"]],
+        decisions,
+        [[float(decided)] for decided in decisions["predicted"]],
         {"max": 0.5, "mean": threshold},
         repeated="tuples",
     )
     return {
-        (level, first, second): (of, right, decided)
-        for level, first, second, of, right, decided in levels
+        (level, first, second): (questions, truth, decided)
+        for level, first, second, questions, truth, decided in levels
     }
 
 
 def accuracy_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFrame:
-    """Accuracy of classifiers as the table has it."""
+    """Accuracy of classifiers, in the layout of Table 5.6."""
     return pd.DataFrame(
         [
             (
@@ -167,42 +167,42 @@ def accuracy_cells(decisions: Mapping[str, Mapping[Level, Cases]]) -> pd.DataFra
 
 
 def constant_accuracy(levels: Mapping[Level, Cases]) -> Iterator[tuple[str, str, float]]:
-    """What it reaches to say always the same: who says it, the level, the accuracy."""
+    """Accuracy of constant decisions: the decision, the level, the accuracy."""
     for key, (_, truth, _) in levels.items():
         for row, constant in (("nothing has an answer", False), ("everything has one", True)):
             yield row, name_level(*key), accuracy(truth, np.full_like(truth, constant))
 
 
 def system_tests(
-    decisions: Mapping[str, Mapping[Level, Cases]], of_chatgpt: Mapping[Level, Cases]
+    decisions: Mapping[str, Mapping[Level, Cases]], chatgpt: Mapping[Level, Cases]
 ) -> pd.DataFrame:
-    """Tests of classifiers two and two at each level, and of each with ChatGPT."""
+    """Tests between all pairs of classifiers, and between each classifier and ChatGPT."""
     tests = [
-        (name, other, name_level(*key), metric, value)
-        for name, other in itertools.combinations(decisions, 2)
-        for key in decisions[name]
-        for metric, value in _tested(decisions[name][key], decisions[other][key])
+        (first, second, name_level(*key), metric, value)
+        for first, second in itertools.combinations(decisions, 2)
+        for key in decisions[first]
+        for metric, value in _compare(decisions[first][key], decisions[second][key])
     ] + [
         (name, CHATGPT, name_level(*key), metric, value)
         for name in decisions
         for key in COMPARED_WITH_CHATGPT
-        for metric, value in _tested(decisions[name][key], of_chatgpt[key])
+        for metric, value in _compare(decisions[name][key], chatgpt[key])
     ]
     return pd.DataFrame(tests, columns=["first", "second", "decided", "metric", "value"])
 
 
-def _tested(one: Cases, other: Cases) -> list[tuple[str, float]]:
-    """Both tests of two systems on the cases of a level."""
-    (questions, truth, decided), (_, _, theirs) = one, other
-    both = mcnemar_test(truth, decided, theirs)
-    right = pd.DataFrame({"one": truth == decided, "other": truth == theirs}).groupby(questions)
-    p = t_tests(right.mean(), correction="none")["p"].item()
-    return [*both._asdict().items(), ("p of questions", p)]
+def _compare(first: Cases, second: Cases) -> list[tuple[str, float]]:
+    """McNemar's test, and a paired t-test over questions, of two systems at a level."""
+    (questions, truth, decided), (_, _, decided_by_second) = first, second
+    mcnemar = mcnemar_test(truth, decided, decided_by_second)
+    correct = pd.DataFrame({"first": truth == decided, "second": truth == decided_by_second})
+    p = t_tests(correct.groupby(questions).mean(), correction="none")["p"].item()
+    return [*mcnemar._asdict().items(), ("p of questions", p)]
 
 
 def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
-    """Accuracy of two classifiers on passages without an answer, and McNemar's test of the two."""
-    nothing = np.zeros(len(scored), dtype=bool)
+    """Accuracy of two classifiers on unanswerable passages, with McNemar's test."""
+    truth = np.zeros(len(scored), dtype=bool)
     rows: list[tuple[str, str, str, float]] = []
     for how, threshold in THRESHOLDS.items():
         by_classifier = {
@@ -210,7 +210,7 @@ def unanswerable_cells(scored: pd.DataFrame, classifiers: Sequence[str]) -> pd.D
         }
         for name, decided in by_classifier.items():
             rows.append((name, how, "passages", len(scored)))
-            rows.append((name, how, "accuracy", accuracy(nothing, decided)))
-        both = mcnemar_test(nothing, *by_classifier.values())
-        rows.append(("McNemar's test of the two", how, "p", both.p))
+            rows.append((name, how, "accuracy", accuracy(truth, decided)))
+        mcnemar = mcnemar_test(truth, *by_classifier.values())
+        rows.append(("McNemar's test of the two", how, "p", mcnemar.p))
     return pd.DataFrame(rows, columns=["row", "aggregation", "metric", "value"])

@@ -12,8 +12,8 @@ from everycell.studies.lajewska2025.answerability_data import judged_pairs, labe
 from everycell.studies.lajewska2025.ch5.accuracy import (
     accuracy,
     accuracy_cells,
-    cases,
     chatgpt_cases,
+    classifier_cases,
     constant_accuracy,
     format_thresholds,
     name_level,
@@ -21,20 +21,20 @@ from everycell.studies.lajewska2025.ch5.accuracy import (
     tune_thresholds,
 )
 
-#: Released predictions -> row.
+#: Input with released predictions -> row.
 CLASSIFIERS = {
     "classifier": "CAsT-answerability",
     "augmented_classifier": "CAsT-answerability augmented with SQuAD 2.0",
 }
-#: Classifiers trained here: name of the scores -> row of the supplementary tables; those of the
-#: full level also have rows of the published table.
+#: Our own training runs: name of the scores -> row of the supplementary tables. Those of the full
+#: level also have a row in the published table.
 PUBLISHED = {"full": CLASSIFIERS["classifier"], "squad": CLASSIFIERS["augmented_classifier"]}
 NAMES = PUBLISHED | {"tiny": "BERT-tiny, all trained", "frozen": "MiniLM as it comes, regression"}
 WORDS = "TF-IDF of words, regression"
 
 
 class AccuracyTables(NamedTuple):
-    """Tables of classifiers that were trained here."""
+    """Tables of our own training runs."""
 
     by_training: pd.DataFrame | None
     classifiers: pd.DataFrame
@@ -48,20 +48,21 @@ def accuracy_tables(
     predicted: pd.DataFrame,
     threshold: float,
 ) -> AccuracyTables:
-    """Accuracy of trained classifiers, by row with one series of probabilities per training.
+    """Accuracy of trained classifiers; `trained` has one series of probabilities per run.
 
-    Supplementary tables have the first training. `predicted` are ChatGPT's decisions, whose mean
-    over a ranking is cut at `threshold`.
+    Supplementary tables use the first training run. `predicted` has ChatGPT's decisions; a ranking
+    is answerable if their mean reaches `threshold`.
     """
     test, validation = (passages[passages["partition"] == name] for name in ("test", "validation"))
     labelled_test = labelled[labelled["partition"] == "test"]
     systems = {row: scores[0] for row, scores in trained.items()}
     systems[WORDS] = lexical_scores(passages, labelled)
     decisions = {
-        row: cases(test, labelled_test, scores, THRESHOLDS) for row, scores in systems.items()
+        row: classifier_cases(test, labelled_test, scores, THRESHOLDS)
+        for row, scores in systems.items()
     }
     by_training = [
-        accuracy_cells({row: cases(test, labelled_test, scores, THRESHOLDS)})
+        accuracy_cells({row: classifier_cases(test, labelled_test, scores, THRESHOLDS)})
         for row in PUBLISHED.values()
         for scores in trained.get(row, ())
     ]
@@ -70,7 +71,10 @@ def accuracy_tables(
         tuned = tune_thresholds(validation, scores)
         for label, levels in (
             (format_thresholds(THRESHOLDS), decisions[row]),
-            (f"{format_thresholds(tuned)}, tuned", cases(test, labelled_test, scores, tuned)),
+            (
+                f"{format_thresholds(tuned)}, tuned",
+                classifier_cases(test, labelled_test, scores, tuned),
+            ),
         ):
             rows += [
                 (row, label, name_level(*key), accuracy(truth, decided))
@@ -84,7 +88,7 @@ def accuracy_tables(
 
 
 def lexical_scores(passages: pd.DataFrame, labelled: pd.DataFrame) -> pd.Series:
-    """Probabilities of a regression over words, by question and sentence."""
+    """Probabilities of a regression over TF-IDF weights, by question and sentence."""
     training = labelled[labelled["partition"] == "train"]
     pairs = judged_pairs(passages, labelled)
     return pd.Series(

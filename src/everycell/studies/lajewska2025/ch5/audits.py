@@ -8,8 +8,8 @@ from everycell.engine.audits import Cells, Finding, holds_if_none, published_num
 def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
     """Tables 5.5 and B.1: shared counts agree, and there are at most 4,560 rankings.
 
-    38 test questions with ten passages have 38 x 120 rankings of three (§ 5.5); repeated
-    passages take some away, so the published number may not exceed that.
+    38 test questions with ten passages have 38 x 120 rankings of three (§ 5.5). Repeated
+    passages reduce this number, so the published one must not exceed it.
     """
     table = cells("table_5_5")
     sets = rows_where(cells("table_B_1"), dataset=["CAsT-snippets", "CAsT-unanswerable"])
@@ -29,7 +29,7 @@ def check_lajewska2025_answerability_counts(cells: Cells) -> Finding:
             table, row=f"#question-{level} pairs (train+test)", metric=kind
         )
         if total != published:
-            faults.append(f"{level} {kind}: {total:g}, published {published:g}")
+            faults.append(f"{level} {kind}: the parts sum to {total:g}, published {published:g}")
     rankings = rows_where(table, row="#question-ranking pairs (test)")["value"].astype(int).sum()
     if rankings > 4560:
         faults.append(f"{rankings} rankings, 4560 possible")

@@ -1,4 +1,4 @@
-"""Section 5.4.3: whether high confidence of annotators goes with high agreement."""
+"""Section 5.4.3: relation of annotators' confidence and agreement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from everycell.statistics.hypothesis_tests import pearson
 from everycell.studies.lajewska2025.annotations import mark_texts
 
 X, Y = "confidence", "agreement"
-#: The reading that the released file has, and that the printed sentence is compared with.
+#: Interpretation of the released file, to which the published sentence is compared.
 AS_RELEASED = "passages, as released"
 DECIMALS = {"n": 0, "r": 3, "p": 4, "low": 3, "high": 3, "single p < 0.05": 0, "of": 0}
 
@@ -41,29 +41,29 @@ def read_released(path: Path) -> pd.DataFrame:
                 row = (turn, text, jaccard, confidence)
         if row is None:
             raise AnnotationError(
-                f"{path}, row {number}: found {name[:40]!r} with {values}; expected a pair of a "
-                "question and a passage with an agreement from 0 to 1 and a confidence from 1 to "
-                "5, so fetch the file again (delete it first)."
+                f"{path}, row {number}: got {name[:40]!r} with {values}, expected a pair of a "
+                "question and a passage, an agreement from 0 to 1 and a confidence from 1 to 5. "
+                "Delete the file and download it again."
             )
         rows.append(row)
     table = pd.DataFrame(rows, columns=["turn_id", "text_id", Y, X])
-    twice = table.duplicated(["turn_id", "text_id"])
-    if twice.any():
+    repeated = table.duplicated(["turn_id", "text_id"])
+    if repeated.any():
         raise AnnotationError(
-            f"{path}, row {int(twice.argmax()) + 1}: the passage is in an earlier row too; "
-            "fetch the file again (delete it first)."
+            f"{path}, row {int(repeated.argmax()) + 1}: the passage repeats an earlier row, "
+            "expected one row per passage. Delete the file and download it again."
         )
     return table
 
 
 def add_agreement(annotations: pd.DataFrame) -> pd.DataFrame:
-    """Annotations, each with the agreement on its passage, the team and who found nothing."""
-    rated = annotations[X].notna()
-    if not rated.all():
-        row = annotations[~rated].iloc[0]
+    """Add the agreement on the passage, its team, and how many marked nothing in it."""
+    has_confidence = annotations[X].notna()
+    if not has_confidence.all():
+        row = annotations[~has_confidence].iloc[0]
         raise AnnotationError(
-            f"The annotation of {row['text_id']} by {row['worker']} has no confidence: give "
-            "annotations of the data set, whose annotators were asked for it."
+            f"The annotation of {row['text_id']} by {row['worker']} has no confidence; "
+            "pass annotations of the released data set, which all have one."
         )
     keys = ["turn_id", "text_id"]
     texts = mark_texts(annotations)
@@ -85,10 +85,10 @@ def mean_passages(annotations: pd.DataFrame) -> pd.DataFrame:
     return passages.agg({X: "mean"} | constants)
 
 
-def readings(
+def confidence_relations(
     annotations: pd.DataFrame, released: pd.DataFrame, *, resamples: int, seed: int
 ) -> pd.DataFrame:
-    """The relation of confidence and agreement by what counts as one observation."""
+    """Correlation of confidence and agreement for several units of observation."""
     passages = mean_passages(annotations)
     batches = passages[["turn_id", "text_id", "batch"]]
     by_worker = annotations.groupby("worker", sort=False)[[X, Y]].mean()
@@ -113,13 +113,13 @@ def readings(
         ("each worker alone", annotations, "worker"),
         ("each batch alone", passages, "batch"),
     ):
-        alone = [
+        p_values = [
             pearson(part[[X, Y]], [(X, Y)])["p"].item()
             for _, part in data.groupby(group, sort=False)
         ]
         rows += [
-            (name, "single p < 0.05", sum(p < 0.05 for p in alone)),
-            (name, "of", len(alone)),
+            (name, "single p < 0.05", sum(p < 0.05 for p in p_values)),
+            (name, "of", len(p_values)),
         ]
     return pd.DataFrame(rows, columns=["reading", "metric", "value"])
 
@@ -128,8 +128,8 @@ def _means(passages: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return passages.groupby(by, sort=False)[[X, Y]].mean().reset_index()
 
 
-def spread(annotations: pd.DataFrame) -> pd.DataFrame:
-    """What levels of confidence differ by: who says it, the batch, the question, the passage."""
+def confidence_spread(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Spread of confidence by worker, batch, question and passage."""
     levels = {
         "worker": "between workers",
         "batch": "between batches of a worker",
@@ -142,11 +142,11 @@ def spread(annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure_marks(annotations: pd.DataFrame) -> pd.DataFrame:
-    """What the figure draws: mean agreement at each mean confidence, and of each worker."""
+    """Figure data: mean agreement per mean confidence, and means per worker."""
     passages = mean_passages(annotations)
     levels = passages.assign(level=passages[X].round(6)).groupby("level")[Y]
     by_level = levels.agg(value="mean", sd="std", n="size").reset_index()
-    half = 1.96 * by_level["sd"].fillna(0) / by_level["n"] ** 0.5
+    half_width = 1.96 * by_level["sd"].fillna(0) / by_level["n"] ** 0.5
     workers = annotations.groupby("worker", sort=False)
     means = pd.DataFrame(
         {"level": workers[X].mean(), "value": workers[Y].mean(), "n": workers[Y].size()}
@@ -156,8 +156,8 @@ def figure_marks(annotations: pd.DataFrame) -> pd.DataFrame:
         [
             by_level.drop(columns="sd").assign(
                 part="passages",
-                low=(by_level["value"] - half).clip(0, 1),
-                high=(by_level["value"] + half).clip(0, 1),
+                low=(by_level["value"] - half_width).clip(0, 1),
+                high=(by_level["value"] + half_width).clip(0, 1),
             ),
             means.assign(part="workers", low=means["value"], high=means["value"]),
         ],

@@ -1,4 +1,4 @@
-"""Rankings of the test questions of chapter 5, as its scripts share them."""
+"""Rankings of three passages per test question of chapter 5."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everycell.dialogue.answerability import Repeated, rankings
 
 #: Passages of a ranking (section 5.5).
 SIZE = 3
-#: How a passage that a question has twice is counted; the thesis takes the first way.
+#: How to count a passage that is listed twice for a question; the thesis uses the first way.
 READINGS: dict[Repeated, str] = {
     "tuples": "tuples of ids, a set in two orders counted twice",
     "distinct": "sets of different passages",
@@ -23,7 +23,7 @@ READINGS: dict[Repeated, str] = {
 def ranking_values(
     passages: pd.DataFrame, columns: Sequence[str], repeated: Repeated
 ) -> dict[str, npt.NDArray]:
-    """Values of the passages of each ranking, shape (m, 3) a column, questions one by one."""
+    """Values of the passages in each ranking: per column, an array of shape (m, 3)."""
     values: dict[str, list[npt.NDArray]] = {column: [] for column in columns}
     for _, rows in passages.groupby("turn_id", sort=False):
         positions = rankings(rows["passage_id"].tolist(), SIZE, repeated=repeated)

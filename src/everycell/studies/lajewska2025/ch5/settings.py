@@ -9,26 +9,28 @@ from everycell.learning.settings import Training, WithDropout
 
 
 class SentenceClassifier(Training, WithDropout):
-    """An answer-in-the-sentence classifier, all of whose weights are trained."""
+    """An answer-in-the-sentence classifier with all weights trained."""
 
-    warmup_steps: int = Field(500, ge=0, description="Steps in which the learning rate rises.")
-    weight_decay: float = Field(0.01, ge=0, description="Of matrices.")
-    length: int = Field(512, ge=16, le=512, description="Word pieces of question and sentence.")
+    warmup_steps: int = Field(500, ge=0, description="Steps of linear learning-rate warm-up.")
+    weight_decay: float = Field(0.01, ge=0, description="Weight decay of matrices.")
+    length: int = Field(
+        512, ge=16, le=512, description="Word pieces of question and sentence together."
+    )
 
 
 class FrozenClassifier(Settings):
-    """A logistic regression over the vectors of a frozen encoder."""
+    """A logistic regression over the embeddings of a frozen encoder."""
 
     sentences: int = Field(
         2500,
         ge=100,
-        description="Largest number of training sentences, from questions drawn at random.",
+        description="Maximum number of training sentences, from randomly drawn questions.",
     )
     length: int = Field(24, ge=8, le=512, description="Word pieces of a question or sentence.")
 
 
 class FullClassifier(SentenceClassifier):
-    """The thesis' classifier."""
+    """The classifier of the thesis."""
 
     model: PlainPath = Field(
         "bert-base-uncased",
@@ -48,7 +50,7 @@ class FullClassifier(SentenceClassifier):
 
 
 class Answerability(Settings):
-    """Chapter 5 of lajewska2025, classifiers of sentences with an answer."""
+    """Chapter 5 of lajewska2025: classifiers of sentences with an answer."""
 
     tiny: SentenceClassifier = SentenceClassifier(
         epochs=1, batch=32, learning_rate=5e-4, warmup_steps=100, length=48, dropout=0.0

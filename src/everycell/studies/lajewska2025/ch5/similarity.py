@@ -1,8 +1,8 @@
-"""Table 5.3: what workers and experts marked in the same texts, and how much of it they share.
+"""Table 5.3: similarity of what workers and experts marked in the same texts.
 
-The experts marked passages, which Punkt cuts into sentences. The thesis takes a worker's sentence
-by its number and compares positions unchanged. In the workers' copies of the first topic, quotes
-and letters that are not ASCII are missing, so positions shift.
+The experts marked passages, which Punkt splits into sentences. The thesis identifies a worker's
+sentence by its number and compares character positions directly. The workers' copies of the first
+topic lack quotation marks and non-ASCII letters, so positions shift.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from everycell.text.sentences import sentence_spans
 
 Reading = Literal["ascii", "curly", "letters"]
 
-#: How a worker's sentence is found in the experts' passage; the first is that of the thesis.
+#: How to locate a worker's sentence in the experts' passage; the thesis uses the first way.
 READINGS: dict[Reading, str] = {
     "ascii": "number of the sentence, straight quotes end one",
     "curly": "number of the sentence, curly quotes too",
@@ -35,17 +35,20 @@ READINGS: dict[Reading, str] = {
 def sentence_pairs(
     sentences: pd.DataFrame, passages: pd.DataFrame, reading: Reading
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """What workers and experts marked in each sentence; without those that Punkt does not find."""
-    of_passage = {name: rows for name, rows in passages.groupby(["turn_id", "text_id"])}
+    """What workers and experts marked in each sentence.
+
+    Sentences whose number exceeds Punkt's count are skipped.
+    """
+    expert_rows = {name: rows for name, rows in passages.groupby(["turn_id", "text_id"])}
     for (turn, name), rows in sentences.groupby(["turn_id", "text_id"], sort=False):
-        experts = of_passage[turn, rows["passage_id"].iloc[0]]
+        experts = expert_rows[turn, rows["passage_id"].iloc[0]]
         sentence, passage = rows["text"].iloc[0], experts["text"].iloc[0]
         if reading == "letters":
-            of_sentence, in_passage = align(sentence, passage)
+            sentence_positions, passage_positions = align(sentence, passage)
             workers = mark_characters(rows["spans"].tolist(), len(sentence))
             yield (
-                workers[:, of_sentence],
-                mark_characters(experts["spans"].tolist(), len(passage))[:, in_passage],
+                workers[:, sentence_positions],
+                mark_characters(experts["spans"].tolist(), len(passage))[:, passage_positions],
             )
             continue
         bounds = sentence_spans(passage, quotes=reading)
@@ -62,7 +65,7 @@ def sentence_pairs(
 def similarity(
     pairs: Iterable[tuple[BoolArray, BoolArray]], row: str, task_variant: str, reading: Reading
 ) -> pd.DataFrame:
-    """Means over texts of precision, recall and F1 for each aggregation, a row per number."""
+    """Mean precision, recall and F1 over texts, per aggregation."""
     pairs = list(pairs)
     rows = [("", "texts", len(pairs))]
     for how in AGGREGATIONS:

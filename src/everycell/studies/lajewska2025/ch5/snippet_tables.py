@@ -1,4 +1,4 @@
-"""Tables 5.1 and 5.4 from annotations of snippets: effort of annotating, lengths of snippets."""
+"""Tables 5.1 and 5.4: annotation effort, and lengths of snippets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ ROW = "CAsT-snippets"
 
 
 def count_tokens(texts: pd.Series) -> int:
-    """Tokens of all snippets of all annotations: what stands between white space.
+    """Number of tokens in all snippets, split at white space.
 
-    The released text of a snippet lacks every character that is not ASCII, so that such a sign
-    between blanks is no token of it.
+    Released snippets lack non-ASCII characters, so tokens made only of them are not counted.
 
     Examples
     --------
@@ -26,7 +25,7 @@ def count_tokens(texts: pd.Series) -> int:
 
 
 def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Table 5.4, and its numbers by text and by what they are divided by."""
+    """Table 5.4, and mean lengths by source of the text and by divisor."""
     snippets = int(annotations["spans"].map(len).sum())
     marked = pd.Series(
         [
@@ -61,10 +60,10 @@ def snippet_lengths(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
 def effort_rows(
     steps: Sequence[pd.DataFrame], people: int, fee: float | None
 ) -> Iterator[tuple[bool, str, float]]:
-    """Time and cost of a passage: whether the table has it, metric, value.
+    """Time and cost per passage: whether the table has the metric, metric, value.
 
-    `steps` are the logs of the step of a group and of those before it; with a `fee`, the share that
-    is added to a reward, also costs.
+    `steps` has the log of a group's step, then those of earlier steps. `fee` is the share added to
+    rewards; without it there are no costs.
     """
     total = passage_effort(steps[0], people, *steps[1:])
     by_topic = [step.groupby(step["turn_id"].str.partition("_")[0]) for step in steps]
