@@ -4,7 +4,7 @@ from importlib import import_module as _module
 
 __version__ = "0.2.0"
 
-# Named as text and not imported: jobs hash what a module imports, and none needs these.
+# A string instead of an import: jobs hash every imported module, and no job needs this one.
 _PUBLIC = "everycell.public"
 
 

@@ -1,7 +1,7 @@
-"""Configuration: one typed model behind ``config.yaml``, its JSON schema and its errors.
+"""Configuration: the typed model of ``config.yaml``, and its JSON schema.
 
-A chapter declares its settings itself: a module ``settings`` below `everycell.studies` whose
-constant `BLOCKS` has a model for each of its blocks of the file. They are found here.
+Chapters declare their own settings: in modules ``settings`` below `everycell.studies`, the constant
+`BLOCKS` maps keys of the file to models. This module collects them.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ class General(FetchSettings):
     seed: int = Field(20261121, ge=0, lt=2**32, description="Seed of all random numbers.")
     container: str | None = Field(
         None,
-        description="Image with the environments of all rules (docs/clusters.md): a file or a URL.",
+        description="Container image with the environments of all rules (docs/clusters.md): a file "
+        "or a URL.",
     )
     gpu_precision: Literal["bfloat16", "float32"] = Field(
         "bfloat16",
-        description="Number format on a GPU of encoders and cross-encoders, and of the full "
-        "tier's trainings; a CPU computes in float32.",
+        description="Number format on GPUs, for encoders, cross-encoders and training in the full "
+        "tier; CPUs always use float32.",
     )
     corpora: CorpusSettings = CorpusSettings()
     language_models: LanguageModels = LanguageModels()
 
 
 def blocks_of_studies() -> dict[str, type[Settings]]:
-    """Model of each block of ``config.yaml`` that a study declares, by its key.
+    """Models of the blocks of ``config.yaml`` that studies declare, by key.
 
     Examples
     --------
@@ -62,7 +63,8 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
         for key, model in module.BLOCKS.items():
             if key in models or key in General.model_fields:
                 raise ValueError(
-                    f"{module.__name__}: another study has the block `{key}` too; rename one."
+                    f"{module.__name__}: the block `{key}` is already declared elsewhere; rename "
+                    "it."
                 )
             models[key] = model
     return models
@@ -71,7 +73,7 @@ def blocks_of_studies() -> dict[str, type[Settings]]:
 if TYPE_CHECKING:
 
     class Config(General):
-        """Has a block of each study, which only the program itself finds."""
+        """Configuration with the blocks of all studies, which are collected at run time."""
 
         def __getattr__(self, key: str) -> Any:  # noqa: D105
             ...
@@ -81,7 +83,7 @@ else:
         "Config",
         __base__=General,
         __module__=__name__,
-        __doc__="All that ``config.yaml`` may hold.",
+        __doc__="All settings of ``config.yaml``.",
         **{key: (model, model()) for key, model in blocks_of_studies().items()},
     )
 
@@ -106,28 +108,28 @@ is: a valid number, above 0, below 1.
 
 
 def _with_blocks_of_papers(content: Any) -> type[Config]:
-    """Model that also has plain values under the keys of papers whose study declares no block."""
+    """Model that also accepts arbitrary values under keys of papers without declared settings."""
     papers = {path.parent.name for path in Path("published").glob("*/paper.yaml")}
     keys = papers & set(content) - Config.model_fields.keys() if isinstance(content, dict) else ()
     blocks = {key: (dict[str, Any], ...) for key in sorted(keys)}
     return create_model("Config", __base__=Config, **blocks) if blocks else Config  # type: ignore[call-overload]
 
 
-def read_config(path: Path, more: Path | None = None) -> Config:
-    """Read and validate a configuration file; an empty one means the defaults.
+def read_config(path: Path, overrides: Path | None = None) -> Config:
+    """Read and validate a configuration file; an empty file gives the defaults.
 
-    Settings in a second file, `more`, override those of the first, as with ``snakemake
-    --configfile``.
+    Settings in the second file, `overrides`, take precedence, as with ``snakemake --configfile``.
     """
-    content = _content(path)
-    if more is None:
+    content = _read_yaml(path)
+    if overrides is None:
         return parse_config(content, name=path.name)
     parse_config(content, name=path.name)
-    refuse_templates(more)
-    return parse_config(_updated(content or {}, _content(more) or {}), name=more.name)
+    refuse_templates(overrides)
+    merged = _merge(content or {}, _read_yaml(overrides) or {})
+    return parse_config(merged, name=overrides.name)
 
 
-def _content(path: Path) -> Any:
+def _read_yaml(path: Path) -> Any:
     try:
         return load_yaml(text_of(path))
     except OSError as error:
@@ -135,48 +137,50 @@ def _content(path: Path) -> Any:
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8.") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not YAML, {yaml_fault(error)}; correct that line.") from None
+        raise ConfigError(
+            f"{path}: is not valid YAML, {yaml_fault(error)}; correct that line."
+        ) from None
 
 
 def refuse_templates(path: Path) -> None:
-    """Refuse a file of settings whose expressions Snakemake would run as Python (yte).
+    """Reject a settings file with expressions that Snakemake would run as Python (yte).
 
     Examples
     --------
     >>> refuse_templates(Path("config.yaml"))
     """
-    waiting = [_content(path)]
-    while waiting:
-        value = waiting.pop()
+    values = [_read_yaml(path)]
+    while values:
+        value = values.pop()
         if isinstance(value, Mapping):
-            waiting += [*value, *value.values()]
+            values += [*value, *value.values()]
         elif isinstance(value, list | tuple):
-            waiting += value
+            values += value
         elif isinstance(value, str) and (value == "__use_yte__" or value.startswith("?")):
             raise ConfigError(
-                f"{path}: has {in_quotes(value)}, a template that runs code; settings are plain "
-                "values, so remove it."
+                f"{path}: contains {in_quotes(value)}, a template that runs code; settings must be "
+                "plain values, so remove it."
             )
 
 
-def _updated(content: Any, more: Any) -> Any:
-    """Merge blocks key by key; for other values, the second one wins.
+def _merge(content: Any, overrides: Any) -> Any:
+    """Merge mappings key by key, recursively; other values are replaced by `overrides`.
 
     Examples
     --------
-    >>> _updated({"seed": 1, "ginger": {"words": 35}}, {"ginger": {"clusters": 3}})
+    >>> _merge({"seed": 1, "ginger": {"words": 35}}, {"ginger": {"clusters": 3}})
     {'seed': 1, 'ginger': {'words': 35, 'clusters': 3}}
     """
-    if not (isinstance(content, Mapping) and isinstance(more, Mapping)):
-        return more
+    if not (isinstance(content, Mapping) and isinstance(overrides, Mapping)):
+        return overrides
     return dict(content) | {
-        key: _updated(content[key], value) if key in content else value
-        for key, value in more.items()
+        key: _merge(content[key], value) if key in content else value
+        for key, value in overrides.items()
     }
 
 
 def json_schema() -> str:
-    """JSON schema of the configuration, as text of the committed file."""
+    """JSON schema of the configuration, in the format of the committed file."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(schema | Config.model_json_schema(), indent=2) + "\n"
 

@@ -168,7 +168,7 @@ def test_settings_of_a_chapter_are_found(toy_study):
 
 def test_two_blocks_of_one_name_are_refused(toy_study):
     toy_study("seed")
-    with pytest.raises(ValueError, match="settings: another study has the block `seed`"):
+    with pytest.raises(ValueError, match="settings: the block `seed` is already"):
         blocks_of_studies()
 
 

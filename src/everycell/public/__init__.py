@@ -1,11 +1,11 @@
-"""What `import everycell` offers by name; the modules behind a name load when it is first used.
+"""Public names of `import everycell`; their modules are imported on first use.
 
 ==================================  ==========================================================
 name                                what it does
 ==================================  ==========================================================
-`evaluate`, `fairness`, `compare`   measure runs of any common kind (`everycell.public.runs`)
-`as_run`, `as_qrels`                take runs and judgements of other libraries as frames
-`texfair`, `nfairr`, `awrf`, ...    measures that the works introduce or use, on arrays
+`evaluate`, `fairness`, `compare`   evaluate runs in any common format (`everycell.public.runs`)
+`as_run`, `as_qrels`                convert runs and judgements of other libraries to frames
+`texfair`, `nfairr`, `awrf`, ...    measures that the papers introduce or use, on arrays
 ==================================  ==========================================================
 """
 
@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-#: Module -> what it offers, by the name that it has here; without a name, by its own.
-_OFFERS: dict[str, tuple[str, ...]] = {
+#: Module -> its public names; PUBLIC=OWN if a function has another name in its module.
+_NAMES_BY_MODULE: dict[str, tuple[str, ...]] = {
     "public.runs": ("compare", "evaluate", "fairness"),
     "trec.conversion": ("as_qrels", "as_run"),
     "metrics.term_counts": ("count_terms", "read_counts"),
@@ -47,15 +47,15 @@ _OFFERS: dict[str, tuple[str, ...]] = {
     "explain.explainers": ("ExplainedList", "ranking_shap"),
     "explain.forests": ("read_forest",),
 }
-#: Name -> module that has it, and its name there.
+#: Public name -> its module, and its name in that module.
 NAMES: dict[str, tuple[str, str]] = {
-    offered.partition("=")[0]: (f"everycell.{module}", offered.rpartition("=")[2])
-    for module, names in _OFFERS.items()
-    for offered in names
+    name.partition("=")[0]: (f"everycell.{module}", name.rpartition("=")[2])
+    for module, names in _NAMES_BY_MODULE.items()
+    for name in names
 }
-#: Packages whose public functions belong to the public library as a whole.
+#: Packages whose modules belong to the public library, except for those in `INTERNAL`.
 PACKAGES = ("explain", "fair_ranking", "metrics", "statistics")
-#: Modules of these packages that serve studies and commands.
+#: Modules of these packages that only studies and commands use.
 INTERNAL = {
     "everycell.explain.compiled",
     "everycell.explain.feature_numbers",
@@ -76,12 +76,12 @@ INTERNAL = {
     "everycell.statistics.simulation",
 }
 
-#: Public modules that need a library which everycell does not install; no name loads them.
+#: Public modules that need a library outside the dependencies; import them explicitly.
 OPTIONAL = {"everycell.public.pyterrier"}
 
 
 def public_modules() -> list[str]:
-    """Names of the modules of the public library, sorted: these have full docstrings.
+    """Sorted names of the modules of the public library, which have full docstrings.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def public_modules() -> list[str]:
     """
     source = Path(__file__).parents[1]
     files = (path for package in PACKAGES for path in (source / package).glob("[!_]*.py"))
-    of_packages = {f"everycell.{path.parent.name}.{path.stem}" for path in files}
-    return sorted((of_packages - INTERNAL) | OPTIONAL | {module for module, _ in NAMES.values()})
+    modules = {f"everycell.{path.parent.name}.{path.stem}" for path in files}
+    return sorted((modules - INTERNAL) | OPTIONAL | {module for module, _ in NAMES.values()})
 
 
 def resolve(name: str) -> Any:
-    """Object of a public name.
+    """Import the object that has a public name.
 
     Examples
     --------
@@ -103,13 +103,13 @@ def resolve(name: str) -> Any:
     'everycell.metrics.attribution'
     >>> resolve("texfare")
     Traceback (most recent call last):
-    AttributeError: everycell has no 'texfare'; it has texfair, and dir(everycell) names all.
+    AttributeError: everycell has no attribute 'texfare'. Did you mean texfair? dir(everycell) \
+lists all names.
     """
     if name not in NAMES:
-        # Python asks for names of its own, such as __path__, and for each submodule before it
-        # loads it: these get no suggestions.
-        like = [] if name.startswith("_") else get_close_matches(name, NAMES)
-        advice = f"; it has {', '.join(like)}, and dir(everycell) names all." if like else "."
-        raise AttributeError(f"everycell has no {name!r}{advice}")
-    module, own = NAMES[name]
-    return getattr(import_module(module), own)
+        # Python itself looks up names such as __path__, which need no suggestions.
+        similar = [] if name.startswith("_") else get_close_matches(name, NAMES)
+        advice = f" Did you mean {' or '.join(similar)}? dir(everycell) lists all names."
+        raise AttributeError(f"everycell has no attribute {name!r}." + advice * bool(similar))
+    module, name_in_module = NAMES[name]
+    return getattr(import_module(module), name_in_module)

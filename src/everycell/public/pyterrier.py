@@ -1,6 +1,6 @@
 """Fair re-rankers as PyTerrier transformers, for pipelines: ``bm25 >> protect >> FaIR(0.5)``.
 
-Results need the columns named in the constructor in addition to PyTerrier's; add them, for
+Each transformer reads PyTerrier's columns and the columns set in its constructor; add them, for
 example, with ``pt.apply.protected(lambda row: ...)``. PyTerrier is not installed with everycell:
 ``pip install python-terrier``.
 """
@@ -21,12 +21,12 @@ from everycell.fair_ranking.uncertainty import pufr
 
 
 class _Reranker(pt.Transformer):
-    """A transformer that re-ranks the results of each query; new scores count down to 1."""
+    """Transformer that re-ranks the results of each query; new scores count down to 1."""
 
     columns: tuple[str, ...]
 
     def _order(self, results: pd.DataFrame) -> IntArray:
-        """Positions of one query's results, the best first."""
+        """Positions of one query's results, best first."""
         raise NotImplementedError
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
@@ -42,14 +42,14 @@ class _Reranker(pt.Transformer):
 
 
 class FaIR(_Reranker):
-    """FA*IR: enough protected documents in every prefix of a list.
+    """FA*IR: a minimum number of protected documents in every prefix of a ranking.
 
     Parameters
     ----------
     share, significance : float
         As for :func:`~everycell.fair_ranking.fa_ir.minimum_protected`.
     protected : str
-        Column with truth values: whether a document is protected.
+        Boolean column: whether a document is protected.
 
     Examples
     --------
@@ -64,20 +64,20 @@ class FaIR(_Reranker):
         self.share, self.significance, self.columns = share, significance, (protected,)
 
     def _order(self, results: pd.DataFrame) -> IntArray:
-        """Positions of one query's results, the best first."""
+        """Positions of one query's results, best first."""
         needed = minimum_protected(len(results), self.share, self.significance)
         return fa_ir(results["score"], results[self.columns[0]], needed)
 
 
 class Pufr(_Reranker):
-    """PUFR: protected documents rise, others fall, within the uncertainty of their scores.
+    """PUFR: moves protected documents up and others down, as far as scores are uncertain.
 
     Parameters
     ----------
     alpha : float
         Number of standard deviations, as for :func:`~everycell.fair_ranking.uncertainty.pufr`.
     deviation, protected : str
-        Columns with the standard deviation of each score, and whether a document is protected.
+        Column with the standard deviation of each score, and Boolean column of protected documents.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Pufr(_Reranker):
         self.alpha, self.columns = alpha, (deviation, protected)
 
     def _order(self, results: pd.DataFrame) -> IntArray:
-        """Positions of one query's results, the best first."""
+        """Positions of one query's results, best first."""
         deviations, protected = (results[column] for column in self.columns)
         return pufr(results["score"], deviations, protected, self.alpha)
 
@@ -103,13 +103,14 @@ class Felix(_Reranker):
     Parameters
     ----------
     feature : str
-        Column with the feature by which documents may be outliers. Scores are merits, above 0.
+        Column with the feature in which documents may be outliers. Scores are used as merits and
+        must be above 0.
     ranks : int
-        Length of the rankings; further results are left out.
+        Length of the rankings; other results are dropped.
     seed : int
-        The draw depends on it and on the query only.
-    **choices
-        As for :func:`~everycell.fair_ranking.felix.felix`.
+        Seed of the draw, which also depends on the query id.
+    **options
+        Options of :func:`~everycell.fair_ranking.felix.felix`.
 
     Examples
     --------
@@ -118,12 +119,12 @@ class Felix(_Reranker):
     2
     """
 
-    def __init__(self, feature: str, *, ranks: int = 10, seed: int = 0, **choices: Any) -> None:
-        self.columns, self.ranks, self.seed, self.choices = (feature,), ranks, seed, choices
+    def __init__(self, feature: str, *, ranks: int = 10, seed: int = 0, **options: Any) -> None:
+        self.columns, self.ranks, self.seed, self.options = (feature,), ranks, seed, options
 
     def _order(self, results: pd.DataFrame) -> IntArray:
-        """Positions of one query's results, the best first."""
+        """Positions of one query's results, best first."""
         rng = np.random.default_rng([self.seed, crc32(str(results["qid"].iloc[0]).encode())])
         feature = results[self.columns[0]]
-        policy = felix(results["score"], feature, self.ranks, rng=rng, **self.choices)
+        policy = felix(results["score"], feature, self.ranks, rng=rng, **self.options)
         return policy.rankings[rng.choice(len(policy.weights), p=policy.weights)]

@@ -1,4 +1,4 @@
-"""Measures of runs of any common kind: effectiveness, group bias, closeness to another run."""
+"""Evaluation of runs: effectiveness, group bias, and similarity to another run."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 def evaluate(
     run: Any, qrels: Any, measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG")
 ) -> pd.DataFrame:
-    """Value of each measure for each topic of the qrels.
+    """Value of each measure for each topic in the qrels.
 
     Parameters
     ----------
     run, qrels
-        Of any kind that :mod:`everycell.trec.conversion` names.
+        In any format listed in :mod:`everycell.trec.conversion`.
     measures
-        One or more in the notation of `ir_measures`, such as "nDCG@10" or "P(rel=2)@5".
+        One or more measures in the notation of `ir_measures`, such as "nDCG@10" or "P(rel=2)@5".
 
     Returns
     -------
     pandas.DataFrame, shape (topics, measures)
-        As :func:`~everycell.retrieval.measures.evaluate_measures` gives it; ``.mean()`` is the
-        mean over the topics of the qrels.
+        The result of :func:`~everycell.retrieval.measures.evaluate_measures`; ``.mean()`` averages
+        over the topics in the qrels.
 
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
-        As :func:`~everycell.trec.conversion.as_run` and
+        For the same reasons as :func:`~everycell.trec.conversion.as_run` and
         :func:`~everycell.retrieval.measures.evaluate_measures`.
 
     Examples
@@ -52,42 +52,42 @@ def evaluate(
     """
     from everycell.retrieval.measures import evaluate_measures
 
-    return evaluate_measures(as_run(run), as_qrels(qrels), _listed(measures))
+    return evaluate_measures(as_run(run), as_qrels(qrels), _as_list(measures))
 
 
-def _listed(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:
+def _as_list(measures: str | Measure | Iterable[str | Measure]) -> list[str | Measure]:
     if isinstance(measures, str) or not isinstance(measures, Iterable):
         return [measures]
     return [*measures]
 
 
 def fairness(
-    run: Any, counts: pd.DataFrame | Path | str, k: int | Iterable[int] = 10, **choices: Any
+    run: Any, counts: pd.DataFrame | Path | str, k: int | Iterable[int] = 10, **options: Any
 ) -> FairnessReport:
-    """Group bias of a run, by the terms of its documents: NFaiRR, TExFAIR and AWRF.
+    """Group bias of a run, from group terms in its documents: NFaiRR, TExFAIR and AWRF.
 
     Parameters
     ----------
     run
-        Of any kind that :mod:`everycell.trec.conversion` names.
+        In any format listed in :mod:`everycell.trec.conversion`.
     counts
-        Terms of each group in each document: the file that `count_terms` wrote, or a frame with
-        the index of the documents, the column ``length`` and one column per group.
+        Number of terms of each group in each document: a file written by `count_terms`, or a frame
+        indexed by document with a column ``length`` and one column per group.
     k : int or iterable of int
         Cut-offs.
-    **choices
-        tau, target, background, unknown, allow_short and allow_empty, as for
-        :func:`~everycell.metrics.fairness_report.fairness_report`.
+    **options
+        Options of :func:`~everycell.metrics.fairness_report.fairness_report`: tau, target,
+        background, unknown, allow_short and allow_empty.
 
     Returns
     -------
     FairnessReport
-        ``means`` has a row per cut-off, ``by_query`` a row per cut-off and query.
+        ``means`` has one row per cut-off, ``by_query`` one row per cut-off and query.
 
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
-        As :func:`~everycell.trec.conversion.as_run` and
+        For the same reasons as :func:`~everycell.trec.conversion.as_run` and
         :func:`~everycell.metrics.fairness_report.fairness_report`.
 
     Examples
@@ -99,7 +99,7 @@ def fairness(
     [[2.0, 0.884, 0.226]]
     """
     cutoffs = [*k] if isinstance(k, Iterable) else [index(k)]
-    return fairness_report(as_run(run), counts, cutoffs, **choices)
+    return fairness_report(as_run(run), counts, cutoffs, **options)
 
 
 def compare(
@@ -111,22 +111,22 @@ def compare(
     baselines: tuple[Any, Any] | None = None,
     missing_topics: Literal["error", "zero", "drop"] = "error",
     depths: Sequence[int] = (1000,),
-    **choices: Any,
+    **options: Any,
 ) -> RunComparison:
     """How close a reproduced run is to the original: order, scores, effects.
 
     Parameters
     ----------
     original, reproduced, qrels
-        Of any kind that :mod:`everycell.trec.conversion` names.
+        In any format listed in :mod:`everycell.trec.conversion`.
     measures
         As for `evaluate`.
     baselines : (run, run), optional
-        Baseline of the original and of the reproduced experiment, for the effects.
+        Baseline runs of the original and of the reproduced experiment, to compare the effects.
     missing_topics, depths
         As for :func:`~everycell.retrieval.reproduction.compare_runs`.
-    **choices
-        p, variant and union for the comparison of orders, as for the same function.
+    **options
+        Options of the same function for comparing the order of documents: p, variant and union.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def compare(
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
-        As :func:`~everycell.trec.conversion.as_run` and
+        For the same reasons as :func:`~everycell.trec.conversion.as_run` and
         :func:`~everycell.retrieval.reproduction.compare_runs`.
 
     Examples
@@ -156,9 +156,9 @@ def compare(
         as_run(original),
         as_run(reproduced),
         as_qrels(qrels),
-        _listed(measures),
+        _as_list(measures),
         baselines=None if baselines is None else tuple(map(as_run, baselines)),
         missing_topics=missing_topics,
         depths=depths,
-        **choices,
+        **options,
     )
