@@ -48,7 +48,7 @@ def test_a_run_survives_its_downloads(stage: Stage, monkeypatch: pytest.MonkeyPa
     stage.hub.add_file(DOWNLOAD, b" " * 2_000_000 + stage.hub.files[DOWNLOAD], ("squad2", "train"))
     project, command = ask(stage)
     done = limited.run(*command)
-    assert done.returncode != 0 and "make room there" in done.stdout, done.stdout
+    assert done.returncode != 0 and "free some space" in done.stdout, done.stdout
     assert not (corpus / "SOURCE.json").exists()
 
     # Killed while half of the file is there.

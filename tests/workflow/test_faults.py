@@ -46,8 +46,11 @@ def test_a_faulty_config_file_stops_the_run(clean, content, where):
 
 @pytest.mark.fault("configuration")
 def test_a_faulty_setting_on_the_command_line_stops_the_run(tree):
-    printed = refused(tree, "-n", "--config", "user_studies={alpha: high}")
-    assert "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1" in printed
+    terminal_output = refused(tree, "-n", "--config", "user_studies={alpha: high}")
+    assert (
+        "`user_studies.alpha` is 'high'; allowed is: a valid number, above 0, below 1"
+        in terminal_output
+    )
 
 
 @pytest.mark.fault("configuration")
@@ -63,10 +66,13 @@ def test_settings_with_a_template_are_refused(clean, options, runs):
 @pytest.mark.slow
 @pytest.mark.fault("mirror")
 def test_no_mirror_and_no_network(clean):
-    printed = refused(clean, CORRELATIONS, "--config", "network=False")
+    terminal_output = refused(clean, CORRELATIONS, "--config", "network=False")
     missing = f"{FETCHED_TOGETHER[0]} is not in the cache and not in a mirror (none is set)"
-    assert missing in printed
-    assert "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds it" in printed
+    assert missing in terminal_output
+    assert (
+        "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that contains it"
+        in terminal_output
+    )
     assert not (clean.folder / CORRELATIONS).exists()
 
 
@@ -74,8 +80,8 @@ def test_no_mirror_and_no_network(clean):
 @pytest.mark.fault("mirror")
 def test_a_mirror_that_is_not_there(clean):
     clean.mirror = clean.folder / "nowhere"
-    printed = refused(clean, f"resources/{VIEWPOINTS}")
-    assert f"The mirror folder {clean.mirror} does not exist" in printed
+    terminal_output = refused(clean, f"resources/{VIEWPOINTS}")
+    assert f"The mirror folder {clean.mirror} does not exist" in terminal_output
 
 
 @pytest.fixture
@@ -97,10 +103,12 @@ def test_one_changed_byte_in_the_mirror_is_refused(changeable):
     expected = hashlib.sha256(content).hexdigest()
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    printed = refused(changeable, CORRELATIONS)
-    assert f"{path} in the mirror has sha256 {hashlib.sha256(content).hexdigest()}" in printed
-    assert f"but the registry says {expected}" in printed
-    assert "restore it" in printed
+    terminal_output = refused(changeable, CORRELATIONS)
+    assert (
+        f"{path} in the mirror has sha256 {hashlib.sha256(content).hexdigest()}" in terminal_output
+    )
+    assert f"but the registry has {expected}" in terminal_output
+    assert "restore it" in terminal_output
     cached = [file.name for file in (changeable.folder / "resources").rglob("viewpoints*")]
     assert cached == []
     assert not (changeable.folder / CORRELATIONS).exists()
@@ -122,8 +130,8 @@ def test_a_faulty_rating_is_named(changeable, mirror):
     known = load_registry().entry(RATINGS).contents[0]
     changed = hashlib.sha256(plain.read_bytes()).hexdigest()
     changeable.edit("published/lajewska2025/registry.yaml", known, changed)
-    printed = refused(changeable, EXPLANATIONS)
-    assert f"resources/{RATINGS}" in printed and "row 6: 'satisfaction'" in printed
+    terminal_output = refused(changeable, EXPLANATIONS)
+    assert f"resources/{RATINGS}" in terminal_output and "row 6: 'satisfaction'" in terminal_output
     assert not list((changeable.folder / "results").rglob("table_*"))
 
 
@@ -135,9 +143,9 @@ def test_a_file_changed_in_the_cache_is_not_used(changeable):
     cached = changeable.folder / "resources" / VIEWPOINTS
     cached.chmod(0o644)
     cached.write_text(cached.read_text() + "\n")
-    printed = refused(changeable, CORRELATIONS)
-    assert f"resources/{VIEWPOINTS} has sha256" in printed
-    assert "changed or damaged after it was fetched" in printed
+    terminal_output = refused(changeable, CORRELATIONS)
+    assert f"resources/{VIEWPOINTS} has sha256" in terminal_output
+    assert "changed or damaged after it was fetched" in terminal_output
 
 
 @pytest.mark.fault("configuration")
@@ -173,8 +181,10 @@ def test_a_full_disk_leaves_nothing_that_looks_finished(clean):
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 
     # Python itself leaves half-written byte code behind when the disk is full.
-    printed = refused(clean, target, preexec_fn=limited, env={"PYTHONDONTWRITEBYTECODE": "1"})
-    assert "A result cannot be written (File too large); make room" in printed
+    terminal_output = refused(
+        clean, target, preexec_fn=limited, env={"PYTHONDONTWRITEBYTECODE": "1"}
+    )
+    assert "A result cannot be written (File too large); make room" in terminal_output
     assert not list((clean.folder / "results").rglob("*.receipt.json"))
     clean.build(target)
     assert clean.everycell("verify").returncode == 0
@@ -186,8 +196,8 @@ def test_a_results_folder_that_cannot_be_written(clean):
     (clean.folder / "results").chmod(0o555)
     if os.geteuid() == 0:  # to whom permissions do not apply, unless this right is taken away
         clean.prefix = ["setpriv", "--bounding-set", "-dac_override"]
-    printed = refused(clean, FAIRNESS)
-    assert "Permission denied" in printed and "results" in printed
+    terminal_output = refused(clean, FAIRNESS)
+    assert "Permission denied" in terminal_output and "results" in terminal_output
 
 
 @pytest.mark.slow

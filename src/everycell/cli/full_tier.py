@@ -48,8 +48,8 @@ from everycell.language_models.endpoint import Endpoint
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.presets import requirements
 from everycell.language_models.settings import EndpointSettings, LanguageModels
-from everycell.sources.corpora import CORPORA, OWN, SOURCE
-from everycell.sources.published_files import Published, entry_of, read_dictionary
+from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE
+from everycell.sources.published_files import PublishedFile, find_published_file, read_dictionary
 
 
 def select_full(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artefact]]:
@@ -173,12 +173,15 @@ def _mend(fault: str, model: str, key: str) -> str:
     return f"set {key} to another model of the hub, or to a folder"
 
 
-def _published(settings: Any, name: str) -> list[Published]:
+def _published(settings: Any, name: str) -> list[PublishedFile]:
     """Files of a corpus where the configuration has them fetched from."""
     downloads = settings.corpora.downloads
     path = None if downloads is None else Path(downloads)
     published = {} if path is None else read_dictionary(path)
-    return [entry_of(part.location, OWN, published, path) for part in CORPORA[name].parts]
+    return [
+        find_published_file(part.location, EXTRA_DOWNLOADS, published, path)
+        for part in CORPORA[name].parts
+    ]
 
 
 def _packed_gb(settings: Any, material: Material) -> float:

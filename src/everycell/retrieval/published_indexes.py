@@ -17,10 +17,10 @@ from everycell.engine.files import atomic_path, write_atomically
 from everycell.retrieval.java import start_java
 from everycell.retrieval.query_files import PrebuiltError
 from everycell.sources.published_files import (
-    Published,
-    as_sentence,
-    bring,
-    entry_of,
+    PublishedFile,
+    explain_file_errors,
+    fetch_published_file,
+    find_published_file,
     read_dictionary,
     remove_unfinished,
 )
@@ -39,7 +39,7 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
     entry = published_index(index, downloads)
     cache = entry.cached.parent
     folder = cache / f"{entry.cached.name.removesuffix(_ARCHIVE)}.{entry.md5}"
-    with as_sentence(f"the index {index}", cache):
+    with explain_file_errors(f"the index {index}", cache):
         cache.mkdir(parents=True, exist_ok=True)
         # One at a time: archives of 25 GB would lie beside each other.
         with FileLock(cache / ".everycell.lock"):
@@ -47,13 +47,13 @@ def find_index(index: str, *, network: bool = True, downloads: Path | None = Non
                 for path in (entry.cached, folder):
                     remove_unfinished(path)
                 _check_room(index, entry.size, cache)
-                _unpack(bring(entry, network=network), folder)
+                _unpack(fetch_published_file(entry, network=network), folder)
                 # Where it is found again, only the folder is looked for.
                 entry.cached.unlink(missing_ok=True)
     return folder
 
 
-def published_index(index: str, downloads: Path | None = None) -> Published:
+def published_index(index: str, downloads: Path | None = None) -> PublishedFile:
     """Address, md5 and size of the archive of an index, and its place in pyserini's cache."""
     # pyserini reads the names from its jar; with Java running already, it leaves the options alone.
     start_java()
@@ -72,7 +72,7 @@ def published_index(index: str, downloads: Path | None = None) -> Published:
         "size_hint": known.get("size compressed (bytes)") or 0,
     }
     addresses = {} if downloads is None else read_dictionary(downloads)
-    entry = entry_of((GROUP, index), {GROUP: {index: own}}, addresses, downloads)
+    entry = find_published_file((GROUP, index), {GROUP: {index: own}}, addresses, downloads)
     # pyserini finds what is here by the same name, and so do we what pyserini fetched.
     return replace(entry, cached=_cache() / os.path.basename(url))
 

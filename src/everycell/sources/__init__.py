@@ -1,4 +1,4 @@
-"""Released data: a checked way to fetch what the registry names."""
+"""Released data: fetch registered files and verify their hashes."""
 
 from everycell.sources.fetch import fetch, fetch_set
 

@@ -1,4 +1,4 @@
-"""Entries of the data registry for a user's own files: fetched or copied once, hashed, written."""
+"""Register a user's own data files: fetch or copy each file, hash it, and write its entry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from everycell.engine.registry import SHARED, Registry, forget_registry, merge_p
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.untrusted import has_secret, max_unpacked_size
 from everycell.engine.validation import describe_fault
-from everycell.sources.download import SLOWEST, DownloadError, in_time
+from everycell.sources.download import MIN_BYTES_PER_SECOND, DownloadError, finishes_in_time
 from everycell.sources.fetch import OWN_DATA
 
 _HEADER = """\
@@ -27,15 +27,14 @@ _HEADER = """\
 # Written by `everycell paper add-data`, and may be edited. files: key -> origin (a file at a URL)
 # or mirror (a file without a public URL); the record reference in the documentation lists the rest.
 """
-#: Bytes of a file that is fetched without knowing its size.
-MOST = 2**30
-# A page may begin with comments and declarations. Atomic groups: nested repetition would take
-# exponential time.
+#: Largest download, in bytes.
+MAX_BYTES = 2**30
+# An HTML page may begin with comments and declarations. Atomic groups avoid exponential time.
 _PAGE = re.compile(
     rb"(?>\s+|<!--(?>.*?-->)|<\?xml(?>.*?\?>))*+<(!doctype html|html|head|body)\b", re.S | re.I
 )
 #: Note of an entry without a URL.
-OWN = "a local file without a public URL"
+LOCAL_FILE_NOTE = "a local file without a public URL"
 
 
 def add_file(
@@ -50,17 +49,18 @@ def add_file(
     replace: bool = False,
     timeout: float = 60.0,
 ) -> str:
-    """Fetch or copy a file into the cache, and write its entry into the paper's registry."""
+    """Fetch or copy a file into the cache, and add it to the registry of a paper."""
     home = project / "published" / paper
     registry = home / "registry.yaml"
     if not (home / "paper.yaml").is_file():
         raise SourceError(
-            f"There is no {home / 'paper.yaml'}; make the paper first: everycell paper new {paper}."
+            f"{home / 'paper.yaml'} does not exist; create the paper first: everycell paper new "
+            f"{paper}."
         )
     if registry.with_name("sets.yaml").exists():
         raise SourceError(
-            f"{registry} is generated from sets.yaml beside it; describe the file there, and run "
-            "`python -m everycell.sources.generate` (docs/data.md)."
+            f"{registry} is generated from the sets.yaml in the same folder; describe the file "
+            "there, and run `python -m everycell.sources.generate` (docs/data.md)."
         )
     is_url = source.lower().startswith(("http://", "https://"))
     if is_url:
@@ -69,19 +69,19 @@ def add_file(
     key = f"{set_name}/{name or last.removesuffix('.gz')}"
     content = _content_of(registry)
     if key in content["files"] and not replace:
-        raise SourceError(f"{registry} has {key} already; take another name, or --replace it.")
+        raise SourceError(f"{registry} already has {key}; choose another name or --replace it.")
     cache.mkdir(parents=True, exist_ok=True)
-    # Nothing is written below the key before the registry has accepted it.
+    # The file is moved to its final path only after the new entry has been validated.
     with TemporaryDirectory(dir=cache, prefix=".added-") as folder:
         raw, part = Path(folder, "raw"), Path(folder, "part")
         packed = last.endswith(".gz")
         if is_url:
-            unpacked_on_the_way = _download_in_time(source, raw, timeout)
-            packed = packed and not unpacked_on_the_way
+            is_decoded = _download_in_time(source, raw, timeout)
+            packed = packed and not is_decoded
         else:
             if not Path(source).is_file():
                 raise SourceError(
-                    f"There is no file {source}; name a file, or a URL (https://...)."
+                    f"{source} does not exist; give the path of a file, or a URL (https://...)."
                 )
             shutil.copyfile(source, raw)
         form = _form(raw, part, packed=packed, source=source)
@@ -89,15 +89,15 @@ def add_file(
         if is_url:
             content["files"][key] = {"origin": {"url": source, **form, "path": last}}
         else:
-            content["files"][key] = {"mirror": form, "note": OWN}
-        known = content["sets"].get(set_name, {})
-        content["sets"][set_name] = known | (facts or {})
+            content["files"][key] = {"mirror": form, "note": LOCAL_FILE_NOTE}
+        set_facts = content["sets"].get(set_name, {})
+        content["sets"][set_name] = set_facts | (facts or {})
         text = _checked_text(project, registry, content)
         target = cache / key
         target.parent.mkdir(parents=True, exist_ok=True)
         own = project / OWN_DATA
         if is_url:
-            # It would be read before the URL, and is another file now.
+            # An old copy would take precedence over the URL.
             (own / key).unlink(missing_ok=True)
         elif own.is_dir():
             (own / key).parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def add_file(
 
 
 def _content_of(registry: Path) -> dict[str, Any]:
-    """Content of a registry file, with all its blocks; empty if there is no file."""
+    """Content of a registry file by block; the blocks are empty if the file does not exist."""
     if registry.exists():
         read_part(registry)
         blocks = yaml.safe_load(registry.read_text(encoding="utf-8")) or {}
@@ -119,76 +119,76 @@ def _content_of(registry: Path) -> dict[str, Any]:
 
 
 def _refuse_secrets(url: str) -> None:
-    """Refuse an address with a password or token, which would be written and shown."""
+    """Raise an error if a URL contains a password or token, which registry.yaml would show."""
     if has_secret(url):
         raise SourceError(
-            f"The URL of {urlsplit(url).hostname} holds a user, password or token, which "
-            "registry.yaml would show; name a public URL, or download the file and name its path."
+            f"The URL of {urlsplit(url).hostname} contains a user, password or token, which "
+            "registry.yaml would show; use a public URL, or download the file and give its path."
         )
 
 
 def _download_in_time(url: str, path: Path, timeout: float) -> bool:
-    """As `_download`, but abandoned if it is too slow, headers included."""
-    encoded: list[bool] = []
+    """Call `_download`, and abandon it if it is too slow."""
+    is_decoded: list[bool] = []
 
-    def allowed() -> float:
-        return 2 * timeout + (path.stat().st_size if path.exists() else 0) / SLOWEST
+    def time_limit() -> float:
+        return 2 * timeout + (path.stat().st_size if path.exists() else 0) / MIN_BYTES_PER_SECOND
 
-    if not in_time(lambda: encoded.append(_download(url, path, timeout)), allowed):
+    if not finishes_in_time(lambda: is_decoded.append(_download(url, path, timeout)), time_limit):
         raise DownloadError(
-            f"{url} was abandoned: it sends fewer than {SLOWEST} bytes a second; download it, and "
-            "name its path."
+            f"{url} was abandoned: it sends fewer than {MIN_BYTES_PER_SECOND} bytes per second; "
+            "download the file yourself and give its path."
         )
-    return encoded[0]
+    return is_decoded[0]
 
 
 def _download(url: str, path: Path, timeout: float) -> bool:
-    """Download a URL to a path; an HTML page instead of data is refused."""
+    """Download a URL to a path; return whether the response had a content encoding."""
     import requests
 
     try:
         with requests.get(
             url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}
-        ) as answer:
-            answer.raise_for_status()
+        ) as response:
+            response.raise_for_status()
             size = 0
             with path.open("wb") as file:
-                for chunk in answer.iter_content(1 << 16):
+                for chunk in response.iter_content(1 << 16):
                     file.write(chunk)
                     size += len(chunk)
-                    if size > MOST:
+                    if size > MAX_BYTES:
                         raise DownloadError(
-                            f"{url} was abandoned after {size} bytes: it has more than {MOST}; "
-                            "download it, and name its path."
+                            f"{url} was abandoned because it has more than {MAX_BYTES} bytes; "
+                            "download the file yourself and give its path."
                         )
-            encoded = answer.headers.get("Content-Encoding", "identity") != "identity"
-            announced = None if encoded else answer.headers.get("Content-Length")
+            is_encoded = response.headers.get("Content-Encoding", "identity") != "identity"
+            expected_size = None if is_encoded else response.headers.get("Content-Length")
     except requests.HTTPError as error:
         raise DownloadError(
-            f"{url} answered {error.response.status_code}; correct the URL."
+            f"{url} returned {error.response.status_code}; correct the URL."
         ) from error
     except requests.RequestException as error:
-        # The library's own text may quote an address that the server sent us to.
+        # The message of `requests` may quote a redirected URL with secrets.
         raise DownloadError(
             f"{url} could not be fetched ({type(error).__name__}); try again."
         ) from None
-    if announced is not None and announced != str(size):
-        raise DownloadError(f"{url} gave {size} of {announced} bytes; try again.")
+    if expected_size is not None and expected_size != str(size):
+        raise DownloadError(f"{url} returned {size} of {expected_size} bytes; try again.")
     with path.open("rb") as file:
         start = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
     if _PAGE.match(start):
         raise DownloadError(
-            f"{url} gave an HTML page instead of data; name the URL of the file itself (of a file "
-            "on GitHub the one behind `Raw`)."
+            f"{url} returned an HTML page instead of data; use the URL of the file itself (on "
+            "GitHub, the link of the button `Raw`)."
         )
-    return encoded
+    return is_encoded
 
 
 def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]:
-    """Size and hashes of a file; its content is written to `part`."""
+    """Write the content of a file to `part`, and return its size and hashes."""
     size = raw.stat().st_size
     if size == 0:
-        raise SourceError(f"{source} is empty; name a file that holds something.")
+        raise SourceError(f"{source} is empty; choose another file.")
     form: dict[str, Any] = {"size": size, "sha256": sha256(raw)}
     if not packed:
         shutil.copyfile(raw, part)
@@ -200,24 +200,24 @@ def _form(raw: Path, part: Path, *, packed: bool, source: str) -> dict[str, Any]
                 file.write(chunk)
                 size += len(chunk)
                 if size > limit:
-                    raise ValueError(f"it holds more than {limit} bytes")
+                    raise ValueError(f"it contains more than {limit} bytes")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SourceError(
-            f"{source} ends in .gz and cannot be unpacked ({error}); get it again."
+            f"{source} ends in .gz but cannot be unpacked ({error}); get a new copy."
         ) from None
     return form | {"packed": "gzip", "content_sha256": sha256(part)}
 
 
 def _checked_text(project: Path, registry: Path, content: dict[str, Any]) -> str:
-    """Text of a registry file that is consistent, by itself and with the others."""
+    """Text of a registry file, after checking that it is valid and agrees with the other files."""
     content = {block: entries for block, entries in content.items() if entries}
     try:
-        own = Registry.model_validate(content)
+        new_part = Registry.model_validate(content)
     except ValidationError as error:
         raise SourceError(f"{registry}: {describe_fault(Registry, error)}") from None
-    parts_of_others = sorted((project / "published").glob("*/registry.yaml"))
-    parts = [(path, read_part(path)) for path in (SHARED, *parts_of_others) if path != registry]
-    merge_parts([*parts, (registry, own)])
+    paths = [SHARED, *sorted((project / "published").glob("*/registry.yaml"))]
+    other_parts = [(path, read_part(path)) for path in paths if path != registry]
+    merge_parts([*other_parts, (registry, new_part)])
     body = yaml.safe_dump(
         content, default_flow_style=None, sort_keys=False, width=10_000, allow_unicode=True
     )

@@ -1,8 +1,8 @@
-"""Corpora by name: fetched, checked, and unpacked into the files that readers take.
+"""Named corpora: download, verify and unpack them into the files that the readers need.
 
-The address, size and md5 of a file come from the dictionary of ir_datasets, and from `OWN` for what
-it lacks. A half-written file never counts as finished: a download is renamed once its hash is
-verified, a file of the folder once it is unpacked, and ``SOURCE.json``, which records the origin of
+URLs, sizes and md5 hashes come from ir_datasets, and from `EXTRA_DOWNLOADS` for files that
+ir_datasets lacks. Incomplete files keep temporary names: a download is renamed once its hash is
+verified, and an unpacked file once it is complete. ``SOURCE.json``, which records the origin of
 each file, is written last.
 """
 
@@ -20,12 +20,12 @@ from filelock import FileLock
 from everycell.engine.files import sha256, write_atomically
 from everycell.sources.published_files import (
     CorpusError,
-    Published,
-    as_sentence,
-    bring,
+    PublishedFile,
     cache_home,
-    check_room,
-    entry_of,
+    check_disk_space,
+    explain_file_errors,
+    fetch_published_file,
+    find_published_file,
     read_dictionary,
     remove_unfinished,
     unpack,
@@ -33,7 +33,7 @@ from everycell.sources.published_files import (
 
 logger = logging.getLogger(__name__)
 
-#: File of a folder that records the origin of the others; it is written last.
+#: File that records the origin of the other files in a corpus folder.
 SOURCE = "SOURCE.json"
 _SQUAD = "https://rajpurkar.github.io/SQuAD-explorer/dataset"
 _SCIDOCS = "https://ai2-s2-research-public.s3.us-west-2.amazonaws.com/specter/scidocs"
@@ -43,8 +43,8 @@ _SCIDOCS_FILES = (
       for part in ("val", "test")),
 )  # fmt: skip
 
-#: What ir_datasets lacks, in the form of its dictionary. Nobody published hashes of SciDocs.
-OWN: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+#: Downloads that ir_datasets lacks, in its format. SciDocs has no published hashes.
+EXTRA_DOWNLOADS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "squad2": {
         "train": {
             "url": f"{_SQUAD}/train-v2.0.json",
@@ -58,14 +58,18 @@ OWN: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         },
     },
     "scidocs": {name: {"url": f"{_SCIDOCS}/{name}"} for name in _SCIDOCS_FILES}
-    # Not published either: about the size of 142,009 papers with their citations.
+    # Estimated, since no size is published: 142,009 papers with their citations.
     | {_SCIDOCS_FILES[0]: {"url": f"{_SCIDOCS}/{_SCIDOCS_FILES[0]}", "size_hint": 520_000_000}},
 }
 
 
 @dataclass(frozen=True)
 class Part:
-    """A published file, and its content."""
+    """A published file, and the members of the archive that are unpacked from it.
+
+    `files` maps a file name to its member, or to None if the download is the file itself; `growth`
+    is the unpacked size in units of the download.
+    """
 
     location: tuple[str, str]
     files: Mapping[str, str | None]
@@ -74,7 +78,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus that can be fetched: the content of its notice, and its published files."""
+    """A corpus that can be fetched: its title, authors, licence and published files."""
 
     title: str
     authors: str
@@ -83,17 +87,17 @@ class Corpus:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Files that a folder of it has, `SOURCE` among them."""
+        """Names of the files in a folder of the corpus, including `SOURCE`."""
         return (*(name for part in self.parts for name in part.files), SOURCE)
 
 
 _MSMARCO_TERMS = (
-    "Microsoft's terms: research that is not commercial, see https://microsoft.github.io/msmarco"
+    "Microsoft's terms: non-commercial research, see https://microsoft.github.io/msmarco"
 )
-#: What can be fetched, by name.
+#: Corpora that can be fetched, by name.
 CORPORA: Mapping[str, Corpus] = {
     "msmarco": Corpus(
-        "MS MARCO passages, training queries, and judgements of training and development queries",
+        "MS MARCO passages, training queries, and qrels of training and development queries",
         "Bajaj and others (2016)",
         _MSMARCO_TERMS,
         (
@@ -112,15 +116,15 @@ CORPORA: Mapping[str, Corpus] = {
         ),
     ),
     "msmarco_qa": Corpus(
-        "MS MARCO QA 2.1, development part",
+        "MS MARCO QA 2.1, development set",
         "Bajaj and others (2016)",
         _MSMARCO_TERMS,
         (Part(("msmarco-qna", "dev"), {"dev_v2.1.json": None}, growth=5.0),),
     ),
     "nq": Corpus(
-        "Natural Questions in the form of BEIR",
+        "Natural Questions in the BEIR format",
         "Kwiatkowski and others (TACL 2019), Thakur and others (BEIR, 2021)",
-        "CC BY-SA 3.0 (questions, Google; passages, authors of Wikipedia)",
+        "CC BY-SA 3.0 (questions by Google; passages by authors of Wikipedia)",
         (
             Part(
                 ("beir", "nq"),
@@ -134,7 +138,7 @@ CORPORA: Mapping[str, Corpus] = {
         ),
     ),
     "scidocs": Corpus(
-        "SciDocs, four tasks of query by example",
+        "SciDocs, four tasks with papers as queries",
         "Cohan and others (SPECTER, ACL 2020)",
         "see https://github.com/allenai/scidocs; its files have no published hashes",
         tuple(Part(("scidocs", name), {name: None}) for name in _SCIDOCS_FILES),
@@ -154,25 +158,26 @@ CORPORA: Mapping[str, Corpus] = {
 def fetch_corpus(
     name: str, folder: Path, *, downloads: Path | None = None, network: bool = True
 ) -> dict[str, Path]:
-    """Bring a corpus into a folder, unless it is complete there."""
+    """Fetch a corpus into a folder, unless the folder already contains all of it."""
     if name not in CORPORA:
-        raise CorpusError(
-            f"There is no corpus {name!r}; those that can be fetched are {', '.join(CORPORA)}."
-        )
+        raise CorpusError(f"Unknown corpus {name!r}; use one of {', '.join(CORPORA)}.")
     corpus, folder = CORPORA[name], Path(folder)
     addresses = read_dictionary(downloads) if downloads is not None else {}
-    published = [entry_of(part.location, OWN, addresses, downloads) for part in corpus.parts]
+    published = [
+        find_published_file(part.location, EXTRA_DOWNLOADS, addresses, downloads)
+        for part in corpus.parts
+    ]
     home = cache_home()
-    with as_sentence(f"the corpus {name}", folder):
+    with explain_file_errors(f"the corpus {name}", folder):
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(home / f".everycell-{name}.lock"):
-            if not _is_whole(folder, corpus, published):
+            if not _is_complete(folder, corpus, published):
                 _fetch(name, folder, published, network)
     return {file: folder / file for file in corpus.files}
 
 
-def _is_whole(folder: Path, corpus: Corpus, published: list[Published]) -> bool:
-    """Whether a folder has every file unchanged, from the expected downloads."""
+def _is_complete(folder: Path, corpus: Corpus, published: list[PublishedFile]) -> bool:
+    """Whether a folder contains all files of a corpus, unchanged and from these downloads."""
     try:
         recorded = json.loads((folder / SOURCE).read_text(encoding="utf-8"))["files"]
         return all(
@@ -185,11 +190,11 @@ def _is_whole(folder: Path, corpus: Corpus, published: list[Published]) -> bool:
         return False
 
 
-def _fetch(name: str, folder: Path, published: list[Published], network: bool) -> None:
+def _fetch(name: str, folder: Path, published: list[PublishedFile], network: bool) -> None:
     corpus = CORPORA[name]
-    # A warning, so that it reaches the terminal without any set-up of logging by the caller.
+    # A warning, so that it reaches the terminal even if the caller has not configured logging.
     logger.warning(
-        "Corpus %s: %s. By %s. Licence: %s. The data remain theirs: cite them.",
+        "Corpus %s: %s. By %s. Licence: %s. Please cite its authors, who own the data.",
         name,
         corpus.title,
         corpus.authors,
@@ -202,14 +207,14 @@ def _fetch(name: str, folder: Path, published: list[Published], network: bool) -
     unpacked = sum(
         int(part.growth * source.size) for part, source in zip(corpus.parts, published, strict=True)
     )
-    check_room(f"the corpus {name}", {cache_home(): packed, folder: unpacked})
+    check_disk_space(f"the corpus {name}", {cache_home(): packed, folder: unpacked})
     record: dict[str, dict[str, Any]] = {}
     for part, source in zip(corpus.parts, published, strict=True):
-        packed_file = bring(source, network=network)
+        packed_file = fetch_published_file(source, network=network)
         for file, member in part.files.items():
             unpack(packed_file, member, folder / file)
             digest = sha256(folder / file)
             record[file] = {"url": source.url, "md5 of the download": source.md5, "sha256": digest}
-            logger.info("%s: %s has the sha256 %s.", name, file, digest)
+            logger.info("%s: %s has sha256 %s.", name, file, digest)
     content = json.dumps({"corpus": name, "files": record}, indent=2)
     write_atomically(folder / SOURCE, content + "\n")

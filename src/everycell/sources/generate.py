@@ -1,11 +1,12 @@
 """Write the registry from a mirror: ``python -m everycell.sources.generate MIRROR_FOLDER``.
 
-Reads ``ORIGINS.tsv`` (the authors' files: repository, commit, path, size, hash),
-``MANIFEST.sha256`` (the files of the mirror) and what is written by hand: `sets.yaml` beside this
-module for the sets that papers share, ``published/KEY/sets.yaml`` for those of one paper. A mirror
-file is paired with the file of the author by the hash of its content; what differs must be
-explained in `sets.yaml`. Files that come inside packages are read from the installed ones. For each
-`sets.yaml` a `registry.yaml` is written; one without it was written by hand, and stays.
+Inputs are ``ORIGINS.tsv`` (the authors' files: repository, commit, path, size, hash),
+``MANIFEST.sha256`` (the files of the mirror) and two kinds of hand-written files: the `sets.yaml`
+next to this module describes the data sets that papers share, and ``published/KEY/sets.yaml`` those
+of one paper. A mirror file is matched to the author's file by the hash of its content; `sets.yaml`
+must explain any mirror file without a match. Files from packages are read from the installed
+packages. Each `sets.yaml` results in one `registry.yaml`; a `registry.yaml` without a `sets.yaml`
+is not touched.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _HEADER = """\
 # folder), or wheel (its place in an installed package); content_sha256 is the hash of the unpacked
 # content. docs/data.md explains the rest.
 """
-# Notes on the sets and licence texts: they are no input of any table.
+# Notes and licence texts in the mirror, which no table needs.
 _NOT_DATA = ("ORIGINS.tsv", "SOURCE.txt", "LICENSE")
 _TOO_LARGE = "4 MiB or more in the author's repository, and its hash is not known"
 _EMPTY = "an empty file (0 bytes) at the pinned commit of the author's repository"
@@ -59,7 +60,7 @@ def _origin(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _fill(template: str, pattern: str, path: str) -> str:
-    """Put into `template` what the one ``*`` of `pattern` stands for in `path`."""
+    """Replace the ``*`` of `template` with the text that ``*`` of `pattern` matches in `path`."""
     head, _, tail = pattern.partition("*")
     return template.replace("*", path[len(head) : len(path) - len(tail)])
 
@@ -70,7 +71,7 @@ def _read_origins(path: Path) -> list[dict[str, str]]:
 
 
 def _read_manifest(mirror: Path) -> dict[str, bytes]:
-    """Return path -> bytes of every data file, each checked against the manifest."""
+    """Map the path of each data file to its bytes, after comparing it with the manifest."""
     files = {}
     for line in (mirror / "MANIFEST.sha256").read_text(encoding="utf-8").splitlines():
         expected, _, path = line.partition("  ")
@@ -80,8 +81,8 @@ def _read_manifest(mirror: Path) -> dict[str, bytes]:
         raw = (mirror / path).read_bytes()
         if _sha256(raw) != expected:
             raise SourceError(
-                f"{mirror / path} has sha256 {_sha256(raw)}, MANIFEST.sha256 says {expected}; "
-                "restore the file before the registry is generated."
+                f"{mirror / path} has sha256 {_sha256(raw)}, but MANIFEST.sha256 has {expected}; "
+                "restore the file before you generate the registry."
             )
         files[path] = raw
     return files
@@ -90,7 +91,7 @@ def _read_manifest(mirror: Path) -> dict[str, bytes]:
 def _same_content(
     path: str, contents: set[str], by_hash: dict[str, list[dict[str, str]]]
 ) -> dict[str, str] | None:
-    """Return the author's file with this content: of the same set, with the most similar path."""
+    """Return the author's file with this content; prefer the same set, then similar paths."""
     rows = [row for digest in sorted(contents) for row in by_hash.get(digest, [])]
     return max(
         rows,
@@ -130,25 +131,25 @@ def _mirror_entry(
     if inner in facts.get("mirror_only", {}):
         return {"mirror": form, "note": facts["mirror_only"][inner]}
     raise SourceError(
-        f"{path} has the content of no file in ORIGINS.tsv; say in sets.yaml under `changed` or "
-        "`mirror_only` where it comes from."
+        f"{path} has the content of no file in ORIGINS.tsv; explain its origin in sets.yaml under "
+        "`changed` or `mirror_only`."
     )
 
 
 def _wheel_files(set_name: str, wheel: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of a set that comes inside a package, read from the installed one."""
+    """Return the registry entries of a data set that is read from an installed package."""
     name, version = wheel["distribution"], wheel["version"]
     try:
         package = metadata.distribution(name)
     except metadata.PackageNotFoundError as error:
         raise SourceError(
-            f"The package {name}, from which sets.yaml takes {set_name}, is not installed; run "
-            "`make setup` before the registry is generated."
+            f"The package {name}, which contains the set {set_name} according to sets.yaml, is not "
+            "installed; run `make setup` before you generate the registry."
         ) from error
     if package.version != version:
         raise SourceError(
-            f"sets.yaml takes {set_name} from {name} {version}, but {package.version} is "
-            "installed; correct the version there, or run `make setup`."
+            f"sets.yaml requires {name} {version} for the set {set_name}, but {package.version} is "
+            "installed; correct the version in sets.yaml, or run `make setup`."
         )
     entries = {}
     for file in wheel["files"]:
@@ -166,19 +167,20 @@ def _wheel_files(set_name: str, wheel: dict[str, Any]) -> dict[str, Any]:
     return entries
 
 
-def descriptions(project: Path) -> dict[Path, dict[str, Any]]:
-    """Return what is written by hand, by the file of the registry that is made from it."""
-    written = {SHARED: Path(__file__).with_name("sets.yaml")}
+def read_descriptions(project: Path) -> dict[Path, dict[str, Any]]:
+    """Read each `sets.yaml`; keys are the paths of the `registry.yaml` generated from them."""
+    paths = {SHARED: Path(__file__).with_name("sets.yaml")}
     for path in sorted((project / "published").glob("*/sets.yaml")):
-        written[path.with_name("registry.yaml")] = path
+        paths[path.with_name("registry.yaml")] = path
     return {
-        part: yaml.safe_load(path.read_text(encoding="utf-8")) for part, path in written.items()
+        registry: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for registry, path in paths.items()
     }
 
 
 def build(mirror: Path, project: Path = Path()) -> dict[Path, dict[str, Any]]:
-    """Build the registry's data from a mirror folder."""
-    parts = descriptions(project)
+    """Build the content of each `registry.yaml` from a mirror folder."""
+    parts = read_descriptions(project)
     described = {
         name: facts for content in parts.values() for name, facts in content["sets"].items()
     }
@@ -190,7 +192,7 @@ def build(mirror: Path, project: Path = Path()) -> dict[Path, dict[str, Any]]:
 def _all_files(
     mirror: Path, described: dict[str, dict[str, Any]], left_out: set[str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the entries of all sets by their keys, and the commit of each repository."""
+    """Return the entries of all data sets by key, and the commit of each repository."""
     rows = [
         row
         for row in _read_origins(mirror / "ORIGINS.tsv")
@@ -208,7 +210,7 @@ def _all_files(
     if unknown := sets - set(described):
         raise SourceError(
             f"No sets.yaml describes {', '.join(sorted(unknown))}; add it to "
-            "published/KEY/sets.yaml of its paper, or to that of everycell.sources."
+            "published/KEY/sets.yaml of its paper, or to src/everycell/sources/sets.yaml."
         )
     files = {
         key_of(path): _mirror_entry(path, raw, described[set_of(path)], by_hash, by_path)
@@ -237,16 +239,16 @@ def _part_of_registry(
     files: dict[str, Any],
     commits: dict[str, str],
 ) -> dict[str, Any]:
-    """Return what one file of the registry holds: the sets of its `sets.yaml`, and their files."""
+    """Return the content of one `registry.yaml`: data sets of its `sets.yaml`, and files."""
     own = {key: entry for key, entry in sorted(files.items()) if set_of(key) in content["sets"]}
     used = {entry["origin"]["repository"] for entry in own.values() if "origin" in entry}
     licences = content.get("repositories", {})
-    if lacking := used - set(licences):
+    if unlicensed := used - set(licences):
         raise SourceError(
-            f"A sets.yaml has files of {', '.join(sorted(lacking))} without the licence; add it "
-            "under `repositories`."
+            f"A sets.yaml uses files of {', '.join(sorted(unlicensed))} but does not state the "
+            "licence; add it under `repositories`."
         )
-    public = ("authors", "paper", "licence", "feeds")
+    public_fields = ("authors", "paper", "licence", "feeds")
     return {
         "repositories": {
             name: {"commit": commits[name], "licence": licence}
@@ -254,7 +256,7 @@ def _part_of_registry(
             if name in used
         },
         "sets": {
-            name: {field: facts[field] for field in public}
+            name: {field: facts[field] for field in public_fields}
             for name, facts in sorted(content["sets"].items())
         },
         "files": own,
@@ -262,7 +264,7 @@ def _part_of_registry(
 
 
 def render(data: dict[str, Any]) -> str:
-    """Return the text of a `registry.yaml`: one line for each form, stable from run to run."""
+    """Return the text of a `registry.yaml`, deterministic and with one line per form of a file."""
     Registry.model_validate(data)
     body = yaml.safe_dump(data, default_flow_style=None, sort_keys=False, width=10_000)
     return _HEADER + body
@@ -270,7 +272,7 @@ def render(data: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("Name the mirror folder: python -m everycell.sources.generate MIRROR_FOLDER")
+        sys.exit("Usage: python -m everycell.sources.generate MIRROR_FOLDER")
     try:
         built = build(Path(sys.argv[1]))
     except SourceError as error:

@@ -1,8 +1,8 @@
-"""Published files by their place in the dictionary of ir_datasets: fetched, checked, unpacked.
+"""Published files listed in the download dictionary of ir_datasets: fetch, verify and unpack them.
 
-ir_datasets downloads, into its own cache (``IR_DATASETS_HOME``), and resumes after a broken
-connection; a killed download starts again. A file with a complete copy in the cache is not
-downloaded again, and its hash is checked before each use.
+ir_datasets downloads into its own cache (``IR_DATASETS_HOME``) and resumes broken connections. A
+killed download starts from the beginning. A file that is complete in the cache is not downloaded
+again; its hash is verified before each use.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Content of a dictionary of downloads: group -> key -> entry.
+#: Content of a download dictionary: group -> key -> entry.
 Dictionary = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 _CHUNK = 1 << 20
-# Seconds between two lines on the progress of a download.
-_EVERY = 30.0
+# Seconds between log lines on the progress of a download.
+_REPORT_INTERVAL = 30.0
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ADVICE = (
-    "check the network and the proxy and start again, name another address in `corpora.downloads` "
-    "(docs/data.md), or put the file there by hand: {path}"
+    "check the network and the proxy and start again, set a different URL in `corpora.downloads` "
+    "(docs/data.md), or put the file at {path} yourself"
 )
 
 
@@ -53,7 +53,7 @@ class CorpusError(SourceError):
 
 
 class _Entry(BaseModel):
-    """Fields used from an entry of the dictionary of downloads."""
+    """Fields of an entry of the download dictionary that are used here."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -65,8 +65,8 @@ class _Entry(BaseModel):
 
 
 @dataclass(frozen=True)
-class Published:
-    """A published file: address, md5 if published, bytes (0: unknown), place in the cache."""
+class PublishedFile:
+    """A published file: URL, md5 if any, bytes (0 if unknown), path in the cache."""
 
     url: str
     md5: str | None
@@ -76,96 +76,101 @@ class Published:
 
 
 def cache_home() -> Path:
-    """Folder of ir_datasets' cache, made if it is missing."""
+    """Folder of ir_datasets' cache, created if it does not exist."""
     import ir_datasets
 
-    with as_sentence("downloads", Path(os.environ.get("IR_DATASETS_HOME", "~/.ir_datasets"))):
+    with explain_file_errors(
+        "downloads", Path(os.environ.get("IR_DATASETS_HOME", "~/.ir_datasets"))
+    ):
         return ir_datasets.util.home_path()
 
 
 def read_dictionary(path: Path) -> Dictionary:
-    """Read a file of entries in the form of ir_datasets' ``downloads.json``."""
+    """Read a download dictionary in the format of ir_datasets' ``downloads.json``."""
     try:
         content = parse_json(text_of(path))
         return TypeAdapter(dict[str, dict[str, dict[str, Any]]]).validate_python(content)
     except (OSError, ValueError) as error:
         first = str(error).splitlines()[0]
         raise CorpusError(
-            f"{path}, which `corpora.downloads` names, is not a dictionary of downloads ({first}): "
-            "give JSON in the form of the downloads.json of ir_datasets, or null."
+            f"{path}, set as `corpora.downloads`, is not a download dictionary ({first}): use JSON "
+            "in the format of ir_datasets' downloads.json, or null."
         ) from None
 
 
-def entry_of(
-    location: tuple[str, str], own: Dictionary, addresses: Dictionary, source: Path | None
-) -> Published:
-    """Look up a published file in the dictionaries."""
+def find_published_file(
+    location: tuple[str, str], extra: Dictionary, overrides: Dictionary, source: Path | None
+) -> PublishedFile:
+    """Look up a file in `extra`, else in ir_datasets; fields of `overrides` take precedence."""
     import ir_datasets
 
     group, key = location
-    known = own if group in own else ir_datasets.util.DownloadConfig.contents()
+    downloads = extra if group in extra else ir_datasets.util.DownloadConfig.contents()
     try:
         entry = _Entry.model_validate(
-            {**known[group][key], **addresses.get(group, {}).get(key, {})}
+            {**downloads[group][key], **overrides.get(group, {}).get(key, {})}
         )
     except ValidationError as error:
         fault = error.errors()[0]
         raise CorpusError(
-            f"{source}: {group}, {key}, {fault['loc'][0]}: {fault['msg']}; correct it there."
+            f"{source}: {group}, {key}, {fault['loc'][0]}: {fault['msg']}; correct this entry."
         ) from None
     if has_secret(entry.url):
         raise CorpusError(
-            f"{source}: {group}, {key}, url: holds a user, password or token, which messages would "
-            "show; name a public URL, or put the file into the cache by hand."
+            f"{source}: {group}, {key}, url: contains a user, password or token, which messages "
+            "would show; use a public URL, or put the file into the cache yourself."
         )
     cached = cache_home() / group / (entry.cache_path or key)
-    return Published(entry.url, entry.expected_md5, entry.size_hint, cached, entry.download_args)
+    return PublishedFile(
+        entry.url, entry.expected_md5, entry.size_hint, cached, entry.download_args
+    )
 
 
-def check_room(what: str, needed: Mapping[Path, int]) -> None:
-    """Refuse to begin if a disk lacks the room."""
+def check_disk_space(what: str, needed: Mapping[Path, int]) -> None:
+    """Raise an error if a disk has too little free space for the bytes needed per folder."""
     disks: dict[int, tuple[Path, int]] = {}
     for folder, size in needed.items():
         disk = folder.stat().st_dev
-        first, before = disks.get(disk, (folder, 0))
-        disks[disk] = first, before + size
+        first_folder, total = disks.get(disk, (folder, 0))
+        disks[disk] = first_folder, total + size
     for folder, size in disks.values():
         free = shutil.disk_usage(folder).free
         if free < size:
             raise CorpusError(
                 f"{what[0].upper()}{what[1:]} needs about {_size(size)} on the disk of {folder}, "
-                f"which has {_size(free)} free: make room there, or name another disk by "
+                f"which has {_size(free)} free: free some space, or choose another disk with "
                 "IR_DATASETS_HOME in the environment (downloads) and `corpora.folder` in "
-                "config.yaml (what is unpacked)."
+                "config.yaml (unpacked files)."
             )
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove leftovers of killed processes for a file that no other process is writing."""
+    """Remove temporary folders that killed processes left next to a file."""
     for folder in path.parent.glob(f".{escape(path.name)}.*/"):
         logger.info("Removing %s, left by an interrupted download.", folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def bring(published: Published, *, network: bool) -> Path:
-    """Path of a published file in the cache, downloaded if need be; its hash was just checked."""
+def fetch_published_file(published: PublishedFile, *, network: bool) -> Path:
+    """Return the verified path of a published file in the cache, after downloading if necessary."""
     path = published.cached
     if published.md5 and not path.exists():
-        by_hand = cache_home() / "downloads" / published.md5
-        path = by_hand if by_hand.exists() else path
+        # ir_datasets also accepts files that a user puts there.
+        manual_copy = cache_home() / "downloads" / published.md5
+        path = manual_copy if manual_copy.exists() else path
     if path.exists():
-        with as_sentence(published.url, path), path.open("rb") as file:
+        with explain_file_errors(published.url, path), path.open("rb") as file:
             digest = hashlib.file_digest(file, _md5).hexdigest()
         if published.md5 not in (None, digest):
             raise CorpusError(
-                f"{path} has the md5 {digest}, but {published.url} must have {published.md5}: it "
-                "was changed, damaged, or comes from another host; remove it and start again."
+                f"{path} has md5 {digest}, expected {published.md5} ({published.url}): it was "
+                "changed or damaged, or comes from another host; remove it and start again."
             )
         return path
     if not network:
         raise CorpusError(
             f"{published.url} is not in the cache of ir_datasets, and config.yaml switches the "
-            f"network off: put the file there by hand ({path}), or allow the network."
+            f"network off: put the file at {path} yourself, or allow the network."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
@@ -177,20 +182,20 @@ def _md5() -> Any:
     return hashlib.md5(usedforsecurity=False)
 
 
-def _download(published: Published, target_path: Path) -> None:
-    """Download the URL, and check the result."""
+def _download(published: PublishedFile, target_path: Path) -> None:
+    """Download a published file to a path, and verify its hash."""
     import requests
     from ir_datasets.util import RequestsDownload
 
     class Download(RequestsDownload):
-        """Refuses an error page, which ir_datasets would take for the file."""
+        """A download that raises HTTP errors; ir_datasets would save the error page."""
 
         def _iter_response_data(self, response: Any, http_args: Any, skip: Any) -> Any:
             response.raise_for_status()
             yield from super()._iter_response_data(response, http_args, skip)
 
     url, digest, size, last_report = published.url, _md5(), 0, time.monotonic()
-    # Without "identity" a server may compress on the way, and a broken download could not go on.
+    # Without "identity" a server may compress the response, and a broken download could not resume.
     options = dict(published.options)
     options["headers"] = {"Accept-Encoding": "identity", **options.get("headers", {})}
     total = _size(published.size) if published.size else "size unknown"
@@ -203,17 +208,17 @@ def _download(published: Published, target_path: Path) -> None:
                 digest.update(chunk)
                 target.write(chunk)
                 size += len(chunk)
-                if time.monotonic() - last_report > _EVERY:
+                if time.monotonic() - last_report > _REPORT_INTERVAL:
                     last_report = time.monotonic()
                     logger.info("%s: %s of %s.", url, _size(size), total)
     except requests.HTTPError as error:
         status = f"{error.response.status_code} {error.response.reason}"
         raise CorpusError(
-            f"{url} answered {status}: {_ADVICE.format(path=published.cached)}."
+            f"{url} returned {status}: {_ADVICE.format(path=published.cached)}."
         ) from None
     except requests.RequestException as error:
         raise CorpusError(
-            f"{url} broke off after {size} bytes of {published.size or 'an unknown number'} "
+            f"{url} broke off after {size} of {published.size or 'an unknown number of'} bytes "
             f"({type(error).__name__}): {_ADVICE.format(path=published.cached)}."
         ) from error
     md5 = digest.hexdigest()
@@ -221,17 +226,18 @@ def _download(published: Published, target_path: Path) -> None:
     if published.md5 is None and size and not is_page:
         logger.warning("%s has no published hash; its md5 is %s.", url, md5)
     elif md5 != published.md5:
-        what = "an HTML or XML page in place of data" if is_page else f"{size} bytes"
-        if published.size and not is_page:
-            what += f" where {published.size} are expected"
+        what = "an HTML or XML page instead of data" if is_page else f"{size} bytes"
+        if published.size not in (0, size) and not is_page:
+            what += f" (expected {published.size})"
+        expected = f", expected {published.md5}" if published.md5 else ""
         raise CorpusError(
-            f"{url} gave {what}, whose md5 is {md5}, expected is {published.md5 or 'data'}: "
-            f"the file was discarded, {_ADVICE.format(path=published.cached)}."
+            f"{url} returned {what} with md5 {md5}{expected}; the file was discarded: "
+            f"{_ADVICE.format(path=published.cached)}."
         )
 
 
 def unpack(path: Path, member: str | None, target: Path) -> None:
-    """Write a member of an archive, or the whole of a file that may be gzipped, to `target`."""
+    """Write a member of an archive, or a file that may be gzipped, to `target`."""
     try:
         with atomic_path(target) as temporary, ExitStack() as open_files:
             source = _member(path, member, open_files)
@@ -260,14 +266,14 @@ def _member(path: Path, member: str | None, open_files: ExitStack) -> SupportsRe
             if is_member and (file := packed.extractfile(item)) is not None:
                 return file
     raise CorpusError(
-        f"{path} has no file {member!r}: it is another archive than the published one; remove it "
-        "and start again."
+        f"{path} does not contain {member!r}, so it is not the published archive; remove it and "
+        "start again."
     )
 
 
 @contextmanager
-def as_sentence(what: str, folder: Path) -> Iterator[None]:
-    """Turn a failure of the file system into one sentence that says what to do."""
+def explain_file_errors(what: str, folder: Path) -> Iterator[None]:
+    """Turn an error of the file system into a CorpusError that says what to do."""
     try:
         yield
     except OSError as error:
@@ -275,9 +281,9 @@ def as_sentence(what: str, folder: Path) -> Iterator[None]:
             raise
         where = error.filename or folder
         advice = (
-            "make room there, or raise the limit (ulimit -f, quota)"
+            "free some space, or raise the size limit (ulimit -f, quota)"
             if error.errno in _NO_SPACE
-            else "take a folder that can be written"
+            else "choose a writable folder"
         )
         raise CorpusError(
             f"{what[0].upper()}{what[1:]} cannot be written ({where}: "

@@ -1,4 +1,4 @@
-"""Settings of the places that released files come from and are kept in."""
+"""Settings for fetching released files and corpora."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everycell.engine.settings import NetworkUse, PlainPath, Settings, plain_pat
 
 
 class FetchSettings(Settings):
-    """Where a fetch looks for a file, and where it puts it."""
+    """Where released files are looked up, and where fetched ones are stored."""
 
     mirror: str | None = Field(
         None,
@@ -22,18 +22,18 @@ class FetchSettings(Settings):
     network: NetworkUse = True
 
     def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
-        """Mirror to use: the environment's, else the configured one, else none."""
+        """Mirror set in the environment, else the configured one, else None."""
         environment = os.environ if environment is None else environment
         folder = environment.get("EVERYCELL_MIRROR") or self.mirror
         return Path(plain_path(folder)) if folder else None
 
 
 class CorpusSettings(Settings):
-    """Where corpora that config.yaml asks to fetch come from, and where they are kept."""
+    """Where corpora are downloaded from, and where they are stored."""
 
     folder: PlainPath = Field("work/corpora", min_length=1, description="Folder of the corpora.")
     downloads: PlainPath | None = Field(
         None,
         min_length=1,
-        description="JSON file of addresses, in the form of ir_datasets, that replace its own.",
+        description="JSON file of URLs that override those of ir_datasets, in the same format.",
     )

@@ -174,7 +174,7 @@ def test_no_secret_of_a_url_is_shown_or_written(project, server):
 @pytest.mark.fault("download")
 def test_a_download_of_unknown_size_is_bounded(project, server, monkeypatch):
     host, _ = server
-    monkeypatch.setattr("everycell.sources.additions.MOST", 10)
+    monkeypatch.setattr("everycell.sources.additions.MAX_BYTES", 10)
     assert "was abandoned" in refused("paper", "add-data", "toy", f"{host}/a.run")
     assert not (project / "published/toy/registry.yaml").exists()
 
@@ -205,19 +205,19 @@ def test_failed_additions_are_one_sentence_and_leave_no_files(project, server, t
     (tmp_path / "empty.run").touch()
     (tmp_path / "no.run.gz").write_bytes(RUN)
     for source, message in {
-        f"{host}/page.run": "gave an HTML page instead of data",
-        f"{host}/mark.run": "gave an HTML page instead of data",
-        f"{host}/comment.run": "gave an HTML page instead of data",
+        f"{host}/page.run": "returned an HTML page instead of data",
+        f"{host}/mark.run": "returned an HTML page instead of data",
+        f"{host}/comment.run": "returned an HTML page instead of data",
         f"{host}/length.run": "length.run",
         f"{host}/bomb.run.gz": "cannot be unpacked",
-        f"{host}/none.run": "answered 404",
+        f"{host}/none.run": "returned 404",
         "http://127.0.0.1:9/a.run": "could not be fetched",
-        "nowhere.run": "There is no file nowhere.run",
+        "nowhere.run": "nowhere.run does not exist",
         "empty.run": "is empty",
         "no.run.gz": "cannot be unpacked",
     }.items():
         assert message in refused("paper", "add-data", "toy", source)
-    assert "make the paper first: everycell paper new none" in refused(
+    assert "create the paper first: everycell paper new none" in refused(
         "paper", "add-data", "none", "a.run"
     )
     (tmp_path / "a.run").write_bytes(RUN)

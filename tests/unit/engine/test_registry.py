@@ -63,7 +63,7 @@ def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
 def test_sets_are_those_of_the_hand_written_files(repository):
     described = {
         name: facts
-        for content in generate.descriptions(repository).values()
+        for content in generate.read_descriptions(repository).values()
         for name, facts in content["sets"].items()
     }
     for name, data_set in load_registry().sets.items():
@@ -258,7 +258,7 @@ def test_generator_refuses_a_file_that_nobody_explained(tmp_path):
 def test_generator_refuses_a_mirror_that_does_not_match_its_manifest(tmp_path):
     mirror = write_mirror(tmp_path, {"trec-cast/rank.test": b"1"}, [])
     (mirror / "trec-cast/rank.test").write_bytes(b"2")
-    with pytest.raises(SourceError, match="MANIFEST.sha256 says"):
+    with pytest.raises(SourceError, match="MANIFEST.sha256 has"):
         generate.build(mirror)
 
 

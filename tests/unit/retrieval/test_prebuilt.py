@@ -132,7 +132,7 @@ def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="index has no texts"):
         index_texts([("a", " ")], tmp_path / "index")
     write = prebuilt._write_texts
-    monkeypatch.setattr(prebuilt, "_write_texts", lambda *given: write(*given) + 1)
+    monkeypatch.setattr(prebuilt, "_write_texts", lambda *arguments: write(*arguments) + 1)
     with pytest.raises(PrebuiltError, match="Anserini indexed 2 of 3 documents"):
         index_texts([("a", "bee"), ("b", "fly")], tmp_path / "index")
     assert list(tmp_path.iterdir()) == []
@@ -196,7 +196,7 @@ def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
     downloads.write_text(json.dumps({"pyserini": {"toy": {"url": mirror}}}))
     server = published["server"]
     server.add_file("/mirror/toy-index.tar.gz", server.files["/indexes/toy-index.tar.gz"])
-    with pytest.raises(CorpusError, match="switches the network off: put the file there by hand"):
+    with pytest.raises(CorpusError, match="switches the network off: put the file at"):
         find_index("toy", network=False, downloads=downloads)
     fetch_index("toy", tmp_path / "toy.json", downloads=downloads)
     assert fetched_index(tmp_path / "toy.json").name == f"toy-index.{published['md5']}"
@@ -204,16 +204,18 @@ def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "message"),
     [
-        ("md5", "0" * 32, "gave .* bytes.*, expected is 0{32}"),
+        ("md5", "0" * 32, "returned .* bytes.*, expected 0{32}"),
         ("size compressed (bytes)", 10**17, "needs about 220000000 GB in .*cache/indexes, where"),
-        ("urls", ["http://127.0.0.1:9/toy-index.tar.gz"], "broke off after 0 bytes"),
+        ("urls", ["http://127.0.0.1:9/toy-index.tar.gz"], "broke off after 0 of .* bytes"),
     ],
 )
-def test_an_index_that_is_not_the_published_one_is_refused(tmp_path, published, key, value, said):
+def test_an_index_that_is_not_the_published_one_is_refused(
+    tmp_path, published, key, value, message
+):
     published[key] = value
-    with pytest.raises((PrebuiltError, CorpusError), match=said):
+    with pytest.raises((PrebuiltError, CorpusError), match=message):
         find_index("toy")
     assert not list(tmp_path.glob("cache/indexes/toy-index.*/segments_1"))
 

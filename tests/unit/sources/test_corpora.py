@@ -21,8 +21,8 @@ from everycell.collections.cited_questions import read_msmarco_qa
 from everycell.collections.msmarco import read_judgements, read_queries, stream_passages
 from everycell.collections.scidocs import read_scidocs
 from everycell.collections.squad import read_squad
-from everycell.sources.corpora import CORPORA, OWN, SOURCE, fetch_corpus
-from everycell.sources.published_files import CorpusError, entry_of
+from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE, fetch_corpus
+from everycell.sources.published_files import CorpusError, find_published_file
 
 QA = "/msmarco/dev_v2.1.json.gz"
 
@@ -80,21 +80,21 @@ def test_a_cut_download_goes_on_where_it_was(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "expected_message"),
     [
-        ("corrupt", r"gave \d+ bytes where \d+ are expected, whose md5 is [0-9a-f]{32}, expected"),
-        ("html", "gave an HTML or XML page in place of data, whose md5 is"),
-        ("missing", "answered 404 Not Found"),
-        ("busy", "answered 503"),
+        ("corrupt", r"returned \d+ bytes with md5 [0-9a-f]{32}, expected"),
+        ("html", "returned an HTML or XML page instead of data with md5"),
+        ("missing", "returned 404 Not Found"),
+        ("busy", "returned 503"),
         ("cut", "broke off after"),
     ],
 )
-def test_what_is_wrong_is_a_sentence_and_nothing_is_kept(server, tmp_path, fault, said):
+def test_what_is_wrong_is_a_sentence_and_nothing_is_kept(server, tmp_path, fault, expected_message):
     server.fault(QA, fault)
     if fault == "cut":
         # A host that takes no Range begins anew each time.
         server.accepts_ranges = False
-    with pytest.raises(CorpusError, match=said) as caught:
+    with pytest.raises(CorpusError, match=expected_message) as caught:
         fetched(server, "msmarco_qa", tmp_path / "qa")
     assert QA in str(caught.value) and "\n" not in str(caught.value)
     assert left_in(tmp_path / "qa") == [] == left_in(tmp_path / "cache")
@@ -108,7 +108,7 @@ def test_a_page_is_no_corpus_where_nobody_published_a_hash(server, tmp_path):
         entry["expected_md5"] = None
     server.downloads.write_text(json.dumps(entries))
     server.fault("/scidocs/cite/val.qrel", "html", times=1)
-    with pytest.raises(CorpusError, match=r"val.qrel gave an HTML or XML page"):
+    with pytest.raises(CorpusError, match=r"val.qrel returned an HTML or XML page"):
         fetched(server, "scidocs", tmp_path / "scidocs")
     assert SOURCE not in left_in(tmp_path / "scidocs")
     result = fetched(server, "scidocs", tmp_path / "scidocs")
@@ -129,7 +129,7 @@ def test_there_is_room_or_nothing_begins(server, tmp_path, monkeypatch):
 def test_a_disk_that_fills_is_a_sentence_and_leaves_nothing(server, tmp_path):
     command = ["prlimit", "--fsize=2000", *in_a_process(server, "squad", tmp_path / "squad")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "cannot be written (" in done.stderr and "make room there" in done.stderr
+    assert "cannot be written (" in done.stderr and "free some space" in done.stderr
     assert left_in(tmp_path / "squad") == [] == left_in(tmp_path / "cache")
 
 
@@ -169,7 +169,7 @@ def test_a_changed_file_is_seen_in_the_cache_and_mended_in_the_folder(server, tm
     assert len(read_squad(result["dev-v2.0.json"])) == 40
     (tmp_path / "cache/squad2/dev").write_text("{}")
     result[SOURCE].unlink()
-    with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* remove it and start"):
+    with pytest.raises(CorpusError, match=r"cache/squad2/dev has md5 .* remove it and start"):
         fetched(server, "squad", tmp_path / "squad")
 
 
@@ -177,7 +177,7 @@ def test_another_published_file_takes_the_place_of_the_one_that_is_there(server,
     result = fetched(server, "squad", tmp_path / "squad")
     server.add_file("/squad/new.json", b'{"data": []}', ("squad2", "dev"))
     server.write_downloads(server.downloads)
-    with pytest.raises(CorpusError, match=r"cache/squad2/dev has the md5 .* or comes from another"):
+    with pytest.raises(CorpusError, match=r"cache/squad2/dev has md5 .* or comes from another"):
         fetched(server, "squad", tmp_path / "squad")
     (tmp_path / "cache/squad2/dev").unlink()
     fetched(server, "squad", tmp_path / "squad")
@@ -196,18 +196,18 @@ def test_without_a_network_a_copy_by_hand_is_taken(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected_message"),
     [
-        ("{", "is not a dictionary of downloads"),
-        ("[]", "is not a dictionary of downloads"),
-        ('{"squad2": {"dev": {"url": "https://h/a?token=s3cr3t"}}}', "squad2, dev, url: holds"),
-        ('{"squad2": {"dev": {"url": "https://me:s3cr3t@h/a"}}}', "squad2, dev, url: holds"),
+        ("{", "is not a download dictionary"),
+        ("[]", "is not a download dictionary"),
+        ('{"squad2": {"dev": {"url": "https://h/a?token=s3cr3t"}}}', "squad2, dev, url: contains"),
+        ('{"squad2": {"dev": {"url": "https://me:s3cr3t@h/a"}}}', "squad2, dev, url: contains"),
         ('{"squad2": {"dev": {"url": "file:///etc/passwd"}}}', "squad2, dev, url: "),
     ],
 )
-def test_a_dictionary_that_is_none_is_said(server, tmp_path, content, said):
+def test_a_dictionary_that_is_none_is_said(server, tmp_path, content, expected_message):
     server.downloads.write_text(content)
-    with pytest.raises(CorpusError, match=said):
+    with pytest.raises(CorpusError, match=expected_message):
         fetched(server, "squad", tmp_path / "squad")
 
 
@@ -215,8 +215,8 @@ def test_every_corpus_stands_in_a_dictionary_with_hash_and_size(tmp_path, monkey
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
     for name, corpus in CORPORA.items():
         for part in corpus.parts:
-            entry = entry_of(part.location, OWN, {}, None)
+            entry = find_published_file(part.location, EXTRA_DOWNLOADS, {}, None)
             assert (entry.md5 is None) == (name == "scidocs"), part
             assert entry.size > 0 or name == "scidocs"
             assert entry.url.startswith("https://")
-    assert not set(OWN) & set(ir_datasets.util.DownloadConfig.contents())
+    assert not set(EXTRA_DOWNLOADS) & set(ir_datasets.util.DownloadConfig.contents())

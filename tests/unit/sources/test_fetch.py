@@ -356,7 +356,7 @@ def test_notice_is_shown_before_the_first_file_of_a_set_only(server, tmp_path, c
     ("body", "what"),
     [
         (b"", "is empty"),
-        (b"\n<!DOCTYPE html><html>Sign in</html>", "is an HTML page in place of data"),
+        (b"\n<!DOCTYPE html><html>Sign in</html>", "is an HTML page instead of data"),
         (CONTENT[:100], f"is truncated: 100 of {len(CONTENT)} bytes"),
         (CONTENT.replace(b"4", b"5"), "has the wrong content"),
         (CONTENT + b"more", "has the wrong content"),
@@ -384,7 +384,7 @@ def test_an_answer_without_end_is_ended(server, tmp_path):
 
     server.answer = pour
     registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=f"is longer than .* expected are {len(CONTENT)}"):
+    with pytest.raises(DownloadError, match=f"has more than .* expected {len(CONTENT)}"):
         fetch(KEY, tmp_path, registry=registry)
     assert_nothing_kept(tmp_path)
 
@@ -411,7 +411,7 @@ def test_error_status_is_named_and_only_a_busy_server_is_asked_again(
 ):
     server.answer = server.send(b"no", status=status)
     registry = make_registry({"origin": origin()}, server.host)
-    with pytest.raises(DownloadError, match=f"answered {status} .*{sha256(CONTENT)}"):
+    with pytest.raises(DownloadError, match=f"returned {status} .*{sha256(CONTENT)}"):
         fetch(KEY, tmp_path, registry=registry)
     assert server.requests == requests
     assert_nothing_kept(tmp_path)
@@ -438,7 +438,7 @@ def test_a_connection_that_always_breaks_is_named(server, tmp_path):
 @pytest.mark.fault("download")
 def test_a_server_that_does_not_answer_is_given_up(server, tmp_path):
     server.answer = lambda handler: server.release.wait(30)
-    with pytest.raises(DownloadError, match="did not answer within 0.1 s"):
+    with pytest.raises(DownloadError, match="did not respond within 0.1 s"):
         fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host), timeout=0.1)
     assert_nothing_kept(tmp_path)
 
@@ -485,7 +485,7 @@ def test_who_waits_for_another_process_is_told(server, tmp_path, monkeypatch, ca
     threading.Thread(target=hold).start()
     stored.wait()
     fetch(KEY, tmp_path, registry=make_registry({"origin": origin()}, server.host))
-    assert "Waiting for another process that fetches files of" in caplog.text
+    assert "Waiting for another process that is fetching files of" in caplog.text
 
 
 @pytest.mark.fault("download")
@@ -506,7 +506,7 @@ def test_network_switched_off_says_what_to_do(tmp_path):
 
 def test_a_file_that_only_a_mirror_has_says_so(tmp_path):
     entry = {"mirror": copy_in(tmp_path / "mirror"), "note": "taken from a package"}
-    with pytest.raises(UnavailableError, match=r"only a mirror has it \(taken from a package\)"):
+    with pytest.raises(UnavailableError, match=r"cannot be downloaded \(taken from a package\)"):
         fetch(KEY, tmp_path / "cache", registry=make_registry(entry))
 
 
@@ -613,14 +613,14 @@ def test_a_complete_read_only_cache_is_enough(server, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", refuse)
     assert fetch(KEY, tmp_path, registry=registry) == path
     path.unlink()
-    with pytest.raises(CacheError, match="Permission denied; choose a cache folder"):
+    with pytest.raises(CacheError, match="Permission denied; choose a writable cache folder"):
         fetch(KEY, tmp_path, registry=registry)
 
 
 @pytest.mark.fault("cache")
 def test_a_file_in_place_of_the_cache_folder_is_an_error(server, tmp_path):
     (tmp_path / "cache").write_text("")
-    with pytest.raises(CacheError, match="choose a cache folder that can be written"):
+    with pytest.raises(CacheError, match="choose a writable cache folder"):
         fetch(KEY, tmp_path / "cache", registry=make_registry({"origin": origin()}, server.host))
     assert server.requests == 0
 
@@ -661,7 +661,7 @@ def test_no_space_says_so_and_the_next_fetch_succeeds(server, tmp_path):
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
     out, _ = run_fetch(registry, tmp_path, limit).communicate(timeout=60)
     assert out.startswith("CacheError")
-    assert "make room there" in out
+    assert "free some space" in out
     assert_nothing_kept(tmp_path)
     assert fetch(KEY, tmp_path, registry=registry).read_bytes() == CONTENT
 
