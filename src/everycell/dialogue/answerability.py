@@ -1,4 +1,4 @@
-"""Can a question be answered from given passages? From sentences to passages to rankings.
+"""Answerability of questions from sentences, passages and rankings.
 
 Source: lajewska2025, sections 5.5 and 5.6.2.
 """
@@ -19,15 +19,14 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from everycell.engine.arrays import BoolArray, FloatArray, IntArray
 
-How = Literal["max", "mean"]
+Aggregation = Literal["max", "mean"]
 Repeated = Literal["tuples", "distinct", "rows"]
-#: Score at which passages and rankings count as answerable, by aggregation (section 5.6.2; see
-#: `decide` for a score that equals it).
-THRESHOLDS: Mapping[How, float] = {"max": 0.5, "mean": 0.25}
+#: Scores from which passages and rankings count as answerable, by aggregation (section 5.6.2).
+THRESHOLDS: Mapping[Aggregation, float] = {"max": 0.5, "mean": 0.25}
 
 
 class McNemar(NamedTuple):
-    """McNemar's test of two systems on the same cases."""
+    """McNemar's test: cases that only one of two systems decides correctly, and the p-value."""
 
     only_first: int
     only_second: int
@@ -35,46 +34,45 @@ class McNemar(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Decisions on the cases of one level, by one way of aggregation."""
+    """Decisions on passages or rankings, with one way of aggregating scores."""
 
     level: Literal["passage", "ranking"]
-    passages: How
-    rankings: How | Literal[""]
+    passages: Aggregation
+    rankings: Aggregation | Literal[""]
     turns: npt.NDArray
     truth: BoolArray
     predicted: BoolArray
 
 
-def aggregate(groups: Sequence[npt.ArrayLike], how: How) -> FloatArray:
-    """One score per group: a passage's from its sentences, a ranking's from its passages."""
+def aggregate(groups: Sequence[npt.ArrayLike], how: Aggregation) -> FloatArray:
+    """Aggregate the scores of each group: a passage's sentences, or a ranking's passages."""
     if how not in THRESHOLDS:
-        raise ValueError(f"how is {how!r}: give 'max' or 'mean'.")
+        raise ValueError(f"how is {how!r}; expected 'max' or 'mean'.")
     aggregated = np.zeros(len(groups))
     for index, group in enumerate(groups):
         scores = np.asarray(group, dtype=float)
         if scores.ndim != 1 or not len(scores):
             raise ValueError(
-                f"Group {index} has the shape {scores.shape}: give a list of one score or more; a "
-                "passage without sentences has no score."
+                f"Group {index} has the shape {scores.shape}; give a list of at least one score: a "
+                "passage without sentences cannot be scored."
             )
-        # Written so that NaN is refused too.
+        # The negated comparison also rejects NaN.
         if not ((scores >= 0) & (scores <= 1)).all():
-            raise ValueError(f"Group {index} has the scores {group}: give numbers from 0 to 1.")
+            raise ValueError(f"Group {index} has the scores {group}; give numbers from 0 to 1.")
         aggregated[index] = scores.max() if how == "max" else scores.mean()
     return aggregated
 
 
 def decide(scores: npt.ArrayLike, threshold: float) -> BoolArray:
-    """Whether each score says that there is an answer; a score equal to the threshold does.
+    """Decide for each score whether there is an answer: whether it reaches the threshold.
 
-    According to the text (section 5.6.2) a score must exceed the threshold. The authors' code
-    counts an equal score as an answer, and so does this function. No released score equals its
-    threshold.
+    Section 5.6.2 requires a score above the threshold. The authors' code also accepts a score equal
+    to it, and so does this function. No released score equals its threshold.
     """
     values = np.asarray(scores, dtype=float)
     if not 0 <= threshold <= 1 or not ((values >= 0) & (values <= 1)).all():
         raise ValueError(
-            f"The threshold is {threshold} and the scores {values}: give numbers from 0 to 1."
+            f"The threshold is {threshold} and the scores are {values}; give numbers from 0 to 1."
         )
     return values >= threshold
 
@@ -85,85 +83,86 @@ def best_threshold(scores: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     if values.ndim != 1 or not len(values) or labels.shape != values.shape or labels.dtype != bool:
         raise ValueError(
             f"There are scores of shape {values.shape} and truth values of shape {labels.shape} "
-            f"and type {labels.dtype}: give one True or False for each score, and one or "
-            "more scores."
+            f"and type {labels.dtype}; give one True or False for each score, and at least one "
+            "score."
         )
     thresholds = [step / 20 for step in range(1, 20)]
-    right = [np.count_nonzero(decide(values, threshold) == labels) for threshold in thresholds]
-    return thresholds[int(np.argmax(right))]
+    correct = [np.count_nonzero(decide(values, threshold) == labels) for threshold in thresholds]
+    return thresholds[int(np.argmax(correct))]
 
 
 def rankings(
     passages: Sequence[str], size: int = 3, *, repeated: Repeated = "distinct"
 ) -> IntArray:
-    """All sets of `size` passages of a question, as a test of decisions on rankings."""
+    """Positions of all subsets of `size` passages of a question, one row per subset."""
     if size < 1:
-        raise ValueError(f"size is {size}: a ranking has 1 passage or more.")
-    first: dict[str, int] = {}
+        raise ValueError(f"size is {size}; a ranking has at least one passage.")
+    first_positions: dict[str, int] = {}
     for position, passage in enumerate(passages):
-        first.setdefault(passage, position)
+        first_positions.setdefault(passage, position)
     if repeated == "rows":
         subsets = list(itertools.combinations(range(len(passages)), size))
     elif repeated == "distinct":
-        subsets = list(itertools.combinations(first.values(), size))
+        subsets = list(itertools.combinations(first_positions.values(), size))
     elif repeated == "tuples":
-        positions = (first[passage] for passage in passages)
+        positions = (first_positions[passage] for passage in passages)
         subsets = list(dict.fromkeys(itertools.combinations(positions, size)))
     else:
-        raise ValueError(f"repeated is {repeated!r}: give 'distinct', 'tuples' or 'rows'.")
+        raise ValueError(f"repeated is {repeated!r}; expected 'distinct', 'tuples' or 'rows'.")
     return np.array(subsets, dtype=np.intp).reshape(-1, size)
 
 
 def decide_levels(
     passages: pd.DataFrame,
     scores: Sequence[npt.ArrayLike],
-    thresholds: Mapping[How, float] = THRESHOLDS,
+    thresholds: Mapping[Aggregation, float] = THRESHOLDS,
     *,
     size: int = 3,
     repeated: Repeated = "distinct",
 ) -> list[Level]:
-    """Decisions on passages and rankings from scores of sentences, under all six aggregations.
+    """Decide passages and rankings by the scores of their sentences, with all six aggregations.
 
     Examples
     --------
     >>> passages = pd.DataFrame(
     ...     {"turn_id": ["1", "1"], "passage_id": ["a", "b"], "answerable": [True, False]})
     >>> levels = decide_levels(passages, [[0.9, 0.1], [0.2]], size=2)
-    >>> [(one.level, one.passages, one.rankings, one.predicted.tolist()) for one in levels[:3]]
+    >>> [(level.level, level.passages, level.rankings, level.predicted.tolist())
+    ...  for level in levels[:3]]
     [('passage', 'max', '', [True, False]), ('ranking', 'max', 'max', [True]), \
 ('ranking', 'max', 'mean', [True])]
     """
     if len(scores) != len(passages):
         raise ValueError(
-            f"There are scores of {len(scores)} passages and {len(passages)} passages: give the "
-            "scores of each passage."
+            f"There are scores of {len(scores)} passages and {len(passages)} passages; give scores "
+            "for each passage."
         )
     turns, truth = passages["turn_id"].to_numpy(), passages["answerable"].to_numpy()
     rows_by_turn = [np.flatnonzero(turns == turn) for turn in passages["turn_id"].unique()]
     ids = passages["passage_id"].to_numpy()
-    sets = [own[rankings(ids[own].tolist(), size, repeated=repeated)] for own in rows_by_turn]
-    members = np.concatenate(sets) if sets else np.empty((0, size), dtype=np.intp)
+    subsets = [rows[rankings(ids[rows].tolist(), size, repeated=repeated)] for rows in rows_by_turn]
+    members = np.concatenate(subsets) if subsets else np.empty((0, size), dtype=np.intp)
+    ranking_turns, ranking_truth = turns[members[:, 0]], truth[members].any(axis=1)
     levels = []
-    for first in THRESHOLDS:
-        of_passages = aggregate(scores, first)
-        decisions = decide(of_passages, thresholds[first])
-        levels.append(Level("passage", first, "", turns, truth, decisions))
-        for second in THRESHOLDS:
-            of_rankings = aggregate(list(of_passages[members]), second)
-            decisions = decide(of_rankings, thresholds[second])
-            has = truth[members].any(axis=1)
-            levels.append(Level("ranking", first, second, turns[members[:, 0]], has, decisions))
+    for inner in THRESHOLDS:
+        passage_scores = aggregate(scores, inner)
+        decisions = decide(passage_scores, thresholds[inner])
+        levels.append(Level("passage", inner, "", turns, truth, decisions))
+        for outer in THRESHOLDS:
+            ranking_scores = aggregate(list(passage_scores[members]), outer)
+            decisions = decide(ranking_scores, thresholds[outer])
+            levels.append(Level("ranking", inner, outer, ranking_turns, ranking_truth, decisions))
     return levels
 
 
 def lexical_probabilities(
     training: Sequence[tuple[str, str]], answers: npt.ArrayLike, pairs: Sequence[tuple[str, str]]
 ) -> FloatArray:
-    """A bag-of-words baseline: logistic regression over TF-IDF."""
+    """Probability of an answer by a bag-of-words baseline: logistic regression over TF-IDF."""
     words = TfidfVectorizer().fit([text for pair in training for text in pair])
 
-    def features(some: Sequence[tuple[str, str]]) -> sparse.csr_array:
-        questions, sentences = (words.transform([pair[side] for pair in some]) for side in (0, 1))
+    def features(texts: Sequence[tuple[str, str]]) -> sparse.csr_array:
+        questions, sentences = (words.transform([pair[side] for pair in texts]) for side in (0, 1))
         shared = questions.multiply(sentences)
         return sparse.hstack([sentences, shared, shared.sum(axis=1)[:, None]], format="csr")
 
@@ -174,21 +173,21 @@ def lexical_probabilities(
 def mcnemar_test(
     truth: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, *, exact: bool = True
 ) -> McNemar:
-    """Test whether two systems decide the same cases equally well (McNemar)."""
+    """Test whether two systems decide the same cases equally well (McNemar's test)."""
     arrays = [np.asarray(array) for array in (truth, first, second)]
     shapes = [array.shape for array in arrays]
     if len(set(shapes)) > 1 or len(shapes[0]) != 1 or not shapes[0][0]:
         raise ValueError(
-            f"truth, first and second have the shapes {shapes}: give three lists of one length, "
-            "with one case or more."
+            f"truth, first and second have the shapes {shapes}; give three lists of the same "
+            "length, with at least one case."
         )
     if any(array.dtype != bool for array in arrays):
         raise ValueError(
-            "truth, first and second contain values other than True and False: give only those."
+            "truth, first and second contain values other than True and False; give only those."
         )
-    right = [array == arrays[0] for array in arrays[1:]]
-    only_first = int(np.count_nonzero(right[0] & ~right[1]))
-    only_second = int(np.count_nonzero(right[1] & ~right[0]))
+    correct = [array == arrays[0] for array in arrays[1:]]
+    only_first = int(np.count_nonzero(correct[0] & ~correct[1]))
+    only_second = int(np.count_nonzero(correct[1] & ~correct[0]))
     if only_first + only_second == 0:
         return McNemar(0, 0, 1.0)
     table = [[0, only_first], [only_second, 0]]

@@ -1,7 +1,6 @@
-"""Counterfactual utterances by a language model: prompt, and answers cleaned.
+"""Counterfactual utterances by a language model: prompts, and cleaning of answers.
 
-Source: abolghasemi2026, section 3.4.1 and Figure 3.6 (what the prompt holds; the words here are
-this project's).
+Source: abolghasemi2026, section 3.4.1 and Figure 3.6. The wording of the prompt is our own.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from everycell.language_models import templates
 from everycell.language_models.generation import Answer, Message, Request
 from everycell.language_models.settings import Decoding
 
-#: Default template of the prompt.
+#: Default prompt template.
 TEMPLATE = Path(__file__).parent / "templates" / "counterfactual.txt"
 #: Slots of a template: name -> content, and whether a template must have it.
 SLOTS: templates.Slots = {
-    "dialogue": ("the dialogue, an utterance a line, each after its speaker", True),
-    "label": ("satisfied or dissatisfied: the user now", False),
-    "wanted": ("the same, as it shall be", False),
+    "dialogue": ("the dialogue, one line per utterance, with its speaker", True),
+    "label": ("satisfied or dissatisfied: the label of the dialogue", False),
+    "wanted": ("satisfied or dissatisfied: the intended label", False),
 }
 #: Largest number of words in an utterance. The longest released counterfactual of MultiWOZ has 46.
 LONGEST = 60
@@ -54,7 +53,7 @@ def prompt(template: Template, sample: Sample) -> tuple[Message, ...]:
 def pick_samples(
     samples: Sequence[Sample], *, satisfied: int, dissatisfied: int, seed: int
 ) -> list[Sample]:
-    """Draw a given number of samples of each label."""
+    """Draw the given numbers of satisfied and dissatisfied samples."""
     picked: set[str] = set()
     for label, number in ((True, satisfied), (False, dissatisfied)):
         ids = sorted(sample.id for sample in samples if sample.satisfied == label)
@@ -71,7 +70,7 @@ def ask(
     decoding: Decoding,
     longest: int = LONGEST,
 ) -> list[Rewriting]:
-    """Let a language model rewrite the last utterance of each dialogue."""
+    """Rewrite the last utterance of each dialogue with a language model."""
     requests = [Request(prompt=prompt(template, sample), decoding=decoding) for sample in samples]
     counterfactuals = []
     for sample, answer in zip(samples, answer_all(requests), strict=True):
@@ -80,7 +79,7 @@ def ask(
     return counterfactuals
 
 
-#: Function words of English, and of other languages; none of the latter is an English word.
+#: Function words of English and of other languages; the second set has no English words.
 _ENGLISH = frozenset(
     """
     a an the and or but of to for from with at by on it its is are was were be been has have had do
@@ -89,7 +88,7 @@ _ENGLISH = frozenset(
     some all in
     """.split()
 )
-_OTHERS = (
+_OTHER_LANGUAGES = (
     frozenset(
         """
     der das und ist nicht ich sie wir ein eine einen zu mit für auf auch bitte können haben
@@ -104,7 +103,7 @@ _OTHERS = (
 )
 _SPEAKER = re.compile(
     r"""
-    ^[\s*_#>"'`\[(-]*(?:\d+[.)]\s*)?               # emphasis, a quotation, a list
+    ^[\s*_#>"'`\[(-]*(?:\d+[.)]\s*)?               # marks of emphasis, quotation or list
     (?:(?:counterfactual|new|last)\s+)*
     (system|assistant|user|utterance)\b
     (?:\s+(?:counterfactual|new|last|utterance|response|reply|turn)\b)*
@@ -112,11 +111,11 @@ _SPEAKER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: A model's notes to itself before it answers, even if unfinished.
+#: Reasoning of a model before its answer, finished or not.
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _QUOTES = "\"'`*_“”‘’«» \t"
-# A service's statement that it cannot help is a good counterfactual, so only words about the
-# model and its task count as a refusal.
+# A service that says it cannot help is a valid counterfactual, so only words about the model and
+# its task count as a refusal.
 _REFUSAL = re.compile(
     r"\b(as an? (ai|artificial|language model|assistant model)"
     r"|i am an? (ai|large|language)\b|i'm an? (ai|large|language)\b"
@@ -128,12 +127,12 @@ _REFUSAL = re.compile(
 
 
 def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> tuple[str, str]:
-    """Extract the utterance from a model's answer, and say what is wrong with it.
+    """Extract the utterance from a model's answer, and its fault ("" if there is none).
 
-    The first utterance of the system in the answer is taken: from "SYSTEM:" on, where that starts
-    a line and the user does not speak before it (also as "assistant" or "counterfactual
-    utterance"), else from the beginning without a first line that ends with a colon; up to the next
-    speaker or empty line; without quotation marks around it. Anything in ``<think>`` is left out.
+    The utterance starts at the first line labelled "SYSTEM:" (or "assistant:", "counterfactual
+    utterance:"). If there is no such label, or if unlabelled text precedes a line of the user, it
+    starts at the beginning of the answer, after a first line that ends with a colon. It ends at the
+    next speaker or empty line. Surrounding quotation marks and text in ``<think>`` are removed.
     """
     text = _utterance(_THOUGHT.sub("", unicodedata.normalize("NFC", answer.text)))
     words = re.findall(r"[^\W_]+(?:['’]\w+)?", text)
@@ -144,12 +143,12 @@ def clean_answer(answer: Answer, sample: Sample, *, longest: int = LONGEST) -> t
         fault = "refusal"
     elif not _is_english(words):
         fault = "another language"
-    # Only a cut inside the utterance counts: text after it may be cut.
-    elif len(words) > longest or (answer.finish == "length" and _runs_to_the_end(answer, text)):
+    # Text after the utterance may be cut off.
+    elif len(words) > longest or (answer.finish == "length" and _ends_answer(answer, text)):
         fault = "over-long"
-    elif _bare(text) == _bare(last):
+    elif _normalise(text) == _normalise(last):
         fault = "unchanged"
-    elif _bare(text) in {_bare(utterance) for _, utterance in before}:
+    elif _normalise(text) in {_normalise(utterance) for _, utterance in before}:
         fault = "copied"
     else:
         fault = ""
@@ -167,7 +166,7 @@ def _utterance(text: str) -> str:
         for number, line in enumerate(lines)
         if (match := _SPEAKER.match(line))
     }
-    # If the user speaks next, the text before that is the answer.
+    # If a line of the user comes next, the text before it is the answer.
     before_user = bool(speakers) and min(speakers) > 0 and speakers[min(speakers)] == USER
     starts = [number for number, speaker in speakers.items() if speaker == SYSTEM]
     if starts and not before_user:
@@ -191,8 +190,8 @@ def _utterance(text: str) -> str:
     return " ".join(lines_of_turn).strip(_QUOTES)
 
 
-def _runs_to_the_end(answer: Answer, text: str) -> bool:
-    return _bare(answer.text).endswith(_bare(text))
+def _ends_answer(answer: Answer, text: str) -> bool:
+    return _normalise(answer.text).endswith(_normalise(text))
 
 
 def _is_english(words: Sequence[str]) -> bool:
@@ -201,9 +200,11 @@ def _is_english(words: Sequence[str]) -> bool:
     if foreign > len(letters) / 4:
         return False
     lowered = [word.lower().partition("'")[0] for word in words]
-    return sum(word in _OTHERS for word in lowered) <= sum(word in _ENGLISH for word in lowered)
+    return sum(word in _OTHER_LANGUAGES for word in lowered) <= sum(
+        word in _ENGLISH for word in lowered
+    )
 
 
-def _bare(text: str) -> str:
-    """Letters and digits of a text, in lower case."""
+def _normalise(text: str) -> str:
+    """Words of a text in lower case, without punctuation."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))

@@ -19,20 +19,20 @@ from everycell.collections.satisfaction_samples import (
     samples_frame,
 )
 
-#: Why an answer cannot be used -> meaning.
+#: Reason why an answer cannot be used -> explanation.
 FAULTS: Mapping[str, str] = {
-    "empty": "no word",
-    "refusal": "the model speaks of itself or its task instead of doing it",
+    "empty": "no words",
+    "refusal": "the model talks about itself or its task instead of answering",
     "another language": "not English",
-    "over-long": "cut at the most tokens, or more words than allowed",
-    "unchanged": "the utterance that was to be rewritten",
-    "copied": "another utterance of the dialogue",
+    "over-long": "cut off at the token limit, or more words than allowed",
+    "unchanged": "identical to the original utterance",
+    "copied": "identical to another utterance of the dialogue",
 }
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """The rewritten last utterance of a dialogue."""
+    """Rewritten last utterance of a dialogue, with its fault and the raw answer."""
 
     sample: Sample
     text: str
@@ -51,8 +51,8 @@ def dialogue_text(sample: Sample) -> str:
     return "\n".join(f"{speaker}: {text}" for speaker, text in sample.turns)
 
 
-def rewritten(rewriting: Rewriting) -> Sample:
-    """The dialogue with its new last utterance and the opposite label, whatever its fault."""
+def rewritten_dialogue(rewriting: Rewriting) -> Sample:
+    """The dialogue with its new last utterance and the opposite label, even if it has a fault."""
     sample = rewriting.sample
     return replace(
         sample,
@@ -65,9 +65,9 @@ def rewritten(rewriting: Rewriting) -> Sample:
 def counterfactual(rewriting: Rewriting) -> Sample | None:
     """The dialogue with its new last utterance and the opposite label; None if it has a fault.
 
-    Annotators decide whether the label is really flipped.
+    Annotators decide whether the label has actually changed.
     """
-    return None if rewriting.fault else rewritten(rewriting)
+    return None if rewriting.fault else rewritten_dialogue(rewriting)
 
 
 def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
@@ -79,13 +79,13 @@ def rewritings_frame(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
 
 
 def frame_rewritings(frame: pd.DataFrame) -> list[Rewriting]:
-    """Rewritings from a frame made by `rewritings_frame`, also after a trip through Parquet."""
-    parts = (frame[column] for column in ("text", "fault", "raw"))
-    return [Rewriting(*row) for row in zip(frame_samples(frame), *parts, strict=True)]
+    """Rewritings from a frame made by `rewritings_frame`, also if read from Parquet."""
+    columns = (frame[column] for column in ("text", "fault", "raw"))
+    return [Rewriting(*row) for row in zip(frame_samples(frame), *columns, strict=True)]
 
 
 def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
-    """Outcomes of answers, by the label of the original."""
+    """Count usable answers and faults, by the label of the original."""
     counts = Counter(
         (rewriting.sample.satisfied, rewriting.fault or "usable") for rewriting in rewritings
     )
@@ -98,9 +98,9 @@ def count_faults(rewritings: Sequence[Rewriting]) -> pd.DataFrame:
 
 
 def success(labels: pd.DataFrame) -> pd.DataFrame:
-    r"""Share of the generated utterances that flip the label (CSS).
+    r"""Percentage of the generated utterances that flip the label (CSS).
 
-    .. math:: CSS = 100 \cdot \frac{\text{counterfactuals that are settled as intended}}
+    .. math:: CSS = 100 \cdot \frac{\text{counterfactuals labelled as intended}}
                                     {\text{generated utterances}}
     """
     rewritten_labels = labels[labels["counterfactual"]]
@@ -110,14 +110,16 @@ def success(labels: pd.DataFrame) -> pd.DataFrame:
     usable = rewritten_labels["fault"] == ""
     rows = []
     for benchmark in dict.fromkeys(rewritten_labels["benchmark"]):
-        of_one = rewritten_labels["benchmark"] == benchmark
+        in_benchmark = rewritten_labels["benchmark"] == benchmark
         for row, selected in (
-            ("Satisfaction", of_one & (rewritten_labels["intended"] == 0)),
-            ("Dissatisfaction", of_one & (rewritten_labels["intended"] == 1)),
-            ("Overall", of_one),
+            ("Satisfaction", in_benchmark & (rewritten_labels["intended"] == 0)),
+            ("Dissatisfaction", in_benchmark & (rewritten_labels["intended"] == 1)),
+            ("Overall", in_benchmark),
         ):
-            counts = (int(selected.sum()), int((selected & usable).sum()))
-            count = int((selected & usable & flipped).sum())
-            share = 100 * count / counts[0] if counts[0] else float("nan")
-            rows.append((benchmark, row, *counts, count, share))
+            generated, usable_count, flipped_count = (
+                int(mask.sum())
+                for mask in (selected, selected & usable, selected & usable & flipped)
+            )
+            share = 100 * flipped_count / generated if generated else float("nan")
+            rows.append((benchmark, row, generated, usable_count, flipped_count, share))
     return pd.DataFrame(rows, columns=["benchmark", "row", "generated", "usable", "flipped", "CSS"])

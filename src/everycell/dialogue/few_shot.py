@@ -1,8 +1,8 @@
 """Satisfaction labels by a language model with two examples (abolghasemi2026, 3.4.2).
 
-Instruction and examples are this project's. As in the thesis, the instruction explains both labels,
-and a satisfied example precedes a dissatisfied one; the thesis does not say which two it shows. The
-instruction opens the user's first message, since not all models accept a system message.
+The instruction and examples are our own; the thesis does not give its examples. As in the thesis,
+the instruction explains both labels, and a satisfied example precedes a dissatisfied one. The
+instruction is in the first user message, since not all models accept a system message.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EXAMPLES: tuple[tuple[tuple[Turn, ...], str], ...] = (
         DISSATISFIED,
     ),
 )
-#: A label with words that may negate it.
+#: A label, with the negation before it.
 _LABEL = re.compile(
     r"(?P<negated>(?:\bnot|\bnever|n['\u2019]t)\s+(?:\w+\s+)?)?"
     r"\b(?:(?P<dissatisfied>dissatisfied|unsatisfied)|(?P<satisfied>satisfied))\b",
@@ -49,7 +49,7 @@ _LABEL = re.compile(
 
 
 def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """Messages that ask a language model about a dialogue."""
+    """Messages that ask a language model whether the user of a dialogue is satisfied."""
     shots: list[Message] = []
     for example, label in _EXAMPLES:
         question = _as_question(example)
@@ -61,7 +61,7 @@ def messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
 
 
 def parse_label(answer: str) -> bool | None:
-    """Whether an answer says that the user is satisfied."""
+    """Whether an answer says that the user is satisfied; None if it is unclear."""
     labels: set[bool | None] = set()
     for match in _LABEL.finditer(answer):
         negated, satisfied = match["negated"] is not None, match["satisfied"] is not None
@@ -72,37 +72,38 @@ def parse_label(answer: str) -> bool | None:
 def dissatisfaction(answer: Answer) -> float:
     """Probability that a user is dissatisfied, from an answer's label and the model's confidence.
 
-    The probability of the model's text up to the label's end counts for the label; the rest is
-    split between both labels. The value is thus above 0.5 exactly if the label is "Dissatisfied".
+    The label gets the probability of the model's text up to the end of the label; the remaining
+    probability is split evenly between both labels. The value is therefore above 0.5 if and only if
+    the label is "Dissatisfied".
     """
     label, match = parse_label(answer.text), _LABEL.search(answer.text)
     if label is None or match is None:
         return math.nan
-    sure = 1.0
+    confidence = 1.0
     if answer.tokens is not None:
-        written, total = 0, 0.0
+        length, total = 0, 0.0
         for token in answer.tokens:
-            if written >= match.end() or token.logprob is None:
+            if length >= match.end() or token.logprob is None:
                 break
-            written += len(token.text)
+            length += len(token.text)
             total += token.logprob
-        if written < match.end():
+        if length < match.end():
             raise NotOfferedError(
-                "An answer has no log-probabilities for all of its label: ask again, with a record "
-                "that does not have it."
+                "An answer lacks log-probabilities for part of its label; request it again, with a "
+                "record that does not contain it."
             )
-        sure = math.exp(total)
-    return (1 - sure) / 2 if label else (1 + sure) / 2
+        confidence = math.exp(total)
+    return (1 - confidence) / 2 if label else (1 + confidence) / 2
 
 
-def drawn_pairs(
+def draw_pairs(
     main: Sequence[Sample], counterfactual: Sequence[Sample], *, size: int, seed: int
 ) -> tuple[list[Sample], list[Sample]]:
-    """Draw samples with their counterfactuals, to represent both test sets.
+    """Draw samples with their counterfactuals, balanced by the label of the original.
 
-    Up to half of the size for each label of the original; if one label has fewer, the other fills
-    up. A simple random draw of 50 would contain hardly any dissatisfied originals, so that each set
-    would have one class and macro measures would be meaningless.
+    If one label has fewer than half of the pairs, the other label provides the remainder. A simple
+    random sample of 50 pairs would contain hardly any dissatisfied originals, so that each test set
+    would have only one class and macro averages would be meaningless.
     """
     partners = {sample.id: sample for sample in counterfactual}
     pairs = [
@@ -110,16 +111,16 @@ def drawn_pairs(
     ]
     if size < 1 or not pairs:
         raise ValueError(
-            f"{size} of {len(pairs)} pairs of a sample and its counterfactual are to be drawn: "
-            "there must be one or more of both; give a larger size, or the samples of one set."
+            f"Cannot draw {size} of {len(pairs)} pairs of a sample and its counterfactual; both "
+            "numbers must be at least 1. Give a larger size, or counterfactuals of these samples."
         )
     shuffled = np.random.default_rng(seed).permutation(len(pairs)).tolist()
-    labels = [
+    rows_by_label = [
         [row for row in shuffled if pairs[row][0].satisfied is label] for label in (False, True)
     ]
-    rare, other = sorted(labels, key=len)
-    rare = rare[: size // 2]
-    rows = rare + other[: size - len(rare)]
+    minority, majority = sorted(rows_by_label, key=len)
+    minority = minority[: size // 2]
+    rows = minority + majority[: size - len(minority)]
     first, second = zip(*(pairs[row] for row in sorted(rows)), strict=True)
     return list(first), list(second)
 

@@ -1,9 +1,9 @@
-"""Substitutes for the annotators who say whether a generated utterance satisfies the user.
+"""Surrogate judges of whether a generated utterance satisfies the user.
 
-They cannot replace people. `Judge` learns from utterances that people labelled, with one model per
-fold of the dialogues, and judges a dialogue only by models that have not seen it. Its quality has
-to be measured on human-labelled utterances, and against controls: its judgements of unchanged
-utterances. `is_refusal` is a rule that needs no training.
+They cannot replace human annotators. `Judge` learns from human-labelled utterances, with one model
+per fold of the dialogues, and judges a dialogue only with a model that was not trained on it.
+Measure its quality on human-labelled utterances and against controls, such as unchanged utterances.
+`is_refusal` is a rule that needs no training.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ _CANNOT = re.compile(
 
 
 def is_refusal(utterance: str) -> bool:
-    """Whether an utterance has one of five phrases with which a service says that it cannot help.
+    """Whether an utterance contains a phrase that services use when they cannot help.
 
-    The phrases (cannot, can't, unable, not sure, don't have) were chosen by looking at the released
-    counterfactuals of MultiWOZ, so a measure on these shows how uniform they are, not how well the
-    rule would do elsewhere.
+    The five phrases (cannot, can't, unable, not sure, don't have) were chosen from the released
+    counterfactuals of MultiWOZ. Results on these data therefore show how uniform the
+    counterfactuals are, not how well the rule generalises.
     """
     return bool(_CANNOT.search(utterance))
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Models that classify satisfaction by the words of the last utterance."""
+    """Models that classify satisfaction by the words of the last utterance, one per fold."""
 
     models: tuple[Pipeline, ...]
-    part: Mapping[str, int]
+    folds: Mapping[str, int]
 
     def satisfied(self, utterances: Sequence[str], dialogues: Sequence[str]) -> BoolArray:
-        """Judge whether each utterance satisfies."""
+        """Judge whether each utterance satisfies the user."""
         if len(utterances) != len(dialogues):
             raise ValueError(
                 f"There are {len(utterances)} utterances and {len(dialogues)} dialogues; give one "
                 "dialogue for each utterance."
             )
-        parts = np.array([self.part.get(dialogue, 0) for dialogue in dialogues], dtype=int)
+        folds = np.array([self.folds.get(dialogue, 0) for dialogue in dialogues], dtype=int)
         texts = np.array(utterances, dtype=object)
         satisfied = np.zeros(len(texts), dtype=bool)
-        for number, model in enumerate(self.models):
-            in_part = parts == number
-            if in_part.any():
-                satisfied[in_part] = model.predict(texts[in_part])
+        for fold, model in enumerate(self.models):
+            in_fold = folds == fold
+            if in_fold.any():
+                satisfied[in_fold] = model.predict(texts[in_fold])
         return satisfied
 
 
@@ -74,7 +74,7 @@ def train_judge(
     *,
     folds: int = FOLDS,
 ) -> Judge:
-    """Learn from labelled utterances, one model per part of the dialogues that is left out."""
+    """Train a judge on labelled utterances, with one model per held-out fold of dialogues."""
     if not len(utterances) == len(satisfied) == len(dialogues):
         raise ValueError(
             f"There are {len(utterances)} utterances, {len(satisfied)} labels and "
@@ -82,47 +82,47 @@ def train_judge(
         )
     number = len(set(dialogues))
     if not 2 <= folds <= number:
-        raise ValueError(f"folds is {folds} for {number} dialogues; give from 2 to {number}.")
+        raise ValueError(f"folds is {folds} for {number} dialogues; it must be 2 to {number}.")
     texts = np.array(utterances, dtype=object)
     labels = np.array(satisfied, dtype=bool)
-    part, models = {}, []
+    fold_of_dialogue, models = {}, []
     splits = GroupKFold(folds).split(texts, labels, dialogues)
-    for number_of_part, (training, left_out) in enumerate(splits):
+    for fold, (training, held_out) in enumerate(splits):
         if len(set(labels[training])) < 2:
             raise ValueError(
-                f"Without part {number_of_part + 1} of {folds} all utterances have one label; "
-                "give more dialogues or fewer folds."
+                f"Without fold {fold + 1} of {folds}, all utterances have the same label; give "
+                "more dialogues or fewer folds."
             )
-        part |= {dialogues[row]: number_of_part for row in left_out}
+        fold_of_dialogue |= {dialogues[row]: fold for row in held_out}
         model = make_pipeline(
             TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
             LogisticRegression(C=10, class_weight="balanced", max_iter=1000),
         )
         models.append(model.fit(texts[training], labels[training]))
-    return Judge(tuple(models), part)
+    return Judge(tuple(models), fold_of_dialogue)
 
 
-def unchanged(samples: Sequence[Sample]) -> list[Rewriting]:
-    """Unchanged samples as rewritings: every flip that a judge sees here is an error."""
+def unchanged_rewritings(samples: Sequence[Sample]) -> list[Rewriting]:
+    """Unchanged samples as rewritings, a control: any flip that a judge reports is an error."""
     return [Rewriting(sample, sample.turns[-1][1], "", "") for sample in samples]
 
 
-def exchanged(
+def exchanged_rewritings(
     samples: Sequence[Sample], pool: Sequence[Sample], dialogue: Callable[[Sample], str], seed: int
 ) -> list[Rewriting]:
-    """Samples with a last utterance from another dialogue: flips here needed no rewriting."""
-    results = []
+    """Samples with the last utterance of another dialogue: a control for rewriting."""
+    rewritings = []
     for sample in samples:
         candidates = [other for other in pool if dialogue(other) != dialogue(sample)]
         drawn = random.Random(f"{seed} {sample.id}").choice(candidates)
-        results.append(Rewriting(sample, drawn.turns[-1][1], "", ""))
-    return results
+        rewritings.append(Rewriting(sample, drawn.turns[-1][1], "", ""))
+    return rewritings
 
 
-def judged(
+def judge_rewritings(
     rewritings: Sequence[Rewriting], judge: Judge, dialogue: Callable[[Sample], str]
 ) -> pd.DataFrame:
-    """A judge's labels of rewritings."""
+    """Label rewritings with a judge; a rewriting with a fault gets no label."""
     frame = pd.DataFrame(
         {
             "id": [rewriting.sample.id for rewriting in rewritings],
@@ -143,7 +143,7 @@ def judged(
 
 
 def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Success of several generators, with 95 % intervals (Wilson).
+    """Compare the success of generators, with 95 % Wilson intervals.
 
     Examples
     --------
@@ -154,8 +154,8 @@ def compare_generators(labels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     [4.0, 4.0, 3.0, 75.0, 30.1, 95.4]
     """
     rows = []
-    for generator, of_one in labels.items():
-        for row in success(of_one).to_dict("records"):
+    for generator, frame in labels.items():
+        for row in success(frame).to_dict("records"):
             low, high = proportion_confint(row["flipped"], row["generated"], method="wilson")
             row |= {"low": 100 * low, "high": 100 * high}
             rows += [

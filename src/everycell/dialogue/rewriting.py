@@ -1,18 +1,18 @@
-"""Queries of a conversation, from utterances, their context and a rewriter.
+"""Queries for the turns of a conversation, with or without a rewriter.
 
 ===================  ==================================================  =========================
 function             query of turn i                                     lajewska2025
 ===================  ==================================================  =========================
 `trimmed_context`    h_1 ... h_{i-1} trim(r_{i-1}) q_i                   L725, L743
 `full_context`       q_1 ... q_{i-3} r_{i-3} ... q_{i-1} r_{i-1} q_i     L721, the organisers'
-`with_history`       the first of both for all turns, h = q              (a query without a model)
-`rewrite`            what a rewriter makes of either, h = its own words  L725, L721
+`prepend_history`    the trimmed context with h = q                      (no model)
+`rewrite`            rewrite of either context, h = earlier rewrite      L725, L721
 ===================  ==================================================  =========================
 
-q is an utterance, r its canonical answer, h the representation of an earlier turn. With a limit,
-words of the answer are cut first, from its end; then whole earlier turns, the oldest first. The
-utterance itself is never cut: the organisers' context has no limit, and a model that truncates it
-at its own limit loses exactly what it should rewrite (L723).
+q is an utterance, r its canonical answer, and h the representation of an earlier turn. If a context
+exceeds the limit, the end of the answer is cut first, then complete earlier turns, oldest first.
+The utterance is never cut. The organisers' context has no limit: a model that truncates it at its
+own limit loses the utterance that it should rewrite (L723).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import pandas as pd
 Count = Callable[[str], int]
 Form = Literal["trimmed", "full"]
 
-#: Earlier turns whose answers are in the organisers' context.
+#: Number of preceding turns whose answers the organisers' context includes.
 ANSWERS = 3
 
 
@@ -46,14 +46,14 @@ def trimmed_context(
 ) -> str:
     """Earlier turns, as much of the last answer as fits, and the utterance."""
     if not utterance.strip():
-        raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
+        raise ValueError("The utterance is empty; remove the turn.")
     parts = [*history, utterance]
     if length is None:
         return separator.join([*history, answer, utterance] if answer else parts)
     if count(utterance) > length:
         raise ValueError(
             f"The utterance {utterance[:40]!r} has {count(utterance)} units and the limit is "
-            f"{length}: raise the limit, since an utterance is not cut."
+            f"{length}; raise the limit, since utterances are never cut."
         )
     while count(separator.join(parts)) > length:
         parts.pop(0)
@@ -72,13 +72,13 @@ def trimmed_context(
 def full_context(
     utterances: Sequence[str], answers: Sequence[str], utterance: str, *, separator: str = " "
 ) -> str:
-    """All earlier utterances, with the answers to the last three, and the utterance; no limit."""
+    """All earlier utterances, the answers to the last three, and the utterance; no limit."""
     if not utterance.strip():
-        raise ValueError("The utterance is empty: a turn says something, so leave the turn out.")
+        raise ValueError("The utterance is empty; remove the turn.")
     if len(utterances) != len(answers):
         raise ValueError(
-            f"There are {len(utterances)} earlier utterances and {len(answers)} answers: give one "
-            "answer each, an empty one where there is none."
+            f"There are {len(utterances)} earlier utterances and {len(answers)} answers; give one "
+            "answer per utterance, empty if there is none."
         )
     first = len(utterances) - ANSWERS
     parts = [
@@ -90,13 +90,13 @@ def full_context(
     return separator.join([*parts, utterance])
 
 
-def with_history(
+def prepend_history(
     turns: pd.DataFrame,
     *,
     answers: Mapping[str, str] | None = None,
     length: int | None = None,
 ) -> pd.Series:
-    """Each turn after all earlier utterances of its conversation, as a query without a model."""
+    """Prepend all earlier utterances of the conversation to each turn; needs no model."""
     return rewrite(
         turns,
         lambda contexts: contexts,
@@ -117,26 +117,25 @@ def rewrite(
     separator: str = " ",
     feed_back: bool = True,
 ) -> pd.Series:
-    """Rewrite the turns of conversations one after the other.
+    """Rewrite the turns of conversations in order.
 
-    The rewriter gets all first turns at once, then all second ones, and so on: its rewrites of
-    earlier turns are in the context of later ones.
+    The rewriter gets all first turns at once, then all second turns, and so on, so that the context
+    of a turn can include the rewrites of earlier turns.
     """
     if form not in ("trimmed", "full"):
-        raise ValueError(f"form is {form!r}: give 'trimmed' or 'full'.")
+        raise ValueError(f"form is {form!r}; expected 'trimmed' or 'full'.")
     if form == "full" and length is not None:
-        raise ValueError(f"length is {length} with the form 'full', which has no limit: drop it.")
-    twice = turns["query_id"].duplicated()
-    if twice.any():
-        raise ValueError(
-            f"The turn {turns['query_id'][twice].iloc[0]!r} is given twice: give a turn once."
-        )
+        raise ValueError(f"length is {length}, but the form 'full' has no limit; omit `length`.")
+    is_duplicate = turns["query_id"].duplicated()
+    if is_duplicate.any():
+        duplicate = turns["query_id"][is_duplicate].iloc[0]
+        raise ValueError(f"The turn {duplicate!r} occurs twice; remove the duplicate.")
     answers = answers or {}
     unknown = sorted(set(answers) - set(turns["query_id"]))
     if unknown:
         raise ValueError(
-            f"There is an answer to {unknown[0]!r}, which is not among the {len(turns)} turns: "
-            "leave it out, or add the turn."
+            f"There is an answer to {unknown[0]!r}, which is not among the {len(turns)} turns; "
+            "remove the answer or add the turn."
         )
     rewritten: dict[str, str] = {}
     positions = turns.groupby("topic", sort=False).cumcount()
@@ -145,10 +144,10 @@ def rewrite(
         for topic, part in turns.groupby("topic", sort=False)
     }
     for depth in range(int(positions.max()) + 1 if len(turns) else 0):
-        now = turns[positions == depth]
+        current = turns[positions == depth]
         contexts = []
         for topic, turn, utterance in zip(
-            now["topic"], now["query_id"], now["utterance"], strict=True
+            current["topic"], current["query_id"], current["utterance"], strict=True
         ):
             earlier = conversations[topic][:depth]
             utterances = [text for _, text in earlier]
@@ -172,15 +171,15 @@ def rewrite(
         rewrites = rewriter(contexts)
         if len(rewrites) != len(contexts):
             raise ValueError(
-                f"The rewriter made {len(rewrites)} rewrites of {len(contexts)} contexts: it must "
-                "give one each."
+                f"The rewriter returned {len(rewrites)} rewrites for {len(contexts)} contexts; it "
+                "must return one per context."
             )
-        rewritten.update(zip(now["query_id"], rewrites, strict=True))
-        empty = [name for name in now["query_id"] if not rewritten[name].strip()]
+        rewritten.update(zip(current["query_id"], rewrites, strict=True))
+        empty = [name for name in current["query_id"] if not rewritten[name].strip()]
         if empty:
             raise ValueError(
-                f"The rewriter made nothing of the turn {empty[0]!r}: a query has words, so take "
-                "another rewriter or leave the turn out."
+                f"The rewriter returned an empty query for the turn {empty[0]!r}; use another "
+                "rewriter or remove the turn."
             )
     return pd.Series(
         {name: rewritten[name] for name in turns["query_id"]}, name="text", dtype="str"

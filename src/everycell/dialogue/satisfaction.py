@@ -1,8 +1,8 @@
-"""Measures of estimators of user satisfaction, and what printed measures imply.
+"""Measures of estimators of user satisfaction, and counts implied by published measures.
 
-Two classes: satisfied (true) and dissatisfied (false). Precision, recall and F1 are means over the
-two classes (macro averages), in percent as the thesis prints them; a class that is never predicted
-has precision 0, and one without samples recall 0, as in scikit-learn (`zero_division=0`).
+There are two classes: satisfied (true) and dissatisfied (false). Precision, recall and F1 are macro
+averages over both classes, in percent. A class that is never predicted has precision 0, and a class
+without samples has recall 0, as in scikit-learn (`zero_division=0`).
 
 Source: abolghasemi2026, sections 3.5 and 3.6.
 """
@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 
-#: Unit of a measure with two decimals: largest error of a truncated or rounded published value.
+#: Unit of the last decimal: bounds the error of a truncated or rounded published value.
 UNIT = 0.01
 
 
 class Confusion(NamedTuple):
-    """Right and wrong answers by the true class."""
+    """Numbers of correct and wrong predictions, by true class."""
 
     satisfied_right: int
     satisfied_wrong: int
@@ -40,7 +40,7 @@ class Scores(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A test set of an experiment in which dissatisfied samples are added.
+    """A test set to which dissatisfied samples were added.
 
     Attributes
     ----------
@@ -55,38 +55,38 @@ class Step(NamedTuple):
 
 
 def confusion(satisfied: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
-    """Count right and wrong answers.
+    """Count correct and wrong predictions.
 
     Parameters
     ----------
     satisfied, predicted : sequences of n bool
-        True class and prediction of the same samples; n is 1 or more.
+        True class and prediction of each sample; n is at least 1.
 
     Raises
     ------
     ValueError
-        No samples, different numbers of them, or values other than true and false.
+        No samples, sequences of different lengths, or values other than true and false.
 
     Examples
     --------
     >>> confusion([True, True, False], [True, False, False])
     Confusion(satisfied_right=1, satisfied_wrong=1, dissatisfied_right=1, dissatisfied_wrong=0)
     """
-    truth, answers = np.asarray(satisfied), np.asarray(predicted)
-    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+    truth, predictions = np.asarray(satisfied), np.asarray(predicted)
+    if truth.ndim != 1 or truth.shape != predictions.shape or not len(truth):
         raise ValueError(
-            f"There are labels of shape {truth.shape} and predictions of shape {answers.shape}; "
-            "give as many predictions as labels, one or more."
+            f"There are labels of shape {truth.shape} and predictions of shape "
+            f"{predictions.shape}; give one prediction per label, and at least one label."
         )
-    for name, values in (("label", truth), ("prediction", answers)):
+    for name, values in (("label", truth), ("prediction", predictions)):
         if values.dtype != bool:
             raise ValueError(
                 f"A {name} is {values.dtype} ({values[0]!r}); give true for satisfied and false "
                 "for dissatisfied."
             )
-    right = truth == answers
-    parts = (truth & right, truth & ~right, ~truth & right, ~truth & ~right)
-    return Confusion._make(int(np.sum(part)) for part in parts)
+    correct = truth == predictions
+    masks = (truth & correct, truth & ~correct, ~truth & correct, ~truth & ~correct)
+    return Confusion._make(int(np.sum(mask)) for mask in masks)
 
 
 def scores(counts: Confusion) -> Scores:
@@ -101,54 +101,50 @@ def scores(counts: Confusion) -> Scores:
     """
     if min(counts) < 0 or not sum(counts):
         raise ValueError(
-            f"The counts of answers are {tuple(counts)}; give counts of 0 or more, and one that is "
-            "not 0."
+            f"The counts of predictions are {tuple(counts)}; give counts of 0 or more, not all 0."
         )
     classes = [
         (counts.satisfied_right, counts.satisfied_wrong, counts.dissatisfied_wrong),
         (counts.dissatisfied_right, counts.dissatisfied_wrong, counts.satisfied_wrong),
     ]
-    precision = [_share(right, right + false_positives) for right, _, false_positives in classes]
-    recall = [_share(right, right + missed) for right, missed, _ in classes]
+    precision = [_share(correct, correct + false) for correct, _, false in classes]
+    recall = [_share(correct, correct + missed) for correct, missed, _ in classes]
     # Equal to the harmonic mean of a class's precision and recall, but without 0/0.
-    f1 = [
-        _share(2 * right, 2 * right + missed + false_positives)
-        for right, missed, false_positives in classes
-    ]
-    right = counts.satisfied_right + counts.dissatisfied_right
-    return Scores(100 * right / sum(counts), 50 * sum(precision), 50 * sum(recall), 50 * sum(f1))
+    f1 = [_share(2 * correct, 2 * correct + missed + false) for correct, missed, false in classes]
+    accuracy = 100 * (counts.satisfied_right + counts.dissatisfied_right) / sum(counts)
+    return Scores(accuracy, 50 * sum(precision), 50 * sum(recall), 50 * sum(f1))
 
 
 def fitting_confusions(
     published: Mapping[str, float], satisfied: int, dissatisfied: int, *, within: float = UNIT
 ) -> list[Confusion]:
-    """All counts of right and wrong answers that are compatible with published measures.
+    """All counts of correct and wrong predictions that are compatible with published measures.
 
     Parameters
     ----------
     published
         Measures (fields of `Scores`) in percent; `accuracy` must be among them.
     satisfied, dissatisfied
-        Samples of each class.
+        Number of samples of each class.
     within
-        A measure fits if it differs from the published value by less than this. The default allows
-        both rounded and truncated values.
+        A measure is compatible if it differs from the published value by less than this. The
+        default allows both rounded and truncated values.
 
     Returns
     -------
     list of Confusion
-        From the fewest right dissatisfied samples to the most, for each fitting number of right
-        answers.
+        Sorted by the number of correct predictions, then by that of correctly predicted
+        dissatisfied samples.
 
     Raises
     ------
     ValueError
-        No accuracy, an unknown measure, or no samples.
+        Accuracy is missing, a measure is unknown, or there are no samples.
 
     Examples
     --------
-    >>> printed = {"accuracy": 73.80, "precision": 51.56, "recall": 56.54, "f1": 48.23}
-    >>> fitting_confusions(printed, 811, 40)
+    >>> published = {"accuracy": 73.80, "precision": 51.56, "recall": 56.54, "f1": 48.23}
+    >>> fitting_confusions(published, 811, 40)
     [Confusion(satisfied_right=613, satisfied_wrong=198, dissatisfied_right=15, \
 dissatisfied_wrong=25)]
     """
@@ -162,15 +158,15 @@ dissatisfied_wrong=25)]
     if min(satisfied, dissatisfied) < 0 or not total:
         raise ValueError(
             f"There are {satisfied} satisfied and {dissatisfied} dissatisfied samples; give "
-            "counts of 0 or more, and one that is not 0."
+            "counts of 0 or more, not both 0."
         )
     fitting = []
-    for right in range(total + 1):
-        if abs(100 * right / total - published["accuracy"]) >= within:
+    for correct in range(total + 1):
+        if abs(100 * correct / total - published["accuracy"]) >= within:
             continue
-        for count in range(max(0, right - satisfied), min(right, dissatisfied) + 1):
+        for count in range(max(0, correct - satisfied), min(correct, dissatisfied) + 1):
             counts = Confusion(
-                right - count, satisfied - right + count, count, dissatisfied - count
+                correct - count, satisfied - correct + count, count, dissatisfied - count
             )
             measured = scores(counts)._asdict()
             if all(abs(measured[name] - value) < within for name, value in published.items()):
@@ -179,53 +175,53 @@ dissatisfied_wrong=25)]
 
 
 def jaccard(main: Collection[str], counterfactual: Collection[str]) -> float:
-    """Overlap of the samples solved in original and in counterfactual form (L828), 0 to 1.
+    """Jaccard overlap of the samples solved in original and in counterfactual form (L828).
 
     Parameters
     ----------
     main, counterfactual
-        Ids of the solved samples, each once; that of a counterfactual is its original's and "-cf".
-        All samples of Main count, also those without a confirmed counterfactual: with this, most of
-        the thesis' values follow from the counts that it prints elsewhere.
+        Distinct ids of the solved samples. The id of a counterfactual is that of its original with
+        the suffix "-cf". All samples of Main count, including those without a confirmed
+        counterfactual: most of the published values then follow from other published counts.
 
     Returns
     -------
     float
-        Samples in both over samples in either; NaN where nothing is solved in either.
+        From 0 to 1; NaN if no sample is solved in either form.
 
     Raises
     ------
     ValueError
-        An id twice.
+        An id occurs twice.
 
     Examples
     --------
     >>> jaccard(["1", "2", "3"], ["2-cf", "3-cf", "4-cf"])
     0.5
     """
-    one = set(main)
-    other = {name.removesuffix(COUNTERFACTUAL) for name in counterfactual}
-    if len(one) != len(main) or len(other) != len(counterfactual):
-        raise ValueError("An id occurs twice among the solved samples; give each once.")
-    either = one | other
-    return len(one & other) / len(either) if either else float("nan")
+    originals = set(main)
+    rewritten = {name.removesuffix(COUNTERFACTUAL) for name in counterfactual}
+    if len(originals) != len(main) or len(rewritten) != len(counterfactual):
+        raise ValueError("An id occurs twice among the solved samples; remove the duplicate.")
+    union = originals | rewritten
+    return len(originals & rewritten) / len(union) if union else float("nan")
 
 
 def dissatisfaction_steps(
     satisfied: int, dissatisfied: int, available: int, *, step: int = 5
 ) -> list[Step]:
-    """Number of dissatisfied samples to add for each share, from the current share on (L821)."""
+    """Dissatisfied samples to add for each share, starting at the current share (L821)."""
     total = satisfied + dissatisfied
     if min(satisfied, dissatisfied, available) < 0 or not total:
         raise ValueError(
-            f"There are {satisfied} satisfied, {dissatisfied} dissatisfied and {available} further "
-            "samples; give counts of 0 or more, and a test set with one sample or more."
+            f"There are {satisfied} satisfied, {dissatisfied} dissatisfied and {available} "
+            "additional samples; give counts of 0 or more, and a test set with at least one sample."
         )
     if not 1 <= step <= 50:
-        raise ValueError(f"The step is {step} points; give 1 to 50.")
+        raise ValueError(f"The step is {step} percentage points; it must be 1 to 50.")
     steps = [Step(100 * dissatisfied / total, 0)]
     for percent in range(step, 100, step):
-        # (dissatisfied + added) / (total + added) is percent or more.
+        # Smallest number with (dissatisfied + added) / (total + added) >= percent / 100.
         added = -((100 * dissatisfied - percent * total) // (100 - percent))
         if 0 < added <= available:
             steps.append(Step(percent, added))

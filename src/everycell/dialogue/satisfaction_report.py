@@ -15,12 +15,12 @@ from everycell.dialogue.satisfaction import confusion, jaccard, scores
 from everycell.engine.json_lines import read_json_lines
 from everycell.engine.untrusted import in_quotes
 
-#: Estimator of lines without one.
+#: Default name of the estimator.
 ESTIMATOR = "all"
 
 
 class Prediction(BaseModel):
-    """A line of the file, see `read_predictions`."""
+    """A line of a file of predictions (see docs/user-satisfaction.md)."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
@@ -46,7 +46,7 @@ def read_predictions(path: Path) -> list[Prediction]:
         key = (line.estimator, line.id)
         if key in predictions:
             raise ValueError(
-                f"{path}, line {number} has the sample {in_quotes(line.id)} again: keep one "
+                f"{path}, line {number} repeats the sample {in_quotes(line.id)}; keep one "
                 "prediction per estimator."
             )
         predictions[key] = line
@@ -54,14 +54,14 @@ def read_predictions(path: Path) -> list[Prediction]:
 
 
 def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
-    """Measures of each estimator on the samples, on their counterfactuals and on both.
+    """Measures of each estimator on samples, counterfactuals and both together.
 
     Examples
     --------
-    >>> made = {"1": (True, True), "2": (True, False), "1-cf": (False, True)}
-    >>> given = [Prediction(id=i, satisfied=s, predicted=p) for i, (s, p) in made.items()]
-    >>> given.append(Prediction(id="2-cf", satisfied=False, predicted=False))
-    >>> report = satisfaction_report(given)
+    >>> labels = {"1": (True, True), "2": (True, False), "1-cf": (False, True)}
+    >>> predictions = [Prediction(id=i, satisfied=s, predicted=p) for i, (s, p) in labels.items()]
+    >>> predictions.append(Prediction(id="2-cf", satisfied=False, predicted=False))
+    >>> report = satisfaction_report(predictions)
     >>> report[["set", "samples", "accuracy", "jaccard"]].values.tolist()
     [['main', 2, 50.0, nan], ['counterfactual', 2, 50.0, nan], ['mixed', 4, 50.0, 0.0]]
     """
@@ -69,16 +69,17 @@ def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
     for estimator in dict.fromkeys(prediction.estimator for prediction in predictions):
         own = [prediction for prediction in predictions if prediction.estimator == estimator]
         main = [prediction for prediction in own if not prediction.id.endswith(COUNTERFACTUAL)]
-        turned = [prediction for prediction in own if prediction.id.endswith(COUNTERFACTUAL)]
-        known = {prediction.id for prediction in main}
-        for prediction in turned:
-            if prediction.id.removesuffix(COUNTERFACTUAL) not in known:
+        rewritten = [prediction for prediction in own if prediction.id.endswith(COUNTERFACTUAL)]
+        main_ids = {prediction.id for prediction in main}
+        for prediction in rewritten:
+            if prediction.id.removesuffix(COUNTERFACTUAL) not in main_ids:
                 raise ValueError(
-                    f"The counterfactual {in_quotes(prediction.id)} has no sample "
-                    f"{in_quotes(prediction.id.removesuffix(COUNTERFACTUAL))} of the estimator "
-                    f"{estimator!r}; give it, or another id."
+                    f"The estimator {estimator!r} has the counterfactual "
+                    f"{in_quotes(prediction.id)} but not its original "
+                    f"{in_quotes(prediction.id.removesuffix(COUNTERFACTUAL))}; add the original or "
+                    "correct the id."
                 )
-        sets = {"main": main} | ({"counterfactual": turned, "mixed": own} if turned else {})
+        sets = {"main": main} | ({"counterfactual": rewritten, "mixed": own} if rewritten else {})
         for name, samples in sets.items():
             counts = confusion(
                 [prediction.satisfied for prediction in samples],
@@ -86,7 +87,7 @@ def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
             )
             overlap = math.nan
             if name == "mixed":
-                overlap = jaccard(_right(main), _right(turned))
+                overlap = jaccard(_solved_ids(main), _solved_ids(rewritten))
             rows.append(
                 {"estimator": estimator, "set": name, "samples": len(samples)}
                 | {"dissatisfied": sum(not prediction.satisfied for prediction in samples)}
@@ -96,7 +97,7 @@ def satisfaction_report(predictions: Sequence[Prediction]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _right(predictions: Sequence[Prediction]) -> list[str]:
+def _solved_ids(predictions: Sequence[Prediction]) -> list[str]:
     return [
         prediction.id for prediction in predictions if prediction.satisfied == prediction.predicted
     ]

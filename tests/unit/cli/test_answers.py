@@ -172,8 +172,8 @@ def test_satisfaction_agrees_with_scikit_learn(write):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ({"id": "9-cf", "satisfied": True, "predicted": True}, "has no sample '9'"),
-        ({"id": "0", "satisfied": True, "predicted": True}, "has the sample '0' again"),
+        ({"id": "9-cf", "satisfied": True, "predicted": True}, "not its original '9'"),
+        ({"id": "0", "satisfied": True, "predicted": True}, "repeats the sample '0'"),
         (
             {"id": "9", "satisfied": "yes", "predicted": True},
             "satisfied: Input should be a valid b",

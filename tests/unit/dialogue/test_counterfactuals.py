@@ -31,11 +31,11 @@ from everycell.dialogue.counterfactuals import (
     success,
 )
 from everycell.dialogue.judging import (
-    exchanged,
+    exchanged_rewritings,
     is_refusal,
-    judged,
+    judge_rewritings,
     train_judge,
-    unchanged,
+    unchanged_rewritings,
 )
 from everycell.language_models.generation import Answer, Request, prompt_hash
 from everycell.language_models.records import read_record
@@ -63,7 +63,7 @@ def template(tmp_path: Path, text: str | bytes):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_message"),
     [
         ("Turn it round:\n$dialog", r"has the unknown slot \$dialog; expected \$dialogue, "),
         ("Turn it round.", r"lacks the slot \$dialogue .*; add it"),
@@ -74,8 +74,10 @@ def template(tmp_path: Path, text: str | bytes):
         (b"caf\xe9 $dialogue", "is not UTF-8 text"),
     ],
 )
-def test_templates_that_cannot_work_are_refused(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(TemplateError, match=f"mine.txt:? .*{said}"):
+def test_templates_that_cannot_work_are_refused(
+    tmp_path: Path, text: str, expected_message: str
+) -> None:
+    with pytest.raises(TemplateError, match=f"mine.txt:? .*{expected_message}"):
         template(tmp_path, text)
 
 
@@ -271,7 +273,7 @@ def test_rules_serve_with_the_values_that_the_user_gave() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "values"),
+    ("expected_message", "values"),
     [
         ("In the center, moderately priced.", {"area": "center", "price": "moderate"}),
         ("At 9:05 on TUESDAY.", {"day": "TUESDAY", "time": "9:05"}),
@@ -279,8 +281,8 @@ def test_rules_serve_with_the_values_that_the_user_gave() -> None:
         ("Northern lights on day 3.", {}),
     ],
 )
-def test_values_of_users_are_found(said: str, values: dict[str, str]) -> None:
-    assert stated_values([("USER", said), ("SYSTEM", "cheap, on Sunday")]) == values
+def test_values_of_users_are_found(expected_message: str, values: dict[str, str]) -> None:
+    assert stated_values([("USER", expected_message), ("SYSTEM", "cheap, on Sunday")]) == values
 
 
 def test_a_pick_of_one_label_does_not_hang_on_the_other_or_on_the_order() -> None:
@@ -299,7 +301,7 @@ def test_a_judge_has_not_seen_the_dialogue_that_it_judges() -> None:
     judge = train_judge([f"{w} {w}" for w in words] * 2, labels * 2, words * 2, folds=4)
     right = judge.satisfied(words, words) == labels
     assert right.mean() < 0.75
-    first = [word for word in words if judge.part[word] != 0]
+    first = [word for word in words if judge.folds[word] != 0]
     calls = judge.satisfied(first, ["new"] * len(first))
     assert (calls == [labels[words.index(word)] for word in first]).all()
 
@@ -308,21 +310,23 @@ def test_controls_change_nothing_or_take_the_utterance_of_another_dialogue() -> 
     def dialogue(sample: Sample) -> str:
         return sample.id.rpartition("/")[0]
 
-    assert [result.text for result in unchanged(PLANTED)] == [s.turns[-1][1] for s in PLANTED]
+    assert [result.text for result in unchanged_rewritings(PLANTED)] == [
+        s.turns[-1][1] for s in PLANTED
+    ]
     by_text: dict[str, set[str]] = {}
     for sample in PLANTED:
         by_text.setdefault(sample.turns[-1][1], set()).add(dialogue(sample))
-    for result in exchanged(PLANTED[:20], PLANTED, dialogue, 3):
+    for result in exchanged_rewritings(PLANTED[:20], PLANTED, dialogue, 3):
         assert by_text[result.text] - {dialogue(result.sample)}
 
 
 def test_what_has_a_fault_is_counted_and_not_judged() -> None:
     judge = train_judge(["Done.", "I cannot."] * 3, [True, False] * 3, list("aabbcc"), folds=3)
     created = [
-        *unchanged(PLANTED[:3]),
+        *unchanged_rewritings(PLANTED[:3]),
         *ask([PLANTED[3]], _silent, template=read_template(), decoding=Decoding()),
     ]
-    result = judged(created, judge, lambda sample: sample.id)
+    result = judge_rewritings(created, judge, lambda sample: sample.id)
     assert result["satisfied"].isna().tolist() == [False, False, False, True]
     assert result["intended"].tolist() == [int(not sample.satisfied) for sample in PLANTED[:4]]
 
@@ -332,15 +336,18 @@ def _silent(requests: Sequence[Request]) -> list[Answer]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected_message"),
     [
         ((["a", "b"], [True], ["x", "y"]), "2 utterances, 1 labels and 2 dialogues"),
         ((["a", "b"], [True, False], ["x", "x"]), "folds is 2 for 1 dialogues"),
-        ((["a", "b", "c"], [True, True, False], ["x", "y", "z"]), "all utterances have one label"),
+        (
+            (["a", "b", "c"], [True, True, False], ["x", "y", "z"]),
+            "all utterances have the same label",
+        ),
     ],
 )
-def test_what_a_judge_cannot_learn_from_is_refused(arguments: tuple, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_a_judge_cannot_learn_from_is_refused(arguments: tuple, expected_message: str) -> None:
+    with pytest.raises(ValueError, match=expected_message):
         train_judge(*arguments, folds=2)
 
 

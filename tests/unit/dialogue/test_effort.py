@@ -25,8 +25,8 @@ def test_two_steps_by_hand():
 
 
 @given(st.lists(st.tuples(st.integers(1, 99), st.floats(1, 999)), min_size=1, max_size=5))
-def test_a_mean_lies_between_its_parts_and_does_not_depend_on_how_they_are_cut(found):
-    parts = [Effort(passages, seconds, 0.3) for passages, seconds in found]
+def test_a_mean_lies_between_its_parts_and_does_not_depend_on_how_they_are_cut(medians):
+    parts = [Effort(passages, seconds, 0.3) for passages, seconds in medians]
     full = mean_effort(parts)
     assert full.passages == sum(part.passages for part in parts)
     assert min(part.seconds for part in parts) - 1e-6 <= full.seconds

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everycell.collections.satisfaction_samples import Sample
-from everycell.dialogue.few_shot import dissatisfaction, drawn_pairs, messages, parse_label
+from everycell.dialogue.few_shot import dissatisfaction, draw_pairs, messages, parse_label
 from everycell.language_models.generation import Answer, NotOfferedError, Token
 
 TURNS = (("USER", "A taxi?"), ("SYSTEM", "At 8."))
@@ -62,7 +62,7 @@ def answer(*tokens):
 
 
 @pytest.mark.parametrize(
-    ("given", "probability"),
+    ("label_probability", "probability"),
     [
         (answer(("Sat", 0.5), ("isfied", 1)), 0.25),
         (answer(("Dis", 0.5), ("satisfied", 0.4)), 0.6),
@@ -74,9 +74,11 @@ def answer(*tokens):
         (Answer(text="Not satisfied", finish="stop"), 1),
     ],
 )
-def test_a_surer_label_counts_more(given, probability):
-    assert dissatisfaction(given) == pytest.approx(probability)
-    assert (dissatisfaction(given) > 0.5) is (parse_label(given.text) is False)
+def test_a_surer_label_counts_more(label_probability, probability):
+    assert dissatisfaction(label_probability) == pytest.approx(probability)
+    assert (dissatisfaction(label_probability) > 0.5) is (
+        parse_label(label_probability.text) is False
+    )
 
 
 def test_without_a_label_there_is_no_probability():
@@ -87,10 +89,10 @@ def test_without_a_label_there_is_no_probability():
 def test_pairs_belong_together_and_are_drawn_once(with_cf, size, seed):
     main = [Sample(f"{n}", "toy", TURNS, True) for n in range(21)]
     further = [Sample(f"{n}-cf", "toy", TURNS, False) for n in sorted(with_cf)]
-    first, second = drawn_pairs(main, further, size=size, seed=seed)
+    first, second = draw_pairs(main, further, size=size, seed=seed)
     assert len(first) == min(size, len(with_cf)) == len({item.id for item in first})
     assert [f"{item.id}-cf" for item in first] == [item.id for item in second]
-    assert (first, second) == drawn_pairs(main, further, size=size, seed=seed)
+    assert (first, second) == draw_pairs(main, further, size=size, seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -100,16 +102,16 @@ def test_half_of_the_pairs_have_the_rarer_label_or_all_of_them(size, dissatisfie
     main = [Sample(f"{n}", "toy", TURNS, n >= dissatisfied) for n in range(30)]
     further = [Sample(f"{item.id}-cf", "toy", TURNS, not item.satisfied) for item in main]
     for seed in range(3):
-        first, _ = drawn_pairs(main, further, size=size, seed=seed)
+        first, _ = draw_pairs(main, further, size=size, seed=seed)
         assert sum(not item.satisfied for item in first) == drawn
         assert len(first) == min(size, 30)
 
 
-@pytest.mark.parametrize(("size", "others"), [(0, ["1-cf"]), (3, ["2-cf"])])
-def test_no_pair_is_refused(size, others):
+@pytest.mark.parametrize(("size", "count"), [(0, ["1-cf"]), (3, ["2-cf"])])
+def test_no_pair_is_refused(size, count):
     main = [Sample("1", "toy", TURNS, True)]
     with pytest.raises(ValueError, match="pairs of a sample and its counterfactual"):
-        drawn_pairs(main, [Sample(name, "toy", TURNS, False) for name in others], size=size, seed=0)
+        draw_pairs(main, [Sample(name, "toy", TURNS, False) for name in count], size=size, seed=0)
 
 
 @pytest.mark.fault("endpoint")

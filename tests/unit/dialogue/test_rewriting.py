@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from everycell.dialogue.rewriting import (
     count_words,
     full_context,
+    prepend_history,
     rewrite,
     trimmed_context,
-    with_history,
 )
 
 TURNS = pd.DataFrame(
@@ -81,23 +81,23 @@ def test_the_organisers_context_has_the_last_three_answers():
 
 
 def test_history_stays_in_its_conversation():
-    assert with_history(TURNS).to_dict() == {
+    assert prepend_history(TURNS).to_dict() == {
         "7_1": "what is hail",
         "8_1": "who won",
         "7_2": "what is hail is it ice",
         "7_3": "what is hail is it ice and snow",
     }
     answers = {"7_2": "in layers", "8_1": "nobody reads this"}
-    result = with_history(TURNS, answers=answers, length=9)
+    result = prepend_history(TURNS, answers=answers, length=9)
     assert result["7_3"] == "what is hail is it ice in and snow"
     assert result["7_2"] == "what is hail is it ice"
 
 
-def rewriter(seen):
+def rewriter(inputs_seen):
     """Writes the last word of a context, in capitals; keeps what it got."""
 
     def write(contexts):
-        seen.append(contexts)
+        inputs_seen.append(contexts)
         return [context.split()[-1].upper() for context in contexts]
 
     return write
@@ -124,12 +124,12 @@ def test_the_full_context_has_what_was_said():
     ("options", "message"),
     [
         ({"form": "short"}, "form is 'short'"),
-        ({"form": "full", "length": 9}, "length is 9 with the form 'full'"),
+        ({"form": "full", "length": 9}, "length is 9, but the form 'full'"),
         ({"answers": {"9_1": "a"}}, "an answer to '9_1', which is not among the 4 turns"),
         ({"length": 2}, "Turn '7_1': The utterance 'what is hail' has 3 units"),
-        ({"rewriter": lambda contexts: contexts[1:]}, "made 1 rewrites of 2 contexts"),
-        ({"rewriter": lambda contexts: [" " for _ in contexts]}, "made nothing of the turn '7_1'"),
-        ({"turns": pd.concat([TURNS, TURNS[:1]])}, "The turn '7_1' is given twice"),
+        ({"rewriter": lambda contexts: contexts[1:]}, "returned 1 rewrites for 2 contexts"),
+        ({"rewriter": lambda contexts: [" " for _ in contexts]}, "empty query for the turn '7_1'"),
+        ({"turns": pd.concat([TURNS, TURNS[:1]])}, "The turn '7_1' occurs twice"),
         ({"turns": TURNS.assign(utterance="")}, "Turn '7_1': The utterance is empty"),
     ],
 )

@@ -35,8 +35,8 @@ def test_printed_scores_lead_back_to_their_counts(satisfied, dissatisfied, data)
     assume(satisfied + dissatisfied)
     right = data.draw(st.integers(0, satisfied)), data.draw(st.integers(0, dissatisfied))
     counts = Confusion(right[0], satisfied - right[0], right[1], dissatisfied - right[1])
-    printed = {name: round(value, 2) for name, value in scores(counts)._asdict().items()}
-    result = fitting_confusions(printed, satisfied, dissatisfied)
+    published = {name: round(value, 2) for name, value in scores(counts)._asdict().items()}
+    result = fitting_confusions(published, satisfied, dissatisfied)
     assert counts in result
     for other in result:
         assert sum(other[:2]) == satisfied and sum(other[2:]) == dissatisfied
@@ -49,7 +49,7 @@ def test_accuracy_alone_leaves_many_counts():
 
 
 @pytest.mark.parametrize(
-    ("printed", "size", "said"),
+    ("published", "size", "message"),
     [
         ({"f1": 50.0}, (2, 2), r"are \['f1'\]; give accuracy and any of precision, recall, f1"),
         ({"accuracy": 50.0, "auc": 1.0}, (2, 2), "give accuracy and any of"),
@@ -57,13 +57,13 @@ def test_accuracy_alone_leaves_many_counts():
         ({"accuracy": 50.0}, (-1, 3), "There are -1 satisfied"),
     ],
 )
-def test_measures_that_cannot_be_led_back(printed, size, said):
-    with pytest.raises(ValueError, match=said):
-        fitting_confusions(printed, *size)
+def test_measures_that_cannot_be_led_back(published, size, message):
+    with pytest.raises(ValueError, match=message):
+        fitting_confusions(published, *size)
 
 
 @pytest.mark.parametrize(
-    ("truth", "predicted", "said"),
+    ("truth", "predicted", "message"),
     [
         ([], [], "labels of shape"),
         ([True], [True, False], r"labels of shape \(1,\) and predictions of shape \(2,\)"),
@@ -71,8 +71,8 @@ def test_measures_that_cannot_be_led_back(printed, size, said):
         ([True, False], [1, 0], "A prediction is int64"),
     ],
 )
-def test_answers_that_cannot_be_counted(truth, predicted, said):
-    with pytest.raises(ValueError, match=said):
+def test_answers_that_cannot_be_counted(truth, predicted, message):
+    with pytest.raises(ValueError, match=message):
         confusion(truth, predicted)
 
 
@@ -129,13 +129,13 @@ def test_printed_overlaps_with_all_of_main(repository, model, setup, dataset):
         )
         for part in ("Main", "CF")
     )
-    printed = read_cells(folder / "table_3_7.csv").query("row == @model and dataset == @dataset")
+    published = read_cells(folder / "table_3_7.csv").query("row == @model and dataset == @dataset")
     solved = [str(name) for name in range(main)]
     possible = {
         f"{jaccard(solved, [f'{name}-cf' for name in range(main - both, main - both + cf)]):.4f}"
         for both in range(min(main, cf) + 1)
     }
-    assert printed["value"].item() in possible
+    assert published["value"].item() in possible
 
 
 @given(sizes, sizes, sizes, st.integers(1, 50))
@@ -157,14 +157,14 @@ def test_each_step_is_the_first_that_reaches_its_share(satisfied, unhappy, avail
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"satisfied": -1}, "There are -1 satisfied"),
-        ({"satisfied": 0, "dissatisfied": 0}, "a test set with one sample or more"),
-        ({"step": 0}, "The step is 0 points"),
-        ({"step": 51}, "The step is 51 points"),
+        ({"satisfied": 0, "dissatisfied": 0}, "a test set with at least one sample"),
+        ({"step": 0}, "The step is 0 percentage points"),
+        ({"step": 51}, "The step is 51 percentage points"),
     ],
 )
-def test_steps_that_cannot_be_made(arguments, said):
-    with pytest.raises(ValueError, match=said):
+def test_steps_that_cannot_be_made(arguments, message):
+    with pytest.raises(ValueError, match=message):
         dissatisfaction_steps(**{"satisfied": 5, "dissatisfied": 1, "available": 3} | arguments)

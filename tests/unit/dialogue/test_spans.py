@@ -139,7 +139,7 @@ def test_a_stricter_majority():
 
 
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)), max_size=4).map(
-    lambda found: [(start, start + length) for start, length in found]
+    lambda lengths_by_start: [(start, start + length) for start, length in lengths_by_start]
 )
 
 
@@ -157,16 +157,16 @@ def test_a_part_without_a_character_is_refused(end):
 
 
 @given(st.text(st.sampled_from("ab1 ’.é"), max_size=20), st.data())
-def test_a_copy_without_its_marks_is_aligned_letter_by_letter(whole, data):
-    start = data.draw(st.integers(0, len(whole)))
-    piece = whole[start : data.draw(st.integers(start, len(whole)))]
+def test_a_copy_without_its_marks_is_aligned_letter_by_letter(original, data):
+    start = data.draw(st.integers(0, len(original)))
+    piece = original[start : data.draw(st.integers(start, len(original)))]
     copy = "".join(letter for letter in piece if letter.isascii())
     if not any(letter.isalnum() for letter in copy):
         with pytest.raises(SpanError, match="do not occur in"):
-            align(copy, whole)
+            align(copy, original)
         return
-    local, existing = align(copy, whole)
-    assert [copy[position] for position in local] == [whole[position] for position in existing]
+    local, existing = align(copy, original)
+    assert [copy[position] for position in local] == [original[position] for position in existing]
     assert len(local) == sum(letter.isalnum() for letter in copy)
     assert (np.diff(existing) > 0).all()
 
@@ -207,18 +207,18 @@ def texts(mirror, tmp_path_factory):
     """What each group of the preliminary study marked in each passage."""
     cache = tmp_path_factory.mktemp("cache")
     groups = ("paragraph_regular", "paragraph_master", "paragraph_expert")
-    found = {}
+    lengths_by_start = {}
     for group in groups:
         paths = [fetch(key, cache, mirror=mirror, network=False) for key in FILES[group]]
         rows = read_annotations(paths).groupby(["turn_id", "text_id"])
-        found[group] = {
+        lengths_by_start[group] = {
             name: mark_characters(text["spans"].tolist(), len(text["text"].iloc[0]))
             for name, text in rows
         }
-    return found
+    return lengths_by_start
 
 
-def printed(repository, table, metric):
+def published_values(repository, table, metric):
     """Printed value of the master workers on passages."""
     cells = published()["lajewska2025"].artefacts[table].cells
     task = "task" if "task" in cells else "task_variant"
@@ -228,12 +228,12 @@ def printed(repository, table, metric):
 
 @pytest.mark.parametrize(("k", "metric"), [(None, "J"), (4, "J_4"), (3, "J_3"), (2, "J_2")])
 def test_printed_agreement(texts, repository, k, metric):
-    found = mean_jaccard(texts["paragraph_master"], k)
-    assert round(found, 2) == printed(repository, "table_5_2", metric)
+    lengths_by_start = mean_jaccard(texts["paragraph_master"], k)
+    assert round(lengths_by_start, 2) == published_values(repository, "table_5_2", metric)
 
 
 @pytest.mark.parametrize("how", AGGREGATIONS)
 def test_printed_similarity(texts, repository, how):
     workers, experts = texts["paragraph_master"], texts["paragraph_expert"]
     f1 = [reference_similarity(workers[name], experts[name], how).f1 for name in experts]
-    assert round(float(np.mean(f1)), 2) == printed(repository, "table_5_3", f"F1_{how}")
+    assert round(float(np.mean(f1)), 2) == published_values(repository, "table_5_3", f"F1_{how}")

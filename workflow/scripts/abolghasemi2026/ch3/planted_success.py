@@ -7,7 +7,7 @@ import pandas as pd
 
 from everycell.collections.satisfaction_samples import frame_samples
 from everycell.dialogue.counterfactuals import count_faults, frame_rewritings, success
-from everycell.dialogue.judging import compare_generators, judged
+from everycell.dialogue.judging import compare_generators, judge_rewritings
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.flips import INTERVALS, flip_intervals, flip_shares
 from everycell.studies.abolghasemi2026.ch3.generators import (
@@ -34,7 +34,8 @@ with ResultJob(snakemake) as job:
         seed=job.seed,
     )
     labels = {
-        name: judged(rewriting, judge, planted_dialogue) for name, rewriting in generators.items()
+        name: judge_rewritings(rewriting, judge, planted_dialogue)
+        for name, rewriting in generators.items()
     }
     counts = {
         (success_rate["row"], "planted"): (success_rate["flipped"], success_rate["generated"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.cast_turns import read_rewrites, read_turns
-from everycell.dialogue.rewriting import with_history
+from everycell.dialogue.rewriting import prepend_history
 from everycell.engine.job import Job
 
 with Job(snakemake) as job:
@@ -16,8 +16,8 @@ with Job(snakemake) as job:
     job.log.write(f"{len(answers)} of {len(turns)} answers are passages of the collection\n")
     rewritten = turns.set_index("query_id")[["utterance", "manual"]]
     rewritten = rewritten.set_axis(["raw", "manual"], axis="columns").assign(
-        queries=with_history(turns),
-        context=with_history(turns, answers=answers, length=snakemake.params.context),
+        queries=prepend_history(turns),
+        context=prepend_history(turns, answers=answers, length=snakemake.params.context),
         **{
             name: read_rewrites(Path(snakemake.input[name]), turns)
             for name in snakemake.params.released

@@ -1,4 +1,4 @@
-"""A language model as an estimator of user satisfaction, and the samples that it labels."""
+"""A prompted language model as an estimator of user satisfaction."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import frame_samples
-from everycell.dialogue.few_shot import dissatisfaction, drawn_pairs, messages
+from everycell.dialogue.few_shot import dissatisfaction, draw_pairs, messages
 from everycell.language_models.generation import Answer, Request
 from everycell.language_models.settings import Decoding
 from everycell.studies.abolghasemi2026.ch3.estimators import Estimate, SatisfactionEstimator
 from everycell.studies.abolghasemi2026.ch3.setups import Parts, Setup
 
-#: Name of its one setup.
+#: Name of the only setup.
 FEW_SHOT = "Few-shot"
-#: Test sets that it labels. It chooses nothing, so it sees no validation sample.
+#: Parts to label. Nothing is tuned, so validation samples are not needed.
 TESTED = ("main", "cf")
 
 
 class FewShotModel(SatisfactionEstimator):
-    """A language model that is shown two examples: it learns nothing, and is asked."""
+    """A language model that is prompted with two examples and not trained."""
 
     in_thesis = True
     seeded = False
@@ -38,13 +38,13 @@ class FewShotModel(SatisfactionEstimator):
         self._decoding = decoding
 
     def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
-        """One setup, whatever others are trained in."""
+        """The few-shot setup, regardless of `known`."""
         return {FEW_SHOT: Setup()}
 
     def train(
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
-        """Take the model as it is; a probability is NaN where it named no label."""
+        """Prompt the model without training; the probability is NaN if an answer has no label."""
 
         def estimate(dialogues: Sequence) -> list[float]:
             requests = [
@@ -58,13 +58,13 @@ class FewShotModel(SatisfactionEstimator):
 def labelled_samples(
     samples: pd.DataFrame, *, pairs: int | None, seed: int
 ) -> Iterator[tuple[str, Parts]]:
-    """Samples of each benchmark that a language model labels."""
+    """Samples of each benchmark that a language model labels, or `pairs` drawn from them."""
     for benchmark, rows in samples.groupby("benchmark", sort=False):
         by_part = {part: frame_samples(rows[rows["part"] == part]) for part in TESTED}
         if pairs is not None:
             if not by_part["cf"]:
                 continue
-            drawn = drawn_pairs(*by_part.values(), size=pairs, seed=seed)
+            drawn = draw_pairs(*by_part.values(), size=pairs, seed=seed)
             by_part = dict(zip(TESTED, drawn, strict=True))
         yield (
             benchmark,

@@ -1,6 +1,6 @@
-"""Generators of counterfactuals that run here, and how far surrogate judges agree with people.
+"""Evaluation of counterfactual generators, and agreement of surrogate judges with people.
 
-Tables supplementary to Table 3.4, and Tables 3.4 and 3.5 on surrogate data.
+For the supplements of Table 3.4, and for Tables 3.4 and 3.5 on surrogate data.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import Rewriting
 from everycell.dialogue.judging import (
     Judge,
-    exchanged,
+    exchanged_rewritings,
     is_refusal,
-    judged,
+    judge_rewritings,
     train_judge,
-    unchanged,
+    unchanged_rewritings,
 )
 from everycell.dialogue.satisfaction import confusion, scores
 from everycell.statistics.agreement import cohens_kappa
 
-#: The released counterfactuals as a generator.
+#: Name of the released counterfactuals, which are treated as a generator.
 RELEASED = "GPT-4, as released"
 #: Decimals of the tables of generators and of judges.
 DECIMALS = {"generated": 0, "usable": 0, "flipped": 0, "CSS": 1, "low": 1, "high": 1}
@@ -32,12 +32,12 @@ SCORES = {"samples": 0, "accuracy": 2, "precision": 2, "recall": 2, "F1": 2, "ka
 
 
 def first_utterance(sample: Sample) -> str:
-    """What names a dialogue of the released files: its first utterance."""
+    """First utterance of a dialogue, which identifies it in the released files."""
     return sample.turns[0][1]
 
 
 def planted_dialogue(sample: Sample) -> str:
-    """Dialogue that a planted sample is of: its id without the turn.
+    """Dialogue of a planted sample: the sample's id without the turn.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def train_sample_judge(
     labels: Sequence[Sample] = (),
 ) -> Judge:
     """Train a judge on the last utterances of labelled samples (`train_judge`)."""
-    learnt = labels or samples
+    labelled = labels or samples
     return train_judge(
-        [sample.turns[-1][1] for sample in learnt],
-        [sample.satisfied for sample in learnt],
+        [sample.turns[-1][1] for sample in labelled],
+        [sample.satisfied for sample in labelled],
         [dialogue(sample) for sample in samples],
         folds=folds,
     )
@@ -73,11 +73,11 @@ def add_controls(
     *,
     seed: int,
 ) -> dict[str, Sequence[Rewriting]]:
-    """Generators, and two controls: nothing is changed, or an utterance is another dialogue's."""
+    """Add two controls to the generators: no change, and an utterance of another dialogue."""
     return {
         **generators,
-        "nothing changed": unchanged(picked),
-        "utterance of another dialogue": exchanged(picked, pool, dialogue, seed),
+        "nothing changed": unchanged_rewritings(picked),
+        "utterance of another dialogue": exchanged_rewritings(picked, pool, dialogue, seed),
     }
 
 
@@ -89,7 +89,7 @@ def judge_generators(
     *,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """What people and a judge say of generators, on the samples that one of them rewrote."""
+    """Labels by people and by a judge for each generator, on the samples that the first rewrote."""
     picked = {rewriting.sample.id for rewriting in next(iter(generators.values()))}
     pairs = [pair for pair in zip(main, people, strict=True) if pair[0].id in picked]
     released = [
@@ -99,7 +99,7 @@ def judge_generators(
         generators, [before for before, _ in pairs], main, first_utterance, seed=seed
     )
     labels = {
-        f"{name}: surrogate judge": judged(rewriting, judge, first_utterance)
+        f"{name}: surrogate judge": judge_rewritings(rewriting, judge, first_utterance)
         for name, rewriting in rewritten.items()
     }
     own = labels[f"{RELEASED}: surrogate judge"]
@@ -108,7 +108,7 @@ def judge_generators(
 
 
 def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge) -> pd.DataFrame:
-    """How far judges that look at the last utterance alone agree with people, by test set."""
+    """Agreement with people, by test set, of judges that see only the last utterance."""
     before = np.array([sample.satisfied for sample in main])
     truth = np.array([sample.satisfied for sample in people])
     flipped = truth != before
@@ -119,35 +119,35 @@ def judge_scores(main: Sequence[Sample], people: Sequence[Sample], judge: Judge)
         "five phrases": lambda texts: np.array([not is_refusal(text) for text in texts]),
     }
     rows = []
-    for name, answer in judges.items():
-        of_main, of_generated = answer(last), answer(generated)
-        for test_set, labelled, answers in (
-            ("Main", before, of_main),
-            ("CF", truth[flipped], of_generated[flipped]),
-            ("Mixed", np.r_[before, truth[flipped]], np.r_[of_main, of_generated[flipped]]),
-            ("all generated", truth, of_generated),
+    for name, classify in judges.items():
+        main_labels, generated_labels = classify(last), classify(generated)
+        for test_set, labels, predicted in (
+            ("Main", before, main_labels),
+            ("CF", truth[flipped], generated_labels[flipped]),
+            ("Mixed", np.r_[before, truth[flipped]], np.r_[main_labels, generated_labels[flipped]]),
+            ("all generated", truth, generated_labels),
         ):
             values = (
-                len(labelled),
-                *scores(confusion(labelled, answers)),
-                cohens_kappa(labelled, answers),
+                len(labels),
+                *scores(confusion(labels, predicted)),
+                cohens_kappa(labels, predicted),
             )
             rows += [(name, test_set, *cell) for cell in zip(SCORES, values, strict=True)]
     return pd.DataFrame(rows, columns=["judge", "test_data", "metric", "value"])
 
 
 def planted_sizes(samples: Sequence[Sample], judge: Judge, *, seed: int) -> pd.DataFrame:
-    """Cells of Table 3.5: all samples, and those rewritten by rules that a judge sees flipped."""
+    """Cells of Table 3.5: all samples, and rule-based rewrites whose flip a judge confirms."""
     rewritten = [rewrite_by_rule(sample, seed=seed) for sample in samples]
-    verdicts = judged(rewritten, judge, planted_dialogue)
+    verdicts = judge_rewritings(rewritten, judge, planted_dialogue)
     sets = {
         "Main": [sample.satisfied for sample in samples],
         "CF": verdicts.loc[verdicts["satisfied"] == verdicts["intended"], "satisfied"],
     }
     rows = []
     for collection, labels in sets.items():
-        happy = int(sum(labels))
-        counts = {"Satisfaction": happy, "Dissatisfaction": len(labels) - happy}
+        satisfied = int(sum(labels))
+        counts = {"Satisfaction": satisfied, "Dissatisfaction": len(labels) - satisfied}
         for row, count in (*counts.items(), ("Total", len(labels))):
             rows.append((row, "planted", collection, "count", count))
     return pd.DataFrame(rows, columns=["row", "dataset", "collection", "metric", "value"])

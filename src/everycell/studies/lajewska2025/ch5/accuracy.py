@@ -16,7 +16,7 @@ import pandas as pd
 
 from everycell.dialogue.answerability import (
     THRESHOLDS,
-    How,
+    Aggregation,
     aggregate,
     best_threshold,
     decide,
@@ -52,7 +52,7 @@ def name_level(level: str, passages: str, rankings: str) -> str:
     return f"{level} ({steps})" if steps else level
 
 
-def format_thresholds(thresholds: Mapping[How, float]) -> str:
+def format_thresholds(thresholds: Mapping[Aggregation, float]) -> str:
     """Text of the thresholds per aggregation.
 
     Examples
@@ -76,7 +76,7 @@ def classifier_cases(
     passages: pd.DataFrame,
     labelled: pd.DataFrame,
     scores: pd.Series,
-    thresholds: Mapping[How, float],
+    thresholds: Mapping[Aggregation, float],
 ) -> dict[Level, Cases]:
     """Decisions of a classifier at all levels.
 
@@ -95,7 +95,7 @@ def classifier_cases(
     }
 
 
-def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[How, float]:
+def tune_thresholds(passages: pd.DataFrame, scores: pd.Series) -> dict[Aggregation, float]:
     """Thresholds with the most correct decisions on (validation) passages."""
     truth, sentences = passages["answerable"].to_numpy(), passage_probabilities(passages, scores)
     return {how: best_threshold(aggregate(sentences, how), truth) for how in THRESHOLDS}
