@@ -102,5 +102,5 @@ def test_the_full_tier_has_both_models_of_the_print_and_all_samples():
 
 
 def test_a_model_without_log_probabilities_must_be_one_that_is_asked():
-    with pytest.raises(ValueError, match="`without_logprobs` names 'gpt'"):
+    with pytest.raises(ValueError, match="`without_logprobs` contains 'gpt'"):
         FewShot(without_logprobs=["gpt"])

@@ -35,16 +35,16 @@ def test_ratings_are_those_of_users_and_of_whole_dialogues():
     assert result == [(3, 2, 3), (1, 1, 2), (4, 4, 5)]
 
 
-def test_counts_by_rule_stand_beside_the_print():
+def test_counts_by_rule_are_compared_with_the_published_counts():
     ratings = [(3, 2, 2), (2, 3, 3), (3, 3, 4), (5, 5, 5)]
-    stated = rating_counts([3, 3, 3, 5])
-    table = counts_by_rule(ratings, stated).set_index(["rule", "metric"])["value"]
+    published = rating_counts([3, 3, 3, 5])
+    table = counts_by_rule(ratings, published).set_index(["rule", "metric"])["value"]
     assert table[BEHIND_3_2, "rating 2"] == 1 and table[BEHIND_3_2, "rating 3"] == 2
-    assert table[BEHIND_3_2, "away from print"] == 2
-    assert table["as published"].to_dict() == stated
+    assert table[BEHIND_3_2, "difference from published"] == 2
+    assert table["as published"].to_dict() == published
     assert set(table.index.get_level_values("rule")) == {*RULES, "as published"}
     for rule in RULES:
-        counts = table[rule].drop("away from print")
+        counts = table[rule].drop("difference from published")
         assert counts["Dissatisfaction"] + counts["Satisfaction"] == len(ratings)
 
 

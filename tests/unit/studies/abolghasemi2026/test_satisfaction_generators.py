@@ -24,8 +24,8 @@ from everycell.studies.abolghasemi2026.ch3.generators import (
     train_sample_judge,
 )
 
-#: Table 3.5 as it is printed: (Main, CF) by data set and row; of CF the row is the new label.
-PRINTED = {
+#: Table 3.5 as published: (Main, CF) by data set and row; the row of CF is the new label.
+PUBLISHED = {
     "MultiWOZ": {"Satisfaction": (811, 19), "Dissatisfaction": (40, 524), "Total": (851, 543)},
     "SGD": {"Satisfaction": (848, 11), "Dissatisfaction": (76, 731), "Total": (924, 742)},
 }
@@ -34,14 +34,14 @@ PRINTED = {
 def sizes():
     rows = [
         (row, dataset, collection, count)
-        for dataset, of_one in PRINTED.items()
-        for row, counts in of_one.items()
+        for dataset, rows in PUBLISHED.items()
+        for row, counts in rows.items()
         for collection, count in zip(("Main", "CF"), counts, strict=True)
     ]
     return pd.DataFrame(rows, columns=["row", "dataset", "collection", "value"])
 
 
-def test_the_printed_shares_follow_from_the_printed_sizes():
+def test_the_published_shares_follow_from_the_published_sizes():
     table = flip_shares(flip_counts(sizes())).set_index(["row", "dataset"])["value"].round(1)
     assert table.unstack().loc["Satisfaction"].tolist() == [64.6, 86.2]
     assert table.unstack().loc["Dissatisfaction"].tolist() == [47.5, 14.5]

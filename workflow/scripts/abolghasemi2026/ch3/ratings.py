@@ -1,4 +1,4 @@
-"""Table 3.1: ratings of the users' utterances; rules that make one of several; how raters agree."""
+"""Table 3.1: ratings of user utterances, rules for combining several ratings, and agreement."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch3.data import (
     AGREEMENT,
     BEHIND_3_2,
+    DIFFERENCE,
     collect_ratings,
     counts_by_rule,
     rater_agreement,
@@ -19,14 +20,14 @@ with ResultJob(snakemake) as job:
     rules, raters = [], []
     for benchmark in FILES:
         ratings = collect_ratings(read_dialogues(Path(snakemake.input[f"{benchmark}_ratings"])))
-        stated = published[published["dataset"] == benchmark].set_index("row")["value"]
-        rules.append(counts_by_rule(ratings, stated.to_dict()).assign(dataset=benchmark))
+        counts = published[published["dataset"] == benchmark].set_index("row")["value"]
+        rules.append(counts_by_rule(ratings, counts.to_dict()).assign(dataset=benchmark))
         raters.append(rater_agreement(ratings).assign(dataset=benchmark))
-    beside = pd.concat(rules)[["dataset", "rule", "metric", "value"]]
-    used_rule = beside[(beside["rule"] == BEHIND_3_2) & (beside["metric"] != "away from print")]
+    by_rule = pd.concat(rules)[["dataset", "rule", "metric", "value"]]
+    used_rule = by_rule[(by_rule["rule"] == BEHIND_3_2) & (by_rule["metric"] != DIFFERENCE)]
     table = used_rule.rename(columns={"metric": "row"}).assign(metric="count")
     job.write_table(table[["row", "dataset", "metric", "value"]])
-    job.write_supplement(beside, "rules", dict.fromkeys(beside["metric"], 0))
+    job.write_supplement(by_rule, "rules", dict.fromkeys(by_rule["metric"], 0))
     job.write_supplement(
         pd.concat(raters)[["dataset", "scale", "metric", "value"]], "raters", AGREEMENT
     )

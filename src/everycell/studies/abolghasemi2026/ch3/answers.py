@@ -1,9 +1,9 @@
-"""Tables of satisfaction estimators from what they answered: abolghasemi2026, section 3.6.2.
+"""Tables of satisfaction estimators from their predictions (abolghasemi2026, section 3.6.2).
 
-*Answers* are a frame with a row for each sample and training: `benchmark`, `part` ("main" or "cf"),
-`id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training), `probability` (of
-dissatisfaction) and `predicted` (whether the estimator says "satisfied", see `add_labels`). A
-counterfactual has its original's id and "-cf".
+*Answers* are a frame with one row per sample and training: `benchmark`, `part` (such as "main" or
+"cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training),
+`probability` (of dissatisfaction) and `predicted` (whether the estimator predicts satisfaction, see
+`add_labels`). The id of a counterfactual is that of its original followed by "-cf".
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from everycell.dialogue.satisfaction import (
 )
 from everycell.studies.abolghasemi2026.ch3.setups import AUGMENTED
 
-#: Test sets of Table 3.6, and the parts that each is made of.
+#: Test sets of Table 3.6, with the parts that each contains.
 TEST_SETS = {"Main": ("main",), "CF": ("cf",), "Mixed": ("main", "cf")}
 #: Measures as published.
 MEASURES = ("Acc", "P", "R", "F1")
 ESTIMATOR = ["benchmark", "model", "setup"]
-#: End of the name of a model that was trained with counterfactuals, where setups are not shown.
+#: Suffix of a model trained with counterfactuals, where setups are not shown.
 WITH = " + counterfactuals"
 
 
 def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """Add what estimators say of each sample to how likely dissatisfaction is by them."""
+    """Add the predicted label of each sample; a missing probability counts as a wrong label."""
     known = answers["probability"].notna()
     return answers.assign(
         predicted=(answers["probability"] <= 0.5).where(known, ~answers["satisfied"])
@@ -40,7 +40,7 @@ def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
-    """Number trainings whose answers lie in a file each.
+    """Number trainings whose answers are in separate files.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator
 
 
 def confusions(answers: pd.DataFrame) -> pd.DataFrame:
-    """Right and wrong answers of each training on each test set."""
+    """Correct and wrong answers of each training on each test set."""
     rows = []
     for names, group in answers.groupby([*ESTIMATOR, "seed"], sort=False):
         benchmark, model, setup, seed = names
@@ -79,7 +79,7 @@ def measure_confusions(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Setup of each model that does best on validation samples, which no table shows."""
+    """Best setup of each model by F1 on the validation samples, which no table shows."""
     validation = answers["part"] == "valid"
     table = (
         measure_confusions(confusions(answers[validation].assign(part="main")))
@@ -99,7 +99,7 @@ def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def overlaps(answers: pd.DataFrame) -> list[float]:
-    """Jaccard similarity of the samples solved in either form (Table 3.7), of each training."""
+    """Jaccard similarity of correctly labelled originals and counterfactuals, by training."""
     values = []
     for _, rows in answers.groupby("seed"):
         right = rows[rows["satisfied"] == rows["predicted"]]
@@ -108,7 +108,7 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
 
 
 def overlap_rows(answers: pd.DataFrame) -> pd.DataFrame:
-    """Overlaps of the models of `select_answers`, one row per training; NaN if none is solved."""
+    """Overlaps of the models of `select_answers`, one row per training; NaN if none is correct."""
     rows = [
         (model, benchmark, "JSI", value)
         for (benchmark, model, _), group in answers.groupby(ESTIMATOR, sort=False)
@@ -118,7 +118,7 @@ def overlap_rows(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_overlaps(rows: pd.DataFrame) -> pd.DataFrame:
-    """Cells of Table 3.7: means over the trainings, where each has a value."""
+    """Cells of Table 3.7: means over the trainings, if all have a value."""
     keys = ["row", "dataset", "metric"]
     means = rows.groupby(keys, sort=False)["value"].agg(lambda values: np.mean(values.to_numpy()))
     return means.dropna().reset_index()
@@ -149,28 +149,28 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
         for order in range(orders):
             shuffled = right[np.random.default_rng([seed, order]).permutation(len(right))]
             for percent, added in steps:
-                more = int(shuffled[:added].sum())
+                added_right = int(shuffled[:added].sum())
                 counts = base._replace(
-                    dissatisfied_right=base.dissatisfied_right + more,
-                    dissatisfied_wrong=base.dissatisfied_wrong + added - more,
+                    dissatisfied_right=base.dissatisfied_right + added_right,
+                    dissatisfied_wrong=base.dissatisfied_wrong + added - added_right,
                 )
                 measures = scores(counts)
-                unhappy = counts.dissatisfied_right + counts.dissatisfied_wrong
+                dissatisfied = counts.dissatisfied_right + counts.dissatisfied_wrong
                 values = {"Acc": measures.accuracy, "F1": measures.f1}
-                if unhappy:
-                    recall = 100 * counts.dissatisfied_right / unhappy
+                if dissatisfied:
+                    recall = 100 * counts.dissatisfied_right / dissatisfied
                     values["recall of dissatisfaction"] = recall
                 rows += [(number, order, percent, *value) for value in values.items()]
     table = pd.DataFrame(rows, columns=["seed", "order", "percent", "metric", "value"])
     groups = table.groupby(["percent", "metric"], sort=False)["value"]
     mean = groups.mean()
-    # Of equal values mean and quantiles may differ in the last bit.
+    # The mean and quantiles of equal values may differ in the last bit.
     low, high = groups.quantile(0.025).clip(upper=mean), groups.quantile(0.975).clip(lower=mean)
     return pd.DataFrame({"value": mean, "low": low, "high": high}).reset_index()
 
 
 def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """How far the macro F1 of several trainings differ (supplementary to Table 3.6)."""
+    """Spread of macro F1 over several trainings (supplementary to Table 3.6)."""
     f1 = measures[measures["metric"] == "F1"].groupby(keys, sort=False)["value"]
     summary = pd.DataFrame(
         {
@@ -185,10 +185,9 @@ def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def select_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> pd.DataFrame:
-    """Answers behind Table 3.7 and the figures: one setup of each estimator.
+    """Answers behind Table 3.7 and the figures: each estimator in its best setup (`setups`).
 
-    It is the one that did best on the validation samples. What was trained with counterfactuals is
-    shown as an estimator of its own, whose name ends with `WITH`.
+    An estimator trained with counterfactuals is shown separately, with the suffix `WITH`.
     """
     best = pd.Series([(*names, setup) for names, setup in setups.items()])
     names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)

@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on user satisfaction (CAUSE) compared with each other."""
+"""Consistency checks of the published numbers on user satisfaction (CAUSE)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from everycell.engine.audits import (
 )
 
 _SATISFIED, _DISSATISFIED = "Satisfaction", "Dissatisfaction"
-#: Columns of Table 3.6 by their name in the library.
+#: Columns of Table 3.6 -> their names in the library.
 _MEASURES = {"Acc": "accuracy", "P": "precision", "R": "recall", "F1": "f1"}
 
 
 class _Size(NamedTuple):
-    """Samples of each class."""
+    """Number of samples of each class."""
 
     satisfied: int
     dissatisfied: int
@@ -47,11 +47,13 @@ def _sizes(cells: Cells, dataset: str, test_data: str) -> _Size:
 
 
 def _fitting(published: dict[str, float], size: _Size) -> list[Confusion]:
-    """Confusion matrices that fit the four measures of a row."""
+    """Confusion matrices consistent with the four measures of a row."""
     return fitting_confusions({_MEASURES[name]: value for name, value in published.items()}, *size)
 
 
-def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Size]]:
+def _table_rows(
+    cells: Cells,
+) -> Iterator[tuple[tuple[str, str, str, str], dict[str, float], _Size]]:
     """Rows of Table 3.6: key (test data, model, setup, data set), measures, size."""
     key = ["test_data", "model", "setup", "dataset"]
     size = cache(partial(_sizes, cells))
@@ -62,7 +64,7 @@ def _runs(cells: Cells) -> Iterator[tuple[tuple[str, str, str, str], dict[str, f
 
 def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
     """Each row of Table 3.6 fits exactly one confusion matrix with the sizes of Table 3.5."""
-    counts = {name: len(_fitting(published, size)) for name, published, size in _runs(cells)}
+    counts = {name: len(_fitting(published, size)) for name, published, size in _table_rows(cells)}
     return holds_if_none(
         (f"{' '.join(name)}: {n} matrices" for name, n in counts.items() if n != 1),
         f"{len(counts)} rows fit one matrix each",
@@ -71,29 +73,29 @@ def check_abolghasemi2026_one_confusion_matrix(cells: Cells) -> Finding:
 
 def audit_abolghasemi2026_mixed_is_not_the_sum(cells: Cells) -> Finding:
     """Table 3.6: rows of the mixed set whose correct answers are not the sum of Main and CF."""
-    right = {name: _fitting(published, size) for name, published, size in _runs(cells)}
-    faults, mixed = [], [name for name in right if name[0] == "Mixed"]
+    matrices = {name: _fitting(published, size) for name, published, size in _table_rows(cells)}
+    faults, mixed = [], [name for name in matrices if name[0] == "Mixed"]
     for name in mixed:
         unions = [
             Confusion(*map(sum, zip(main, cf, strict=True)))
-            for main in right[("Main", *name[1:])]
-            for cf in right[("CF", *name[1:])]
+            for main in matrices[("Main", *name[1:])]
+            for cf in matrices[("CF", *name[1:])]
         ]
-        if not set(unions) & set(right[name]):
+        if not set(unions) & set(matrices[name]):
             sums, published = (
                 [(fit.satisfied_right, fit.dissatisfied_right) for fit in fits]
-                for fits in (unions, right[name])
+                for fits in (unions, matrices[name])
             )
             faults.append(f"{' '.join(name[1:])}: sum {sums}, published {published}")
     return holds_if_any(faults, f"all {len(mixed)} mixed rows are sums")
 
 
 def audit_abolghasemi2026_cut_not_rounded(cells: Cells) -> Finding:
-    """Table 3.6: measures truncated to two decimals, where the others are rounded."""
+    """Table 3.6: measures that are truncated to two decimals instead of rounded."""
     faults = []
-    for name, published, size in _runs(cells):
-        for right in _fitting(published, size):
-            for metric, exact in zip(_MEASURES, scores(right), strict=True):
+    for name, published, size in _table_rows(cells):
+        for matrix in _fitting(published, size):
+            for metric, exact in zip(_MEASURES, scores(matrix), strict=True):
                 if abs(exact - published[metric]) > 0.005 + 1e-9:
                     label = f"{' '.join(name)} {metric}"
                     faults.append(f"{label}: {exact:.3f} published {published[metric]:.2f}")
@@ -113,24 +115,25 @@ def audit_abolghasemi2026_main_claim(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_no_integer_overlap(cells: Cells) -> Finding:
-    """Table 3.7: overlaps that no whole number of common samples can give.
+    """Table 3.7: overlaps that no whole number of common samples can produce.
 
-    The overlap of the solved samples M of Main and C of CF is n / (M + C - n) (§ 3.6.2); M and C
-    follow from the accuracies of Table 3.6, for each setup of the model.
+    With M and C correctly labelled samples of Main and CF, of which n are common, the overlap is
+    n / (M + C - n) (§ 3.6.2). M and C follow from the accuracies of Table 3.6, for each setup of
+    the model.
     """
-    solved: dict[tuple[str, str, str], dict[str, int]] = {}
-    for (part, model, setup, dataset), published, size in _runs(cells):
-        right = round(published["Acc"] * sum(size) / 100)
-        solved.setdefault((model, setup, dataset), {})[part] = right
+    correct: dict[tuple[str, str, str], dict[str, int]] = {}
+    for (part, model, setup, dataset), published, size in _table_rows(cells):
+        number = round(published["Acc"] * sum(size) / 100)
+        correct.setdefault((model, setup, dataset), {})[part] = number
     faults = []
     for cell in cells("table_3_7").itertuples():
         overlap = float(cell.value)
         possible = False
-        for (model, _, dataset), right in solved.items():
+        for (model, _, dataset), by_part in correct.items():
             if (model, dataset) == (cell.row, cell.dataset):
-                both = right["Main"] + right["CF"]
-                common = round(overlap * both / (1 + overlap))
-                possible |= abs(common / (both - common) - overlap) <= 0.00005 + 1e-9
+                total = by_part["Main"] + by_part["CF"]
+                common = round(overlap * total / (1 + overlap))
+                possible |= abs(common / (total - common) - overlap) <= 0.00005 + 1e-9
         if not possible:
             faults.append(f"{cell.row} {cell.dataset} {cell.value}")
     return holds_if_any(faults, "every overlap is a ratio of whole numbers")
@@ -144,9 +147,9 @@ def audit_abolghasemi2026_main_ratio(cells: Cells) -> Finding:
         for dataset, part in main.groupby("dataset", sort=False)
     }
     ratios = ", ".join(f"{name} {100 - share:.1f}:{share:.1f}" for name, share in shares.items())
-    # "About 95:5" is read as what rounds to it in the experiment's steps of 5 points.
-    off = any(abs(share - 5) > 2.5 for share in shares.values())
-    return Finding(off, f"{ratios}; the text says 95:5")
+    # "About 95:5" includes all shares that round to it in the experiment's steps of 5 points.
+    differs = any(abs(share - 5) > 2.5 for share in shares.values())
+    return Finding(differs, f"{ratios}; the text says 95:5")
 
 
 def check_abolghasemi2026_rating_sums(cells: Cells) -> Finding:
@@ -162,7 +165,7 @@ def check_abolghasemi2026_rating_sums(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
-    """Tables 3.2 and 3.5: totals are sums, and the test part of 3.2 is Main of 3.5."""
+    """Tables 3.2 and 3.5: totals are sums, and the test split of 3.2 equals Main in 3.5."""
     splits, sets = cells("table_3_2"), cells("table_3_5")
     faults = []
     for table, part in ((splits, "split"), (sets, "collection")):
@@ -183,12 +186,12 @@ def check_abolghasemi2026_split_sums(cells: Cells) -> Finding:
 def check_abolghasemi2026_success_rates(cells: Cells) -> Finding:
     """Table 3.4: flipped shares follow from the sizes of Table 3.5."""
     sets, faults = cells("table_3_5"), []
-    # Satisfied samples become dissatisfied in CF, so the row of CF is the opposite one.
-    turned = {_SATISFIED: _DISSATISFIED, _DISSATISFIED: _SATISFIED, "Overall": "Total"}
+    # Satisfied samples become dissatisfied in CF, so the opposite row of CF counts them.
+    flipped_rows = {_SATISFIED: _DISSATISFIED, _DISSATISFIED: _SATISFIED, "Overall": "Total"}
     for cell in cells("table_3_4").itertuples():
         before = "Total" if cell.row == "Overall" else cell.row
         flipped = published_number(
-            sets, row=turned[cell.row], dataset=cell.dataset, collection="CF"
+            sets, row=flipped_rows[cell.row], dataset=cell.dataset, collection="CF"
         )
         share = (
             100

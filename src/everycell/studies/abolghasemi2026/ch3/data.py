@@ -1,4 +1,4 @@
-"""Tables of the data of chapter 3: ratings (3.1), parts of the split (3.2), test sets (3.5)."""
+"""Data tables of chapter 3: ratings (3.1), splits (3.2) and test sets (3.5)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from everycell.collections.user_satisfaction import (
 )
 from everycell.statistics.agreement import cohens_kappa, fleiss_kappa, percent_agreement
 
-#: Rule that reproduces Table 3.2.
+#: Rule that reproduces Table 3.2; the counts of Table 3.1 use it too.
 BEHIND_3_2 = next(iter(RULES))
-#: Raters that every dialogue has.
+#: Metric of the rating counts' sum of absolute differences from the published counts.
+DIFFERENCE = "difference from published"
+#: Minimum number of raters of a dialogue.
 RATERS = 3
-#: Decimals of how raters agree.
+#: Decimals of the agreement statistics.
 AGREEMENT = {"ratings": 0, "percent agreement": 1, "Cohen kappa": 2, "Fleiss kappa": 2}
-#: Reading of the split -> what it changes; the first is the table's.
+#: Interpretation of the split -> options that it changes; the first reproduces Table 3.2.
 READINGS: Mapping[str, Mapping[str, Any]] = {
     "as in the table": {},
     "training samples with their own dialogue's label": {"same_label": False},
@@ -33,14 +35,15 @@ READINGS: Mapping[str, Mapping[str, Any]] = {
     "both": {"same_label": False, "window": USER},
     **{f"rating: {name}": {"rule": rule} for name, rule in list(RULES.items())[1:]},
 }
-#: Test sets of Table 3.5 by the part of the samples.
+#: Part of the samples -> test set of Table 3.5.
 COLLECTIONS = {"main": "Main", "cf": "CF"}
 
 
 def collect_ratings(dialogues: Iterable[RatedDialogue]) -> list[tuple[int, ...]]:
-    """Ratings of each utterance of a user, and of each whole dialogue.
+    """Ratings of each user utterance, and of each complete dialogue.
 
-    Ratings of whole dialogues count too: only with them do sums equal the published ones.
+    Ratings of complete dialogues are included because only then do the sums equal the published
+    ones.
     """
     return [
         ratings
@@ -58,25 +61,28 @@ def rating_counts(ratings: Iterable[int]) -> dict[str, int]:
     return rows
 
 
-def counts_by_rule(ratings: Sequence[tuple[int, ...]], stated: Mapping[str, int]) -> pd.DataFrame:
-    """Counts of ratings by each rule that makes one of several, next to the published counts."""
+def counts_by_rule(
+    ratings: Sequence[tuple[int, ...]], published: Mapping[str, int]
+) -> pd.DataFrame:
+    """Rating counts under each rule for combining several ratings, and the published counts."""
     rows: list[tuple[str, str, int]] = []
     for name, rule in RULES.items():
         counts = rating_counts(map(rule, ratings))
         rows += [(name, row, count) for row, count in counts.items()]
-        away = sum(
-            abs(counts[row] - stated[row]) for row in (f"rating {rating}" for rating in RATINGS)
+        difference = sum(
+            abs(counts[row] - published[row]) for row in (f"rating {rating}" for rating in RATINGS)
         )
-        rows.append((name, "away from print", away))
-    rows += [("as published", row, count) for row, count in stated.items()]
+        rows.append((name, DIFFERENCE, difference))
+    rows += [("as published", row, count) for row, count in published.items()]
     return pd.DataFrame(rows, columns=["rule", "metric", "value"])
 
 
 def rater_agreement(ratings: Sequence[tuple[int, ...]]) -> pd.DataFrame:
-    """How far raters agree, on five ratings and on two classes."""
-    first = np.array([item[:RATERS] for item in ratings])
+    """Agreement of the raters, on five ratings and on two classes."""
+    first_ratings = np.array([item[:RATERS] for item in ratings])
+    scales = {"five ratings": first_ratings, "binary": first_ratings >= SATISFIED_FROM}
     rows = []
-    for scale, labels in (("five ratings", first), ("binary", first >= SATISFIED_FROM)):
+    for scale, labels in scales.items():
         values = (
             len(labels),
             percent_agreement(labels[:, 0], labels[:, 1]),
@@ -108,7 +114,7 @@ def part_sizes(
     held_out_turns: Sequence[Sequence[tuple[Turn, ...]]],
     benchmark: str,
 ) -> pd.DataFrame:
-    """Sizes of training, validation and test parts, by each reading of the split."""
+    """Sizes of training, validation and test parts, by interpretation of the split."""
     rows, (valid, test) = [], held_out_turns
     for reading, options in READINGS.items():
         split: dict[str, list[Sample]] = split_samples(
@@ -121,7 +127,7 @@ def part_sizes(
 
 
 def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
-    """Cells of Table 3.5 that are counted."""
+    """Cells of Table 3.5, counted from the samples."""
     rows = []
     samples = tests[tests["part"].isin(COLLECTIONS)]
     for (dataset, part), labels in samples.groupby(["benchmark", "part"], sort=False)["satisfied"]:
@@ -131,7 +137,7 @@ def collection_sizes(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared_histories(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count pairs whose dialogues are the same before the last utterance.
+    """Count pairs whose dialogues are identical before the last utterance.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Estimators of user satisfaction that chapter 3 trains.
 
-The rules read this module too, so what brings torch is imported where a training begins.
+The workflow rules import this module too, so modules that need torch are imported in functions.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from everycell.studies.abolghasemi2026.ch3.setups import (
 if TYPE_CHECKING:
     from everycell.learning.satisfaction_training import Labelled, UtteranceVectors
 
-#: What is predicted; "plain" is the original test set without apologies.
+#: Parts that are labelled; "plain" is the original test set without apologies.
 PARTS = ("valid", "main", "cf", "plain")
 #: Probability of dissatisfaction of each dialogue, 0 to 1.
 Estimate: TypeAlias = Callable[[Sequence[Sequence[Turn]]], Sequence[float] | FloatArray]
 
 
 class SatisfactionEstimator(ABC):
-    """Something that is trained and then says how likely it is that a user is dissatisfied."""
+    """A trainable estimator of the probability that a user is dissatisfied."""
 
     #: Name in the tables.
     name: str
-    #: Whether the thesis has it: where a tier gives verdicts on cells, its tables have no others.
+    #: Whether the thesis reports it. Tables that are compared with the thesis omit all others.
     in_thesis: ClassVar[bool] = False
-    #: Whether trainings of different seeds differ.
+    #: Whether trainings with different seeds differ.
     seeded: ClassVar[bool] = True
-    #: Simple estimators that are run in the same job, since a job costs more than they do.
+    #: Simple estimators that run in the same job, since a job costs more than they do.
     baselines: ClassVar[tuple[type[SatisfactionEstimator], ...]] = ()
 
     def __init__(
@@ -61,18 +61,18 @@ class SatisfactionEstimator(ABC):
 
     @property
     def encoder(self) -> Path | str:
-        """The encoder that it starts from."""
+        """Encoder from which training starts."""
         if self.source is None:
-            raise ValueError(f"{self.name} starts from an encoder: give its `source`.")
+            raise ValueError(f"{self.name} needs an encoder to start from; pass `source`.")
         return self.source
 
     @classmethod
     def small_encoder(cls, *, frozen: bool) -> str | None:
-        """Name of the encoder that it starts from without a GPU; None where it takes none."""
+        """Name of the initial encoder without a GPU; None if the estimator uses no encoder."""
         return None
 
     def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
-        """Setups in which it is trained, of those that a benchmark has."""
+        """Setups to train in, selected from the setups of a benchmark."""
         return known
 
     @abstractmethod
@@ -83,13 +83,13 @@ class SatisfactionEstimator(ABC):
 
 
 class Majority(SatisfactionEstimator):
-    """Knows only the labels."""
+    """The majority class of the training labels."""
 
     name = "Majority"
     seeded = False
 
     def setups(self, known: Mapping[str, Setup]) -> Mapping[str, Setup]:
-        """One setup: up-sampling would tell it another share."""
+        """Only the plain setup: up-sampling would change the share."""
         return {PLAIN: Setup()}
 
     def train(
@@ -103,7 +103,7 @@ class Majority(SatisfactionEstimator):
 
 
 class TfIdf(SatisfactionEstimator):
-    """Words and word pairs in a logistic regression."""
+    """Logistic regression on words and word pairs."""
 
     name = "TF-IDF"
     seeded = False
@@ -111,7 +111,7 @@ class TfIdf(SatisfactionEstimator):
     def train(
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
-        """Regression on all training samples; up-sampling is a weight."""
+        """Fit the regression on all training samples; up-sampling becomes a sample weight."""
         from everycell.learning.satisfaction import logistic_regression, regression_probabilities
 
         training, valid = map(_labelled, training_samples(setup, parts, seed=seed))
@@ -134,7 +134,7 @@ class Bert(SatisfactionEstimator):
     def train(
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
-        """Fine-tuned on texts."""
+        """Fine-tune the encoder on dialogues."""
         from everycell.learning.satisfaction_training import stepped_options, train_classifier
 
         training, valid = map(
@@ -155,13 +155,13 @@ class Asap(SatisfactionEstimator):
 
     @classmethod
     def small_encoder(cls, *, frozen: bool) -> str | None:
-        """MiniLM where it stays as it is, else BERT-tiny."""
+        """MiniLM if frozen, otherwise BERT-tiny."""
         return "minilm" if frozen else "splade-tiny"
 
     def train(
         self, setup: Setup, parts: Parts, folder: Path, *, seed: int, training_seed: int
     ) -> Estimate:
-        """Trained with its encoder, or on vectors that stay as they are."""
+        """Train together with the encoder, or on embeddings of a frozen encoder."""
         from everycell.learning.satisfaction_training import (
             UtteranceVectors,
             stepped_options,
@@ -169,7 +169,7 @@ class Asap(SatisfactionEstimator):
         )
 
         if self.frozen and self._vectors is None:
-            # All trainings share what is computed once.
+            # All trainings share these embeddings.
             self._vectors = UtteranceVectors(self.encoder, utterance=self.sizes["utterance"])
         training, valid = map(
             _labelled, training_samples(setup, parts, limit=self.samples, seed=seed)
@@ -187,7 +187,7 @@ class Asap(SatisfactionEstimator):
         )
 
 
-#: Estimators that have a job of their own, by the key of their settings and the file of answers.
+#: Estimators with their own job, by the key of their settings, which also names their answers file.
 ESTIMATORS: dict[str, type[SatisfactionEstimator]] = {
     "bert": Bert,
     "asap": Asap,
@@ -195,12 +195,12 @@ ESTIMATORS: dict[str, type[SatisfactionEstimator]] = {
 
 
 def baseline_names() -> tuple[str, ...]:
-    """Names of the baselines, which the figures leave out: there are too few colours."""
+    """Names of the baselines, which the figures omit because there are too few colours."""
     return tuple(baseline.name for kind in ESTIMATORS.values() for baseline in kind.baselines)
 
 
 def thesis_names() -> tuple[str, ...]:
-    """Names of the estimators that the thesis has and that are trained here."""
+    """Names of the trained estimators that the thesis reports."""
     return tuple(kind.name for kind in ESTIMATORS.values() if kind.in_thesis)
 
 
@@ -213,16 +213,16 @@ def predictions_for(
     seeds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """What an estimator and its baselines say of every sample of a benchmark."""
+    """Predictions of an estimator and its baselines for every sample of a benchmark."""
     known = suitable_setups(setups, parts)
     trainings = [
-        answered
+        training
         for kind in estimator.baselines
-        for answered in _trained(kind(), parts, known, folder / kind.name, [0], seed)
+        for training in _trained(kind(), parts, known, folder / kind.name, [0], seed)
     ]
     numbers = range(seeds if estimator.seeded else 1)
     trainings += _trained(estimator, parts, known, folder, numbers, seed)
-    # Most samples have no apology, so that two parts share them.
+    # Samples without an apology are in both "main" and "plain".
     dialogues = list({sample.turns: None for part in PARTS for sample in parts.get(part, ())})
     frames = []
     for number, model, setup, estimate in trainings:
@@ -252,7 +252,7 @@ def _trained(
     numbers: Sequence[int],
     seed: int,
 ) -> Iterator[tuple[int, str, str, Estimate]]:
-    """Trainings of an estimator: number, name, setup and what answers."""
+    """Trainings of an estimator: number, name, setup and trained estimate."""
     for number in numbers:
         for name, setup in estimator.setups(known).items():
             subfolder = folder / str(number) / re.sub(r"[^a-z0-9]+", "-", name)

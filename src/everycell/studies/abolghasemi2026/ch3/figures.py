@@ -9,7 +9,7 @@ from everycell.engine.render.panels import interval_lines
 from everycell.studies.abolghasemi2026.ch3.answers import ESTIMATOR, WITH
 from everycell.studies.abolghasemi2026.ch3.estimators import baseline_names
 
-#: Measures of the two figures, with what their axes say.
+#: Measures of the two figures, with their axis labels.
 FIGURES = {
     "figure_3_4": {"Acc": "Accuracy", "F1": "Macro F1"},
     "figure_3_5": {"recall of dissatisfaction": "Recall of dissatisfaction"},
@@ -17,7 +17,7 @@ FIGURES = {
 
 
 def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure:
-    """Lines of all estimators but the baselines, a panel for each measure and benchmark."""
+    """Lines of all estimators except the baselines, one panel per measure and benchmark."""
     points = points[~points["model"].str.startswith(baseline_names())]
     panels = points["metric"].map(titles)
     if points["benchmark"].nunique() > 1:
@@ -40,7 +40,7 @@ def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure
 
 
 def plotted_values(points: pd.DataFrame) -> pd.DataFrame:
-    """What a figure shows, one row per value: mean, lower and upper end of each point."""
+    """Values of a figure, one per row: mean, lower and upper bound of each point."""
     plotted = points.rename(columns={"value": "mean"}).melt(
         id_vars=[*ESTIMATOR, "metric", "percent"],
         value_vars=["mean", "low", "high"],

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-#: Label of the originals -> that of their confirmed counterfactuals.
+#: Label of the originals -> label of their confirmed counterfactuals.
 FLIPPED = {"Satisfaction": "Dissatisfaction", "Dissatisfaction": "Satisfaction"}
-#: Row of the difference of the two labels.
+#: Row for the difference between the two labels.
 DIFFERENCE = "Satisfaction less Dissatisfaction"
 #: Decimals of the supplementary table of intervals.
 INTERVALS = {"samples": 0, "flipped": 0, "share": 1, "low": 1, "high": 1}
@@ -32,13 +32,13 @@ def flip_counts(sizes: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def flip_shares(counts: Counts) -> pd.DataFrame:
-    """Cells of Table 3.4, percent."""
+    """Cells of Table 3.4, in percent."""
     rows = [(*names, "CSS", 100 * flipped / n) for names, (flipped, n) in counts.items()]
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
 
 
 def flip_intervals(counts: Counts) -> pd.DataFrame:
-    """Flipped samples, 95 % intervals of their shares (Wilson), and of the labels' difference."""
+    """Flipped samples with 95 % intervals of their shares and of the labels' difference."""
     rows = []
     for (row, dataset), (flipped, n) in counts.items():
         low, high = proportion_confint(flipped, n, method="wilson")
@@ -47,9 +47,9 @@ def flip_intervals(counts: Counts) -> pd.DataFrame:
     first, second = FLIPPED
     for dataset in dict.fromkeys(dataset for _, dataset in counts):
         if (first, dataset) in counts and (second, dataset) in counts:
-            one, other = counts[first, dataset], counts[second, dataset]
-            ends = confint_proportions_2indep(*one, *other, method="newcomb")
-            values = (one[0] / one[1] - other[0] / other[1], *ends)
+            (flipped_1, n_1), (flipped_2, n_2) = counts[first, dataset], counts[second, dataset]
+            bounds = confint_proportions_2indep(flipped_1, n_1, flipped_2, n_2, method="newcomb")
+            values = (flipped_1 / n_1 - flipped_2 / n_2, *bounds)
             cells = zip(("share", "low", "high"), values, strict=True)
             rows += [(DIFFERENCE, dataset, metric, 100 * value) for metric, value in cells]
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])

@@ -1,4 +1,4 @@
-"""Implications of the published rows of Table 3.6: counts, changes, growing test sets."""
+"""Quantities implied by the published rows of Table 3.6: counts, changes, growing test sets."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from everycell.dialogue.satisfaction import Confusion, dissatisfaction_steps, fitting_confusions
 from everycell.studies.abolghasemi2026.ch3.few_shot import FEW_SHOT
 
-#: Columns of Table 3.6 by their name in the library.
+#: Columns of Table 3.6 -> their names in the library.
 MEASURES = {"Acc": "accuracy", "P": "precision", "R": "recall", "F1": "f1"}
-#: Shares of dissatisfied samples, percent, that both growing test sets reach.
+#: Shares of dissatisfied samples, in percent, that both growing test sets reach.
 SHARES = (10, 20, 30, 40)
 RECALL = "recall of dissatisfaction"
 
-#: Test set -> right and wrong answers.
+#: Test set -> correct and wrong answers.
 Counts = Mapping[str, Confusion]
 
 
 def implied_counts(
     rows: pd.DataFrame, sizes: pd.DataFrame
 ) -> dict[tuple[str, str, str], dict[str, Confusion]]:
-    """Right and wrong answers behind printed rows."""
+    """Correct and wrong answers implied by published rows."""
     numbers = sizes.set_index(["dataset", "collection", "row"])["value"].astype(int)
     matrices: dict[tuple[str, str, str], dict[str, Confusion]] = {}
     keys = ["model", "setup", "dataset", "test_data"]
@@ -38,14 +38,14 @@ def implied_counts(
         if len(fits) != 1:
             raise ValueError(
                 f"{model}, {setup}, {dataset}, {test_data}: {len(fits)} confusion matrices fit the "
-                "published row, expected one; compare the row with the thesis."
+                "published row, expected exactly one. Compare the row with the thesis."
             )
         matrices.setdefault((model, setup, dataset), {})[test_data] = fits[0]
     return matrices
 
 
 def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame:
-    """What follows from the counts."""
+    """Cells of the table of quantities that the counts imply."""
     rows = []
     for names, tests in counts.items():
         for quantity, values in _quantities(names, tests, counts):
@@ -59,38 +59,40 @@ def implied_cells(counts: Mapping[tuple[str, str, str], Counts]) -> pd.DataFrame
 def _quantities(
     names: tuple[str, str, str], tests: Counts, all_counts: Mapping[tuple[str, str, str], Counts]
 ) -> Iterator[tuple[str, tuple[float, ...]]]:
-    """Quantities of one row of the table, as shares, with the ends of their intervals."""
+    """Quantities of one row of the table, as shares, with the bounds of their intervals."""
     for label, share in (("accuracy", _accuracy), (RECALL, _recall)):
         for test_data, confusion in tests.items():
             right, n = share(confusion)
-            ends = proportion_confint(right, n, method="wilson")
-            yield f"{label}, {test_data}", (right / n, *ends)
-        yield f"{label}, CF less Main", _less(share(tests["CF"]), share(tests["Main"]))
+            bounds = proportion_confint(right, n, method="wilson")
+            yield f"{label}, {test_data}", (right / n, *bounds)
+        yield f"{label}, CF less Main", _difference(share(tests["CF"]), share(tests["Main"]))
     model, setup, dataset = names
     few_shot_rows = [row for row in all_counts if row[1:] == (FEW_SHOT, dataset)]
-    for other in few_shot_rows if setup != FEW_SHOT else ():
+    for row in few_shot_rows if setup != FEW_SHOT else ():
         for test_data in tests:
-            theirs = _accuracy(all_counts[other][test_data])
+            few_shot_accuracy = _accuracy(all_counts[row][test_data])
             yield (
-                f"accuracy, {test_data}, less {other[0]}'s",
-                _less(_accuracy(tests[test_data]), theirs),
+                f"accuracy, {test_data}, less {row[0]}'s",
+                _difference(_accuracy(tests[test_data]), few_shot_accuracy),
             )
-    grown = _grown(tests["Main"], tests["CF"])
+    confusions = _grow_test_set(tests["Main"], tests["CF"])
     for label, share in (("accuracy", _accuracy), (RECALL, _recall)):
-        at = {percent: share(confusion) for percent, confusion in grown.items()}
+        values = {}
         for percent in SHARES:
-            yield f"{label} at {percent} percent", (at[percent][0] / at[percent][1],)
-        first, last = (at[percent][0] / at[percent][1] for percent in (SHARES[0], SHARES[-1]))
-        yield f"{label} at {SHARES[-1]} percent, less at {SHARES[0]}", (last - first,)
+            right, n = share(confusions[percent])
+            values[percent] = right / n
+            yield f"{label} at {percent} percent", (values[percent],)
+        change = values[SHARES[-1]] - values[SHARES[0]]
+        yield f"{label} at {SHARES[-1]} percent, less at {SHARES[0]}", (change,)
 
 
-def _grown(main: Confusion, cf: Confusion) -> dict[float, Confusion]:
-    """Expected counts of Main with as many dissatisfied counterfactuals as make each share."""
+def _grow_test_set(main: Confusion, cf: Confusion) -> dict[float, Confusion]:
+    """Expected counts of Main after adding dissatisfied counterfactuals, by percentage reached."""
     dissatisfied = cf.dissatisfied_right + cf.dissatisfied_wrong
     steps = dissatisfaction_steps(sum(main[:2]), sum(main[2:]), dissatisfied)
     return {
         percent: main._replace(
-            # pyrefly: ignore[bad-argument-type]  expected numbers are fractions
+            # pyrefly: ignore[bad-argument-type]  expected counts are fractions
             dissatisfied_right=main.dissatisfied_right
             + added * cf.dissatisfied_right / dissatisfied,
             # pyrefly: ignore[bad-argument-type]
@@ -109,7 +111,9 @@ def _recall(confusion: Confusion) -> tuple[float, float]:
     return confusion.dissatisfied_right, confusion.dissatisfied_right + confusion.dissatisfied_wrong
 
 
-def _less(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float, float]:
-    """Difference of two shares, with its interval."""
-    ends = confint_proportions_2indep(*one, *other, method="newcomb")
-    return one[0] / one[1] - other[0] / other[1], *ends
+def _difference(
+    first: tuple[float, float], second: tuple[float, float]
+) -> tuple[float, float, float]:
+    """Difference of two shares (count and total), with its interval."""
+    bounds = confint_proportions_2indep(*first, *second, method="newcomb")
+    return first[0] / first[1] - second[0] / second[1], *bounds

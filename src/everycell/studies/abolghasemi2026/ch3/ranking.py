@@ -1,6 +1,6 @@
-"""Whether estimators of satisfaction rank dissatisfied samples first, whatever their threshold.
+"""Quality of satisfaction estimators as rankers of dissatisfied samples, without a threshold.
 
-Supplementary to Table 3.6: an estimator that calls every sample satisfied may still rank the
+Supplementary to Table 3.6: an estimator that labels every sample satisfied may still rank the
 dissatisfied ones first.
 """
 
@@ -24,7 +24,7 @@ def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataF
         for test_data, parts in TEST_SETS.items():
             if set(parts) <= set(own_answers["part"]):
                 test_answers = own_answers[own_answers["part"].isin(parts)]
-                values = _of_one(test_answers, draws=draws, seed=seed)
+                values = _ranking_values(test_answers, draws=draws, seed=seed)
                 rows.append((test_data, model, setup, benchmark, *values))
     columns = ["test_data", "model", "setup", "benchmark"]
     table = pd.DataFrame(rows, columns=[*columns, *RANKED])
@@ -33,13 +33,13 @@ def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataF
     return table.melt(id_vars=columns, var_name="metric").dropna(subset="value")
 
 
-def _of_one(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...]:
-    """Values of `RANKED` of one estimator in one setup, on one test set."""
+def _ranking_values(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...]:
+    """Values of the columns `RANKED` for one estimator in one setup, on one test set."""
     answers = answers.reset_index(drop=True)
     pairs, names = pd.factorize(answers["id"].str.removesuffix(COUNTERFACTUAL))
     dice = np.random.default_rng(seed)
     drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
-    # The first row has each pair once.
+    # The first row of weights counts each pair once: the observed sample.
     weights = np.vstack([np.ones(len(names)), drawn])[:, pairs]
     trainings = [rows for _, rows in answers.groupby("seed")]
     results = [

@@ -1,4 +1,4 @@
-"""What training with counterfactuals or more up-sampling gains, and what apologies do.
+"""Gains from counterfactual training and from up-sampling, and the effect of apologies.
 
 Supplementary to Table 3.6, from the same answers
 (`everycell.studies.abolghasemi2026.ch3.answers`).
@@ -30,24 +30,24 @@ CUES = ("Acc", "F1", "recall of dissatisfaction")
 def f1_gain(
     answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
 ) -> tuple[float, float, float]:
-    """By how much one estimator's macro F1 is above another's, with a 95 % interval.
+    """Difference in macro F1 between two estimators, with a 95 % interval.
 
-    Pairs of a sample and its counterfactual are drawn with replacement (percentile bootstrap), the
-    same for both. Samples that share the begin of a dialogue count as independent, so the interval
-    is rather too narrow; and it says nothing of other trainings.
+    A percentile bootstrap draws pairs of a sample and its counterfactual, the same pairs for both
+    estimators. Samples that share the beginning of a dialogue count as independent, so the interval
+    may be too narrow. It does not cover the variation between trainings.
     """
     keys = ["seed", "id"]
     first, second = (part.sort_values(keys, kind="stable") for part in (answers, other))
     if first[keys].to_numpy().tolist() != second[keys].to_numpy().tolist():
         raise ValueError(
-            f"{len(first)} and {len(second)} answers are compared, which are not of the same "
-            "samples and trainings: give both for the same test set."
+            f"{len(first)} and {len(second)} answers: the samples and trainings differ. Pass "
+            "answers of both estimators to the same test set."
         )
     trainings = first["seed"].nunique()
     pairs, names = pd.factorize(first["id"].str.removesuffix(COUNTERFACTUAL))
     dice = np.random.default_rng(seed)
     drawn = dice.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
-    # The first row has each pair once.
+    # The first row of weights counts each pair once: the observed sample.
     weights = np.vstack([np.ones(len(names), dtype=drawn.dtype), drawn])[:, pairs]
     gains = np.zeros(draws + 1)
     for sign, part in ((1, first), (-1, second)):
@@ -66,17 +66,17 @@ def f1_gain(
 
 
 def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Macro F1 of the setup with counterfactuals, less that of each other one but the control."""
+    """Gain in macro F1 of the setup with counterfactuals over all others except the control."""
     rows = []
     for (benchmark, model), own_answers in answers.groupby(["benchmark", "model"], sort=False):
         setups = dict(list(own_answers.groupby("setup", sort=False)))
-        with_others = setups.pop(AUGMENTED, None)
-        if with_others is None:
+        augmented = setups.pop(AUGMENTED, None)
+        if augmented is None:
             continue
         for name, other in setups.items():
             if name.endswith(CONTROL):
                 continue
-            for test_data, values in _by_test_set(with_others, other, draws=draws, seed=seed):
+            for test_data, values in _by_test_set(augmented, other, draws=draws, seed=seed):
                 rows.append((test_data, model, name, benchmark, *values))
     columns = ["test_data", "model", "instead_of", "benchmark"]
     table = pd.DataFrame(rows, columns=[*columns, *GAINS])
@@ -84,23 +84,23 @@ def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
 
 
 def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Macro F1 with twice the up-sampling, less that with the single one."""
+    """Gain in macro F1 from doubling the up-sampling factor."""
     rows = []
     for (benchmark, model), own_answers in answers.groupby(["benchmark", "model"], sort=False):
         setups = dict(list(own_answers.groupby("setup", sort=False)))
         factors = {factor: name for name in setups if (factor := up_sampling(name))}
         for factor, name in factors.items():
-            if twice := factors.get(2 * factor):
-                pair = setups[twice], setups[name]
+            if doubled := factors.get(2 * factor):
+                pair = setups[doubled], setups[name]
                 for test_data, values in _by_test_set(*pair, draws=draws, seed=seed):
-                    rows.append((test_data, model, twice, name, benchmark, *values))
+                    rows.append((test_data, model, doubled, name, benchmark, *values))
     columns = ["test_data", "model", "setup", "instead_of", "benchmark"]
     table = pd.DataFrame(rows, columns=[*columns, *GAINS])
     return table.melt(id_vars=columns, var_name="metric")
 
 
 def up_sampling(setup: str) -> int | None:
-    """Factor of a setup that only up-samples, as its name says it; None of another.
+    """Factor of a setup that only up-samples, from its name; None for other setups.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def up_sampling(setup: str) -> int | None:
 def _by_test_set(
     answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
 ) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    """Gain on each test set that was answered."""
+    """Gain on each test set for which there are answers."""
     for test_data, parts in TEST_SETS.items():
         if set(parts) <= set(answers["part"]):
             both = (frame[frame["part"].isin(parts)] for frame in (answers, other))
@@ -122,7 +122,7 @@ def _by_test_set(
 
 
 def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:
-    """Original test set with and without apologies, and the counterfactual one, which has none."""
+    """Measures on the original test set with and without apologies, and on the counterfactuals."""
     sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
     columns = ["test_data", "model", "setup", "benchmark"]
     tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))

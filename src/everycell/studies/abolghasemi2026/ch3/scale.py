@@ -1,4 +1,4 @@
-"""What the chapter's full run asks of each language model."""
+"""Number of requests and tokens per language model in the full tier of chapter 3."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 from everycell.language_models.scale import Load
 
-# Test samples: Main and CF of MultiWOZ, then of SGD (Table 3.5).
+# Numbers of test samples: Main and CF of MultiWOZ, then of SGD (Table 3.5).
 SAMPLES = (851, 543, 924, 742)
-# Tokens of a prompt with two examples: mean by SmolLM2 in the released tier's record.
+# Mean SmolLM2 tokens of a prompt with two examples in the released tier's record.
 PROMPT = 513
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings."""
+    """Requests and tokens per language model under the settings of the full tier."""
     few_shot = config.user_satisfaction.full.few_shot
     if few_shot.pairs is None:
         requests = sum(SAMPLES)
         counted = " + ".join(map(str, SAMPLES)) + " test samples (Table 3.5)"
     else:
-        # Of each benchmark, Main and CF.
+        # Each pair has a sample of Main and one of CF, in two benchmarks.
         requests, counted = 4 * few_shot.pairs, f"{few_shot.pairs} pairs of each benchmark"
     return [
         Load("labels", requests, requests * PROMPT, requests * few_shot.max_tokens, counted),

@@ -11,14 +11,16 @@ from everycell.learning.settings import WithDropout
 
 
 class PlantedDialogues(Settings):
-    """Generated dialogues whose satisfaction is known."""
+    """Synthetic dialogues with known satisfaction."""
 
-    dialogues: int = Field(200, ge=1, description="Dialogues, of five samples or more.")
+    dialogues: int = Field(
+        200, ge=1, description="Number of dialogues, with at least five samples each."
+    )
     dissatisfied: float = Field(
-        0.1, ge=0, le=1, description="Probability of a fault in a turn of the system."
+        0.1, ge=0, le=1, description="Probability that a system turn is faulty."
     )
     noise: float = Field(0.05, ge=0, le=0.5, description="Probability that a label is flipped.")
-    samples: int = Field(20, ge=1, description="Samples of each label to rewrite.")
+    samples: int = Field(20, ge=1, description="Number of samples to rewrite per label.")
 
 
 class Counterfactuals(Settings):
@@ -28,99 +30,109 @@ class Counterfactuals(Settings):
         "smollm2", min_length=1, description="Name of a language model (`language_models`)."
     )
     template: str | None = Field(
-        None, min_length=1, description="File with your own prompt template; null: the project's."
+        None,
+        min_length=1,
+        description="File with a custom prompt template; null: the default template.",
     )
-    max_tokens: int = Field(64, ge=1, description="Tokens after which an answer is cut.")
+    max_tokens: int = Field(64, ge=1, description="Maximum number of tokens in an answer.")
     temperature: float = Field(0.0, ge=0, le=2, description="0: greedy decoding.")
     stop: list[Annotated[str, Field(min_length=1)]] = Field(
-        ["\nUSER", "\nSYSTEM"], max_length=4, description="Texts that end an answer."
+        ["\nUSER", "\nSYSTEM"], max_length=4, description="Stop sequences."
     )
-    longest: int = Field(60, ge=1, description="Largest number of words in a usable utterance.")
-    samples: int = Field(40, ge=1, description="Samples of each label to rewrite (released tier).")
-    folds: int = Field(10, ge=2, description="Folds of the dialogues for the surrogate judge.")
+    longest: int = Field(60, ge=1, description="Maximum number of words in a usable utterance.")
+    samples: int = Field(
+        40, ge=1, description="Number of samples to rewrite per label (released tier)."
+    )
+    folds: int = Field(
+        10, ge=2, description="Number of folds, split by dialogue, for the surrogate judge."
+    )
     planted: PlantedDialogues = PlantedDialogues()
 
 
 class Estimator(Settings):
-    """How one kind of estimator of user satisfaction is trained."""
+    """Training of one kind of estimator of user satisfaction."""
 
     steps: int = Field(ge=1, description="Training steps.")
     batch: int = Field(ge=1, description="Samples per step.")
-    learning_rate: float = Field(gt=0, lt=1, description="Highest learning rate.")
-    validations: int = Field(2, ge=1, description="Number of validations; the best state is kept.")
+    learning_rate: float = Field(gt=0, lt=1, description="Peak learning rate.")
+    validations: int = Field(
+        2, ge=1, description="Number of validations; the best checkpoint is kept."
+    )
     samples: int | None = Field(
-        None, ge=2, description="Training samples, the first ones of a benchmark; null: all."
+        None, ge=2, description="Number of training samples, from the first on; null: all."
     )
 
 
 class TextEstimator(Estimator, WithDropout):
     """A BERT that reads the last words of a dialogue."""
 
-    length: int = Field(128, ge=8, le=512, description="Word pieces that it reads.")
+    length: int = Field(128, ge=8, le=512, description="Maximum number of word pieces.")
     train_embeddings: bool = Field(
-        False, description="Whether word and position embeddings are trained too."
+        False, description="Whether to train word and position embeddings too."
     )
 
 
 class TurnEstimator(Estimator):
     """ASAP, which reads a dialogue turn by turn."""
 
-    frozen: bool = Field(True, description="Whether the encoder of utterances is frozen.")
-    turns: int = Field(8, ge=1, description="Turns that it reads, the last ones.")
-    utterance: int = Field(64, ge=3, le=512, description="Word pieces of an utterance.")
-    size: int = Field(128, ge=8, multiple_of=8, description="Width of both transformers.")
-    heads: int = Field(4, ge=1, description="Heads of their attention.")
-    layers: int = Field(2, ge=1, description="Layers of the transformer over turns.")
-    hawkes_layers: int = Field(2, ge=1, description="Layers of the Hawkes process.")
+    frozen: bool = Field(True, description="Whether to freeze the utterance encoder.")
+    turns: int = Field(8, ge=1, description="Number of turns to read, counted from the last one.")
+    utterance: int = Field(
+        64, ge=3, le=512, description="Maximum number of word pieces of an utterance."
+    )
+    size: int = Field(128, ge=8, multiple_of=8, description="Hidden size of both transformers.")
+    heads: int = Field(4, ge=1, description="Number of attention heads of both transformers.")
+    layers: int = Field(2, ge=1, description="Number of layers of the transformer over turns.")
+    hawkes_layers: int = Field(2, ge=1, description="Number of layers of the Hawkes process.")
 
 
 class PlantedSatisfaction(Settings):
-    """Sizes of the generated dialogues whose satisfaction is known."""
+    """Sizes of the synthetic dialogues with known satisfaction."""
 
-    dialogues: int = Field(120, ge=10, description="Dialogues of the training part.")
+    dialogues: int = Field(120, ge=10, description="Number of training dialogues.")
     test_dialogues: int = Field(
-        40, ge=5, description="Dialogues of the validation and of the test part."
+        40, ge=5, description="Number of validation dialogues, and of test dialogues."
     )
     dissatisfied: float = Field(0.06, gt=0, lt=1, description="Share of faulty answers.")
     noise: float = Field(0.03, ge=0, lt=0.5, description="Share of flipped labels.")
     steps: int = Field(60, ge=1, description="Training steps.")
-    pairs: int = Field(20, ge=2, description="Pairs that a language model labels.")
+    pairs: int = Field(20, ge=2, description="Number of pairs that a language model labels.")
 
 
 class FewShot(Settings):
-    """Labels of language models that are shown two examples."""
+    """Labels by language models prompted with two examples."""
 
     models: dict[str, Annotated[str, Field(min_length=1)]] = Field(
         {"smollm2": "SmolLM2"},
         min_length=1,
-        description="Language models (`language_models`), with their names in the tables.",
+        description="Names of language models (`language_models`), each with its name in tables.",
     )
     pairs: int | None = Field(
         50,
         ge=2,
-        description="Samples of Main, with their counterfactuals, that are labelled; null: all.",
+        description="Number of samples of Main to label with their counterfactuals; null: all.",
     )
-    max_tokens: int = Field(8, ge=1, description="Tokens of an answer.")
+    max_tokens: int = Field(8, ge=1, description="Maximum number of tokens in an answer.")
     without_logprobs: list[str] = Field(
-        [], description="Those of `models` that give no log-probabilities of their answers."
+        [], description="Models among `models` that return no log-probabilities."
     )
 
     @model_validator(mode="after")
     def _known(self) -> FewShot:
         if unknown := sorted(set(self.without_logprobs) - set(self.models)):
             raise ValueError(
-                f"`without_logprobs` names {unknown[0]!r}, which is not among `models`"
+                f"`without_logprobs` contains {unknown[0]!r}, which is not in `models`"
             )
         return self
 
 
 class FullSatisfaction(Settings):
-    """Estimators of the full tier, all of whose weights are trained, with a GPU."""
+    """Estimators of the full tier, which train all weights on a GPU."""
 
     model: str = Field(
-        "bert-base-uncased", min_length=1, description="Name on the hub, or a folder."
+        "bert-base-uncased", min_length=1, description="Hugging Face name or folder."
     )
-    revision: str | None = Field(None, description="Commit, tag or branch of a hub name.")
+    revision: str | None = Field(None, description="Commit, tag or branch of a Hugging Face model.")
     seeds: int = Field(
         3, ge=1, le=20, description="Training runs of each estimator; the tables show means."
     )
@@ -149,16 +161,14 @@ class UserSatisfaction(Settings):
     upsampling: list[Annotated[int, Field(ge=1, le=50)]] = Field(
         [1, 10, 20],
         min_length=1,
-        description="How often a dissatisfied sample is repeated in the training set.",
+        description="Numbers of copies of each dissatisfied sample in the training set.",
     )
     bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4, dropout=0.0)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(
-        100, ge=2, description="Random orders in which dissatisfied samples are added."
+        100, ge=2, description="Number of random orders in which dissatisfied samples are added."
     )
-    draws: int = Field(
-        1000, ge=100, description="Draws for the intervals of the gain from counterfactuals."
-    )
+    draws: int = Field(1000, ge=100, description="Bootstrap samples for intervals.")
     planted: PlantedSatisfaction = PlantedSatisfaction()
     few_shot: FewShot = FewShot()
     full: FullSatisfaction = FullSatisfaction()

@@ -1,6 +1,6 @@
-"""Setups in which estimators of user satisfaction are trained: what they learn from.
+"""Setups for training estimators of user satisfaction.
 
-Sources: abolghasemi2026, section 3.5.3; the last two setups are this project's.
+Source: abolghasemi2026, section 3.5.3; the last two setups are not in the thesis.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from everycell.collections.satisfaction_splits import without_apologies
 from everycell.dialogue.counterfactual_rules import rewrite_by_rule
 from everycell.dialogue.counterfactuals import counterfactual
 
-#: Name of the setup that trains on what there is.
+#: Name of the setup that trains on the unchanged samples.
 PLAIN = "w/o up-sampling"
-#: Setups that the thesis does not have: it hopes for the first; the second is a control.
+#: Setups that are not in the thesis: it suggests the first; the second is a control.
 AUGMENTED, CONTROL = "with counterfactuals", "without apologies"
 
 #: Samples of a benchmark by part: "train", "valid" and test sets.
 Parts: TypeAlias = Mapping[str, Sequence[Sample]]
 
 #: Setups of the thesis.
-PRINTED = (PLAIN, "up-sampling x10", "up-sampling x20")
+PUBLISHED = (PLAIN, "up-sampling x10", "up-sampling x20")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What an estimator learns from."""
+    """Changes to the training samples of an estimator."""
 
-    #: How often a dissatisfied sample is in the training set.
+    #: Number of copies of each dissatisfied sample in the training set.
     factor: int = 1
     #: Whether each sample is paired with its counterfactual.
     counterfactuals: bool = False
@@ -39,7 +39,7 @@ class Setup:
 
 
 def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
-    """Setups of Table 3.6 by name, and two more: fields of `Setup`."""
+    """Fields of `Setup` by name, for the setups of Table 3.6 and two more."""
     plain = {"counterfactuals": False, "without_apologies": False}
     setups = {
         PLAIN if factor == 1 else f"up-sampling x{factor}": plain | {"factor": factor}
@@ -52,10 +52,10 @@ def make_setups(factors: Sequence[int]) -> dict[str, dict[str, int | bool]]:
 
 
 def suitable_setups(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setup]:
-    """Setups that say something on a benchmark.
+    """Setups that are informative on a benchmark.
 
-    Without counterfactuals to test on there is nothing to show of the two that the thesis does not
-    have, and where nobody apologises the control is what it controls.
+    The two setups that are not in the thesis need counterfactuals to test on, and the control also
+    needs apologies to remove.
     """
     tested = "cf" in parts
     apologies = any(without_apologies(sample) != sample for sample in parts["train"])
@@ -69,7 +69,7 @@ def suitable_setups(setups: Mapping[str, Setup], parts: Parts) -> dict[str, Setu
 
 def _flipped(sample: Sample, seed: int) -> Sample:
     flipped = counterfactual(rewrite_by_rule(sample, seed=seed))
-    assert flipped is not None, "what the rules write has no fault"
+    assert flipped is not None, "rewrites by rule are always valid"
     return flipped
 
 
@@ -78,8 +78,8 @@ def training_samples(
 ) -> tuple[list[Sample], list[Sample]]:
     """Training and validation samples of a setup.
 
-    With counterfactuals both have as many again, so that the two labels weigh the same: chosen on
-    samples of the usual imbalance, a model would be one that says "satisfied".
+    Counterfactuals double both, which balances the two labels. Model selection on the imbalanced
+    validation samples would favour a model that always predicts satisfaction.
     """
     both = [list(parts["train"][:limit]), list(parts["valid"])]
     if setup.counterfactuals:
@@ -91,10 +91,10 @@ def training_samples(
 
 
 def is_published(name: str) -> bool:
-    """Whether the thesis prints what came of a setup."""
-    return name in PRINTED
+    """Whether the thesis reports results of a setup."""
+    return name in PUBLISHED
 
 
 def is_own(name: str) -> bool:
-    """Whether a setup is one that the thesis does not have."""
+    """Whether a setup is not in the thesis but added by this study."""
     return name == AUGMENTED or name.endswith(CONTROL)

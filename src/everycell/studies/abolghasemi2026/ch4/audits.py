@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on TExFAIR compared with each other."""
+"""Consistency checks of the published numbers on TExFAIR."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def tables(cells: Cells) -> PublishedTables:
 
 
 def audit_abolghasemi2026_correlation_bound(cells: Cells) -> Finding:
-    """§ 4.5: correlations are below 0.55; Table 4.1."""
+    """§ 4.5: correlations are said to be below 0.55; Table 4.1."""
     bound = published_number(
         cells("text_4"), claim="range of query-level Pearson r (upper, exclusive)"
     )
@@ -30,13 +30,13 @@ def audit_abolghasemi2026_bert_texfair(cells: Cells) -> Finding:
 
 
 def audit_abolghasemi2026_overlap_variant(cells: Cells) -> Finding:
-    """Table 4.2: overlaps above what the truncated and the minimum form can reach at ten ranks."""
+    """Table 4.2: overlaps above the maximum of truncated and minimum RBO at depth 10."""
     p = published_number(cells("text_4"), claim="RBO p")
     return tables(cells).overlaps_out_of_reach(p)
 
 
 def audit_abolghasemi2026_size_of_qs1(cells: Cells) -> Finding:
-    """§ 4.4: size of the first query set, compared with its released annotation file (1,765)."""
+    """§ 4.4: size of the first query set; its released annotation file has 1,765 queries."""
     released = 1765
     published = int(published_text(cells("text_4"), claim="QS1 size"))
     return Finding(published != released, f"{published} published, {released} in the released file")
