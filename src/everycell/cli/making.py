@@ -22,15 +22,15 @@ from everycell.cli.project import (
     cache_home,
     can_be_run,
     can_write,
-    left_out_sentence,
-    rules_left_out,
+    not_included_message,
+    papers_not_included,
 )
 from everycell.config import refuse_templates
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.published_cells import CardError
 
 #: Tiers that need neither a GPU nor hours; a name without a tier means these.
-IN_MINUTES = ("embedded", "released")
+QUICK_TIERS = ("embedded", "released")
 #: Folders whose files can be requested by their paths.
 FOLDERS = ("results/", "resources/", "work/")
 #: Endings of the files that a result is requested by.
@@ -43,7 +43,7 @@ REASONS = {
 }
 
 
-class OptionsOfSnakemake(TyperCommand):
+class SnakemakeCommand(TyperCommand):
     """A command that keeps what follows ``--`` for Snakemake."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -90,8 +90,8 @@ def make(
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
         raise CardError(f"--cores is {cores!r}; expected a number from 1, or 'all'.")
     planned = plan(papers, names) if names else Plan([], [], list(papers))
-    if without := [key for key in rules_left_out(project.ROOT) if key in planned.papers]:
-        raise CardError(left_out_sentence(without[0]))
+    if without := [key for key in papers_not_included(project.ROOT) if key in planned.papers]:
+        raise CardError(not_included_message(without[0]))
     if not names:
         typer.echo(
             "everycell: making the default target of the Snakefile; `everycell make all` adds what "
@@ -113,7 +113,7 @@ def make(
     raise typer.Exit(code)
 
 
-make.command_class = OptionsOfSnakemake  # type: ignore[attr-defined]
+make.command_class = SnakemakeCommand  # type: ignore[attr-defined]
 
 
 def run_snakemake(arguments: Sequence[str]) -> int:
@@ -219,11 +219,11 @@ def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
     """Targets of a selection; none if nothing in it has a rule."""
     if selection.kind in ("tier", "all"):
         return [str(selection)]
-    tiers = IN_MINUTES if selection.tier is None else (selection.tier,)
+    tiers = QUICK_TIERS if selection.tier is None else (selection.tier,)
     with_rule = [
         (artefact, tier) for artefact in artefacts for tier in tiers if _has_rule(artefact, tier)
     ]
-    if selection.tier in IN_MINUTES:
+    if selection.tier in QUICK_TIERS:
         # Snakemake does not miss a result that is gone while its old verdicts are there.
         return [
             f"results/{tier}/{artefact.id}{end}" for artefact, tier in with_rule for end in ENDINGS

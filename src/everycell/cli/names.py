@@ -12,7 +12,7 @@ from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.published_cells import CardError
 from everycell.engine.tiers import TIERS, Tier
 
-#: Spellings, in papers and by readers, of the kinds of names that have a number.
+#: Spellings of the words that have a number -> their normal form.
 _KINDS = {
     "table": "table",
     "tab": "table",
@@ -27,20 +27,20 @@ _KINDS = {
 #: "table4" and "A1" are two words; "lajewska2025" is one.
 _WITH_NUMBER = re.compile(rf"({'|'.join(_KINDS)}|[a-z](?=\d))(\d+|[a-z])")
 _FILLERS = {"of", "in", "the", "results"}
-#: End of a result's file name: its ending, and the part after the artefact's own name.
+#: Name of an artefact in the path of a result, followed by the rest of the file name.
 _ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The artefacts that a name stands for.
+    """Artefacts that a name refers to.
 
     Attributes
     ----------
     kind
-        "tier" for a whole tier, or "all" for everything that needs neither a GPU nor hours.
+        "tier" for all artefacts of a tier, "all" for everything that needs neither a GPU nor hours.
     tier
-        The tier if the name gives it, else None.
+        The tier, if the name contains one.
     """
 
     kind: Literal["artefact", "chapter", "paper", "tier", "all"]
@@ -50,7 +50,7 @@ class Selection:
     tier: Tier | None = None
 
     def __str__(self) -> str:
-        """The name as `everycell list` prints it."""
+        """Name of the artefact, chapter, paper or tier, in standard form."""
         if self.kind == "artefact":
             return f"{self.paper}/{self.artefact}"
         if self.kind == "chapter":
@@ -59,11 +59,11 @@ class Selection:
 
     @property
     def target(self) -> str:
-        """Snakemake's name, without that of a tier."""
+        """Name of the Snakemake target, without the tier."""
         return str(self).replace("/", "_")
 
     def has(self, artefact: Artefact, tier: Tier | None = None) -> bool:
-        """Whether an artefact, and a tier of it if given, belongs to this name."""
+        """Whether the selection includes an artefact (in a tier, if one is given)."""
         return (
             self.paper in ("", artefact.paper)
             and self.chapter in ("", artefact.chapter)
@@ -92,16 +92,16 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def _spellings(key: str) -> list[tuple[str, ...]]:
-    """A paper by its key, as scholars cite it, by its author: heuss2025, Heuss (2025), Heuss."""
+    """Spellings of a paper: by key, as cited, or by author (heuss2025, Heuss (2025), Heuss)."""
     author, year = re.fullmatch(r"(\D*)(.*)", key).groups()  # type: ignore[union-attr]
     return list(dict.fromkeys([words_of(key), words_of(f"{author} {year}"), words_of(author)]))
 
 
 class Names:
-    """All names in the papers, and what each stands for."""
+    """Index of papers, chapters, artefacts and tiers by name."""
 
     def __init__(self, papers: Mapping[str, Paper]) -> None:
-        self._known: dict[tuple[str, ...], list[Selection]] = {}
+        self._selections: dict[tuple[str, ...], list[Selection]] = {}
         self._add(Selection("all"), words_of("all"))
         for tier in TIERS:
             self._add(Selection("tier", tier=tier), (tier,))
@@ -115,19 +115,19 @@ class Names:
             self._add(selection, words_of(artefact.name))
 
     def _add(self, selection: Selection, name: tuple[str, ...]) -> None:
-        """Add a name alone, and before and after that of the paper."""
+        """Add a name alone, and before and after the name of its paper."""
         papers = _spellings(selection.paper) if selection.chapter else []
         for words in {
             name,
             *(name + paper for paper in papers),
             *(paper + name for paper in papers),
         }:
-            self._known.setdefault(words, []).append(selection)
+            self._selections.setdefault(words, []).append(selection)
 
     def find(self, text: str) -> Selection:
-        """Find what a name stands for, however it is spelled.
+        """Look up a name in any spelling.
 
-        A tier may precede or follow it, as in a path below ``results/``.
+        A tier may come first or last, as in a path below ``results/``.
 
         Examples
         --------
@@ -137,27 +137,29 @@ class Names:
         Traceback (most recent call last):
             ...
         everycell.engine.published_cells.CardError: 'everything' is not a paper, \
-chapter or artefact; `everycell list` names all.
+chapter or artefact; `everycell list` lists them all.
         """
         words = words_of(text)
-        selections, tier = self._known.get(words, []), None
+        selections, tier = self._selections.get(words, []), None
         if not selections and words:
             for word, name in ((words[0], words[1:]), (words[-1], words[:-1])):
-                if word in TIERS and name in self._known:
-                    selections, tier = self._known[name], cast(Tier, word)
+                if word in TIERS and name in self._selections:
+                    selections, tier = self._selections[name], cast(Tier, word)
         if not selections:
             raise CardError(f"{text!r} is not a paper, chapter or artefact; {self._hint(words)}")
         if len(selections) > 1:
             meanings = ", ".join(map(str, selections))
-            raise CardError(f"{text!r} stands for {meanings}; name the paper too.")
+            raise CardError(f"{text!r} is ambiguous ({meanings}); use one of these names.")
         return replace(selections[0], tier=tier or selections[0].tier)
 
     def _hint(self, words: tuple[str, ...]) -> str:
         names_by_spelling = {
-            " ".join(known): str(selection)
-            for known, selections in self._known.items()
+            " ".join(spelling): str(selection)
+            for spelling, selections in self._selections.items()
             for selection in selections
         }
-        near = get_close_matches(" ".join(words), names_by_spelling, n=6, cutoff=0.6)
-        names = list(dict.fromkeys(names_by_spelling[spelling] for spelling in near))[:3]
-        return f"did you mean {', '.join(names)}?" if names else "`everycell list` names all."
+        similar = get_close_matches(" ".join(words), names_by_spelling, n=6, cutoff=0.6)
+        names = list(dict.fromkeys(names_by_spelling[spelling] for spelling in similar))[:3]
+        if not names:
+            return "`everycell list` lists them all."
+        return f"did you mean {' or '.join(names)}?"

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from everycell.engine.tiers import Tier
 Form = Literal["table", "csv", "json", "tex"]
 Format = Annotated[
     Form,
-    typer.Option("--format", help="table for reading, others for programs (json: full precision)."),
+    typer.Option(
+        "--format", help="table for readers, the others for programs (json: full precision)."
+    ),
 ]
 OnlyTier = Annotated[Tier | None, typer.Option(help="Only this tier.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
@@ -24,7 +26,8 @@ Cutoffs = Annotated[
     list[int] | None, typer.Option("--k", help="Cut-off, by default 10; may be repeated.")
 ]
 Persistence = Annotated[float, typer.Option("--p", help="Persistence of rank-biased overlap.")]
-Level = Annotated[int, typer.Option(help="Lowest relevance that counts as relevant.")]
+Level = Annotated[int, typer.Option(help="Lowest grade that counts as relevant.")]
 Measures = Annotated[
-    list[str] | None, typer.Option(help="As in ir_measures, such as AP or nDCG@3; may be repeated.")
+    list[str] | None,
+    typer.Option(help="Measure of ir_measures, such as AP or nDCG@3; may be repeated."),
 ]

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from everycell.cli import project
-from everycell.cli.printing import echo, with_noun
+from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
 from everycell.engine.published_cells import CardError
 
@@ -89,7 +89,7 @@ def init(
     folder = folder or Path(key)
     source = table_source(runs, qrels, table, values, measures)
     make_repository(folder, key, source)
-    echo(f"{folder}: a repository with {with_noun(len(source.cells), 'published value')}.")
+    echo(f"{folder}: a repository with {pluralise(len(source.cells), 'published value')}.")
     for note in source.notes:
         echo(note)
     echo(f"Next: cd {shlex.quote(str(folder))} && snakemake --cores 2")
@@ -122,7 +122,7 @@ def new(
 
     line = f'include: "workflow/rules/{key}/ch1.smk"\n'
     known = project.papers()
-    if key in known and key in project.rules_left_out(project.ROOT):
+    if key in known and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures:
             raise CardError(
                 f"The files of {key} are there and are not written again; choose another key, or "
@@ -131,7 +131,7 @@ def new(
         if _add_line(Path("Snakefile"), line, yes=yes):
             return
         raise CardError(
-            f"The files of {key} are there, but {project.left_out_sentence(key)} With --yes "
+            f"The files of {key} are there, but {project.not_included_message(key)} With --yes "
             "this command adds it."
         )
     if key in known:

@@ -1,4 +1,4 @@
-"""Text and tables in the terminal, and the same rows for programs."""
+"""Output of text and tables, for readers and for programs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from everycell.engine.untrusted import printable
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print text, with control characters of files and names spelled out."""
+    """Print text, with control characters escaped."""
     typer.echo(printable(text), err=err)
 
 
 class _Console(Console):
-    """Console that spells out the control characters of what it is given, and adds its own."""
+    """Console that escapes control characters in text, except for its own formatting."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -38,40 +38,40 @@ class _Console(Console):
 
 def output_console() -> Console:
     """Console for standard output, as wide as the terminal."""
-    # A pipe has no width; a table there must not be cut.
+    # A pipe has no width, and tables must not be truncated there.
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     return _Console(width=None if has_width else 160, highlight=False, markup=False)
 
 
-def with_noun(number: int, what: str) -> str:
-    """Number with its noun.
+def pluralise(number: int, noun: str) -> str:
+    """Number and noun, in the plural if needed.
 
     Examples
     --------
-    >>> with_noun(1, "cell"), with_noun(2, "cell")
+    >>> pluralise(1, "cell"), pluralise(2, "cell")
     ('1 cell', '2 cells')
     """
-    return f"{number} {what}" + "s" * (number != 1)
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
-def first_three(paths: Sequence[str]) -> str:
-    """Names of the first three files, and the number of further ones.
+def list_paths(paths: Sequence[str]) -> str:
+    """List the first three paths, and count the others.
 
     Examples
     --------
-    >>> first_three(["a", "b", "c", "d"])
+    >>> list_paths(["a", "b", "c", "d"])
     'a, b, c and 1 more file'
     """
-    more = f" and {with_noun(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
+    more = f" and {pluralise(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
 
 
-def shortened(text: str | None) -> str:
-    """Text in at most 80 characters; of a hash, the first twelve.
+def shorten(text: str | None) -> str:
+    """Shorten text to 80 characters, and a hash to 12.
 
     Examples
     --------
-    >>> shortened(None), shortened(""), shortened("c0ffee" * 10 + "abcd")
+    >>> shorten(None), shorten(""), shorten("c0ffee" * 10 + "abcd")
     ('nothing', '(empty)', 'c0ffeec0ffee')
     """
     if not text:
@@ -83,15 +83,15 @@ def shortened(text: str | None) -> str:
 def print_measures(
     frames: pd.DataFrame | Mapping[str, pd.DataFrame], form: str, settings: dict[str, Any]
 ) -> None:
-    """Print one frame, or some by name: rounded for readers, in full for programs."""
+    """Print one frame, or several by name: rounded for readers, in full precision for programs."""
     if form != "table":
         print_for_programs(frames, form, {"settings": settings})
         return
     console = output_console()
     print_settings(console, settings)
-    several = {} if isinstance(frames, pd.DataFrame) else frames
-    for frame in several.values() or [frames]:
-        if several:
+    frames_by_name = {} if isinstance(frames, pd.DataFrame) else frames
+    for frame in frames_by_name.values() or [frames]:
+        if frames_by_name:
             console.print()
         print_frame(console, frame)
 
@@ -99,9 +99,9 @@ def print_measures(
 def print_for_programs(
     frames: pd.DataFrame | Mapping[str, pd.DataFrame],
     form: str,
-    more: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print one frame, or some by name, as CSV, JSON or LaTeX.
+    """Print one frame, or several by name, as CSV, JSON (with `extra` keys) or LaTeX.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def print_for_programs(
     if form == "csv":
         table = frames
         if not isinstance(table, pd.DataFrame):
-            # A count that other tables lack stays a whole number.
+            # Integer columns that other tables lack stay integers.
             integers = {name: frame.select_dtypes("int").columns for name, frame in tables.items()}
             parts = [
                 frame.astype(dict.fromkeys(integers[name], "Int64")).assign(table=name)
@@ -128,18 +128,18 @@ def print_for_programs(
             table.insert(0, "table", table.pop("table"))
         typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
     elif form == "json":
-        print_json(dict(more or {}) | {name: records(frame) for name, frame in tables.items()})
+        print_json(dict(extra or {}) | {name: records(frame) for name, frame in tables.items()})
     else:
         typer.echo("\n\n".join(frame_as_tex(frame) for frame in tables.values()))
 
 
 def print_json(value: Any) -> None:
-    """Print output for a program."""
+    """Print a value as JSON."""
     typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def frame_as_tex(frame: pd.DataFrame) -> str:
-    r"""Table for LaTeX (booktabs), numbers rounded as in the terminal.
+    r"""LaTeX table (booktabs), with numbers rounded as in the terminal.
 
     Examples
     --------
@@ -156,10 +156,10 @@ def frame_as_tex(frame: pd.DataFrame) -> str:
 
     lines = [[str(column) for column in frame.columns], *map(format_values, rows_of(frame))]
     head, *body = (" & ".join(map(escape_tex, line)) + r" \\" for line in lines)
-    sides = "".join("r" if is_number(frame[column]) else "l" for column in frame.columns)
+    alignment = "".join("r" if is_number(frame[column]) else "l" for column in frame.columns)
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{{sides}}}",
+            rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
             head,
             r"\midrule",
@@ -176,7 +176,7 @@ def rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def format_values(row: Iterable[Any]) -> list[str]:
-    """Values as readers see them: numbers with four decimals, so that no p is shown as 0.
+    """Format values for readers: floats with four decimals, and tiny ones as <0.0001, not 0.
 
     Examples
     --------
@@ -193,17 +193,17 @@ def _format_number(value: float) -> str:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Whether a column holds numbers, which are right-aligned."""
+    """Whether a column is numeric, and therefore right-aligned."""
     return pd.api.types.is_numeric_dtype(column)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows for JSON, which has no NaN."""
+    """Rows of a frame for JSON, with None instead of NaN."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def print_settings(console: Console, settings: dict[str, Any]) -> None:
-    """Print a line per setting."""
+    """Print one line per setting."""
     for name, value in settings.items():
         if isinstance(value, dict):
             value = ", ".join(f"{share:g} {group}" for group, share in value.items())
@@ -211,76 +211,82 @@ def print_settings(console: Console, settings: dict[str, Any]) -> None:
 
 
 def print_frame(console: Console, frame: pd.DataFrame) -> None:
-    """Print a table, numbers with four decimals."""
+    """Print a table, with numbers to four decimals."""
     table = Table(box=None)
     for column in frame.columns:
-        side = "right" if is_number(frame[column]) else "left"
-        table.add_column(str(column), justify=side)
+        table.add_column(str(column), justify="right" if is_number(frame[column]) else "left")
     for row in rows_of(frame):
         table.add_row(*format_values(row))
     console.print(table)
 
 
-def moved_values(differences: Iterable[Difference]) -> pd.DataFrame:
-    """Differences: a row per cell, verdict and conclusion, and per result without a counterpart.
+def difference_frame(differences: Iterable[Difference]) -> pd.DataFrame:
+    """One row per changed cell, verdict or claim, and per result without a counterpart.
 
     Examples
     --------
-    >>> moved_values([Difference(name="released/toy/table_1", only_in="first")]).iloc[0].tolist()
-    ['released/toy/table_1', 'result', '', 'there', '']
+    >>> difference = Difference(name="released/toy/table_1", only_in="first")
+    >>> difference_frame([difference]).iloc[0].tolist()
+    ['released/toy/table_1', 'result', '', 'present', '']
     """
     rows = []
     for result in differences:
         if result.only_in:
-            sides = ["there" if side == result.only_in else "" for side in ("first", "second")]
+            sides = ["present" if side == result.only_in else "" for side in ("first", "second")]
             rows.append([result.name, "result", "", *sides])
         for what in ("cell", "verdict", "conclusion"):
-            moved = getattr(result, f"{what}s")
-            rows += [[result.name, what, one.key, one.old or "", one.new or ""] for one in moved]
+            changes = getattr(result, f"{what}s")
+            rows += [
+                [result.name, what, change.key, change.old or "", change.new or ""]
+                for change in changes
+            ]
     return pd.DataFrame(rows, columns=["result", "what", "key", "first", "second"])
 
 
 def difference_lines(result: Difference, first: Path, second: Path, limit: int) -> list[str]:
-    """Lines about one result that differs."""
+    """Lines that describe one result that differs."""
     if result.only_in:
         return [f"{result.name}: is only in {first if result.only_in == 'first' else second}"]
     lines = [
-        f"{result.name}: {with_noun(len(result.cells), 'cell')} moved, "
-        f"{with_noun(len(result.verdicts), 'verdict')} and "
-        f"{with_noun(len(result.conclusions), 'claim')} changed"
-        + f"; other bytes in {first_three(result.files)}"
+        f"{result.name}: {pluralise(len(result.cells), 'cell')}, "
+        f"{pluralise(len(result.verdicts), 'verdict')} and "
+        f"{pluralise(len(result.conclusions), 'claim')} changed"
+        + f"; the bytes of {list_paths(result.files)} differ"
         * bool(result.files)
     ]
-    for what, moved in (
+    for what, changes in (
         ("", result.cells),
         ("verdict of ", result.verdicts),
         ("claim ", result.conclusions),
     ):
-        for cell in moved[:limit]:
-            old, new = cell.old, cell.new
+        for change in changes[:limit]:
+            old, new = change.old, change.new
             if what == "claim ":
                 old, new = OUTCOME_NAMES.get(old or "", old), OUTCOME_NAMES.get(new or "", new)
-            lines.append(f"  {what}{cell.key}: {shortened(old)} -> {shortened(new)}")
-        if len(moved) > limit:
-            lines.append(f"  ... and {len(moved) - limit} more (--format json has all)")
+            lines.append(f"  {what}{change.key}: {shorten(old)} -> {shorten(new)}")
+        if len(changes) > limit:
+            lines.append(f"  ... and {len(changes) - limit} more (--format json has all)")
     if not result.causes:
-        lines.append("  nothing in the receipts explains it")
+        lines.append("  the receipts do not explain this")
     for cause in result.causes:
         what = cause.kind if cause.name == cause.kind else f"{cause.kind} {cause.name}"
         if cause.kind == "file":
             side = second if cause.old is None else first
-            lines.append(f"  because {side}/.../{cause.name} was changed after it was made")
+            lines.append(f"  because {side}/.../{cause.name} was edited after the run")
         elif cause.kind == cause.name == "card":
-            lines.append("  card: the table is the same; its tolerance or the judging code changed")
+            lines.append(
+                "  card: the table is unchanged; its tolerance or the code that computes verdicts "
+                "changed"
+            )
         else:
-            lines.append(f"  {what}: {shortened(cause.old)} -> {shortened(cause.new)}")
+            lines.append(f"  {what}: {shorten(cause.old)} -> {shorten(cause.new)}")
     if result.unexplained:
         lines.append(
-            f"  nothing in the receipts and in {LINEAGE} explains {first_three(result.unexplained)}"
+            f"  neither the receipts nor {LINEAGE} explain {list_paths(result.unexplained)}"
         )
     if result.unrecorded:
         lines.append(
-            f"  {LINEAGE} of a folder does not say all that {first_three(result.unrecorded)} "
-            "came from"
+            f"  {LINEAGE} in one of the folders does not record all sources of "
+            f"{list_paths(result.unrecorded)}"
         )
     return lines

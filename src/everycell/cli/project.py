@@ -1,4 +1,4 @@
-"""What commands share: the records and results of the project folder, and errors."""
+"""Records, results and faults of the project folder, and error messages, for all commands."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from everycell.engine.tiers import Tier
 PUBLISHED, RESULTS, ROOT = Path("published"), Path("results"), Path()
 
 
-def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors that explain themselves into one line and exit code 2.
+def report_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Report expected errors in one line, with exit code 2.
 
-    These are the classes of this package, and a ValueError of a command that reads a user's files.
+    Expected errors are those of this package, OS errors, and a ValueError from a command that reads
+    the user's files.
     """
 
     @wraps(command)
@@ -41,7 +42,7 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
             reads_files = command.__module__.startswith(
                 ("everycell.cli.measure.", "everycell.cli.data", "everycell.cli.paper")
             )
-            if isinstance(error, BrokenPipeError):  # Typer ends quietly, as for `| head`
+            if isinstance(error, BrokenPipeError):  # such as for `| head`: Typer exits silently
                 raise
             if isinstance(error, OSError) and error.errno:
                 sentence = f"{error.filename}: {error.strerror}."
@@ -60,7 +61,7 @@ def errors_as_sentences(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def refuse_existing(path: Path, *, force: bool = False) -> None:
-    """Raise an error if a path that a command would write is there already."""
+    """Raise an error if an output path already exists."""
     if path.exists() and not force:
         raise CardError(f"{path} already exists; remove it, or choose another name.")
 
@@ -75,26 +76,28 @@ def papers() -> dict[str, Paper]:
 
 
 def require_receipts(results: Path) -> list[Path]:
-    """Paths of the receipts of a results folder, which has some."""
+    """Paths of the receipts in a results folder; an error if there are none."""
     if not results.is_dir():
-        raise CardError(f"There is no folder {results}; run `everycell make`, or name another one.")
+        raise CardError(
+            f"The folder {results} does not exist; run `everycell make`, or give another folder."
+        )
     receipts = receipts_in(results)
     if not receipts:
         raise CardError(
-            f"{results} holds no receipt; run `everycell make`, or name a folder of results."
+            f"{results} contains no receipts; run `everycell make`, or give a results folder."
         )
     return receipts
 
 
 def cache_home() -> Path:
-    """Folder below which Snakemake keeps what it remembers."""
+    """Folder in which Snakemake creates its cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
 
 
 def can_write(folder: Path) -> bool:
-    """Whether files can be made in a folder, which is made if it is missing.
+    """Whether files can be written to a folder, which is created if it is missing.
 
-    Permissions do not tell: root has all of them, also where a file system is read-only.
+    A file is written, because permissions do not show that a file system is read-only.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,8 +108,8 @@ def can_write(folder: Path) -> bool:
     return True
 
 
-def rules_left_out(root: Path) -> list[str]:
-    """Papers with rules of which the Snakefile includes none, by their keys.
+def papers_not_included(root: Path) -> list[str]:
+    """Keys of papers that have rules, none of which the Snakefile includes.
 
     Examples
     --------
@@ -115,7 +118,7 @@ def rules_left_out(root: Path) -> list[str]:
     >>> (root / "workflow/rules/toy2026").mkdir(parents=True)
     >>> (root / "workflow/rules/toy2026/ch1.smk").touch()
     >>> (root / "Snakefile").touch()
-    >>> rules_left_out(root)
+    >>> papers_not_included(root)
     ['toy2026']
     """
     files = sorted((root / "workflow" / "rules").glob("*/ch*.smk"))
@@ -124,33 +127,33 @@ def rules_left_out(root: Path) -> list[str]:
     return [key for key in keys if f'include: "workflow/rules/{key}/' not in included]
 
 
-def left_out_sentence(key: str) -> str:
-    """Say that the rules of a paper are not included, and what to do."""
+def not_included_message(key: str) -> str:
+    """Error message on a paper whose rules are not included."""
     return (
-        f"Snakefile: includes no rules of {key}; add the line "
+        f"Snakefile: does not include the rules of {key}; add the line "
         f'`include: "workflow/rules/{key}/ch1.smk"` above `include: FINISH`.'
     )
 
 
 def repository_faults(folders: Iterable[Path]) -> list[str]:
-    """Faults of a repository of these papers outside their records, as sentences."""
+    """Faults outside the records of papers: missing rules, changed data, scripts that never run."""
     from everycell.sources.fetch import changed_data
 
-    left_out, faults = rules_left_out(ROOT), []
+    not_included, faults = papers_not_included(ROOT), []
     for folder in folders:
-        if folder.name in left_out:
-            faults.append(left_out_sentence(folder.name))
+        if folder.name in not_included:
+            faults.append(not_included_message(folder.name))
         with suppress(RegistryError):  # `check_paper` reports it
             faults += changed_data(folder)
     return faults + [
-        f"{path} is never run, since everycell has a script of this name; rename it, also in the "
-        "rules that run it."
+        f"{path} is never run, because everycell has a script of the same name; rename it, also in "
+        "the rules that run it."
         for path in ignored_scripts(ROOT)
     ]
 
 
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:
-    """Whether a run of this tier makes a result, by the record."""
+    """Whether a tier can be run, according to the record."""
     return artefact.card.tiers[tier].state in RUNNABLE
 
 
@@ -159,7 +162,7 @@ def collect_results(
     is_selected: Callable[[Artefact, Tier], bool] = lambda artefact, tier: True,
     audits: FindAudits | None = None,
 ) -> list[Result]:
-    """Collect results of the papers, and report on standard error which are not trusted."""
+    """Collect results of the papers, and report on standard error why some are not trusted."""
     results = collect(papers, RESULTS, ROOT, include=is_selected, audits=audits)
     warn_of_faults(results)
     return results

@@ -1,4 +1,4 @@
-"""`everycell check`: records and published values, before any run."""
+"""`everycell check`: validate records and published values without running anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from everycell.cli import project
-from everycell.cli.printing import echo, with_noun
+from everycell.cli.printing import echo, pluralise
 from everycell.engine.artefacts import all_artefacts, load_paper
 from everycell.engine.card_checks import check_paper, check_papers
 from everycell.engine.published_cells import CardError
@@ -24,11 +24,10 @@ def check(
         typer.Option(help="Also write the JSON schemas of the records to this folder."),
     ] = None,
 ) -> None:
-    """Check records and published values; name file and line of each fault.
+    """Check records and published values; report file and line of each fault.
 
-    Files in data/ are compared with the hashes in registry.yaml.
-    The exit code is 2 if there are faults. Editors complete a record whose first line names one of
-    the schemas.
+    Files in data/ are compared with the hashes in registry.yaml. The exit code is 2 if there are
+    faults. Editors offer completion in a record whose first line refers to one of the schemas.
     """
     if schemas is not None:
         write_schemas(schemas)
@@ -37,11 +36,11 @@ def check(
     for folder in folders:
         if not (folder / "paper.yaml").is_file():
             raise CardError(
-                f"{folder / 'paper.yaml'} does not exist; `everycell list` names the papers."
+                f"{folder / 'paper.yaml'} does not exist; `everycell list` lists the papers."
             )
     if not any(project.PUBLISHED.glob("*/paper.yaml")):
         raise CardError(
-            f"{project.PUBLISHED}/ has no paper here; run everycell in the project folder."
+            f"{project.PUBLISHED}/ contains no papers; run everycell in the project folder."
         )
     faults = [fault for folder in folders for fault in check_paper(folder)]
     if not folders:
@@ -53,5 +52,5 @@ def check(
     if faults:
         raise typer.Exit(2)
     papers = {folder.name: load_paper(folder) for folder in folders}
-    number = with_noun(len([*all_artefacts(papers)]), "artefact")
+    number = pluralise(len([*all_artefacts(papers)]), "artefact")
     echo(f"{', '.join(papers)}: records and published values of {number} agree.")

@@ -24,7 +24,7 @@ from everycell.engine.results import Result
 from everycell.engine.tiers import Tier
 from everycell.studies.discovery import audits_of
 
-#: Counts of a row.
+#: Columns with counts.
 COUNTS = ("verdicts", "explained", "claims")
 
 
@@ -36,7 +36,7 @@ def list_results(
     tier: OnlyTier = None,
     state: Annotated[str | None, typer.Option(help="Only this state, e.g. reproduced.")] = None,
     verdict: Annotated[
-        Verdict | None, typer.Option(help="Only artefacts with such a cell.")
+        Verdict | None, typer.Option(help="Only artefacts that have a cell with this verdict.")
     ] = None,
     totals: Annotated[
         bool,
@@ -51,25 +51,27 @@ def list_results(
     state = state and state.replace("-", " ")
     if state not in (None, *STATES.values()):
         raise CardError(f"--state is {state!r}; expected one of {', '.join(STATES.values())}.")
-    known = Names(papers)
-    selected = [known.find(name) for name in names or ["all"]]
+    index = Names(papers)
+    selections = [index.find(name) for name in names or ["all"]]
 
-    def is_selected(artefact: Artefact, of: Tier | None = None) -> bool:
-        return of in (None, tier or of) and any(name.has(artefact, of) for name in selected)
+    def is_selected(artefact: Artefact, its_tier: Tier | None = None) -> bool:
+        return its_tier in (None, tier or its_tier) and any(
+            selection.has(artefact, its_tier) for selection in selections
+        )
 
     chapters = {
         _chapter_of(artefact) for artefact in all_artefacts(papers) if is_selected(artefact)
     }
     results = collect_results(
         papers,
-        # Claims are summed over a chapter as a whole.
-        lambda artefact, of: (
-            _chapter_of(artefact) in chapters if totals else is_selected(artefact, of)
+        # Claims are counted for complete chapters.
+        lambda artefact, its_tier: (
+            _chapter_of(artefact) in chapters if totals else is_selected(artefact, its_tier)
         ),
     )
     rows = [
         row
-        for row in (_row(one) for one in results if is_selected(one.artefact, one.tier))
+        for row in (_row(result) for result in results if is_selected(result.artefact, result.tier))
         if state in (None, row["state"]) and (verdict is None or row["verdicts"][verdict])
     ]
     if totals:
@@ -109,9 +111,9 @@ def _print_totals(sums: list[dict[str, Any]], claims: Mapping[str, Counts], form
 
 
 def _print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
-    """Print rows with their counts in words."""
+    """Print rows, with counts such as "3 equal, 1 differs"."""
     if not rows:
-        typer.echo("Nothing matches; `everycell list` without options lists everything.")
+        typer.echo("No matches; `everycell list` without options lists everything.")
         return
     table = Table(box=None)
     for column in (*columns, "verdicts", "claims"):
@@ -131,13 +133,13 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def _chapter_of(artefact: Artefact) -> str:
-    """Name of an artefact's chapter, which is also Snakemake's target."""
+    """Name of an artefact's chapter, which is also a Snakemake target."""
     return f"{artefact.paper}_ch{artefact.chapter}"
 
 
 def _claims(name: str, counts: Counts) -> dict[str, Any]:
     """Claims of a chapter by outcome and by what they were tested on."""
-    of_base = {
+    bases_by_key = {
         "reproduced": ("data", "published inputs"),
         "other_cells": ("other cells",),
         "surrogate_data": ("surrogate data",),
@@ -147,8 +149,8 @@ def _claims(name: str, counts: Counts) -> dict[str, Any]:
         "found": counts.claimed,
         "tested": counts.tested,
         **{
-            base: {OUTCOME_NAMES[key]: number for key, number in counts.outcomes(*bases).items()}
-            for base, bases in of_base.items()
+            key: {OUTCOME_NAMES[name]: number for name, number in counts.outcomes(*bases).items()}
+            for key, bases in bases_by_key.items()
         },
         "not_run": counts.claims[NOT_RUN],
         "untestable": counts.untestable,
@@ -188,7 +190,7 @@ def _sums_by_chapter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def page() -> None:
-    """Draw the page again from the results on disk."""
+    """Redraw the page from the results on disk."""
     from everycell.engine.lineage import write_lineage
     from everycell.engine.render.page.page_file import write_page
 

@@ -10,7 +10,7 @@ import typer
 
 from everycell.cli import project
 from everycell.cli.options import Form, Format
-from everycell.cli.printing import print_for_programs, with_noun
+from everycell.cli.printing import pluralise, print_for_programs
 from everycell.cli.project import can_be_run, collect_results
 from everycell.engine.artefacts import Paper
 from everycell.engine.counting import (
@@ -78,7 +78,7 @@ def _line(counts: Counts) -> str:
     """Artefacts and cells as a sentence, each out of its total."""
     verdicts = counts.verdicts(origin=("data", "published inputs"))
     return (
-        f"{counts.states['rebuilt']} of {with_noun(counts.artefacts, 'artefact')} reproduced, "
+        f"{counts.states['rebuilt']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
         f"{counts.states['stand_in']} run on surrogate data; {counts.reproduced:,} of "
         f"{counts.published:,} cells compared: {describe_verdicts(verdicts)}."
     )

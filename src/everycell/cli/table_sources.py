@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.cli.printing import with_noun
+from everycell.cli.printing import pluralise
 from everycell.engine.published_cells import (
     CardError,
     cell_lines,
@@ -168,7 +168,7 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
     return TableSource(
         cells,
         files,
-        f"Ranking quality of {with_noun(len(systems), 'system')}",
+        f"Ranking quality of {pluralise(len(systems), 'system')}",
         "the runs of the systems and the relevance judgements",
         {
             "values": None,

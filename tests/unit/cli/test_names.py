@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from unit.toy_papers import CARD, write_paper
 
 from everycell.cli import app, making
-from everycell.cli.entry import missing_module
+from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Names, Selection
 from everycell.engine.artefacts import all_artefacts, load_papers
@@ -62,7 +62,7 @@ def test_every_spelling_of_every_chapter_is_that_chapter(form):
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "expected"),
     [
         ("Heuss2025", Selection("paper", "heuss2025")),
         ("released", Selection("tier", tier="released")),
@@ -78,26 +78,29 @@ def test_every_spelling_of_every_chapter_is_that_chapter(form):
         ("abolghasemi, chapter 5", Selection("chapter", "abolghasemi2026", "5")),
     ],
 )
-def test_other_names(name, found):
-    assert NAMES.find(name) == found
+def test_other_names(name, expected):
+    assert NAMES.find(name) == expected
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
-        ("table 1", "stands for abolghasemi2024/table_1, sakai2023/table_1; name the paper too."),
+        (
+            "table 1",
+            "is ambiguous (abolghasemi2024/table_1, sakai2023/table_1); use one of these names.",
+        ),
         ("sakai2024", "is not a paper, chapter or artefact; did you mean sakai2023"),
         ("lajewska2025/table_4_88", "did you mean lajewska2025/table_4_8"),
         ("lajewskaa", "did you mean lajewska2025"),
-        ("abolghasemi", "stands for abolghasemi2024, abolghasemi2026; name the paper too."),
-        ("", "`everycell list` names all."),
-        ("zzz", "`everycell list` names all."),
+        ("abolghasemi", "is ambiguous (abolghasemi2024, abolghasemi2026); use one of these names."),
+        ("", "`everycell list` lists them all."),
+        ("zzz", "`everycell list` lists them all."),
     ],
 )
-def test_an_unknown_name_gets_suggestions(name, said):
+def test_an_unknown_name_gets_suggestions(name, message):
     with pytest.raises(CardError) as error:
         NAMES.find(name)
-    assert said in str(error.value) and str(error.value).startswith(repr(name))
+    assert message in str(error.value) and str(error.value).startswith(repr(name))
 
 
 @given(st.text(max_size=40))
@@ -136,7 +139,7 @@ def test_a_plan_names_targets_of_snakemake():
 
 
 @pytest.mark.parametrize(
-    ("tiers", "name", "said"),
+    ("tiers", "name", "message"),
     [
         (
             "{released: {state: not_run, needs: Twenty people.}}",
@@ -167,19 +170,19 @@ def test_a_plan_names_targets_of_snakemake():
         ),
     ],
 )
-def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, said):
+def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, message):
     known = "{embedded: {state: rebuilt, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
     result = plan(papers, [name])
-    assert (result.targets, result.left_out, result.papers) == ([], [said], [])
+    assert (result.targets, result.left_out, result.papers) == ([], [message], [])
 
 
 def test_a_missing_extra_is_named_with_its_install_command(monkeypatch):
     monkeypatch.setattr(making, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError) as error:
         making.run_snakemake(["all"])
-    assert "module snakemake, " in missing_module(error.value)
-    assert "pip install 'everycell[workflow]'" in missing_module(error.value)
+    assert "module snakemake, " in describe_missing_module(error.value)
+    assert "pip install 'everycell[workflow]'" in describe_missing_module(error.value)
 
 
 def test_make_without_a_name_announces_its_targets_and_the_other_levels(monkeypatch, repository):

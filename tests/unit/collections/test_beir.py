@@ -70,7 +70,7 @@ def test_without_any_passage_of_the_judgements(beir, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "expected_message"),
     [
         ("qrels/test.tsv", "test0\td0\t1\n", "has no header"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\n", "line 2: has 2 parts"),
@@ -79,9 +79,9 @@ def test_without_any_passage_of_the_judgements(beir, tmp_path):
         ("queries.jsonl", "test0\n", "queries.jsonl, line 1: is not a JSON object"),
     ],
 )
-def test_a_file_of_another_form_is_a_sentence(beir, tmp_path, file, content, said):
+def test_a_file_of_another_form_is_a_sentence(beir, tmp_path, file, content, expected_message):
     (beir / file).write_text(content)
-    with pytest.raises(CollectionError, match=said):
+    with pytest.raises(CollectionError, match=expected_message):
         convert_beir(beir, tmp_path / "new")
     assert not (tmp_path / "new/questions.jsonl").exists()
 
@@ -92,10 +92,10 @@ def test_the_command_copies_runs_and_says_what_it_made(beir, tmp_path, monkeypat
     _, message, _ = command_line.call(
         "data", "convert-corpus", "new", "--beir", beir, "--run", "bm25=mine.run"
     )
-    assert "new: 3 questions, 0 of them with right answers, 5 passages" in message
+    assert "new: 3 questions, 0 of them with correct answers, 5 passages" in message
     assert Path("new/bm25.run").read_text() == Path("mine.run").read_text()
     assert "new already exists" in refused("new", "--beir", str(beir))
-    assert "give NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
+    assert "expected NAME=FILE" in refused("other", "--beir", str(beir), "--run", "mine.run")
     Path("bad.run").write_text("test0 d0\n")
     assert "bad.run" in refused("other", "--beir", str(beir), "--run", "bm25=bad.run")
 

@@ -68,10 +68,10 @@ CELLS = {"a,m": "0.5", "b,m": "0.25"}
 def pair(tmp_path):
     """Make two folders; the second with other settings."""
 
-    def made(cells: dict[str, str] = CELLS, **other) -> tuple[Path, Path]:
+    def two_folders(cells: dict[str, str] = CELLS, **other) -> tuple[Path, Path]:
         return make(tmp_path / "a", CELLS), make(tmp_path / "b", cells, **other)
 
-    return made
+    return two_folders
 
 
 def only(folders: tuple[Path, Path]):
@@ -134,7 +134,8 @@ def test_a_folder_that_did_not_record_a_job_gives_no_cause_behind(pair):
             assert result.unrecorded == ("work/run",) and result.unexplained == ()
     (folders[1] / NAME).unlink()
     assert only(folders).unrecorded == ("work/run",)
-    assert f"  {NAME} of a folder does not say all that work/run came from\n" in call(*folders)[1]
+    sentence = f"  {NAME} in one of the folders does not record all sources of work/run\n"
+    assert sentence in call(*folders)[1]
 
 
 def test_a_job_of_one_folder_alone_is_named_by_what_reads_its_files(pair):
@@ -171,7 +172,7 @@ def test_a_file_made_otherwise_from_the_same_settings_is_explained_by_nothing(pa
     result = only(folders)
     assert [cause.kind for cause in result.causes] == ["input"]
     assert result.unexplained == ("work/run",) and result.unrecorded == ()
-    assert f"  nothing in the receipts and in {NAME} explains work/run\n" in call(*folders)[1]
+    assert f"  neither the receipts nor {NAME} explain work/run\n" in call(*folders)[1]
 
 
 RELEASED = "transparent-cis/input_data.csv"
@@ -261,8 +262,8 @@ def test_a_card_that_changed_alone_is_the_cause(pair):
     card(folders[1])
     assert only(folders).causes == (Cause(kind="card", name="card", old=None, new=None),)
     out = call(*folders)[1]
-    assert "  card: the table is the same; its tolerance or the judging code changed\n" in out
-    assert "nothing in the receipts explains it" not in out
+    assert "  card: the table is unchanged; its tolerance or the code that " in out
+    assert "the receipts do not explain this" not in out
 
 
 def test_other_code_with_the_same_numbers_is_no_difference_but_said(pair):
@@ -339,17 +340,17 @@ def test_a_result_of_one_folder_alone(pair):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "expected_message"),
     [
         ("table_1.receipt.json", "{", "is not a receipt"),
         ("table_1.verdicts.json", "[]", "holds no verdicts"),
         ("table_1.csv", 'a,"b', "is not a table"),
     ],
 )
-def test_what_cannot_be_read_is_named(pair, name, text, said):
+def test_what_cannot_be_read_is_named(pair, name, text, expected_message):
     folders = pair()
     (folders[1] / "released" / "toy" / name).write_text(text)
-    with pytest.raises(ReceiptError, match=f"{name}: {said}"):
+    with pytest.raises(ReceiptError, match=f"{name}: {expected_message}"):
         compare_folders(*folders)
 
 
@@ -379,4 +380,4 @@ def test_as_json_and_cut_to_a_number_of_cells(pair):
     assert [cell["new"] for cell in message["cells"]] == ["0.6", "0.3"]
     out = call(*folders, "--cells", "1")[1]
     assert "0.6" in out and "0.3" not in out and "... and 1 more" in out
-    assert "nothing in the receipts explains it" in out
+    assert "the receipts do not explain this" in out
