@@ -1,5 +1,5 @@
 """Retrieval: runs, measures of rankings, interpolation of systems, significance.
 
-Import from the modules: a rule runs again when code that its script imports changes, and encoding a
-collection should not depend on significance tests.
+Import from the modules, not from this package: a rule is rerun when code that its script imports
+changes, and encoding a collection should not depend on significance tests.
 """

@@ -1,4 +1,4 @@
-"""Comparison of systems as ranx reports it: LaTeX, Markdown and JSON with superscripts."""
+"""Comparison of systems by ranx, as LaTeX, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from everycell.retrieval.fusion import ranx_run, uncompiled_ranx
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import trec_order
 
-_NAMES = {"AP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
-# ranx's list of superscripts has a Persian digit in place of the 17th letter.
-_MOST_SYSTEMS = 16
+_RANX_NAMES = {"AP": "map", "nDCG": "ndcg", "RR": "mrr", "P": "precision", "R": "recall"}
+# In ranx's list of superscripts, the 17th letter is wrongly a Persian digit.
+_MAX_SYSTEMS = 16
 
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """One comparison in three formats; made by :func:`comparison_report`."""
+    """A comparison in three formats, as returned by :func:`comparison_report`."""
 
     latex: str
     markdown: str
@@ -41,75 +41,75 @@ def comparison_report(
     level: float = 0.05,
     digits: int = 4,
 ) -> ComparisonReport:
-    """Compare named runs with ranx: means, and superscripts by a paired t-test.
+    """Compare runs with ranx: mean values, with superscripts from paired t-tests.
 
-    ranx gets the ranks of :func:`~everycell.trec.runs.trec_order` as scores: its own order of
-    ties is arbitrary. Its values are therefore those of
-    :func:`~everycell.retrieval.evaluation.evaluate`, except for P@k where fewer than k documents
-    are ranked: ranx then divides by their number. Two systems that do not differ get p = 1, as in
-    :func:`~everycell.retrieval.significance.paired_tests` (ranx: not a number).
+    ranx breaks ties arbitrarily, so it gets ranks in the order of
+    :func:`~everycell.trec.runs.trec_order` instead of scores. Its values then equal those of
+    :func:`~everycell.retrieval.evaluation.evaluate`, except P@k of topics with fewer than k
+    documents, where ranx divides by the number of documents. For two systems with equal values,
+    p is 1, as in :func:`~everycell.retrieval.significance.paired_tests`; ranx returns NaN.
     """
     _check_systems(runs)
     if not 0 < level < 1:
         raise ValueError(f"level is {level!r}: give a number between 0 and 1, such as 0.05.")
-    number = math.comb(len(runs), 2) if comparisons is None else comparisons
-    if number < 1:
+    n_comparisons = math.comb(len(runs), 2) if comparisons is None else comparisons
+    if n_comparisons < 1:
         raise ValueError(f"comparisons is {comparisons!r}: give 1 or more.")
-    report = _compared(runs, check_qrels(qrels), measures, level / number, digits)
+    report = _compare(runs, check_qrels(qrels), measures, level / n_comparisons, digits)
     latex = report.to_latex()
     notes = {
         "topics": qrels["query"].nunique(),
         "level": level,
-        "comparisons": number,
-        "level_of_one_comparison": level / number,
+        "comparisons": n_comparisons,
+        "level_of_one_comparison": level / n_comparisons,
     }
     return ComparisonReport(
-        # The text before it is not LaTeX: packages to load, between lines of equals signs.
+        # ranx puts a note on packages to load before the table, which is not LaTeX.
         latex=latex[latex.index(r"\begin{table*}") :] + "\n",
-        markdown=_markdown(report),
-        json=json.dumps({**notes, "report": _numbers(report.to_dict())}, indent=2),
+        markdown=_markdown_table(report),
+        json=json.dumps({**notes, "report": _replace_nan(report.to_dict())}, indent=2),
     )
 
 
 def _check_systems(runs: Mapping[str, pd.DataFrame]) -> None:
-    if not 2 <= len(runs) <= _MOST_SYSTEMS:
+    if not 2 <= len(runs) <= _MAX_SYSTEMS:
         raise ValueError(
-            f"There are {len(runs)} systems to compare: give from 2 to {_MOST_SYSTEMS}."
+            f"The number of systems to compare is {len(runs)}: give 2 to {_MAX_SYSTEMS} systems."
         )
     for name in runs:
         if not name or set(name) & set(r"\{}$&#%^~"):
             raise ValueError(
-                f"The system name {name!r} would not print in LaTeX: leave out \\ {{ }} $ & # % ^ "
-                "and ~."
+                f"The system name {name!r} cannot be used in LaTeX: it must not be empty or "
+                "contain \\ { } $ & # % ^ or ~."
             )
 
 
 def _ranx_measure(measure: str) -> str:
     name, cutoff = parse_measure(measure)
-    return _NAMES[name] if cutoff is None else f"{_NAMES[name]}@{cutoff}"
+    return _RANX_NAMES[name] if cutoff is None else f"{_RANX_NAMES[name]}@{cutoff}"
 
 
-def _compared(
+def _compare(
     runs: Mapping[str, pd.DataFrame],
     qrels: pd.DataFrame,
     measures: Sequence[str],
     max_p: float,
     digits: int,
 ):
-    """Report of ranx on the runs, ranked as trec_eval does."""
+    """Report of ranx on the runs, ranked as in trec_eval."""
     names = [_ranx_measure(measure) for measure in measures]
-    ranked = [_ranked(run, qrels, name) for name, run in runs.items()]
+    ranked = [_rank_judged_topics(run, qrels, name) for name, run in runs.items()]
     with uncompiled_ranx() as ranx, warnings.catch_warnings():
-        # scipy warns about systems that do not differ.
+        # scipy warns about systems with equal values.
         warnings.filterwarnings("ignore", "Precision loss occurred", RuntimeWarning)
-        judged = ranx.Qrels.from_df(
+        ranx_qrels = ranx.Qrels.from_df(
             qrels.astype({"query": object, "document": object, "relevance": np.int64}),
             q_id_col="query",
             doc_id_col="document",
             score_col="relevance",
         )
         return ranx.compare(
-            judged,
+            ranx_qrels,
             [ranx_run(run, name) for name, run in zip(runs, ranked, strict=True)],
             names,
             stat_test="student",
@@ -118,21 +118,22 @@ def _compared(
         )
 
 
-def _ranked(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Rows of the topics of the qrels, with scores that are all different."""
+def _rank_judged_topics(run: pd.DataFrame, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Restrict a run to the topics of the qrels, with reversed ranks as scores."""
     ordered = trec_order(run)
     ordered = ordered[ordered["query"].isin(qrels["query"])]
-    unanswered = ~qrels["query"].isin(ordered["query"])
-    if unanswered.any():
+    is_missing = ~qrels["query"].isin(ordered["query"])
+    if is_missing.any():
         raise ValueError(
-            f"The run {name!r} does not answer topic {qrels.loc[unanswered, 'query'].iloc[0]!r} "
-            "of the qrels: compare runs on topics that all of them answer."
+            f"The run {name!r} has no documents for topic "
+            f"{qrels.loc[is_missing, 'query'].iloc[0]!r} of the qrels: compare the runs on topics "
+            "that all of them contain."
         )
     score = ordered.groupby("query", sort=False).cumcount(ascending=False)
     return ordered.assign(score=score + 1.0)
 
 
-def _markdown(report) -> str:
+def _markdown_table(report) -> str:
     rows = [
         [
             letter,
@@ -149,8 +150,8 @@ def _markdown(report) -> str:
     return tabulate(rows, headers, tablefmt="pipe", disable_numparse=True)
 
 
-def _numbers(value):
-    """The same tree with p = 1 where ranx has no number: systems that do not differ."""
+def _replace_nan(value):
+    """Copy of a report with p = 1 instead of NaN, for systems with equal values."""
     if isinstance(value, dict):
-        return {key: _numbers(inner) for key, inner in value.items()}
+        return {key: _replace_nan(inner) for key, inner in value.items()}
     return 1.0 if isinstance(value, float) and math.isnan(value) else value

@@ -1,14 +1,14 @@
-"""Documents and queries as arrays: encoded once by a ranker, to score pairs again and again.
+"""Documents and queries encoded as arrays, from which query-document pairs are scored.
 
-Three kinds, each with its scoring function of `everycell.retrieval.term_scores`:
+There are three kinds, each with a scoring function in `everycell.retrieval.term_scores`:
 
-==============  ============================================  ======================
-kind            documents                                     queries
-==============  ============================================  ======================
-likelihoods     log P of terms, dense (TILDE)                 counts of terms, CSR
-term_weights    weights of terms, CSR (TILDEv2, SPLADE)       weights of terms, CSR
-vectors         one dense vector each                         one dense vector each
-==============  ============================================  ======================
+==============  =====================================  =====================================
+kind            documents                              queries
+==============  =====================================  =====================================
+likelihoods     log P of terms, dense (TILDE)          term counts, CSR
+term_weights    term weights, CSR (TILDEv2, SPLADE)    counts (TILDEv2) or weights (SPLADE)
+vectors         dense vectors                          dense vectors
+==============  =====================================  =====================================
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from everycell.trec.runs import id_order
 
 Kind = Literal["likelihoods", "term_weights", "vectors"]
 Matrix = FloatArray | sparse.csr_array
-_SCORES = {
+_SCORE_FUNCTIONS = {
     "likelihoods": likelihood_scores,
     "term_weights": term_weight_scores,
     "vectors": vector_scores,
@@ -50,9 +50,9 @@ class Encoded:
     documents : numpy.ndarray or scipy.sparse.csr_array, shape (documents, columns)
     queries : numpy.ndarray or scipy.sparse.csr_array, shape (queries, columns)
     document_ids, query_ids : list of str
-        What the rows stand for; each id once.
+        Ids of the rows, without duplicates.
     proposed : numpy.ndarray of int32, shape (documents, m), optional
-        Likeliest vocabulary entries of each document, the likeliest first (only TILDE).
+        Most likely vocabulary entries of each document, in descending order (TILDE only).
     """
 
     kind: Kind
@@ -65,25 +65,25 @@ class Encoded:
     def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
         """Score query-document pairs."""
         rows = [
-            _rows(pairs[column], ids, column)
+            _find_rows(pairs[column], ids, column)
             for column, ids in (("query", self.query_ids), ("document", self.document_ids))
         ]
-        scores = _SCORES[self.kind](self.documents, self.queries, *rows)
+        scores = _SCORE_FUNCTIONS[self.kind](self.documents, self.queries, *rows)
         return pairs[["query", "document"]].reset_index(drop=True).assign(score=scores)
 
     def search(self, queries: Sequence[str], k: int) -> pd.DataFrame:
-        """Find the best documents of each query among all encoded ones."""
+        """Find the k best of all encoded documents for each query."""
         if k < 1:
             raise ValueError(f"k is {k}: give 1 or more.")
-        rows = _rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
+        rows = _find_rows(pd.Series(list(queries), dtype="str"), self.query_ids, "query")
         ties, names = id_order(pd.Series(self.document_ids)), np.array(self.document_ids, object)
-        # In float64, as pairs are scored.
+        # Scores of pairs are computed in float64 too.
         documents, vectors = (part.astype(np.float64) for part in (self.documents, self.queries))
         parts = []
         for query, row in zip(queries, rows, strict=True):
             scores = documents @ vectors[[row]].T
             scores = np.ravel(scores.toarray() if sparse.issparse(scores) else scores)
-            # Scores tie in trec_eval's precision.
+            # Ties are decided in float32, as in trec_eval.
             order = np.lexsort((ties, -scores.astype(np.float32)))[:k]
             parts.append(
                 pd.DataFrame({"query": query, "document": names[order], "score": scores[order]})
@@ -92,23 +92,23 @@ class Encoded:
         return pd.concat(parts or [empty], ignore_index=True)
 
 
-def _rows(names: pd.Series, ids: Sequence[str], what: str) -> IntArray:
-    known = pd.Index(ids)
-    if known.has_duplicates:
+def _find_rows(names: pd.Series, ids: Sequence[str], kind: str) -> IntArray:
+    index = pd.Index(ids)
+    if index.has_duplicates:
         raise ValueError(
-            f"The {what} {known[known.duplicated()][0]!r} was encoded twice: give each id once."
+            f"The {kind} {index[index.duplicated()][0]!r} was encoded twice: ids must be unique."
         )
-    rows = known.get_indexer(names)
+    rows = index.get_indexer(names)
     if (rows < 0).any():
         missing = names.iloc[int(np.argmin(rows))]
         raise ValueError(
-            f"The {what} {missing!r} was not encoded: encode the collection that it belongs to."
+            f"The {kind} {missing!r} was not encoded: encode the collection that contains it."
         )
     return rows
 
 
 def write_encoded(encoded: Encoded, path: Path) -> None:
-    """Write to a NumPy archive; the same bytes for the same content."""
+    """Write to a NumPy archive, with the same bytes for the same content."""
     arrays = {
         "kind": np.array(encoded.kind),
         "document_ids": np.array(list(encoded.document_ids), dtype=np.str_),
@@ -130,7 +130,7 @@ def write_encoded(encoded: Encoded, path: Path) -> None:
 
 
 def read_encoded(path: Path) -> Encoded:
-    """Read what `write_encoded` wrote."""
+    """Read an archive written by `write_encoded`."""
     try:
         check_regular(path)
         with zipfile.ZipFile(path) as archive:
@@ -142,7 +142,7 @@ def read_encoded(path: Path) -> Encoded:
             parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
             ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
             proposed = arrays["proposed"] if "proposed" in arrays else None
-    # Errors of numpy, scipy and zipfile for a file that is damaged, or claims to be huge.
+    # What numpy, scipy and zipfile raise for a damaged file, or one that claims to be huge.
     except (
         OSError,
         EOFError,
@@ -157,10 +157,11 @@ def read_encoded(path: Path) -> Encoded:
         zlib.error,
     ) as error:
         raise ValueError(
-            f"{path} holds no encoded collection ({str(error)[:200]}): delete it and encode again."
+            f"{path} is not an encoded collection ({str(error)[:200]}): delete it and encode the "
+            "collection again."
         ) from None
     if kind not in get_args(Kind):
-        raise ValueError(f"{path} is of the kind {kind!r}: encode the collection again.")
+        raise ValueError(f"{path} has the unknown kind {kind!r}: encode the collection again.")
     return Encoded(kind, **parts, **ids, proposed=proposed)
 
 

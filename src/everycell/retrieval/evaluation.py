@@ -1,29 +1,29 @@
-"""Measures of rankings, topic by topic.
+"""Effectiveness measures of rankings, per topic.
 
-Two ways to the same numbers:
+There are two ways to compute the same values:
 
-- :func:`evaluate`: a run against qrels, equal to trec_eval to the last bit;
-- :func:`judge` and :func:`ranking_measures`: many systems that score the same candidates, all at
-  once, from arrays. Interpolation needs this: eleven weights give eleven runs.
+- :func:`evaluate` compares a run with qrels; the values are bit-identical to trec_eval's.
+- `everycell.retrieval.judged_lists` evaluates many systems that score the same candidates at once.
+  Interpolation needs it, since eleven weights give eleven runs.
 
 Measures
 --------
 ================  ===========================  =====================================================
 name              trec_eval                    value (0 to 1)
 ================  ===========================  =====================================================
-AP, AP@k          map, map_cut_k               precision at each relevant document (down to rank k),
-                                               summed, over the number of relevant documents
-nDCG, nDCG@k      ndcg, ndcg_cut_k             relevance / log2(rank + 1), summed, over the same sum
-                                               of the best possible ranking
-RR, RR@k          recip_rank                   1 / rank of the first relevant document, 0 below k
-P@k               P_k                          relevant documents down to rank k, over k
-R@k               recall_k                     the same, over the number of relevant documents
+AP, AP@k          map, map_cut_k               sum of precision at each relevant document (up to
+                                               rank k) / number of relevant documents
+nDCG, nDCG@k      ndcg, ndcg_cut_k             sum of relevance / log2(rank + 1), divided by the
+                                               same sum of the ideal ranking
+RR, RR@k          recip_rank                   1 / rank of the first relevant document, 0 beyond k
+P@k               P_k                          (relevant documents up to rank k) / k
+R@k               recall_k                     (relevant documents up to rank k) / number of
+                                               relevant documents
 ================  ===========================  =====================================================
 
-Names are those of `ir_measures`, with its aliases, such as MAP for AP. The number of relevant
-documents and the best ranking are those of the qrels, so a relevant document
-that is not a candidate lowers the value. Ranks are those of
-:func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as 0.
+Names and aliases, such as MAP for AP, are those of `ir_measures`. The number of relevant documents
+and the ideal ranking come from the qrels, so a relevant document that is not retrieved lowers the
+value. Ranks are those of :func:`~everycell.trec.runs.trec_order`. Relevance below 0 counts as 0.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NAMES = ("AP", "nDCG", "RR", "P", "R")
 
 
 def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str, int | None]:
-    """Name and cut-off of a measure, given in the notation of `ir_measures`."""
+    """Parse a measure in the notation of `ir_measures` into its name and cut-off."""
     import ir_measures
 
     try:
@@ -70,8 +70,8 @@ def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str
     level = parsed.params.get("rel", relevance_level)
     if level != relevance_level:
         raise ValueError(
-            f"The measure {str(measure)!r} counts relevance from {level} on, and the lists from "
-            f"{relevance_level} on; give the same level to all."
+            f"The measure {str(measure)!r} counts documents as relevant from level {level}, but "
+            f"relevance_level is {relevance_level}; use the same level for both."
         )
     return parsed.NAME, cutoff
 
@@ -79,14 +79,14 @@ def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str
 def parse_measures(
     measures: Sequence[str], relevance_level: int = 1
 ) -> dict[str, tuple[str, int | None]]:
-    """Measures as they are written -> name and cut-off."""
+    """Parse measures: notation -> name and cut-off."""
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
     return {measure: parse_measure(measure, relevance_level) for measure in measures}
 
 
 def check_level(relevance_level: int) -> None:
-    """Refuse a relevance level that is not a whole number of 1 or more."""
+    """Raise an error unless a relevance level is a whole number of 1 or more."""
     is_whole = isinstance(relevance_level, (int, np.integer)) and not isinstance(
         relevance_level, bool
     )
@@ -94,29 +94,30 @@ def check_level(relevance_level: int) -> None:
         raise ValueError(f"relevance_level is {relevance_level!r}: give a whole number, 1 or more.")
 
 
-def topics_of(
+def select_topics(
     qrels: pd.DataFrame,
-    answered: pd.Index,
+    ranked_topics: pd.Index,
     *,
     relevance_level: int,
     missing_topics: Choice,
     without_relevant: Choice,
 ) -> pd.Index:
-    """Topics to average over, in the order of the qrels."""
+    """Select the topics to average over, in the order of the qrels."""
     choices = {"missing_topics": missing_topics, "without_relevant": without_relevant}
     for name, choice in choices.items():
         if choice not in ("zero", "drop", "error"):
             raise ValueError(f"{name} is {choice!r}: give 'zero', 'drop' or 'error'.")
     topics = pd.Index(qrels["query"].unique(), name="query")
     relevant = pd.Index(qrels.loc[qrels["relevance"] >= relevance_level, "query"].unique())
-    is_answered = topics.isin(answered)
-    if not is_answered.any():
+    is_ranked = topics.isin(ranked_topics)
+    if not is_ranked.any():
         raise ValueError(
-            f"None of the {len(topics)} topics of the qrels is answered: the qrels begin with "
-            f"{list(topics[:3])}, the answers with {list(answered[:3])}; give both the same ids."
+            f"None of the {len(topics)} topics in the qrels has ranked documents: the qrels begin "
+            f"with {list(topics[:3])}, the rankings with {list(ranked_topics[:3])}; use the same "
+            "topic ids in both."
         )
-    for choice, holds, words, name in (
-        (missing_topics, is_answered, "is not answered", "missing_topics"),
+    for choice, is_valid, problem, name in (
+        (missing_topics, is_ranked, "has no ranked documents", "missing_topics"),
         (
             without_relevant,
             topics.isin(relevant),
@@ -124,19 +125,19 @@ def topics_of(
             "without_relevant",
         ),
     ):
-        if choice == "error" and not holds.all():
+        if choice == "error" and not is_valid.all():
             raise ValueError(
-                f"Topic {topics[~holds][0]!r} of the qrels {words} ({(~holds).sum()} of "
-                f"{len(topics)} topics): correct the data, or choose {name}='zero' or 'drop'."
+                f"Topic {topics[~is_valid][0]!r} of the qrels {problem} ({(~is_valid).sum()} of "
+                f"{len(topics)} topics): correct the data, or set {name}='zero' or 'drop'."
             )
     dropped = np.zeros(len(topics), dtype=bool)
     if missing_topics == "drop":
-        dropped |= ~is_answered
+        dropped |= ~is_ranked
     if without_relevant == "drop":
         dropped |= ~topics.isin(relevant)
     if dropped.all():
         raise ValueError(
-            f"All {len(topics)} topics of the qrels are dropped: choose missing_topics='zero' or "
+            f"All {len(topics)} topics of the qrels are dropped: set missing_topics='zero' or "
             "without_relevant='zero'."
         )
     return topics[~dropped]
@@ -151,15 +152,14 @@ def evaluate(
     missing_topics: Choice = "zero",
     without_relevant: Choice = "zero",
 ) -> pd.DataFrame:
-    """Value of each measure for each topic, as trec_eval (pytrec_eval) gives it.
+    """Evaluate a run per topic, with the values of trec_eval (pytrec_eval).
 
-    To rank given candidates only, pass the run through
-    :func:`~everycell.trec.runs.restrict_run` first.
+    To rank only given candidates, apply :func:`~everycell.trec.runs.restrict_run` first.
     """
     check_level(relevance_level)
     parsed = parse_measures(measures, relevance_level)
     run, qrels = check_run(run), check_qrels(qrels)
-    topics = topics_of(
+    topics = select_topics(
         qrels,
         pd.Index(run["query"].unique()),
         relevance_level=relevance_level,

@@ -1,4 +1,4 @@
-"""Group fairness of rankings at every cut-off: curves, and their changes.
+"""Group fairness of rankings over the cut-off: mean curves and their sensitivity.
 
 Source: abolghasemi2024, section 4, which is chapter 4 of abolghasemi2026.
 """
@@ -17,7 +17,7 @@ from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
 from everycell.trec.runs import read_run
 
-#: Measures whose curves are shown -> their names in figures.
+#: Measures with curves -> their names in figures.
 MEASURES = {
     "NFaiRR": "NFaiRR",
     "TExFAIR": "TExFAIR (with RBDF)",
@@ -26,7 +26,7 @@ MEASURES = {
 
 
 class RankedSystem(NamedTuple):
-    """A system on a query set."""
+    """A system's run on a query set, and the term counts of the collection."""
 
     query_set: str
     name: str
@@ -37,11 +37,11 @@ class RankedSystem(NamedTuple):
 def fairness_at_cutoffs(
     systems: Iterable[RankedSystem], cutoffs: Iterable[int], tau: float
 ) -> pd.DataFrame:
-    """Measures of every query of every system at the cut-offs."""
+    """Fairness of each query of each system at the cut-offs."""
     depths, parts = list(cutoffs), []
-    known = cache(read_counts)
+    read_cached = cache(read_counts)
     for system in systems:
-        counts = known(system.counts)
+        counts = read_cached(system.counts)
         ranked = ranked_counts(read_run(system.run), counts, depth=max(depths))
         part = fairness_by_query(ranked, depths, tau=tau, background=counts)
         parts.append(part.assign(query_set=system.query_set, system=system.name))
@@ -49,10 +49,10 @@ def fairness_at_cutoffs(
 
 
 def mean_curves(fairness: pd.DataFrame) -> pd.DataFrame:
-    """Mean over the queries: `query_set`, `system`, `measure` (as shown), `k`, `value`.
+    """Average over queries: `query_set`, `system`, `measure` (name in figures), `k`, `value`.
 
-    TExFAIR without RBDF is the mean over queries with a group term in the first k documents; there
-    is no row where no query has one.
+    TExFAIR without RBDF is averaged over the queries with a group term in the first k documents. If
+    there are none, the row is omitted.
     """
     keys = ["query_set", "system", "k"]
     means = fairness.groupby(keys, sort=False)[list(MEASURES)].mean().rename(columns=MEASURES)
@@ -61,24 +61,25 @@ def mean_curves(fairness: pd.DataFrame) -> pd.DataFrame:
 
 
 def sensitivity(curves: pd.DataFrame) -> pd.DataFrame:
-    r"""Average change of each mean curve from one cut-off to the next.
+    r"""Mean absolute change of each curve from one cut-off to the next.
 
     .. math:: \frac{1}{K - 1} \sum_{k=2}^{K} |m(k) - m(k - 1)|
 
-    Over the cut-offs at which every measure of a system has a value: `query_set`, `system`,
-    `measure`, `value`. A system with fewer than two has no row.
+    The mean is over the cut-offs at which all measures of a system have a value; a system with
+    fewer than two of these has no row. Columns: `query_set`, `system`, `measure`, `value`.
     """
-    lists = ["query_set", "system"]
-    values = curves.set_index([*lists, "measure", "k"])["value"].unstack("measure", sort=False)
-    steps = values.dropna().groupby(level=lists, sort=False).diff().abs()
-    means = steps.groupby(level=lists, sort=False).mean().dropna()
+    groups = ["query_set", "system"]
+    values = curves.set_index([*groups, "measure", "k"])["value"].unstack("measure", sort=False)
+    steps = values.dropna().groupby(level=groups, sort=False).diff().abs()
+    means = steps.groupby(level=groups, sort=False).mean().dropna()
     return means.melt(ignore_index=False).reset_index()
 
 
 def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
     """Find the measure that changes most in each query set, on average over the systems.
 
-    `query_set`, `measure`, and `value`: "highest" (several, if alike within 1e-12), or "lower".
+    Columns: `query_set`, `measure` and `value`, which is "highest" or "lower". All measures within
+    1e-12 of the maximum are "highest".
     """
     means = changes.groupby(["query_set", "measure"], sort=False)["value"].mean()
     highest = means >= means.groupby(level="query_set").transform("max") - 1e-12
@@ -86,15 +87,19 @@ def most_sensitive(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_with_truth(fairness: pd.DataFrame, truth: pd.DataFrame, *, cutoff: int) -> pd.DataFrame:
-    """Planted and measured means at a cut-off, and their largest difference at any."""
+    """Compare measured with planted values: means at a cut-off, and the largest difference.
+
+    The largest difference is over all queries and all cut-offs.
+    """
     keys, names = ["system", "query", "k"], list(MEASURES)
     measured, planted = (
         frame.melt(id_vars=keys, value_vars=names, var_name="measure")
         for frame in (fairness, truth)
     )
-    both = measured.merge(planted, on=[*keys, "measure"], suffixes=("", "_planted"))
-    both["difference"] = (both["value"] - both["value_planted"]).abs()
+    merged = measured.merge(planted, on=[*keys, "measure"], suffixes=("", "_planted"))
+    merged["difference"] = (merged["value"] - merged["value_planted"]).abs()
     groups = ["system", "measure"]
-    table = both[both["k"] == cutoff].groupby(groups, sort=False)[["value", "value_planted"]].mean()
-    table["difference"] = both.groupby(groups, sort=False)["difference"].max()
+    at_cutoff = merged[merged["k"] == cutoff].groupby(groups, sort=False)
+    table = at_cutoff[["value", "value_planted"]].mean()
+    table["difference"] = merged.groupby(groups, sort=False)["difference"].max()
     return table.reset_index().replace({"measure": MEASURES}).dropna(subset="value")

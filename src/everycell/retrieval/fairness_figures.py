@@ -1,4 +1,4 @@
-"""Figures of fairness: of lists, over their depth, and of the documents in them."""
+"""Figures of fairness: ranked lists, curves over the cut-off, and planted values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from everycell.engine.render.marks import (
     rows_by,
 )
 
-#: Groups whose documents are drawn: the first two are blue and red.
+#: Colours of the groups of documents; the first two are blue and red.
 _GROUP_COLOURS = tuple(COLOURS[index] for index in (0, 4, 2, 3, 1, 5))
 
 
 def documents_in_lists(
     documents: pd.DataFrame, values: pd.DataFrame, groups: Mapping[str, str]
 ) -> Figure:
-    """Ranked lists as coloured documents, side by side, with values of measures below each."""
+    """Draw ranked lists side by side, documents coloured by group, with measures below."""
     check_numbers(documents, ["rank"])
     check_numbers(values, ["value"])
     check_known(documents, "group", tuple(groups))
@@ -32,16 +32,16 @@ def documents_in_lists(
     outside = ~values["value"].between(0, 1)
     if outside.any():
         raise ValueError(
-            f"column 'value': found {values.loc[outside, 'value'].iloc[0]:g}, and a fairness lies "
-            "from 0 to 1; correct it."
+            f"column 'value': {values.loc[outside, 'value'].iloc[0]:g} is not a fairness, which is "
+            "between 0 and 1; correct it."
         )
     lists, bars = rows_by(documents, "list"), rows_by(values, "list")
     if set(lists) != set(bars):
         raise ValueError(
-            f"the documents are of the lists {list(lists)} and the values of {list(bars)}; give "
-            "both for each list."
+            f"the documents are in the lists {list(lists)}, but the values are for {list(bars)}; "
+            "give both for each list."
         )
-    looks = dict(zip(groups, zip(_GROUP_COLOURS, HATCHES, strict=True), strict=False))
+    styles = dict(zip(groups, zip(_GROUP_COLOURS, HATCHES, strict=True), strict=False))
     measures, last = list(values["measure"].unique()), int(documents["rank"].max())
     with style():
         figure = Figure(
@@ -51,13 +51,13 @@ def documents_in_lists(
         grid = figure.subplots(
             2, len(lists), squeeze=False, height_ratios=[last + 0.5, len(measures)]
         )
-        for above, below, (name, rows) in zip(*grid, lists.items(), strict=True):
+        for list_axis, bar_axis, (name, rows) in zip(*grid, lists.items(), strict=True):
             for rank, group in rows[["rank", "group"]].itertuples(index=False):
-                colour, hatch = looks[group]
-                above.barh(rank, 1, color=colour, edgecolor="white", hatch=hatch, height=0.84)
-                above.text(-0.03, rank, f"{rank:g}", ha="right", va="center", color=INK)
-                # On a plain background, since a hatch would run through the letters.
-                above.text(
+                colour, hatch = styles[group]
+                list_axis.barh(rank, 1, color=colour, edgecolor="white", hatch=hatch, height=0.84)
+                list_axis.text(-0.03, rank, f"{rank:g}", ha="right", va="center", color=INK)
+                # A plain background keeps the hatch from crossing the letters.
+                list_axis.text(
                     0.5,
                     rank,
                     groups[group],
@@ -66,22 +66,22 @@ def documents_in_lists(
                     color=INK,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.5},
                 )
-            above.set(title=name, xlim=(-0.08, 1), ylim=(last + 0.55, 0.45))
-            above.axis("off")
+            list_axis.set(title=name, xlim=(-0.08, 1), ylim=(last + 0.55, 0.45))
+            list_axis.axis("off")
             indices = [measures.index(measure) for measure in bars[name]["measure"]]
-            drawn = below.barh(indices, bars[name]["value"], color="#888888", height=0.6)
-            below.bar_label(drawn, fmt="%.3f", padding=3)
-            below.set(xlim=(0, 1.18), ylim=(len(measures) - 0.45, -0.55))
-            below.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5\n", "1\nfair"], fontsize=8)
-            below.set_yticks(range(len(measures)), measures, fontsize=8)
-            below.tick_params(axis="y", length=0, labelleft=below is grid[1][0])
-            below.grid(visible=True, axis="x")
-            below.grid(visible=False, axis="y")
+            container = bar_axis.barh(indices, bars[name]["value"], color="#888888", height=0.6)
+            bar_axis.bar_label(container, fmt="%.3f", padding=3)
+            bar_axis.set(xlim=(0, 1.18), ylim=(len(measures) - 0.45, -0.55))
+            bar_axis.set_xticks([0, 0.5, 1], ["0\nleast fair", "0.5\n", "1\nfair"], fontsize=8)
+            bar_axis.set_yticks(range(len(measures)), measures, fontsize=8)
+            bar_axis.tick_params(axis="y", length=0, labelleft=bar_axis is grid[1][0])
+            bar_axis.grid(visible=True, axis="x")
+            bar_axis.grid(visible=False, axis="y")
     return figure
 
 
 def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Figure:
-    """Mean fairness of each system over the cut-off, a row of panels for each query set."""
+    """Plot mean fairness over the cut-off, with one row of panels per query set."""
     check_numbers(frame, ["k", "value"])
     check_single(frame, ["query_set", "system", "measure", "k"])
     sets, measures = frame["query_set"].unique(), frame["measure"].unique()
@@ -107,26 +107,26 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
                         linestyle=DASHES[index // len(COLOURS) % len(DASHES)],
                         marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
                         markersize=3.5,
-                        # Markers of lines that coincide are drawn beside each other.
+                        # Staggered, so that the markers of coinciding lines remain visible.
                         markevery=(index % step, step),
                         label=system,
                     )
                 if axis in grid[0]:
                     axis.set_title(measure)
             row[0].set_ylabel(f"{query_set}\nmean fairness")
-        # Long enough for dashes to show beside the marker.
+        # Long enough for dashes to show on both sides of the marker.
         common_legend(figure, handlelength=3.5)
         figure.supxlabel("cut-off k", fontsize=9)
     return figure
 
 
 def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
-    """Two measures of each system, with the planted values."""
+    """Plot two measures of each system and the planted values."""
     check_numbers(frame, ["value", "planted"])
     check_single(frame, ["system", "measure"])
     measures = list(frame["measure"].unique())
     if len(measures) != 2:
-        raise ValueError(f"column 'measure': found {measures}; two measures are compared.")
+        raise ValueError(f"column 'measure': expected two measures, got {measures}.")
     systems = list(frame["system"].unique())
     with style():
         figure = Figure(figsize=(7.2, 1.0 + 0.38 * len(systems)), layout="constrained")
@@ -136,7 +136,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
         for measure, colour, marker in zip(measures, COLOURS, MARKERS, strict=False):
             rows = frame[frame["measure"] == measure]
             indices = rows["system"].map(systems.index)
-            # One is visible below the other where both are the same.
+            # The second marker is smaller, so that both are visible where they coincide.
             size = 7 - 3 * measures.index(measure)
             axis.plot(
                 rows["value"],

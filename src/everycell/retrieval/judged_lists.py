@@ -14,7 +14,7 @@ from everycell.retrieval.evaluation import (
     Choice,
     check_level,
     parse_measures,
-    topics_of,
+    select_topics,
 )
 from everycell.trec.qrels import check_qrels
 from everycell.trec.runs import Outside, check_candidates, id_order, restrict_run
@@ -112,7 +112,7 @@ def judge(
     """Arrange candidate lists and their judgements as arrays."""
     check_level(relevance_level)
     candidates, qrels = check_candidates(candidates), check_qrels(qrels)
-    topics = topics_of(
+    topics = select_topics(
         qrels,
         pd.Index(candidates["query"].unique()),
         relevance_level=relevance_level,

@@ -64,10 +64,10 @@ def test_a_cut_or_foreign_file_is_refused(tmp_path):
     path = tmp_path / "x.npz"
     write_encoded(encoded("vectors"), path)
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(ValueError, match="holds no encoded collection"):
+    with pytest.raises(ValueError, match="is not an encoded collection"):
         read_encoded(path)
     np.savez(path, kind="vectors")
-    with pytest.raises(ValueError, match="holds no encoded collection"):
+    with pytest.raises(ValueError, match="is not an encoded collection"):
         read_encoded(path)
 
 

@@ -19,7 +19,7 @@ from everycell.trec.runs import read_run, write_run
 RANKINGS = ["first", "second", "tuned", "oracle", "noise oracle"]
 
 
-def made(seed: int, known: tuple[float, float], topics: int = 20):
+def runs_and_qrels(seed: int, known: tuple[float, float], topics: int = 20):
     """Two runs that know something of the relevance, each something else, and the qrels."""
     rng = np.random.default_rng(seed)
     rows = [(f"q{q}", f"d{d}") for q in range(topics) for d in range(15)]
@@ -31,55 +31,57 @@ def made(seed: int, known: tuple[float, float], topics: int = 20):
 
 @pytest.fixture(scope="module")
 def both():
-    return made(1, (1.0, 1.0))
+    return runs_and_qrels(1, (1.0, 1.0))
 
 
 @pytest.fixture(scope="module")
-def found(both):
+def interpolated(both):
     return interpolate_runs(*both, ["AP", "P@3"], noise_seeds=3)
 
 
-def test_the_ends_are_the_runs_themselves(both, found):
+def test_the_ends_are_the_runs_themselves(both, interpolated):
     first, second, qrels = both
-    table = found.means.set_index(["measure", "ranking"])["value"]
+    table = interpolated.means.set_index(["measure", "ranking"])["value"]
     for name, run in (("first", first), ("second", second)):
         expected = evaluate(run, qrels, ["MAP", "P@3"])
         assert table["AP", name] == pytest.approx(expected["MAP"].mean())
-        assert found.by_topic[f"P@3 {name}"].tolist() == expected["P@3"].tolist()
+        assert interpolated.by_topic[f"P@3 {name}"].tolist() == expected["P@3"].tolist()
 
 
-def test_a_topic_has_the_weight_that_is_best_for_the_other_folds(both, found):
+def test_a_topic_has_the_weight_that_is_best_for_the_other_folds(both, interpolated):
     first, second, qrels = both
     lists = judge(qrels, qrels, without_relevant="zero")
     values = sweep(lists, lists.scores(first), lists.scores(second), ["MAP"]).of("MAP")
-    alphas = found.by_topic["tuned alpha"].to_numpy()
+    alphas = interpolated.by_topic["tuned alpha"].to_numpy()
     parts = np.random.default_rng(0).permutation(np.arange(20) % 5)
     for part in range(5):
         best = ALPHAS[int(np.argmax(values[:, parts != part].mean(axis=1).round(12)))]
         assert (alphas[parts == part] == best).all()
     positions = [ALPHAS.index(alpha) for alpha in alphas]
-    assert found.by_topic["AP tuned"].tolist() == values[positions, np.arange(20)].tolist()
+    assert interpolated.by_topic["AP tuned"].tolist() == values[positions, np.arange(20)].tolist()
 
 
-def test_the_written_run_has_the_values_that_are_said(both, found):
-    expected = evaluate(found.run, both[2], ["MAP", "P@3"])
-    assert expected["MAP"].to_numpy() == pytest.approx(found.by_topic["AP tuned"].to_numpy())
-    assert expected["P@3"].to_numpy() == pytest.approx(found.by_topic["P@3 tuned"].to_numpy())
+def test_the_written_run_has_the_values_that_are_said(both, interpolated):
+    expected = evaluate(interpolated.run, both[2], ["MAP", "P@3"])
+    assert expected["MAP"].to_numpy() == pytest.approx(interpolated.by_topic["AP tuned"].to_numpy())
+    assert expected["P@3"].to_numpy() == pytest.approx(
+        interpolated.by_topic["P@3 tuned"].to_numpy()
+    )
 
 
-def test_two_runs_that_know_different_things_gain_and_noise_does_not_as_much(found):
-    table = found.means.set_index(["measure", "ranking"])
-    assert found.means["ranking"].tolist() == RANKINGS * 2
+def test_two_runs_that_know_different_things_gain_and_noise_does_not_as_much(interpolated):
+    table = interpolated.means.set_index(["measure", "ranking"])
+    assert interpolated.means["ranking"].tolist() == RANKINGS * 2
     assert table.loc[("AP", "tuned"), "gain"] > 0.02
     gain = table.loc[("AP", "oracle"), "gain"]
     assert gain > table.loc[("AP", "noise oracle"), "gain"] + 0.05
     assert table.loc[("AP", "noise oracle"), "gain"] > 0
     assert table.loc[("AP", "oracle"), "p"] < 0.01
-    assert (found.by_topic["AP oracle"] >= found.by_topic["AP tuned"]).all()
+    assert (interpolated.by_topic["AP oracle"] >= interpolated.by_topic["AP tuned"]).all()
 
 
 def test_a_run_with_noise_gains_no_more_than_the_control():
-    first, second, qrels = made(4, (2.0, 0.0))
+    first, second, qrels = runs_and_qrels(4, (2.0, 0.0))
     table = interpolate_runs(first, second, qrels, ["AP"]).means.set_index("ranking")
     control = table.loc["noise oracle"]
     assert abs(table.loc["oracle", "gain"] - control["gain"]) < 4 * control["sd"]
@@ -104,7 +106,7 @@ def test_measures_that_arrays_do_not_have(measure):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected_message"),
     [
         ({"folds": 1}, "There are 1 folds and 20 topics"),
         ({"folds": 21}, "There are 21 folds and 20 topics"),
@@ -114,23 +116,25 @@ def test_measures_that_arrays_do_not_have(measure):
         ({"missing_topics": "zero"}, "missing_topics is 'zero'"),
     ],
 )
-def test_options_that_are_refused(both, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_options_that_are_refused(both, options, expected_message):
+    with pytest.raises(ValueError, match=expected_message):
         interpolate_runs(*both, **options)
 
 
 def test_topics_that_one_run_does_not_answer(both):
     first, second, qrels = both
     fewer = second[second["query"] != "q7"]
-    with pytest.raises(ValueError, match="Topic 'q7' of the qrels is not answered"):
+    with pytest.raises(ValueError, match="Topic 'q7' of the qrels has no ranked documents"):
         interpolate_runs(first, fewer, qrels)
-    found = interpolate_runs(first, fewer, qrels, ["RR"], noise_seeds=1, missing_topics="drop")
-    assert len(found.by_topic) == 19
+    interpolated = interpolate_runs(
+        first, fewer, qrels, ["RR"], noise_seeds=1, missing_topics="drop"
+    )
+    assert len(interpolated.by_topic) == 19
     with pytest.raises(ValueError, match="no document of a topic in common"):
         interpolate_runs(first, second.assign(query="x" + second["query"]), qrels)
 
 
-def test_the_command(both, found, tmp_path, monkeypatch):
+def test_the_command(both, interpolated, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, run in zip(("a.run", "b.run"), both, strict=False):
         write_run(run, name, tag="t")
@@ -151,7 +155,7 @@ def test_the_command(both, found, tmp_path, monkeypatch):
     message = json.loads(out)
     assert message["settings"]["topics"] == 20
     values = [row["value"] for row in message["rows"]]
-    assert values == pytest.approx(found.means["value"].tolist())
+    assert values == pytest.approx(interpolated.means["value"].tolist())
     again = evaluate(read_run("tuned.run"), both[2], ["MAP"])["MAP"].mean()
     assert again == pytest.approx(values[2])
     assert "tuned.run already exists" in refused(*command, "--out", "tuned.run")

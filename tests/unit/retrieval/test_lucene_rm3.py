@@ -18,7 +18,7 @@ from everycell.trec.runs import trec_order
 pytest.importorskip("jnius_config", reason="needs Lucene: run `make setup-lucene`")
 
 RANKER = BM25(k1=0.9, b=0.4)
-OTHERS = {f"o{place}": ["other"] for place in range(17)}
+OTHERS = {f"o{number}": ["other"] for number in range(17)}
 
 
 def opened(folder, documents):
@@ -83,24 +83,24 @@ def plain_weights(documents, query, first, feedback):
 WORDS = np.array([f"w{rank}" for rank in range(60)] + ["##ing", "x", "Y9", "é𝑥"], object)
 
 
-def made(seed):
+def random_collection(seed):
     """30 to 80 documents of 0 to 30 terms, with a few empty ones, and 12 queries."""
     rng = np.random.default_rng(seed)
     share = 1 / (5 + rng.permutation(len(WORDS)))
     share /= share.sum()
     documents = {
-        f"d{place}": list(rng.choice(WORDS, length, p=share))
-        for place, length in enumerate(rng.integers(0, 31, rng.integers(30, 81)))
+        f"d{number}": list(rng.choice(WORDS, length, p=share))
+        for number, length in enumerate(rng.integers(0, 31, rng.integers(30, 81)))
     }
     documents |= {"empty": [], "pieces": ["##ing", "##ing", "x"]}
-    queries = {f"q{place}": list(rng.choice(WORDS, rng.integers(1, 6))) for place in range(12)}
+    queries = {f"q{number}": list(rng.choice(WORDS, rng.integers(1, 6))) for number in range(12)}
     return documents, queries | {"pieces": ["##ing", "##ing"]}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_scores_are_those_of_plain_python(tmp_path, seed):
-    documents, queries = made(seed)
+    documents, queries = random_collection(seed)
     settings = [
         Rm3(),
         Rm3(documents=3, terms=2, original_weight=0.3),
@@ -152,8 +152,8 @@ def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
 
     (Its order of ties is another; here no tie falls between the fourth and the fifth document.)
     """
-    documents, queries = made(0)
-    documents |= {f"o{place}": ["filler"] * 31 for place in range(100)}
+    documents, queries = random_collection(0)
+    documents |= {f"o{number}": ["filler"] * 31 for number in range(100)}
     queries = {name: [t for t in terms if t.isascii()] for name, terms in queries.items()}
     with opened(tmp_path / "index", documents) as index:
         run = index.search(queries, RANKER, 1000, feedback=Rm3(documents=4, terms=6))
@@ -179,7 +179,7 @@ def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("term", "taken"),
+    ("term", "selected"),
     [
         ("ab", True),
         ("a1" * 10, True),
@@ -191,25 +191,25 @@ def test_the_searcher_of_pyserini_finds_the_same(tmp_path):
         ("cats'", False),
     ],
 )
-def test_which_terms_are_taken(tmp_path, term, taken):
+def test_which_terms_are_taken(tmp_path, term, selected):
     documents = {"d1": ["query", term], "d2": [term]} | OTHERS | {"empty": []}
     with opened(tmp_path / "index", documents) as index:
         run = index.search({"q": ["query"]}, RANKER, k=10, feedback=Rm3())
-    assert run["document"].tolist() == (["d1", "d2"] if taken else ["d1"])
+    assert run["document"].tolist() == (["d1", "d2"] if selected else ["d1"])
 
 
-@pytest.mark.parametrize(("empty", "taken"), [(9, False), (10, True)])
-def test_a_term_in_at_most_a_tenth_of_the_documents_is_taken(tmp_path, empty, taken):
+@pytest.mark.parametrize(("empty", "selected"), [(9, False), (10, True)])
+def test_a_term_in_at_most_a_tenth_of_the_documents_is_taken(tmp_path, empty, selected):
     """Three of 29 or 30 documents hold it; empty ones count."""
     documents = {"d1": ["query", "term"], "d2": ["term"], "d3": ["term"]} | OTHERS
-    documents |= {f"e{place}": [] for place in range(empty)}
+    documents |= {f"e{number}": [] for number in range(empty)}
     with opened(tmp_path / "index", documents) as index:
         run = index.search({"q": ["query"]}, RANKER, k=10, feedback=Rm3())
-    assert set(run["document"]) == ({"d1", "d2", "d3"} if taken else {"d1"})
+    assert set(run["document"]) == ({"d1", "d2", "d3"} if selected else {"d1"})
 
 
 def test_the_weight_1_is_the_ranking_without_feedback(tmp_path):
-    documents, queries = made(1)
+    documents, queries = random_collection(1)
     with opened(tmp_path / "index", documents) as index:
         for ranker in (RANKER, JelinekMercer(weight=0.1), Dirichlet(mu=100)):
             plain = index.search(queries, ranker, k=1000)
@@ -251,9 +251,9 @@ def test_documents_of_score_0_give_no_term(tmp_path):
 
 def test_ties_follow_the_rule_of_search(tmp_path):
     """The feedback documents are cut by it too: of the tied, the greatest id gives its term."""
-    documents = {f"d{place}": ["query", f"term{place}"] for place in (3, 1, 2)}
+    documents = {f"d{number}": ["query", f"term{number}"] for number in (3, 1, 2)}
     documents |= {"x1": ["term3"], "x3": ["term3"], "x2": ["term3"]}
-    documents |= {f"o{place}": ["other"] for place in range(60)}
+    documents |= {f"o{number}": ["other"] for number in range(60)}
     with opened(tmp_path / "index", documents) as index:
         feedback = Rm3(documents=1)
         run = index.search({"q": ["query"]}, RANKER, k=100, feedback=feedback)
@@ -265,8 +265,8 @@ def test_ties_follow_the_rule_of_search(tmp_path):
 
 @pytest.mark.slow
 def test_threads_change_nothing(tmp_path):
-    documents, _ = made(2)
-    queries = {f"q{place}": [f"w{place % 60}", f"w{place % 7}"] for place in range(300)}
+    documents, _ = random_collection(2)
+    queries = {f"q{number}": [f"w{number % 60}", f"w{number % 7}"] for number in range(300)}
     with opened(tmp_path / "index", documents) as index:
         pd.testing.assert_frame_equal(
             index.search(queries, RANKER, 20, feedback=Rm3(), threads=3),
@@ -275,7 +275,7 @@ def test_threads_change_nothing(tmp_path):
 
 
 def test_term_vectors_are_needed_and_change_nothing_else(tmp_path):
-    documents, queries = made(3)
+    documents, queries = random_collection(3)
     lean = build_index(documents.items(), tmp_path / "lean")
     full = build_index(documents.items(), tmp_path / "full", term_vectors=True)
     assert lean == full

@@ -253,10 +253,10 @@ def test_two_measures_are_joined_and_ringed_where_they_were_planted():
     ("draw", "message"),
     [
         (lambda: documents_in_lists(DOCUMENTS, VALUES, {"F": "she"}), "found 'M', and only F"),
-        (lambda: documents_in_lists(DOCUMENTS, VALUES[::2], GROUPS), r"and the values of \['l'\]"),
+        (lambda: documents_in_lists(DOCUMENTS, VALUES[::2], GROUPS), r"but the values are for \['l'\]"),
         (
             lambda: documents_in_lists(DOCUMENTS, VALUES.assign(value=1.5), GROUPS),
-            "found 1.5, and a fairness lies",
+            "1.5 is not a fairness",
         ),
         (
             lambda: documents_in_lists(DOCUMENTS.assign(rank=1), VALUES, GROUPS),
@@ -264,7 +264,7 @@ def test_two_measures_are_joined_and_ringed_where_they_were_planted():
         ),
         (lambda: fairness_over_depth(CURVES.assign(k=1)), "two marks for .*'k': 1"),
         (lambda: fairness_over_depth(CURVES.assign(value=np.nan)), "'value', row 0"),
-        (lambda: document_against_list_fairness(MARKS[::2]), "two measures are compared"),
+        (lambda: document_against_list_fairness(MARKS[::2]), "expected two measures"),
         (lambda: document_against_list_fairness(MARKS.assign(measure="N")), "two marks for"),
     ],
 )
