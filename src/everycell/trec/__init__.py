@@ -1,7 +1,7 @@
-"""Files of the TREC formats as data frames.
+"""Files in TREC formats as data frames.
 
-Two kinds of text file, one line per row, fields separated by spaces or tabs, UTF-8, gzipped if
-the name ends in ``.gz``:
+Runs and qrels are UTF-8 text files with one row per line and fields separated by spaces or tabs;
+they are gzipped if the name ends in ``.gz``:
 
 =============  =====================================  ==================================
 kind           fields of a line                       columns of the frame
@@ -10,5 +10,5 @@ run            query, Q0, document, rank, score, tag  query, document, score (fl
 qrels          query, 0, document, relevance          query, document, relevance (int32)
 =============  =====================================  ==================================
 
-Ids are text.
+Query and document ids are strings.
 """

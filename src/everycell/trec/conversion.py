@@ -12,9 +12,9 @@ dict of dicts       query -> document -> score                    query -> docum
 path                file in TREC format, gzipped or not           the same
 ==================  ============================================  ==============================
 
-Further columns, such as PyTerrier's rank and the text of its queries, are left out: the scores
-decide, and ties are broken by the id of the document, as in trec_eval (`trec_order`). None of these
-libraries is imported.
+Other columns, such as the ranks and query texts of PyTerrier, are dropped: documents are ranked by
+score, and ties are broken by document id, as in trec_eval (`trec_order`). None of these libraries
+is imported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from everycell.trec.lines import QRELS, RUN, Kind
 from everycell.trec.qrels import check_qrels, read_qrels
 from everycell.trec.runs import check_run, read_run
 
-#: Columns of the kinds of frame, in the order of ours.
+#: Column names of the supported frames, in the order of everycell's columns.
 _RUN_COLUMNS = (
     ("query", "document", "score"),
     ("query_id", "doc_id", "score"),
@@ -50,7 +50,7 @@ def as_run(run: Any) -> pd.DataFrame:
     ----------
     run
         Frame, iterable of `ir_measures.ScoredDoc`, `ranx.Run`, dict of dicts or path. An iterator
-        is used up.
+        is consumed.
 
     Returns
     -------
@@ -60,12 +60,12 @@ def as_run(run: Any) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError
-        If there is no file at the path.
+        If the file does not exist.
     TypeError
-        For anything but these kinds.
+        If `run` is of any other type.
     ValueError
-        For a frame with none of the sets of columns, or with two of them, and for what
-        :func:`~everycell.trec.runs.check_run` refuses: ids that are not text, a document twice.
+        If a frame has none of the supported sets of columns or more than one of them, or if the run
+        is invalid, for example because ids are not strings or a document occurs twice in a query.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def as_run(run: Any) -> pd.DataFrame:
     [['q1', 'd1', 12.5], ['q1', 'd2', 7.0]]
     >>> as_run(12)
     Traceback (most recent call last):
-    TypeError: The run is of the type int; give a frame with the columns query, document and score
+    TypeError: The run has the type int; use a frame with the columns query, document and score
     (or query_id, doc_id and score, or qid, docno and score), an iterable of ir_measures.ScoredDoc,
     a ranx.Run, a dict of dicts, or the path of a file in TREC format.
     """
@@ -87,7 +87,7 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
     ----------
     qrels
         Frame, iterable of `ir_measures.Qrel`, `ranx.Qrels`, dict of dicts or path. An iterator is
-        used up.
+        consumed.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError, TypeError, ValueError
-        As :func:`as_run`, and for a relevance that is not a whole number.
+        For the same reasons as :func:`as_run`, and if a relevance is not an integer.
 
     Examples
     --------
@@ -109,63 +109,65 @@ def as_qrels(qrels: Any) -> pd.DataFrame:
 
 
 def _as_frame(source: Any, kind: Kind) -> pd.DataFrame:
-    """Checked frame of a run or of judgements."""
+    """Convert a run or relevance judgements to a checked frame."""
     if isinstance(source, str | Path):
         return read_run(source) if kind is RUN else read_qrels(source)
     check = check_run if kind is RUN else check_qrels
     if isinstance(source, pd.DataFrame):
-        return check(_renamed(source, kind))
-    class_of_ranx = "Run" if kind is RUN else "Qrels"
-    if type(source).__name__ == class_of_ranx and type(source).__module__.split(".")[0] == "ranx":
+        return check(_rename_columns(source, kind))
+    ranx_class = "Run" if kind is RUN else "Qrels"
+    if type(source).__name__ == ranx_class and type(source).__module__.split(".")[0] == "ranx":
         source = source.to_dict()
     if isinstance(source, Mapping):
-        return check(_of_dicts(source, kind))
+        return check(_frame_of_dicts(source, kind))
     if isinstance(source, Iterable) and not isinstance(source, bytes):
-        return check(_of_tuples(source, kind))
-    raise TypeError(_refusal(type(source).__name__, kind))
+        return check(_frame_of_tuples(source, kind))
+    raise TypeError(_type_error_message(type(source).__name__, kind))
 
 
-def _refusal(type_name: str, kind: Kind) -> str:
-    one, *alternatives = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
-    what, scored, ranx = (
-        ("The run is", "ScoredDoc", "Run") if kind is RUN else ("The qrels are", "Qrel", "Qrels")
+def _type_error_message(type_name: str, kind: Kind) -> str:
+    columns, *alternatives = [
+        f"{query}, {document} and {value}"
+        for query, document, value in (_RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS)
+    ]
+    subject, tuple_class, ranx_class = (
+        ("The run has", "ScoredDoc", "Run") if kind is RUN else ("The qrels have", "Qrel", "Qrels")
     )
-    either = ", or ".join(f"{a}, {b} and {c}" for a, b, c in alternatives)
     return (
-        f"{what} of the type {type_name}; give a frame with the columns {one[0]}, {one[1]} and "
-        f"{one[2]} (or {either}), an iterable of ir_measures.{scored}, a ranx.{ranx}, a dict of "
-        "dicts, or the path of a file in TREC format."
+        f"{subject} the type {type_name}; use a frame with the columns {columns} (or "
+        f"{', or '.join(alternatives)}), an iterable of ir_measures.{tuple_class}, a "
+        f"ranx.{ranx_class}, a dict of dicts, or the path of a file in TREC format."
     )
 
 
-def _renamed(frame: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    """Frame with our names of columns, whichever of the known ones it has."""
-    known = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
-    matches = [columns for columns in known if set(columns) <= set(frame.columns)]
+def _rename_columns(frame: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    """Select the columns of a supported frame, and rename them to everycell's names."""
+    column_sets = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
+    matches = [columns for columns in column_sets if set(columns) <= set(frame.columns)]
     if len(matches) != 1:
-        sets = " or ".join(f"({', '.join(columns)})" for columns in matches or known)
+        choices = " or ".join(f"({', '.join(columns)})" for columns in matches or column_sets)
         raise ValueError(
-            f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)}; give "
-            + (f"it one of the sets {sets}." if not matches else f"it only one of the sets {sets}.")
+            f"The {kind.name} frame has the columns {in_quotes(list(frame.columns), 300)}; it must "
+            f"have {'only ' if matches else ''}one of the sets {choices}."
         )
     (columns,) = matches
-    ours = frame.loc[:, list(columns)]
-    return ours.rename(columns=dict(zip(columns, known[0], strict=True)))
+    selected = frame.loc[:, list(columns)]
+    return selected.rename(columns=dict(zip(columns, column_sets[0], strict=True)))
 
 
-def _of_dicts(source: Mapping[Any, Any], kind: Kind) -> pd.DataFrame:
+def _frame_of_dicts(source: Mapping[Any, Any], kind: Kind) -> pd.DataFrame:
     rows = []
     for query, documents in source.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"The {kind.name} has {in_quotes(documents)} for the query {in_quotes(query)}; "
-                f"give a dict of dicts: query, document, {kind.number}."
+                f"use a dict of dicts: query -> document -> {kind.number}."
             )
         rows += [(query, document, value) for document, value in documents.items()]
     return _frame(rows, kind)
 
 
-def _of_tuples(source: Iterable[Any], kind: Kind) -> pd.DataFrame:
+def _frame_of_tuples(source: Iterable[Any], kind: Kind) -> pd.DataFrame:
     _, (query, document, value), _ = _RUN_COLUMNS if kind is RUN else _QRELS_COLUMNS
     rows = []
     for row in source:
@@ -173,14 +175,14 @@ def _of_tuples(source: Iterable[Any], kind: Kind) -> pd.DataFrame:
             rows.append((getattr(row, query), getattr(row, document), getattr(row, value)))
         except AttributeError:
             type_name = f"{type(source).__name__} of {type(row).__name__}"
-            raise TypeError(_refusal(type_name, kind)) from None
+            raise TypeError(_type_error_message(type_name, kind)) from None
     return _frame(rows, kind)
 
 
 def _frame(rows: list[tuple[Any, Any, Any]], kind: Kind) -> pd.DataFrame:
-    """Rows under our names; ids of a class of text, such as numpy's, become plain text."""
+    """Frame with everycell's columns; subclasses of str, such as numpy's, become str."""
     frame = pd.DataFrame(rows, columns=list(kind.columns))
     for column in ("query", "document"):
-        if all(isinstance(name, str) for name in frame[column]):
+        if all(isinstance(text, str) for text in frame[column]):
             frame[column] = frame[column].map(str)
     return frame

@@ -1,4 +1,4 @@
-"""Lines of the TREC formats: read all at once, and examined one by one if something is wrong."""
+"""Read, check and write files in TREC formats; errors point to the line."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from everycell.engine.untrusted import in_quotes, unpack
 
 Ranks = Literal["ignore", "error"]
 
-# Characters at which C's isspace or the end of a C string would cut an id.
-_CUTS_AN_ID = r"[\s\x0b\x00]"
+# Characters that an id must not contain: C code such as trec_eval would end the id there.
+ID_DELIMITER = r"[\s\x0b\x00]"
 
-# The same, as bytes that may be left in a field once lines and fields are split.
-_BYTES_THAT_CUT = (b"\x00", b"\x0b", b"\x0c", b"\r")
+# The delimiters that may remain in a field after splitting the text at spaces and line breaks.
+_DELIMITER_BYTES = (b"\x00", b"\x0b", b"\x0c", b"\r")
 
-# Mean number of documents of a query from which counting query by query is faster.
+# From this mean number of documents per query, searching each list for duplicates is faster.
 _LONG_LIST = 64
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Fields of a line, in order, and the one that is a number."""
+    """A file format: the fields of a line in order, and the type of its numeric field."""
 
     name: str
     fields: tuple[str, ...]
@@ -44,7 +44,7 @@ class Kind:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the frame."""
+        """Column names of the frame."""
         return ("query", "document") + ((self.number,) if self.number else ())
 
 
@@ -66,7 +66,8 @@ QRELS = Kind(
     "a whole number of at most nine digits",
 )
 
-CANDIDATES = Kind("candidates", ("query", "document"), None, None, rb"", "")  # in memory only
+# Candidates exist only as frames, not as files.
+CANDIDATES = Kind("candidates", ("query", "document"), None, None, rb"", "")
 
 
 def _text(raw: bytes) -> str:
@@ -74,17 +75,17 @@ def _text(raw: bytes) -> str:
 
 
 def _explain(
-    data: bytes, kind: Kind, path: Path, where: Callable[[int], str], cause: Exception
+    data: bytes, kind: Kind, path: Path, row_name: Callable[[int], str], cause: Exception
 ) -> ValueError:
-    """Describe the first line that cannot be read. Slow, so used only after reading has failed."""
+    """Describe the first invalid line; slow, so only called after reading has failed."""
     for row, line in enumerate(data.split(b"\n")):
-        line_name = where(row)
+        line_name = row_name(row)
         fields = line.split()
         if len(fields) != len(kind.fields):
             hint = (
-                "an id holds no space, so replace the space in it"
+                "remove the extra fields, or spaces within ids"
                 if len(fields) > len(kind.fields)
-                else "give the line all of its fields, or delete it"
+                else "add the missing fields, or delete the line"
             )
             return ValueError(
                 f"{line_name} has {len(fields)} fields: a line of a {kind.name} file has "
@@ -94,8 +95,8 @@ def _explain(
             line.decode("utf-8")
         except UnicodeDecodeError:
             return ValueError(
-                f"{line_name} is not UTF-8 text: it reads {in_quotes(_text(line))}; convert the "
-                "file to UTF-8."
+                f"{line_name} is not UTF-8 text: {in_quotes(_text(line))}; convert the file to "
+                "UTF-8."
             )
         if kind.number:
             number = fields[kind.fields.index(kind.number)]
@@ -115,12 +116,12 @@ def read_lines(
     queries: Iterable[str] | None = None,
     scale: tuple[int, int] | None = None,
 ) -> pd.DataFrame:
-    """Read a file of a kind into a frame and check it; `ranks` compares a run's with its scores."""
+    """Read a file into a checked frame; `ranks` also compares ranks with scores."""
     path = Path(path)
     if path.exists():
         check_regular(path)
     try:
-        # Before the rest is unpacked, which may be huge.
+        # Check the first bytes before unpacking the file, which may be huge.
         with pa.input_stream(str(path), compression="detect") as stream:
             packed = other_kind(stream.read(8))
         with pa.input_stream(str(path), compression="detect") as stream:
@@ -128,29 +129,30 @@ def read_lines(
             data = b"" if packed else stream.read() if plain else unpack(stream, path)
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"The {kind.name} file {path} does not exist: check the path, or make it first."
+            f"The {kind.name} file {path} does not exist: check the path, or create the file."
         ) from None
     except (OSError, ValueError) as error:
-        unpacked = ", or leave .gz out of its name if it is not packed"
+        rename = ", or remove .gz from its name if it is not compressed"
         raise ValueError(
-            f"The {kind.name} file {path} cannot be read, or is damaged ({error}): make it again"
-            f"{unpacked if path.suffix == '.gz' else ''}."
+            f"The {kind.name} file {path} cannot be read or is damaged ({error}): create it again"
+            f"{rename if path.suffix == '.gz' else ''}."
         ) from None
     if packed:
         raise ValueError(f"The {kind.name} file {path} is {packed}.")
     data = data.removeprefix(MARK)
-    data, where = _without_comments(_one_blank_between_fields(data.rstrip()), path)
+    data, row_name = _without_comments(_one_blank_between_fields(data.rstrip()), path)
     if (first := data.find(MARK)) >= 0:
-        raise ValueError(mark_within(where(data.count(b"\n", 0, first))))
+        raise ValueError(mark_within(row_name(data.count(b"\n", 0, first))))
     if not data:
         raise ValueError(
-            f"The {kind.name} file {path} is empty: it must have one line or more; make it again."
+            f"The {kind.name} file {path} is empty: it must have at least one line; create it "
+            "again."
         )
     text = dict.fromkeys(("query", "document", "rank"), pa.string())
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
-            # Large blocks, so that both cores read.
+            # Large blocks make parallel reading efficient.
             read_options=pa.csv.ReadOptions(column_names=kind.fields, block_size=1 << 22),
             parse_options=pa.csv.ParseOptions(
                 delimiter=" ", quote_char=False, ignore_empty_lines=False
@@ -162,27 +164,27 @@ def read_lines(
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _explain(data, kind, path, where, error) from error
+        raise _explain(data, kind, path, row_name, error) from error
     read = table.to_pandas()
     if kind.number and (infinite := np.isinf(read[kind.number].to_numpy(dtype=float))).any():
-        # Named as the file has it: a number may be too large for 64 bits.
+        # Quote the file: the number may be too large for 64 bits.
         row = int(np.argmax(infinite))
         text = data.split(b"\n", row + 1)[row].split(b" ")[kind.fields.index(kind.number)]
         raise ValueError(
-            f"{where(row)} has the {kind.number} {in_quotes(text.decode())}: it must be a finite "
-            "number; find out where it comes from."
+            f"{row_name(row)} has the {kind.number} {in_quotes(text.decode())}: it must be a "
+            "finite number; check how it was computed."
         )
-    whole_ids = not any(byte in data for byte in _BYTES_THAT_CUT)
-    frame = checked_lines(read, kind, where, whole_ids=whole_ids)
+    ids_are_valid = not any(byte in data for byte in _DELIMITER_BYTES)
+    frame = checked_lines(read, kind, row_name, ids_are_valid=ids_are_valid)
     if ranks:
-        _check_ranks(frame, table["rank"], where)
-    check_queries(frame, queries, where)
-    check_scale(frame, scale, where)
+        _check_ranks(frame, table["rank"], row_name)
+    check_queries(frame, queries, row_name)
+    check_scale(frame, scale, row_name)
     return frame
 
 
 def _without_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], str]]:
-    """Text without lines that begin with #, as trec_eval 10 reads it, and what names its rows."""
+    """Text without lines that begin with #, as in trec_eval 10, and a function that names a row."""
     if not data.startswith(b"#") and b"\n#" not in data:
         return data, lambda row: f"Line {row + 1} of {path}"
     lines = data.split(b"\n")
@@ -192,9 +194,10 @@ def _without_comments(data: bytes, path: Path) -> tuple[bytes, Callable[[int], s
 
 
 def _one_blank_between_fields(data: bytes) -> bytes:
-    """Text with one blank between fields and none at the ends of lines, as the reader expects it.
+    """Text with a single space between fields, and none at the start or end of a line.
 
-    trec_eval takes any white space. Most files need no change, and one pass shows that.
+    trec_eval accepts any white space, but the CSV reader does not. Most files need no change, so
+    this is tested first.
     """
     blank = np.frombuffer(data, dtype=np.uint8) <= ord(" ")
     if blank[:1].any() or (blank[1:] & blank[:-1]).any() or b"\t" in data:
@@ -204,55 +207,58 @@ def _one_blank_between_fields(data: bytes) -> bytes:
 
 
 def checked_lines(
-    frame: pd.DataFrame, kind: Kind, where: Callable[[int], str], *, whole_ids: bool = False
+    frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str], *, ids_are_valid: bool = False
 ) -> pd.DataFrame:
-    """Return the kind's columns of a frame after checking them; `where` names a row."""
+    """Select the columns of a kind after checking them; `row_name` names a row in messages."""
     check_columns(f"The {kind.name} frame", frame.columns, kind.columns)
     if frame.empty:
-        raise ValueError(f"The {kind.name} frame has no rows: give it one or more.")
+        raise ValueError(f"The {kind.name} frame has no rows: it must have at least one.")
     frame = frame[list(kind.columns)]
     for column in ("query", "document"):
         ids = frame[column]
-        text = pd.api.types.is_string_dtype(ids) and not isinstance(ids.dtype, pd.CategoricalDtype)
-        if not text or ids.hasnans:
+        if ids.hasnans:
             raise ValueError(
-                f"The column {column!r} of the {kind.name} frame has the type "
-                f"{frame[column].dtype} or empty cells: ids are text, so convert it with "
-                "astype(str)."
+                f"The column {column!r} of the {kind.name} frame has missing values: add the "
+                "missing ids, or drop their rows."
+            )
+        if not pd.api.types.is_string_dtype(ids) or isinstance(ids.dtype, pd.CategoricalDtype):
+            raise ValueError(
+                f"The column {column!r} of the {kind.name} frame has the type {ids.dtype}: ids "
+                "must be strings, so convert it with astype(str)."
             )
     query, names = pd.factorize(frame["query"])
     documents = pa.Table.from_pandas(frame[["document"]], preserve_index=False)["document"]
-    # There are nearly as many documents as rows, but few queries.
+    # Queries are few, so only distinct ones are checked.
     for column, ids in (
-        () if whole_ids else (("query", pa.array(names, pa.string())), ("document", documents))
+        () if ids_are_valid else (("query", pa.array(names, pa.string())), ("document", documents))
     ):
-        bad = pc.match_substring_regex(ids, f"^$|{_CUTS_AN_ID}")
-        if pc.any(bad).as_py():
-            row = bad.index(True).as_py()
+        is_invalid = pc.match_substring_regex(ids, f"^$|{ID_DELIMITER}")
+        if pc.any(is_invalid).as_py():
+            row = is_invalid.index(True).as_py()
             if column == "query":
                 row = int(np.argmax(query == row))
             raise ValueError(
-                f"{where(row)} has the {column} id {in_quotes(frame[column].iloc[row])}: "
-                "an id has one character or more and no white space; replace it."
+                f"{row_name(row)} has the {column} id {in_quotes(frame[column].iloc[row])}: "
+                "an id must have at least one character and no white space; replace it."
             )
-    row = _first_twice(query, documents)
+    row = _first_duplicate(query, documents)
     if row is not None:
         raise ValueError(
-            f"{where(row)} has the document {in_quotes(frame['document'].iloc[row])} of query "
-            f"{in_quotes(frame['query'].iloc[row])} for the second time: a document occurs once in "
-            "a query's list; keep one of the two."
+            f"{row_name(row)} repeats the document {in_quotes(frame['document'].iloc[row])} of "
+            f"query {in_quotes(frame['query'].iloc[row])}: a document must occur only once per "
+            "query; remove the duplicate."
         )
     if kind.number is None or kind.type is None:
         return frame
-    values = _checked_number(frame, kind, where)
+    values = _checked_number(frame, kind, row_name)
     return frame.assign(**{kind.number: values.astype(kind.type.to_pandas_dtype())})
 
 
-def _first_twice(query: IntArray, documents: pa.ChunkedArray) -> int | None:
-    """First row with a document that its query already had; queries are numbers from 0."""
+def _first_duplicate(query: IntArray, documents: pa.ChunkedArray) -> int | None:
+    """First row that repeats a document of its query; queries are numbered from 0."""
     lengths = np.bincount(query)
     if len(query) >= _LONG_LIST * len(lengths):
-        # A table of one list's documents stays in the processor's cache; one of all does not.
+        # A hash table of one list fits into the processor's cache; a table of all lists does not.
         lists = documents
         if (np.diff(query) < 0).any():
             lists = documents.take(pa.array(np.argsort(query, kind="stable")))
@@ -263,107 +269,116 @@ def _first_twice(query: IntArray, documents: pa.ChunkedArray) -> int | None:
         ):
             return None
     document, names = pd.factorize(documents.to_pandas())
-    twice = pd.Series(query.astype(np.int64) * len(names) + document).duplicated().to_numpy()
-    return int(np.argmax(twice)) if twice.any() else None
+    pairs = pd.Series(query.astype(np.int64) * len(names) + document)
+    is_duplicate = pairs.duplicated().to_numpy()
+    return int(np.argmax(is_duplicate)) if is_duplicate.any() else None
 
 
-def _checked_number(frame: pd.DataFrame, kind: Kind, where: Callable[[int], str]) -> FloatArray:
+def _checked_number(frame: pd.DataFrame, kind: Kind, row_name: Callable[[int], str]) -> FloatArray:
     column = frame[kind.number]
-    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
-    if not number or column.hasnans and kind is QRELS:
+    is_real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+    if not is_real:
         raise ValueError(
-            f"The column {kind.number!r} of the {kind.name} frame has the type {column.dtype} or "
-            "empty cells: give real numbers, such as 12.5."
+            f"The column {kind.number!r} of the {kind.name} frame has the type {column.dtype}: it "
+            "must contain real numbers."
+        )
+    if column.hasnans and kind is QRELS:
+        raise ValueError(
+            f"The column {kind.number!r} of the {kind.name} frame has missing values: add the "
+            "missing labels, or drop their rows."
         )
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind is RUN:
         with np.errstate(over="ignore"):
-            bad = ~np.isfinite(values.astype(np.float32))
-        allowed = "a number of at most 3.4e38 in size (trec_eval has 32 bits for it)"
+            is_invalid = ~np.isfinite(values.astype(np.float32))
+        allowed = "a number of at most 3.4e38 in magnitude (scores have 32 bits in trec_eval)"
     else:
-        bad = (values != np.trunc(values)) | (np.abs(values) > 999_999_999)
+        is_invalid = (values != np.trunc(values)) | (np.abs(values) > 999_999_999)
         allowed = QRELS.allowed
-    if bad.any():
-        row = int(np.argmax(bad))
+    if is_invalid.any():
+        row = int(np.argmax(is_invalid))
         raise ValueError(
-            f"{where(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
+            f"{row_name(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the {kind.number} {values[row]}: it "
-            f"must be {allowed}; find out where it comes from."
+            f"must be {allowed}; check how it was computed."
         )
     return values
 
 
-def _check_ranks(frame: pd.DataFrame, ranks: pa.ChunkedArray, where: Callable[[int], str]) -> None:
+def _check_ranks(
+    frame: pd.DataFrame, ranks: pa.ChunkedArray, row_name: Callable[[int], str]
+) -> None:
     """Check that no document is ranked above one of the same query with a higher score."""
     is_whole = pc.match_substring_regex(ranks, r"^\d{1,9}$")
     if not pc.all(is_whole).as_py():
         row = is_whole.index(False).as_py()
         raise ValueError(
-            f"{where(row)} has the rank {in_quotes(ranks[row].as_py())}: it must be a whole number "
-            "of 0 or more; correct it, or have ranks ignored."
+            f"{row_name(row)} has the rank {in_quotes(ranks[row].as_py())}: it must be a whole "
+            "number of at most nine digits; correct it, or ignore the ranks."
         )
     rank = pc.cast(ranks, pa.int64()).to_numpy()
     query, _ = pd.factorize(frame["query"])
     score = frame["score"].to_numpy().astype(np.float32)
-    # Equal ranks, such as 0 everywhere, say nothing about their documents.
+    # Documents with equal ranks, such as 0 everywhere, may have any scores.
     order = np.lexsort((-score, rank, query))
-    above, below = order[:-1], order[1:]
-    wrong = (query[above] == query[below]) & (score[below] > score[above])
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        above, below, queries = above[first], below[first], len(np.unique(query[above[wrong]]))
+    upper, lower = order[:-1], order[1:]
+    is_wrong = (query[upper] == query[lower]) & (score[lower] > score[upper])
+    if is_wrong.any():
+        first = int(np.argmax(is_wrong))
+        query_count = len(np.unique(query[upper[is_wrong]]))
+        higher_rank, row = rank[upper[first]], lower[first]
         raise ValueError(
-            f"{where(below)} has the rank {rank[below]} and the score {frame['score'].iloc[below]},"
-            f" higher than that of rank {rank[above]} of the same query ({queries} queries of the "
-            "run have such ranks): the scores decide, as in trec_eval, so negate them if they "
-            "are distances, or have ranks ignored if the scores are meant."
+            f"{row_name(row)} has the rank {rank[row]} and the score {frame['score'].iloc[row]}, "
+            f"higher than that of rank {higher_rank} of the same query (queries with such ranks: "
+            f"{query_count}): as in trec_eval, scores determine the ranking, so negate them if "
+            "they are distances, or ignore the ranks if the scores are correct."
         )
 
 
 def check_scale(
-    frame: pd.DataFrame, scale: tuple[int, int] | None, where: Callable[[int], str]
+    frame: pd.DataFrame, scale: tuple[int, int] | None, row_name: Callable[[int], str]
 ) -> None:
-    """Refuse a relevance outside the scale; `where` names a row."""
+    """Raise an error if a relevance is outside the scale; `row_name` names a row in messages."""
     if scale is None:
         return
     low, high = scale
     if low > high:
-        raise ValueError(f"The scale is {scale}: give its least label, then its greatest.")
+        raise ValueError(f"The scale is {scale}: give its lowest label, then its highest.")
     outside = ~frame["relevance"].between(low, high).to_numpy()
     if outside.any():
         row = int(np.argmax(outside))
         raise ValueError(
-            f"{where(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
+            f"{row_name(row)} (query {in_quotes(frame['query'].iloc[row])}, document "
             f"{in_quotes(frame['document'].iloc[row])}) has the relevance "
-            f"{frame['relevance'].iloc[row]}: "
-            f"the scale goes from {low} to {high}; correct the label, or give the right scale."
+            f"{frame['relevance'].iloc[row]}: the scale goes from {low} to {high}; correct the "
+            "label or the scale."
         )
 
 
 def check_queries(
-    frame: pd.DataFrame, queries: Iterable[str] | None, where: Callable[[int], str]
+    frame: pd.DataFrame, queries: Iterable[str] | None, row_name: Callable[[int], str]
 ) -> None:
-    """Refuse a query that is not among the known ones; `where` names a row."""
+    """Raise an error if a query is not in `queries`; `row_name` names a row in messages."""
     if queries is None:
         return
     unknown = ~frame["query"].isin(list(queries)).to_numpy()
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"{where(row)} has the query {in_quotes(frame['query'].iloc[row])}, which is not among "
-            "the known queries: delete the line, or add the query."
+            f"{row_name(row)} has the unknown query {in_quotes(frame['query'].iloc[row])}: delete "
+            "the line, or add the query."
         )
 
 
 def write_lines(fields: Iterable[object], path: Path | str) -> None:
-    """Write one line per row; a field is the column of queries, another, or a constant."""
+    """Write one line per row; `fields` are columns or constants, with the query ids first."""
     fields = list(fields)
     if fields[0].str.startswith("#").any():  # type: ignore[attr-defined]
         raise ValueError(
-            f"A query id for {path} begins with '#', and trec_eval 10 takes such lines for "
+            f"A query id for {path} begins with '#', and trec_eval 10 treats such lines as "
             "comments: rename the query."
         )
-    # pyarrow's CSV writer refuses ids with a quotation mark.
+    # pyarrow's CSV writer rejects ids with quotation marks.
     columns = [
         pa.scalar(field, pa.large_string())
         if isinstance(field, str)

@@ -1,4 +1,4 @@
-"""Relevance judgements (qrels): read, checked and written."""
+"""Read, check and write relevance judgements (qrels) in TREC format."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def read_qrels(path: Path | str, *, scale: tuple[int, int] | None = None) -> pd.
 
 
 def check_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
-    """Check judgements that were made in memory as :func:`read_qrels` checks a file."""
+    """Check a frame of relevance judgements as :func:`read_qrels` checks a file."""
     return checked_lines(qrels, QRELS, lambda row: f"Row {row} of the qrels")
 
 
 def write_qrels(qrels: pd.DataFrame, path: Path | str) -> None:
-    """Write judgements in TREC format, rows in their order."""
+    """Write relevance judgements in TREC format, in the order of the rows."""
     frame = check_qrels(qrels)
     write_lines((frame["query"], "0", frame["document"], frame["relevance"]), path)

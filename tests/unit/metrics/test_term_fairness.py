@@ -32,10 +32,10 @@ SHE, HE, NONE = [1, 0], [0, 1], [0, 0]
 
 
 @st.composite
-def lists(draw, groups=None, most=6):
+def lists(draw, groups=None, max_ranks=6):
     """Counts, lengths and the mask of one to three queries; lists may be short or empty."""
     groups = groups or draw(st.integers(2, 4))
-    queries, ranks = draw(st.integers(1, 3)), draw(st.integers(1, most))
+    queries, ranks = draw(st.integers(1, 3)), draw(st.integers(1, max_ranks))
     numbers = st.lists(
         st.integers(0, 4), min_size=queries * ranks * groups, max_size=queries * ranks * groups
     )
@@ -47,7 +47,7 @@ def lists(draw, groups=None, most=6):
 
 def targets(groups):
     weights = st.lists(st.integers(1, 9), min_size=groups, max_size=groups)
-    return weights.map(lambda found: np.array(found) / sum(found))
+    return weights.map(lambda example_lists: np.array(example_lists) / sum(example_lists))
 
 
 def plain_nfairr(documents, words, k, tau, background):
@@ -133,9 +133,9 @@ def test_the_figure_that_motivates_texfair():
 
 
 @settings(max_examples=40)
-@given(found=lists(), data=st.data())
-def test_ranges(found, data):
-    counts, lengths, listed = found
+@given(example_lists=lists(), data=st.data())
+def test_ranges(example_lists, data):
+    counts, lengths, listed = example_lists
     groups = counts.shape[2]
     target = data.draw(targets(groups))
     highest = largest_divergence(target, groups)
@@ -162,9 +162,9 @@ def test_the_largest_divergence_is_reached():
 
 
 @settings(max_examples=40)
-@given(found=lists(), data=st.data())
-def test_swapping_groups_with_their_targets_changes_nothing(found, data):
-    counts, lengths, listed = found
+@given(example_lists=lists(), data=st.data())
+def test_swapping_groups_with_their_targets_changes_nothing(example_lists, data):
+    counts, lengths, listed = example_lists
     order = data.draw(st.permutations(range(counts.shape[2])))
     target = data.draw(targets(counts.shape[2]))
     before = fairness_curves(counts, lengths, target, listed=listed)
@@ -174,9 +174,9 @@ def test_swapping_groups_with_their_targets_changes_nothing(found, data):
 
 
 @settings(max_examples=40)
-@given(found=lists(), base=st.floats(1.1, 20))
-def test_the_base_of_the_logarithm_cancels(found, base):
-    counts, lengths, listed = found
+@given(example_lists=lists(), base=st.floats(1.1, 20))
+def test_the_base_of_the_logarithm_cancels(example_lists, base):
+    counts, lengths, listed = example_lists
     ranks = counts.shape[1]
     ours = {"listed": listed, "weights": np.log(base) / np.log(np.arange(2, ranks + 2))}
     for function, arguments in (
@@ -190,9 +190,9 @@ def test_the_base_of_the_logarithm_cancels(found, base):
 
 
 @settings(max_examples=40)
-@given(found=lists())
-def test_the_curves_are_the_measures(found):
-    counts, lengths, listed = found
+@given(example_lists=lists())
+def test_the_curves_are_the_measures(example_lists):
+    counts, lengths, listed = example_lists
     curves = fairness_curves(counts, lengths, listed=listed)
     same = np.testing.assert_array_equal
     same(curves["NFaiRR"], nfairr(counts, listed=listed))
@@ -214,9 +214,9 @@ def test_queries_beyond_a_block_are_not_forgotten():
 
 
 @settings(max_examples=40)
-@given(found=lists(groups=2), data=st.data())
-def test_a_value_at_k_does_not_see_what_stands_below(found, data):
-    counts, lengths, listed = found
+@given(example_lists=lists(groups=2), data=st.data())
+def test_a_value_at_k_does_not_see_what_stands_below(example_lists, data):
+    counts, lengths, listed = example_lists
     k = data.draw(st.integers(1, counts.shape[1]))
     full = fairness_curves(counts, lengths, listed=listed)
     cut = fairness_curves(counts[:, :k], lengths[:, :k], listed=listed[:, :k])
@@ -225,9 +225,9 @@ def test_a_value_at_k_does_not_see_what_stands_below(found, data):
 
 
 @settings(max_examples=40)
-@given(found=lists(groups=2), times=st.integers(2, 5))
-def test_exposure_depends_on_the_share_of_terms_in_a_document_not_on_its_size(found, times):
-    counts, lengths, listed = found
+@given(example_lists=lists(groups=2), times=st.integers(2, 5))
+def test_exposure_depends_on_the_share_of_terms_in_a_document_not_on_its_size(example_lists, times):
+    counts, lengths, listed = example_lists
     before = texfair(counts, lengths, listed=listed)
     np.testing.assert_allclose(
         before, texfair(counts * times, lengths * times, listed=listed), atol=1e-12
@@ -235,9 +235,11 @@ def test_exposure_depends_on_the_share_of_terms_in_a_document_not_on_its_size(fo
 
 
 @settings(max_examples=40)
-@given(found=lists(groups=2), lean=st.integers(1, 5))
-def test_one_more_document_of_the_group_that_leads_is_never_fairer_without_rbdf(found, lean):
-    counts, lengths, _ = found
+@given(example_lists=lists(groups=2), lean=st.integers(1, 5))
+def test_one_more_document_of_the_group_that_leads_is_never_fairer_without_rbdf(
+    example_lists, lean
+):
+    counts, lengths, _ = example_lists
     share = group_representation(term_exposure(counts, lengths))[:, -1]
     for query in np.flatnonzero(~np.isnan(share[:, 0])):
         ahead = int(share[query].argmax())
@@ -250,9 +252,9 @@ def test_one_more_document_of_the_group_that_leads_is_never_fairer_without_rbdf(
 
 
 @settings(max_examples=40)
-@given(found=lists(groups=2))
-def test_documents_without_group_terms_make_a_list_fairer_only_through_rbdf(found):
-    counts, lengths, _ = found
+@given(example_lists=lists(groups=2))
+def test_documents_without_group_terms_make_a_list_fairer_only_through_rbdf(example_lists):
+    counts, lengths, _ = example_lists
     empty = np.zeros((len(counts), 1, 2), dtype=int)
     longer = np.concatenate([counts, empty], axis=1)
     sizes = np.concatenate([lengths, np.full((len(counts), 1), 5)], axis=1)
@@ -403,7 +405,7 @@ RUN = run_frame(("q", "d1", 1.0))
         (RUN.drop(columns="score"), {}, "no column 'score'"),
         (RUN.iloc[:0], {}, "no rows"),
         (RUN.assign(score=np.inf), {}, "Row 0 of the run .* has the score inf"),
-        (pd.concat([RUN, RUN]), {}, "Row 1 of the run has the document 'd1' .* second time"),
+        (pd.concat([RUN, RUN]), {}, "Row 1 of the run repeats the document 'd1'"),
         (RUN, {"depth": 0}, "depth is 0"),
         (RUN, {"unknown": "skip"}, "choose 'error' or 'neutral'"),
     ],
@@ -417,15 +419,15 @@ def test_runs_that_are_refused(run, options, says):
     ("change", "says"),
     [
         ({"counts": [[SHE, [3, 3]]]}, "rank 2 of query 0 .* has 6 group terms and the length 5"),
-        ({"counts": [[SHE, [-1, 0]]]}, "counts hold -1"),
-        ({"counts": [[SHE, [np.nan, 0]]]}, "counts hold nan"),
+        ({"counts": [[SHE, [-1, 0]]]}, "counts contain -1"),
+        ({"counts": [[SHE, [np.nan, 0]]]}, "counts contain nan"),
         ({"counts": [SHE, HE]}, "queries x ranks x groups"),
         ({"counts": [[[1], [1]]]}, "takes two or more"),
         ({"lengths": [[5]]}, "lengths have the shape"),
         ({"target": [0.5, 0.6]}, "sum to 1.1"),
         ({"target": [1.5, -0.5]}, "0 or more"),
         ({"target": [0.2, 0.3, 0.5]}, r"shape \(3,\)"),
-        ({"weights": [0, 1]}, "begin with 0"),
+        ({"weights": [0, 1]}, "the first one is 0"),
         ({"weights": [1]}, r"one for each of the 2 ranks"),
         ({"listed": [[False, True]]}, "a list has no gaps"),
         ({"listed": [[True]]}, "mask of listed ranks has the shape"),
@@ -439,7 +441,7 @@ def test_arrays_that_are_refused(change, says):
 
 def test_other_values_that_are_refused():
     ranked = ranked_counts(RUN, COUNTS)
-    with pytest.raises(ValueError, match="no cut-off 2; the lists have ranks 1 to 1"):
+    with pytest.raises(ValueError, match="cut-off 2 is not a rank of the lists; give 1 to 1"):
         fairness_by_query(ranked, [2])
     with pytest.raises(ValueError, match=r"background has the groups \['m'\]"):
         fairness_by_query(ranked, [1], background=COUNTS[["length", "m"]])

@@ -338,7 +338,7 @@ PAIR = {"q": "ab", "r": "xy"}
         (PAIR, PAIR, PAIR, {"depths": []}, "The depths are []"),
         (PAIR, PAIR, PAIR, {"missing_topics": "skip"}, "missing_topics is 'skip'"),
         (PAIR, PAIR, PAIR, {"measures": ["MRRR"]}, "The measure 'MRRR' cannot be read"),
-        ({"q": "aa", "r": "xy"}, PAIR, PAIR, {}, "the document 'a' of query 'q' for the second"),
+        ({"q": "aa", "r": "xy"}, PAIR, PAIR, {}, "the document 'a' of query 'q'"),
     ],
 )
 def test_runs_that_cannot_be_compared(first, second, judged, choices, message):

@@ -100,31 +100,31 @@ def test_a_run_that_ir_measures_reads_is_ours(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("arguments", "error", "message"),
     [
-        (12, TypeError, "^The run is of the type int; give a frame with the columns query, docum"),
-        (None, TypeError, "^The run is of the type NoneType; "),
-        (b"a.run", TypeError, "^The run is of the type bytes; "),
-        ([("q", "d", 1.0)], TypeError, "^The run is of the type list of tuple; "),
-        (LABELS["q2"], TypeError, "^The run has 1 for the query 'd1'; give a dict of dicts"),
-        (RUN.drop(columns="score"), ValueError, "has the columns .*; give it one of the sets"),
+        (12, TypeError, "^The run has the type int; use a frame with the columns query, docum"),
+        (None, TypeError, "^The run has the type NoneType; "),
+        (b"a.run", TypeError, "^The run has the type bytes; "),
+        ([("q", "d", 1.0)], TypeError, "^The run has the type list of tuple; "),
+        (LABELS["q2"], TypeError, "^The run has 1 for the query 'd1'; use a dict of dicts"),
+        (RUN.drop(columns="score"), ValueError, "has the columns .*; it must have one of the sets"),
         (RUN.assign(qid="q", docno="d"), ValueError, "only one of the sets .query, document, sc"),
-        (RUN.assign(query=1), ValueError, "ids are text, so convert it with astype"),
-        ({1: {"d": 1.0}}, ValueError, "ids are text, so convert it"),
+        (RUN.assign(query=1), ValueError, "ids must be strings, so convert it with astype"),
+        ({1: {"d": 1.0}}, ValueError, "ids must be strings, so convert it"),
         ({"q": {"d": float("nan")}}, ValueError, "score nan: it must be a number"),
         ({}, ValueError, "has no rows"),
         ("no.run", FileNotFoundError, "no.run does not exist"),
     ],
 )  # fmt: skip
-def test_anything_else_is_refused_in_one_sentence(given, error, message):
+def test_anything_else_is_refused_in_one_sentence(arguments, error, message):
     with pytest.raises(error, match=message) as refused:
-        as_run(given)
+        as_run(arguments)
     output = str(refused.value)
     assert output.endswith(".") and "\n" not in output
 
 
 def test_judgements_of_a_ranx_run_are_refused():
-    with pytest.raises(TypeError, match="^The qrels are of the type Run; "):
+    with pytest.raises(TypeError, match="^The qrels have the type Run; "):
         as_qrels(other_runs()["ranx"])
 
 
