@@ -153,7 +153,7 @@ def test_ranks_that_disagree_with_the_scores(files):
         (trec(["81_1 d1 d2"]), "The reproduced run has no topic of the qrels: it begins with"),
         (trec(["q1 MARCO_1-3 MARCO_2-0"]), "No document of the reproduced run is judged"),
         ("q1 Q0 d1 1 nan t\n", "Line 1 of bad.run (query 'q1', document 'd1') has the score nan"),
-        (trec(["q1 d1 d2 d1"]), "Line 3 of bad.run has the document 'd1' of query 'q1'"),
+        (trec(["q1 d1 d2 d1"]), "Line 3 of bad.run repeats the document 'd1' of query 'q1'"),
         (trec(["q1 d1"])[:-3], "Line 1 of bad.run has 5 fields"),
     ],
 )
@@ -168,7 +168,7 @@ def test_invalid_runs_are_refused(files, run, says):
         (QRELS.replace("q", "81_"), [], "The original run has no topic of the qrels"),
         (QRELS, ["--level", "3"], "No document of the qrels has a relevance of 3 or more"),
         (QRELS, ["--scale", "0,1"], "Line 1 of bad (query 'q1', document 'd1') has the relevance"),
-        (QRELS + "q1 0 d1 0\n", [], "Line 6 of bad has the document 'd1' of query 'q1' for the"),
+        (QRELS + "q1 0 d1 0\n", [], "Line 6 of bad repeats the document 'd1' of query 'q1'"),
         ("q1 0 d1 high\n", [], "Line 1 of bad has the relevance 'high'"),
         ("q1 0 d1 1\n", [], "1 of 1 topics of the qrels can be compared"),
     ],
@@ -200,6 +200,6 @@ def test_missing_and_damaged_files(files):
     assert "The run file no.run does not exist" in refused("a.run", "no.run", "qrels")
     assert "The qrels file no.txt does not exist" in refused("a.run", "b.run", "no.txt")
     Path("cut.gz").write_bytes(gzip.compress(QRELS.encode())[:30])
-    assert "cut.gz cannot be read, or is damaged" in refused("a.run", "b.run", "cut.gz")
+    assert "cut.gz cannot be read or is damaged" in refused("a.run", "b.run", "cut.gz")
     shutil.copy("a.run", "b.gz")
-    assert "b.gz cannot be read, or is damaged" in refused("a.run", "b.gz", "qrels")
+    assert "b.gz cannot be read or is damaged" in refused("a.run", "b.gz", "qrels")

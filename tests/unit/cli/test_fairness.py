@@ -15,7 +15,7 @@ import pytest
 from everycell.collections.planted_bias import plant_bias
 from everycell.metrics.fairness_frames import correlation, fairness_by_query
 from everycell.metrics.fairness_inputs import read_documents
-from everycell.metrics.fairness_report import most_neutral
+from everycell.metrics.fairness_report import find_most_neutral
 from everycell.metrics.rank_overlap import rbo
 from everycell.metrics.ranked_counts import ranked_counts
 from everycell.metrics.term_counts import read_counts
@@ -213,7 +213,7 @@ def test_a_file_is_replaced_only_with_force_and_only_by_a_whole_one(files):
         ("she\n", "Line 1 of words.txt reads 'she'"),
         ("mother in law,f\nhe,m\n", "'mother in law' becomes ['mother', 'in', 'law']"),
         (b"s\xffe,f\n", "words.txt is not UTF-8 text"),
-        ("she,length\nhe,m\n", "A group is called 'length'"),
+        ("she,length\nhe,m\n", "A group has the name 'length'"),
     ],
 )
 def test_invalid_word_lists_are_refused(files, words, says):
@@ -234,13 +234,17 @@ def test_a_term_in_two_groups_of_two_lists_is_refused(files):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("no.tsv", None, "The documents no.tsv do not exist"),
-        ("a.csv", "d1,she\n", "a.csv has an unknown ending"),
+        ("no.tsv", None, "The document file no.tsv does not exist"),
+        ("a.csv", "d1,she\n", "a.csv has an unknown extension"),
         ("a.tsv", "", "There is no document to count"),
         ("a.tsv", "\tshe\n", "give an id of one character or more"),
         ("a.tsv", b"d1\tsh\xe9\n", "Line 1 of a.tsv is not UTF-8"),
         ("a.tsv", "d1\tshe\nd2\t\n", "Document 'd2' has no word: its text is ''"),
-        ("a.tsv", "d1\t她是一个非常好的老师和朋友\n", "Document 'd1' has '她是一个非常好的老师'"),
+        (
+            "a.tsv",
+            "d1\t她是一个非常好的老师和朋友\n",
+            "Document 'd1' contains '她是一个非常好的老师'",
+        ),
         ("a.tsv.gz", "d1\tshe\n", "a.tsv.gz is damaged or not a gzip file"),
         ("a.jsonl", '{"id": "d1", "text": "she"}\n{"id"', "Line 2 of a.jsonl is not JSON"),
         ("a.jsonl", '{"id": 1, "text": "she"}\n', "Line 1 of a.jsonl has no id"),
@@ -283,7 +287,7 @@ def test_scripts_other_than_latin_are_counted(files):
         (["--target", "0.5,0.6"], "The target shares sum to 1.1"),
         (["--target", "0.2,0.3,0.5"], "one share for each of the 2 groups"),
         (["--target", "half"], "--target is 'half'"),
-        (["--target", "1.5,-0.5"], "a share is a number of 0 or more"),
+        (["--target", "1.5,-0.5"], "give finite numbers of 0 or more"),
     ],
 )
 def test_invalid_options_are_refused(files, options, says):
@@ -295,7 +299,7 @@ def test_invalid_options_are_refused(files, options, says):
     ("run", "says"),
     [
         ("", "The run file bad.run is empty"),
-        (RUN + "q1 Q0 d2 4 0.5 t\n", "Line 6 of bad.run has the document 'd2' of query 'q1'"),
+        (RUN + "q1 Q0 d2 4 0.5 t\n", "Line 6 of bad.run repeats the document 'd2' of query 'q1'"),
         (RUN.replace("d2", "d9"), "Document 'd9' of the run has no counts (1 of 4 documents"),
         ("q1 Q0 d1 1 high t\n", "Line 1 of bad.run has the score 'high'"),
         ("q1 Q0 my doc 1 3 t\n", "Line 1 of bad.run has 7 fields"),
@@ -321,7 +325,7 @@ def test_missing_files(files):
 def test_files_that_are_damaged_or_folders(files):
     (files / "cut.run.gz").write_bytes(gzip.compress(RUN.encode())[:40])
     (files / "folder").mkdir()
-    assert "cut.run.gz cannot be read, or is damaged" in refused(
+    assert "cut.run.gz cannot be read or is damaged" in refused(
         "fairness", "cut.run.gz", "--counts", "c.parquet"
     )
     assert "folder is a folder; name a file" in refused(
@@ -373,8 +377,8 @@ def test_the_most_neutral_documents_serve_for_all(tmp_path):
     frame.index = pd.Index([f"d{n}" for n in range(len(frame))], name="document_id")
     path = tmp_path / "counts.parquet"
     frame.reset_index().to_parquet(path, row_group_size=2)
-    assert most_neutral(path, 4).index.tolist() == ["d2", "d5", "d4", "d1"]
-    assert most_neutral(path, 99).index.size == 8
+    assert find_most_neutral(path, 4).index.tolist() == ["d2", "d5", "d4", "d1"]
+    assert find_most_neutral(path, 99).index.size == 8
 
 
 def test_the_overlap_of_two_runs(files):

@@ -63,7 +63,7 @@ def test_a_changed_copy_keeps_both_hashes_and_says_what_was_changed():
 def test_sets_are_those_of_the_hand_written_files(repository):
     described = {
         name: facts
-        for content in generate.read_descriptions(repository).values()
+        for content in generate.load_descriptions(repository).values()
         for name, facts in content["sets"].items()
     }
     for name, data_set in load_registry().sets.items():
