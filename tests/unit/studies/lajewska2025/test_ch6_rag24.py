@@ -16,13 +16,18 @@ from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.studies.lajewska2025.ch6.creating import (
     assign_topic_nuggets,
     create_topic_nuggets,
+    mean_nugget_scores,
     shared_facts,
-    six_scores,
 )
 from everycell.studies.lajewska2025.ch6.detection import detect_spans
-from everycell.studies.lajewska2025.ch6.judging import judge_again, scores_again
+from everycell.studies.lajewska2025.ch6.judging import judge_again, strict_scores
 from everycell.studies.lajewska2025.ch6.parts import parts_tables
-from everycell.studies.lajewska2025.ch6.rag24 import BASELINES, RUNS, rag_responses, to_judge
+from everycell.studies.lajewska2025.ch6.rag24 import (
+    BASELINES,
+    RUNS,
+    rag_responses,
+    responses_to_judge,
+)
 from everycell.studies.lajewska2025.ch6.writing import Writer, write_responses
 
 NUGGETS = 9
@@ -76,7 +81,7 @@ def written(monkeypatch):
         columns=["input", "topic", "question", "text"],
     )
     # Room for six sentences of ten words, in rounds of three.
-    monkeypatch.setattr("everycell.studies.lajewska2025.ch6.rag24.MOST_WORDS", 65)
+    monkeypatch.setattr("everycell.studies.lajewska2025.ch6.rag24.WORD_LIMIT", 65)
     for name, run in RUNS.items():
         if run.word_limit is not None:
             changed = run._replace(word_limit=65)
@@ -112,7 +117,8 @@ def test_no_cluster_is_summarised_that_has_no_room_in_sight(written):
 
 def test_a_baseline_stands_without_its_reasoning_and_no_nugget_says_nothing(written):
     responses, _ = written
-    full = to_judge(responses, {"1": "why 1?", "2": "why 2?"}).set_index(["run", "topic"])["text"]
+    complete = responses_to_judge(responses, {"1": "why 1?", "2": "why 2?"})
+    full = complete.set_index(["run", "topic"])["text"]
     assert full["baseline_top_5_cot", "2"] == "Steps lead here."
     assert full["ginger_top_5", "2"] == full["ginger_lsa_duot5", "2"] == ""
 
@@ -125,8 +131,8 @@ RELEASED = pd.DataFrame(
 
 def test_a_topic_that_was_not_released_is_named():
     responses = pd.DataFrame({"run": ["a"], "topic": ["9"], "question": ["why?"], "text": ["So."]})
-    with pytest.raises(ValueError, match="The released labels have no topic '9'"):
-        judge_again(RELEASED, responses, lambda prompts: [], topics=1, known={"1"})
+    with pytest.raises(ValueError, match="do not have the topic '9'"):
+        judge_again(RELEASED, responses, lambda prompts: [], topics=1, known_topics={"1"})
 
 
 def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
@@ -135,10 +141,10 @@ def test_a_topic_for_which_the_judge_made_no_facts_scores_nothing_and_stays():
     )
     released = RELEASED.assign(run="ginger_top_5")
     result = judge_again(
-        released, responses, lambda prompts: ["1: support"], topics=2, known={"1", "9"}
+        released, responses, lambda prompts: ["1: support"], topics=2, known_topics={"1", "9"}
     )
     assert result["nugget"].tolist() == [1, 0]
-    scores = scores_again({"GPT4o": result.assign(judge="GPT4o")})
+    scores = strict_scores({"GPT4o": result.assign(judge="GPT4o")})
     assert scores[["topic", "value"]].values.tolist() == [["1", 1.0], ["9", 0.0]]
 
 
@@ -161,7 +167,7 @@ def test_of_a_passage_without_text_nobody_is_asked_and_none_is_lost():
     template = read_template(TEMPLATE, SLOTS, last="passage")
     result = detect_spans(output, template, ask)
     assert result.spans == {("top5", "1", "a"): (), ("top5", "1", "b"): ((0, 5),)}
-    assert (result.marked, result.strays, result.unmarked, len(requests)) == (2, 1, 1, 1)
+    assert (result.marks, result.strays, result.unmarked, len(requests)) == (2, 1, 1, 1)
 
 
 def test_created_facts_give_all_six_scores():
@@ -175,7 +181,7 @@ def test_created_facts_give_all_six_scores():
     )
     labels = assign_topic_nuggets(nuggets, responses, lambda _: ["1: partial_support\n2: support"])
     every = responses[["run", "topic"]].assign(judge="GPT4o")
-    result = six_scores(labels.assign(judge="GPT4o"), every)
+    result = mean_nugget_scores(labels.assign(judge="GPT4o"), every)
     table = result.pivot(index="row", columns="metric", values="value")
     # By hand: the vital fact in part, the other one wholly.
     expected = {"V_strict": 0, "V": 1 / 2, "A_strict": 1 / 2, "A": 3 / 4, "W_strict": 1 / 3}
@@ -243,7 +249,7 @@ def test_baselines_and_variants_on_cast_have_their_names():
     decoding = Decoding(max_tokens=50)
     writer = Writer(Model(), decoding, decoding, {}, clusters=3, sentences=3, words=22)
     created = frames("1", ["relevant"])
-    result = write_responses(writer, passages, *created, ["1"], reasoned=True)
+    result = write_responses(writer, passages, *created, ["1"], chain_of_thought=True)
     assert result.groupby("system", sort=False).size().to_dict() == {
         "Baseline": 1,
         "Baseline CoT": 1,

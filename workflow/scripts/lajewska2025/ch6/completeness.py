@@ -15,7 +15,7 @@ from everycell.studies.lajewska2025.ch6.completeness import (
     join_sentences,
 )
 from everycell.studies.lajewska2025.ch6.nuggets import TEST_DECIMALS
-from everycell.studies.lajewska2025.ch6.sizes import enough_nuggets
+from everycell.studies.lajewska2025.ch6.sizes import drop_sparse_topics
 from everycell.studies.lajewska2025.ch6.systems import GOLD
 
 WRITERS = {"value": 3, "low": 3, "high": 3, "topics": 0, "words": 1}
@@ -28,12 +28,12 @@ with ResultJob(snakemake) as job:
         read_nugget_labels(*map(Path, files.labels)).nuggets,
         released.set_index(["run", "topic"])["text"].to_dict(),
         released.set_index("topic")["question"].to_dict(),
-        trained=params.trained,
+        train_share=params.trained,
         seed=job.seed,
         resamples=params.resamples,
     )
     nuggets = pd.read_parquet(files.nuggets)
-    facts = enough_nuggets(nuggets[nuggets["detection"] == GOLD])
+    facts = drop_sparse_topics(nuggets[nuggets["detection"] == GOLD])
     questions = pd.read_parquet(files.passages).groupby("topic")["question"].first().to_dict()
     paths = dict(zip(params.models, files.written, strict=True))
     responses = {

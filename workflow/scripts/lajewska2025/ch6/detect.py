@@ -12,8 +12,8 @@ from everycell.rag.grounded.detection import SLOTS, TEMPLATE
 from everycell.studies.lajewska2025.ch6.detection import detect_spans
 from everycell.studies.lajewska2025.ch6.inputs import (
     agreement_with_people,
-    marks_of_people,
     nuggets_by_detection,
+    read_human_marks,
 )
 from everycell.studies.lajewska2025.ch6.systems import GOLD
 
@@ -28,7 +28,7 @@ with Job(snakemake) as job:
         ask = asking(model, decoding)
         detected = detect_spans(topic_passages, template, ask)
         job.log.write(
-            f"Of {detected.marked} marked texts {detected.strays} do not stand in their passage; "
+            f"{detected.strays} of {detected.marks} marked texts do not occur in their passage; "
             f"{detected.unmarked} of {len(topic_passages)} passages have no mark.\n"
         )
     people = nuggets[(nuggets["detection"] == GOLD) & nuggets["topic"].isin(topics)]
@@ -37,5 +37,5 @@ with Job(snakemake) as job:
         for keys, rows in people.groupby(["topic", "passage_id"], sort=False)
     }
     job.write_frame(nuggets_by_detection(topic_passages, gold, detected.spans), "nuggets")
-    agreed = agreement_with_people(topic_passages, marks_of_people(files.dataset), detected.spans)
+    agreed = agreement_with_people(topic_passages, read_human_marks(files.dataset), detected.spans)
     job.write_frame(agreed.assign(detection=params.model), "agreement")

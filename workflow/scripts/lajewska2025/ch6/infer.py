@@ -8,12 +8,12 @@ from everycell.engine.job import Job
 from everycell.rag.grounded.entailment import inferred, load_inference
 from everycell.studies.lajewska2025.ch6.completeness import join_sentences
 from everycell.studies.lajewska2025.ch6.inference import inference_scores
-from everycell.studies.lajewska2025.ch6.sizes import enough_nuggets
+from everycell.studies.lajewska2025.ch6.sizes import drop_sparse_topics
 
 with Job(snakemake) as job:
     source = job.folder_of("inference")
     model, tokenizer = load_inference(source)
-    nuggets = enough_nuggets(pd.read_parquet(snakemake.input.nuggets))
+    nuggets = drop_sparse_topics(pd.read_parquet(snakemake.input.nuggets))
     responses = join_sentences(pd.read_parquet(snakemake.input.responses))
     scores = inference_scores(responses, nuggets, partial(inferred, model, tokenizer))
     job.log.write(f"{len(responses)} responses by {source.name}.\n")

@@ -31,7 +31,7 @@ with Job(snakemake) as job:
             responses,
             asking(model, decoding),
             topics=params.topics,
-            known=set(released.responses["topic"]),
+            known_topics=set(released.responses["topic"]),
             template=template,
         )
     job.write_frame(judged.assign(judge=params.judge), "labels")

@@ -7,9 +7,13 @@ import pandas as pd
 
 from everycell.collections.nugget_labels import JUDGES, SYSTEMS, read_nugget_labels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS, shared_facts, six_scores
-from everycell.studies.lajewska2025.ch6.judging import scores_again
-from everycell.studies.lajewska2025.ch6.nuggets import means
+from everycell.studies.lajewska2025.ch6.creating import (
+    SHARED_FACTS_DECIMALS,
+    mean_nugget_scores,
+    shared_facts,
+)
+from everycell.studies.lajewska2025.ch6.judging import strict_scores
+from everycell.studies.lajewska2025.ch6.nuggets import mean_scores
 
 with ResultJob(snakemake) as job:
     files = snakemake.input
@@ -25,7 +29,7 @@ with ResultJob(snakemake) as job:
         name: int(((labels["nugget"] > 0) & (labels["support"] == "")).sum())
         for name, labels in by_judge.items()
     }
-    table = means(scores_again(by_judge)).rename(columns={"run": "row"})
+    table = mean_scores(strict_scores(by_judge)).rename(columns={"run": "row"})
     table["metric"] = "V_strict " + table["judge"]
     job.write_table(table.loc[table["row"].isin(SYSTEMS), ["row", "metric", "value"]])
     if files.created:
@@ -36,7 +40,7 @@ with ResultJob(snakemake) as job:
             [responses.assign(judge=judge) for judge in nuggets["judge"].unique()],
             ignore_index=True,
         )
-        scores = six_scores(labels, every)
+        scores = mean_nugget_scores(labels, every)
         job.write_supplement(scores, "created", dict.fromkeys(scores["metric"].unique(), 3))
         released = read_nugget_labels(*map(Path, files.released)).nuggets
         released = released.drop_duplicates(["judge", "topic", "nugget"])
@@ -48,4 +52,4 @@ with ResultJob(snakemake) as job:
             ).items()
         ]
         table = pd.DataFrame(rows, columns=["judge", "metric", "value"])
-        job.write_supplement(table, "created_agreement", IN_COMMON_DECIMALS)
+        job.write_supplement(table, "created_agreement", SHARED_FACTS_DECIMALS)

@@ -5,7 +5,7 @@ from pathlib import Path
 from everycell.collections.nugget_labels import read_nugget_labels
 from everycell.engine.render.panels import agreement_panels
 from everycell.engine.result_job import ResultJob
-from everycell.studies.lajewska2025.ch6.creating import IN_COMMON_DECIMALS
+from everycell.studies.lajewska2025.ch6.creating import SHARED_FACTS_DECIMALS
 from everycell.studies.lajewska2025.ch6.judges import (
     AGREEMENT_DECIMALS,
     READINGS,
@@ -19,7 +19,7 @@ with ResultJob(snakemake) as job:
     tables = judge_tables(labels)
     job.write_table(tables.cells)
     job.write_supplement(tables.agreement, "agreement", AGREEMENT_DECIMALS)
-    job.write_supplement(tables.nuggets, "nuggets", IN_COMMON_DECIMALS)
+    job.write_supplement(tables.nuggets, "nuggets", SHARED_FACTS_DECIMALS)
     job.write_supplement(tables.readings, "readings", dict.fromkeys(READINGS, 3))
     job.write_supplement(tables.rewriting, "rewriting", TEST_DECIMALS)
     scores = released_scores(labels)

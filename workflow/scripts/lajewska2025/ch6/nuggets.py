@@ -10,20 +10,20 @@ from everycell.engine.job import Job
 from everycell.studies.lajewska2025.answerability_data import read_labels
 from everycell.studies.lajewska2025.ch6.inputs import (
     agreement_with_people,
+    all_sentences,
     classified_spans,
-    every_sentence,
+    human_spans,
     input_passages,
-    marks_of_people,
     matching_threshold,
     nuggets_by_detection,
-    people_spans,
+    read_human_marks,
 )
 
 with Job(snakemake) as job:
     params = snakemake.params
     rule_of_people = {"annotators": params.least, "shortest": params.shortest}
     passages, _ = read_labels(snakemake.input)
-    marks = marks_of_people(snakemake.input.dataset)
+    marks = read_human_marks(snakemake.input.dataset)
     scores = pd.read_parquet(snakemake.input.scores)
     probabilities = scores.set_index(["question", "sentence"])["probability"].to_dict()
     validation = passages[passages["partition"] == "validation"]
@@ -31,14 +31,14 @@ with Job(snakemake) as job:
     job.log.write(f"Sentences with a probability of {threshold} or more are nuggets.\n")
     test_passages = input_passages(passages[passages["partition"] == "test"])
     detected = classified_spans(test_passages, probabilities, threshold)
-    gold = people_spans(test_passages, marks, **rule_of_people)
+    gold = human_spans(test_passages, marks, **rule_of_people)
     job.write_frame(test_passages, "passages")
     job.write_frame(nuggets_by_detection(test_passages, gold, detected), "nuggets")
     agreed = [
         agreement_with_people(test_passages, marks, spans).assign(detection=name)
         for name, spans in (
             ("classifier", detected),
-            ("every sentence", every_sentence(test_passages)),
+            ("every sentence", all_sentences(test_passages)),
         )
     ]
     job.write_frame(pd.concat(agreed, ignore_index=True), "agreement")

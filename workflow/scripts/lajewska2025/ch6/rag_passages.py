@@ -4,7 +4,7 @@ from pathlib import Path
 
 from everycell.collections.trec_rag import read_rag_passages
 from everycell.engine.job import Job
-from everycell.studies.lajewska2025.ch6.rag24 import SIZES, by_size
+from everycell.studies.lajewska2025.ch6.rag24 import SIZES, select_by_size
 
 with Job(snakemake) as job:
     params = snakemake.params
@@ -12,4 +12,4 @@ with Job(snakemake) as job:
         Path(params.folder), depth=max(SIZES.values()), topics=params.topics
     )
     job.log.write(f"{len(passages)} passages of {passages['topic'].nunique()} topics.\n")
-    job.write_frame(by_size(passages), "passages")
+    job.write_frame(select_by_size(passages), "passages")

@@ -7,7 +7,7 @@ import pandas as pd
 from everycell.engine.job import Job
 from everycell.language_models.jobs import model_of_job
 from everycell.language_models.settings import Decoding
-from everycell.studies.lajewska2025.ch6.rag24 import rag_responses, to_judge
+from everycell.studies.lajewska2025.ch6.rag24 import rag_responses, responses_to_judge
 from everycell.studies.lajewska2025.ch6.writing import Writer
 
 with Job(snakemake) as job:
@@ -29,7 +29,7 @@ with Job(snakemake) as job:
             *map(pd.read_parquet, (files.nuggets, files.clusters, files.ranks)),
         )
     questions = passages.groupby("topic")["question"].first().to_dict()
-    judged_responses = to_judge(responses, questions)
+    judged_responses = responses_to_judge(responses, questions)
     silent = judged_responses[judged_responses["text"].str.strip() == ""].groupby("run").size()
     job.log.write(f"Responses without a word, by run: {silent.to_dict()}\n")
     job.write_frame(responses, "sentences")

@@ -45,7 +45,7 @@ with Job(snakemake) as job:
                 topics[: params.questions],
                 kind=kind,
                 systems=systems,
-                reasoned=params.everything,
+                chain_of_thought=params.everything,
             )
             frames.append(responses)
     written = pd.concat(frames, ignore_index=True)

@@ -9,13 +9,17 @@ from everycell.collections.user_studies import (
 )
 from everycell.engine.result_job import ResultJob
 from everycell.statistics.effect_size import EFFECT_SCALES
-from everycell.studies.lajewska2025.ch7.anova_tables import PRINTED, one_way_table, worker_table
+from everycell.studies.lajewska2025.ch7.anova_tables import (
+    FACTOR_NAMES,
+    one_way_table,
+    worker_table,
+)
 
 with ResultJob(snakemake) as job:
     number = snakemake.wildcards.number
     ratings = read_transparency(Path(snakemake.input.ratings))
     responses = list(RESPONSE_RATINGS if number == "4" else EXPLANATION_RATINGS)
-    names = PRINTED.get(number, {})
+    names = FACTOR_NAMES.get(number, {})
     table = one_way_table(ratings, responses, EFFECT_SCALES[snakemake.params.scale])
     job.write_table(table.replace({"row": names}))
     beside = worker_table(ratings, responses).replace({"row": names})

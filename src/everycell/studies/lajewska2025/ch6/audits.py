@@ -23,7 +23,7 @@ def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
             f"{cell.metric} {cell.value} has no marker"
             for cell in table[table["marker"] != "*"].itertuples()
         ),
-        "both are marked",
+        "both have a marker",
     )
 
 
@@ -42,7 +42,7 @@ def audit_lajewska2025_table_6_3_completeness(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
-    """§ 6.4.1: the track's scores and the mean of three judges rank the systems alike."""
+    """§ 6.4.1: the track's scores and the mean of three judges give the same ranking."""
     metrics = ["V_strict TREC", "V_strict avg LLM"]
     table = rows_where(cells("table_6_7"), metric=metrics)
     scores = table.pivot(index="row", columns="metric", values="value").replace("-", None)
@@ -51,7 +51,9 @@ def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
     for first, second in itertools.combinations(scores.index, 2):
         track, judges = (scores.at[first, m] - scores.at[second, m] for m in metrics)
         if track * judges < 0:
-            faults.append(f"{first} and {second}: {track:+.3f} by the track, {judges:+.3f} here")
+            faults.append(
+                f"{first} minus {second}: {track:+.3f} by the track, {judges:+.3f} by the judges"
+            )
     return holds_if_any(faults, f"the order of {len(scores)} systems is the same")
 
 
@@ -60,18 +62,19 @@ def check_lajewska2025_repeated_rows(cells: Cells) -> Finding:
     faults, compared = [], 0
     names = {"Ent": "Entail", "Contr": "Contrad", "Comp": "Compl"}
     for short, full in (("table_6_1", "table_6_4"), ("table_6_2", "table_6_5")):
-        theirs = rows_where(cells(full), input="Relevant")
+        full_table = rows_where(cells(full), input="Relevant")
         for cell in cells(short).itertuples():
             compared += 1
-            value = published_text(theirs, row=cell.row, metric=names.get(cell.metric, cell.metric))
+            metric = names.get(cell.metric, cell.metric)
+            value = published_text(full_table, row=cell.row, metric=metric)
             if value != cell.value:
-                faults.append(f"{short} {cell.row} {cell.metric}: {cell.value}, {value}")
+                faults.append(f"{short} {cell.row} {cell.metric}: {cell.value}, {full} {value}")
     best = published_text(cells("table_6_8"), clustering="BERTopic", ranking="DuoT5")
     run = published_text(
         cells("table_6_7"), row="GINGER-top20 wo/ rewriting", metric="V_strict avg LLM"
     )
     if best != run:
-        faults.append(f"table_6_8: {best}, {run}")
+        faults.append(f"table_6_8: {best}, table_6_7 {run}")
     return holds_if_none(faults, f"{compared + 1} repeated cells are equal")
 
 
@@ -80,25 +83,25 @@ def check_lajewska2025_vote_shares(cells: Cells) -> Finding:
     shares = ["Coh", "Con", "Eng", "Fac", "Suf", "Pref"]
     table = rows_where(cells("table_6_5"), metric=shares).astype({"value": float})
     sums = table.groupby(["input", "metric"], sort=False)["value"].sum()
-    off = sums[(sums - 1).abs() > 1e-9]
+    deviating = sums[(sums - 1).abs() > 1e-9]
     return holds_if_none(
-        (f"{' '.join(name)}: {total:.2f}" for name, total in off.items()),
+        (f"{' '.join(name)}: {total:.2f}" for name, total in deviating.items()),
         f"{len(sums)} pairs of shares sum to 1",
     )
 
 
 def check_lajewska2025_judge_means(cells: Cells) -> Finding:
-    """Table 6.7: the mean of three judges, within the error of their rounding (0.001)."""
+    """Table 6.7: the averages are means of the three judges, within rounding (0.001)."""
     table = rows_where(
         cells("table_6_7"), metric=[f"V_strict {j}" for j in ("GPT4o", "Gemini", "Claude")]
     )
     means = table[table["value"] != "-"].astype({"value": float}).groupby("row")["value"].mean()
     faults = [
-        f"{row}: {mean:.4f}, published {published}"
+        f"{row}: mean {mean:.4f}, published {published}"
         for row, mean in means.items()
         for published in [
             published_number(cells("table_6_7"), row=str(row), metric="V_strict avg LLM")
         ]
         if abs(mean - published) > 0.001 + 1e-9
     ]
-    return holds_if_none(faults, f"{len(means)} means follow within rounding")
+    return holds_if_none(faults, f"{len(means)} means agree within rounding")

@@ -1,4 +1,4 @@
-"""How much of people's nuggets responses have, by an imitation of the released judges."""
+"""Completeness: support of human nuggets by responses, from imitations of the judges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Texts = Mapping[tuple[str, str], str]
 
 
 class Imitations(NamedTuple):
-    """Imitations of the judges, with their errors on topics that did not train them."""
+    """Imitations of the judges, with their errors on held-out topics."""
 
     words: Words
     #: Name of a judge -> its imitation.
@@ -42,22 +42,24 @@ def imitate(
     responses: Texts,
     questions: Mapping[str, str],
     *,
-    trained: float,
+    train_share: float,
     seed: int,
     resamples: int,
 ) -> Imitations:
-    """Train imitations of all judges on a share of the topics, and measure them on the others."""
+    """Train an imitation of each judge on a share of the topics; evaluate it on the others."""
     words = Words(list(responses.values()))
     topics = np.array(sorted(labels["topic"].unique()))
-    drawn = np.random.default_rng(seed).permutation(topics)[: round(trained * len(topics))]
+    shuffled = np.random.default_rng(seed).permutation(topics)
+    training_topics = shuffled[: round(train_share * len(topics))]
     judges, errors, orders = {}, [], []
     for name, key in JUDGES.items():
         rows, features = labelled_features(
             labels[labels["judge"] == key], responses, questions, words
         )
-        learns = rows["topic"].isin(drawn).to_numpy()
-        judge = train_judge(features[learns], rows.loc[learns, "support"] == "support")
-        held_out, probabilities = rows[~learns], judge.predict_proba(features[~learns])[:, 1]
+        in_training = rows["topic"].isin(training_topics).to_numpy()
+        judge = train_judge(features[in_training], rows.loc[in_training, "support"] == "support")
+        held_out = rows[~in_training]
+        probabilities = judge.predict_proba(features[~in_training])[:, 1]
         errors += [
             (name, metric, value) for metric, value in imitation(held_out, probabilities).items()
         ]
@@ -71,8 +73,8 @@ def imitate(
             keys=list(shares),
             join="inner",
         )
-        long = complete.melt(ignore_index=False, var_name="judge").reset_index()
-        tau = rank_agreement(long, seed=seed, resamples=resamples).iloc[0]
+        values = complete.melt(ignore_index=False, var_name="judge").reset_index()
+        tau = rank_agreement(values, seed=seed, resamples=resamples).iloc[0]
         orders += [
             (name, metric, float(tau[column]))
             for metric, column in (("tau, systems", "value"), ("low", "low"), ("high", "high"))
@@ -90,29 +92,29 @@ def completeness(
     responses: pd.DataFrame,
     questions: Mapping[str, str],
 ) -> pd.DataFrame:
-    """Mean probability that a response supports people's nuggets of its topic."""
+    """Mean probability that a response supports the human nuggets of its topic."""
     parts = []
-    of_topic = facts.groupby("topic")["text"].agg(list)
+    facts_by_topic = facts.groupby("topic")["text"].agg(list)
     for topic, rows in responses.groupby("topic", sort=False):
-        if topic not in of_topic:
+        if topic not in facts_by_topic:
             continue
         features = imitations.words.features(
-            of_topic[topic], questions[str(topic)], rows["text"].tolist()
+            facts_by_topic[topic], questions[str(topic)], rows["text"].tolist()
         )
         flat = features.reshape(-1, features.shape[-1])
         for name, judge in imitations.judges.items():
             support = judge.predict_proba(flat)[:, 1].reshape(features.shape[:2]).mean(axis=0)
-            # Who says nothing supports nothing, whatever a regression makes of it.
+            # An empty response supports nothing; the regression may give it a probability.
             support = np.where(rows["text"].str.strip() == "", 0.0, support)
             parts.append(rows[["input", "system", "topic"]].assign(judge=name, value=support))
-    single = pd.concat(parts, ignore_index=True)
+    by_judge = pd.concat(parts, ignore_index=True)
     keys = ["input", "system", "topic"]
-    mean = single.groupby(keys, sort=False, as_index=False)["value"].mean().assign(judge=MEAN)
-    return pd.concat([single, mean], ignore_index=True)[["judge", *keys, "value"]]
+    mean = by_judge.groupby(keys, sort=False, as_index=False)["value"].mean().assign(judge=MEAN)
+    return pd.concat([by_judge, mean], ignore_index=True)[["judge", *keys, "value"]]
 
 
 def completeness_tables(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cells of Table C.7 from `completeness`, and tests of each system against the standard one."""
+    """Cells of Table C.7, and tests of each system against the standard one."""
     mean = scores[scores["judge"] == MEAN]
     cells = mean.groupby(["system", "input"], sort=False, as_index=False)["value"].mean()
     cells = cells.rename(columns={"system": "row"}).assign(metric="Completeness")
@@ -131,7 +133,7 @@ def compare_writers(
     responses: Mapping[str, pd.DataFrame],
     questions: Mapping[str, str],
 ) -> pd.DataFrame:
-    """Completeness and length of responses by writer, on the topics that models wrote for."""
+    """Completeness and length of responses by writer, on topics of the models' responses."""
     extracted, *written = (frame.assign(writer=name) for name, frame in responses.items())
     topics = set().union(*(set(frame["topic"]) for frame in written))
     compared = pd.concat(
@@ -145,20 +147,20 @@ def compare_writers(
     return pd.concat([intervals, words.mean().reset_index().assign(metric="words")])
 
 
-def mean_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> pd.DataFrame:
-    """Mean over topics with its 95 % interval (t), long, and the number of topics.
+def mean_intervals(scores: pd.DataFrame, by: list[str], *, min_topics: int = 10) -> pd.DataFrame:
+    """Mean over topics, its 95 % t interval and the number of topics, one row per number.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"system": "a", "topic": ["1", "2", "3"], "value": [0.2, 0.3, 0.4]})
-    >>> mean_intervals(scores, ["system"], fewest=2)["value"].round(3).tolist()
+    >>> mean_intervals(scores, ["system"], min_topics=2)["value"].round(3).tolist()
     [0.3, 0.052, 0.548, 3.0]
     """
     rows = []
-    for keys, own in scores.groupby(by, sort=False):
-        values = own["value"].to_numpy()
+    for keys, group in scores.groupby(by, sort=False):
+        values = group["value"].to_numpy()
         summary = {"value": values.mean()}
-        if len(values) >= fewest:
+        if len(values) >= min_topics:
             summary["low"], summary["high"] = stats.t.interval(
                 0.95, len(values) - 1, loc=values.mean(), scale=stats.sem(values)
             )
@@ -168,7 +170,7 @@ def mean_intervals(scores: pd.DataFrame, by: list[str], *, fewest: int = 10) -> 
 
 
 def join_sentences(responses: pd.DataFrame) -> pd.DataFrame:
-    """Whole responses of a frame with a row per sentence: `input`, `system`, `topic`, `text`.
+    """Join the sentences of each response: columns `input`, `system`, `topic`, `text`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Nuggets that a language model creates from passages, and what responses have of them."""
+"""Nuggets created by a language model, and the nuggets that responses support."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from everycell.rag.grounded.nugget_agreement import found_share
 from everycell.rag.nuggets import MEASURES, nugget_scores
 from everycell.studies.lajewska2025.ch6.nuggets import NAMES
 
-#: Decimals of `shared_facts`.
-IN_COMMON_DECIMALS = {
+#: Decimals of the values of `shared_facts`.
+SHARED_FACTS_DECIMALS = {
     "found": 3,
     "found by chance": 3,
     "known": 3,
@@ -31,7 +31,7 @@ IN_COMMON_DECIMALS = {
 def create_topic_nuggets(
     passages: pd.DataFrame, ask: Ask, prompts: Mapping[str, Template]
 ) -> pd.DataFrame:
-    """Facts from the passages of each topic, with their importance."""
+    """Create facts from the passages of each topic, and label their importance."""
     topics = [
         (str(topic), rows["question"].iloc[0], rows["text"].tolist())
         for topic, rows in passages.groupby("topic", sort=False)
@@ -39,15 +39,15 @@ def create_topic_nuggets(
     facts_by_topic = create_nuggets(
         [(question, texts) for _, question, texts in topics], ask, template=prompts.get("create")
     )
-    labels = label_importance(
+    labels_by_topic = label_importance(
         [(question, facts) for (_, question, _), facts in zip(topics, facts_by_topic, strict=True)],
         ask,
         template=prompts.get("importance"),
     )
     rows = [
         (topic, number, text, label)
-        for (topic, *_), facts, own in zip(topics, facts_by_topic, labels, strict=True)
-        for number, (text, label) in enumerate(zip(facts, own, strict=True), 1)
+        for (topic, *_), facts, labels in zip(topics, facts_by_topic, labels_by_topic, strict=True)
+        for number, (text, label) in enumerate(zip(facts, labels, strict=True), 1)
     ]
     return pd.DataFrame(rows, columns=["topic", "nugget", "text", "importance"])
 
@@ -55,26 +55,26 @@ def create_topic_nuggets(
 def assign_topic_nuggets(
     nuggets: pd.DataFrame, responses: pd.DataFrame, ask: Ask, template: Template | None = None
 ) -> pd.DataFrame:
-    """What each response supports of the facts of its topic."""
-    of_topic = dict(list(nuggets.groupby("topic", sort=False)))
-    own = [row for row in responses.itertuples(index=False) if row.topic in of_topic]
+    """Label which facts of its topic each response supports."""
+    nuggets_by_topic = dict(list(nuggets.groupby("topic", sort=False)))
+    rows = [row for row in responses.itertuples(index=False) if row.topic in nuggets_by_topic]
     labels_by_response = assign_nuggets(
-        [(row.question, row.text, of_topic[row.topic]["text"].tolist()) for row in own],
+        [(row.question, row.text, nuggets_by_topic[row.topic]["text"].tolist()) for row in rows],
         ask,
         template=template,
     )
     columns = ["run", "topic", "nugget", "importance", "support"]
     parts = [
-        of_topic[row.topic][["topic", "nugget", "importance"]].assign(
+        nuggets_by_topic[row.topic][["topic", "nugget", "importance"]].assign(
             run=row.run, support=list(labels)
         )
-        for row, labels in zip(own, labels_by_response, strict=True)
+        for row, labels in zip(rows, labels_by_response, strict=True)
     ]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    """Means of all six scores over topics: columns `judge`, `row`, `metric` and `value`."""
+def mean_nugget_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """Means over topics of all nugget scores: columns `judge`, `row`, `metric`, `value`."""
     parts = []
     for measure in MEASURES:
         scores = nugget_scores(labels, responses, measure)
@@ -84,24 +84,28 @@ def six_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared_facts(created: pd.DataFrame, released: pd.DataFrame) -> dict[str, float]:
-    """How far created facts are those that a judge of the thesis made for the same topics."""
-    mine, theirs = (
+    """Overlap of created facts with those of a judge of the thesis for the same topics."""
+    created_facts, released_facts = (
         {str(topic): list(texts) for topic, texts in frame.groupby("topic", sort=False)["text"]}
         for frame in (created, released)
     )
-    topics = [topic for topic in mine if topic in theirs]
-    shifted = topics[1:] + topics[:1]
+    topics = [topic for topic in created_facts if topic in released_facts]
+    other_topics = topics[1:] + topics[:1]
     summary = {
-        "created": _mean(len(mine[topic]) for topic in topics),
-        "released": _mean(len(theirs[topic]) for topic in topics),
-        "found": _mean(found_share(theirs[topic], mine[topic]) for topic in topics),
-        "known": _mean(found_share(mine[topic], theirs[topic]) for topic in topics),
+        "created": _mean(len(created_facts[topic]) for topic in topics),
+        "released": _mean(len(released_facts[topic]) for topic in topics),
+        "found": _mean(
+            found_share(released_facts[topic], created_facts[topic]) for topic in topics
+        ),
+        "known": _mean(
+            found_share(created_facts[topic], released_facts[topic]) for topic in topics
+        ),
         "topics": float(len(topics)),
     }
     if len(topics) > 1:
         summary["found by chance"] = _mean(
-            found_share(theirs[topic], mine[other])
-            for topic, other in zip(topics, shifted, strict=True)
+            found_share(released_facts[topic], created_facts[other])
+            for topic, other in zip(topics, other_topics, strict=True)
         )
     return summary
 

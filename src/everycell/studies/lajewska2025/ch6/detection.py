@@ -14,15 +14,15 @@ from everycell.rag.grounded.detection import OPENING, detection_prompt, marked_s
 
 
 class DetectedSpans(NamedTuple):
-    """Spans of all passages, and what could not be used."""
+    """Spans of all passages, and counts of unusable answers."""
 
     #: Input, topic and passage -> spans.
     spans: dict[tuple[str, str, str], tuple[Span, ...]]
-    #: Texts that the model marked.
-    marked: int
-    #: Marked texts that are not in their passage.
+    #: Number of texts that the model marked.
+    marks: int
+    #: Number of marked texts that do not occur in their passage.
     strays: int
-    #: Passages without a mark.
+    #: Number of passages without a mark.
     unmarked: int
 
 
@@ -31,7 +31,7 @@ def detect_spans(
     template: Template,
     ask: Callable[[Sequence[tuple[Message, ...]]], Sequence[str]],
 ) -> DetectedSpans:
-    """Ask for the nuggets of all passages; of one without text nobody is asked."""
+    """Ask the model for the nuggets of all passages that have text."""
     rows = list(passages.itertuples(index=False))
     with_text = [row for row in rows if row.text.strip()]
     answers = ask([detection_prompt(template, row.question, row.text) for row in with_text])

@@ -1,4 +1,4 @@
-"""Scores of responses by a model of inference, and by a language model, in tables."""
+"""Tables of scores of responses by an entailment model and by a language model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from everycell.engine.arrays import FloatArray
 from everycell.studies.lajewska2025.ch6.nuggets import compare_runs
 from everycell.studies.lajewska2025.ch6.systems import BASELINE, DETECTED, GOLD, REASONED
 
-#: From pairs of premise and hypothesis to probabilities of entailment, contradiction and neither.
+#: Pairs of premise and hypothesis -> probabilities of entailment, contradiction and neutral.
 Infer = Callable[[Sequence[tuple[str, str]]], FloatArray]
 #: Names in Tables 6.1, 6.4 and 6.6.
 ENTAILED, CONTRADICTED, COMPLETE = "Entail", "Contrad", "Compl"
-#: Scores by a language model; tables have the mean of each and its spread over responses.
+#: Scores by a language model; tables have their means and standard deviations.
 FAITHFUL, RELEVANCE = "Faithfulness", "Answer rel"
 #: Variant in Table C.7 -> its name in Table 6.6.
 ABLATION: Mapping[str, str] = {
@@ -26,18 +26,18 @@ ABLATION: Mapping[str, str] = {
     "GINGER -fluency w/ LSA": "-fluency w/ LSA",
     "GINGER -fluency w/ BM25+LSA": "-fluency w/ BM25+LSA",
 }
-#: Variant in Table C.7 -> its name in Table C.6, where that is another.
+#: Variant in Table C.7 -> its name in Table C.6, if different.
 NAMES_IN_C6: Mapping[str, str] = {
     "CAsT-snippets/BERTopic/DuoT5/GPT-4": "GINGER -fluency w/ GTnugget",
     "CAsT-snippets/LSA/BM25/GPT-4": "GINGER -fluency w/ GTnuggets+BM25+LSA",
     "GPT-4/BERTopic/BM25/GPT-4": "GINGER -fluency w/ BM25",
 }
-#: Mark of a difference with p below 0.05.
+#: Marker of a difference with p below 0.05.
 SIGNIFICANT = "*"
 
 
 def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infer) -> pd.DataFrame:
-    """Scores of all responses.
+    """Entailment, contradiction and completeness of all responses.
 
     Examples
     --------
@@ -50,33 +50,34 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
     [0.7, 0.1, 0.0]
     """
     detected = nuggets[nuggets["detection"] == DETECTED]
-    of_input = detected.groupby(["input", "topic"])["text"].agg(list).to_dict()
-    people = nuggets[nuggets["detection"] == GOLD].groupby("topic")["text"].agg(list).to_dict()
+    detected = detected.groupby(["input", "topic"])["text"].agg(list).to_dict()
+    gold = nuggets[nuggets["detection"] == GOLD].groupby("topic")["text"].agg(list).to_dict()
     rows = list(responses[["system", "input", "topic", "text"]].itertuples(index=False))
     nuggets_by_response = [
-        (of_input.get((row.input, row.topic), []), people.get(row.topic, [])) for row in rows
+        (detected.get((row.input, row.topic), []), gold.get(row.topic, [])) for row in rows
     ]
     pairs = [
         (row.text, nugget)
-        for row, both in zip(rows, nuggets_by_response, strict=True)
+        for row, (detected_nuggets, gold_nuggets) in zip(rows, nuggets_by_response, strict=True)
         if row.text.strip()
-        for nugget in (*both[0], *both[1])
+        for nugget in (*detected_nuggets, *gold_nuggets)
     ]
     all_probabilities = infer(pairs)
     scores, start = [], 0
-    for row, (own, gold) in zip(rows, nuggets_by_response, strict=True):
-        shape = len(own) + len(gold)
+    for row, (detected_nuggets, gold_nuggets) in zip(rows, nuggets_by_response, strict=True):
+        size = len(detected_nuggets) + len(gold_nuggets)
         if row.text.strip():
-            probabilities = all_probabilities[start : start + shape]
-            start += shape
+            probabilities = all_probabilities[start : start + size]
+            start += size
         else:
-            probabilities = np.tile([0.0, 0.0, 1.0], (shape, 1))
+            probabilities = np.tile([0.0, 0.0, 1.0], (size, 1))
         values = {}
-        if own:
-            mean = probabilities[: len(own)].mean(axis=0)
+        if detected_nuggets:
+            mean = probabilities[: len(detected_nuggets)].mean(axis=0)
             values |= {ENTAILED: mean[0], CONTRADICTED: mean[1]}
-        if gold:
-            values[COMPLETE] = (probabilities[len(own) :].argmax(axis=1) == 0).mean()
+        if gold_nuggets:
+            entailed = probabilities[len(detected_nuggets) :].argmax(axis=1) == 0
+            values[COMPLETE] = entailed.mean()
         scores += [
             (row.system, row.input, row.topic, metric, float(value))
             for metric, value in values.items()
@@ -85,7 +86,7 @@ def inference_scores(responses: pd.DataFrame, nuggets: pd.DataFrame, infer: Infe
 
 
 def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Means over topics, marked where they differ from those of a reference (paired t-test, 0.05).
+    """Means over topics, marked if they differ from a reference (paired t-test, 0.05).
 
     Examples
     --------
@@ -95,10 +96,10 @@ def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     [['a', ''], ['b', '*']]
     """
     rows = []
-    for metric, own in scores.groupby("metric", sort=False):
-        means = own.groupby("system", sort=False)["value"].mean()
+    for metric, rows_of_metric in scores.groupby("metric", sort=False):
+        means = rows_of_metric.groupby("system", sort=False)["value"].mean()
         for name, value in means.items():
-            both = own[own["system"].isin([name, reference])]
+            both = rows_of_metric[rows_of_metric["system"].isin([name, reference])]
             counts = both.groupby("topic")["system"].nunique()
             both = both[both["topic"].isin(counts.index[counts == 2])]
             marker = ""
@@ -112,10 +113,10 @@ def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
 
 
 def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """As `mark_means`, where `FAITHFUL` and `RELEVANCE` have a mean and a spread.
+    """Cells of `mark_means`, with mean and standard deviation of `FAITHFUL` and `RELEVANCE`.
 
-    The spread is the standard deviation over responses. The thesis has that over five runs, of
-    models that answer otherwise each time; here decoding is greedy.
+    The standard deviation is over responses. In the thesis it is over five runs of models that
+    sample their answers; here decoding is greedy.
 
     Examples
     --------
@@ -125,38 +126,39 @@ def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     ['Faithfulness mean', 'Faithfulness sd']
     """
     means = mark_means(scores, reference)
-    spread = means["metric"].isin([FAITHFUL, RELEVANCE])
+    with_deviation = means["metric"].isin([FAITHFUL, RELEVANCE])
     deviations = scores.groupby(["system", "metric"])["value"].std()
-    rows = means[spread]
+    rows = means[with_deviation]
     values = [
         float(deviations[row, metric])
         for row, metric in zip(rows["row"], rows["metric"], strict=True)
     ]
-    spreads = rows.assign(metric=rows["metric"] + " sd", value=values, marker="")
-    means.loc[spread, "metric"] += " mean"
-    return pd.concat([means, spreads], ignore_index=True)
+    deviation_rows = rows.assign(metric=rows["metric"] + " sd", value=values, marker="")
+    means.loc[with_deviation, "metric"] += " mean"
+    return pd.concat([means, deviation_rows], ignore_index=True)
 
 
 def input_table(
     scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")
 ) -> pd.DataFrame:
-    """Some systems on each kind of input (Table 6.4; of the relevant one, Table 6.1)."""
-    own = scores[scores["system"].isin(systems)]
+    """Some systems per kind of input (Table 6.4; its relevant input is Table 6.1)."""
+    selected = scores[scores["system"].isin(systems)]
     parts = [
         spread_cells(rows, BASELINE).assign(input=str(kind).capitalize())
-        for kind, rows in own.groupby("input", sort=False)
+        for kind, rows in selected.groupby("input", sort=False)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[["row", "input", "metric", "value", "marker"]]
 
 
 def variant_table(scores: pd.DataFrame) -> pd.DataFrame:
-    """Faithfulness and answer relevance of all variants on each kind of input (Table C.6)."""
-    own = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
-    own = own[~own["system"].str.contains("(", regex=False) & (own["system"] != REASONED)]
-    own = own.assign(system=own["system"].replace(dict(NAMES_IN_C6)))
+    """Faithfulness and answer relevance of all variants per kind of input (Table C.6)."""
+    selected = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
+    systems = selected["system"]
+    selected = selected[~systems.str.contains("(", regex=False) & (systems != REASONED)]
+    selected = selected.assign(system=selected["system"].replace(dict(NAMES_IN_C6)))
     parts = [
         spread_cells(rows, BASELINE).assign(input=kind)
-        for kind, rows in own.groupby("input", sort=False)
+        for kind, rows in selected.groupby("input", sort=False)
     ]
     return pd.concat(parts, ignore_index=True)[["row", "input", "metric", "value"]]

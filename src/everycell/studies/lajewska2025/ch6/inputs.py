@@ -1,4 +1,4 @@
-"""What the pipeline starts from: passages of CAsT, nuggets of people, nuggets of a classifier."""
+"""Inputs of the pipeline: passages of CAsT, human nuggets and those of a classifier."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from everycell.text.sentences import sentence_spans
 Key = tuple[str, str]
 Marks = Mapping[Key, BoolArray]
 
-#: Half of CAsT-answerability -> kind of input.
-_INPUTS = {"CAsT-snippets": RELEVANT, "CAsT-unanswerable": IRRELEVANT}
-#: What people marked: each annotator by itself, or the characters that most of them marked.
+#: Part of CAsT-answerability -> kind of input.
+_KIND_BY_DATASET = {"CAsT-snippets": RELEVANT, "CAsT-unanswerable": IRRELEVANT}
+#: References of agreement: each annotator, or the characters that most annotators marked.
 REFERENCES = ("each annotator", "most annotators")
 
 
-def marks_of_people(files: str | Iterable[str]) -> Marks:
-    """What each of the three annotators of a passage of CAsT-snippets marked."""
+def read_human_marks(files: str | Iterable[str]) -> Marks:
+    """Characters that each of three annotators marked, by passage of CAsT-snippets."""
     return mark_texts(read_annotations(paths(files), per_text=PER_PASSAGE))
 
 
 def input_passages(passages: pd.DataFrame) -> pd.DataFrame:
-    """Passages of both kinds of input."""
-    inputs = passages.assign(input=passages["dataset"].map(_INPUTS))
+    """Distinct passages of both kinds of input."""
+    inputs = passages.assign(input=passages["dataset"].map(_KIND_BY_DATASET))
     inputs = inputs.rename(columns={"turn_id": "topic", "passage": "text"})
     columns = ["input", "topic", "question", "passage_id", "text"]
     return inputs[columns].drop_duplicates(["input", "topic", "passage_id"], ignore_index=True)
 
 
-def people_spans(
+def human_spans(
     passages: pd.DataFrame, marks: Marks, *, annotators: int, shortest: int
 ) -> dict[Key, tuple[Span, ...]]:
     """Parts of the relevant passages that enough annotators marked."""
@@ -52,7 +52,7 @@ def people_spans(
 def classified_spans(
     passages: pd.DataFrame, probabilities: Mapping[Key, float], threshold: float
 ) -> dict[tuple[str, str, str], tuple[Span, ...]]:
-    """Sentences whose probability of an answer is at least the threshold, by input and passage."""
+    """Sentences whose probability of an answer reaches the threshold, by passage."""
     return {
         (row.input, row.topic, row.passage_id): tuple(
             (start, end)
@@ -71,15 +71,15 @@ def matching_threshold(
     annotators: int,
     shortest: int,
 ) -> float:
-    """Threshold at which as many sentences are detected as people have nuggets, nearly.
+    """Threshold that detects about as many sentences as there are human nuggets.
 
-    Chosen on other questions than those that are shown. The highest F1 would choose a threshold
-    that detects nearly every sentence: with this measure, who marks all is hard to beat.
+    It is set on validation questions. Maximizing F1 would select nearly every sentence, because
+    marking everything scores high on this measure.
     """
     passages = input_passages(validation)
     passages = passages[passages["input"] == RELEVANT]
     target_count = sum(
-        map(len, people_spans(passages, marks, annotators=annotators, shortest=shortest).values())
+        map(len, human_spans(passages, marks, annotators=annotators, shortest=shortest).values())
     )
     values = [
         probabilities[row.question, row.text[start:end]]
@@ -89,8 +89,8 @@ def matching_threshold(
     return float(np.sort(values)[-min(target_count, len(values))])
 
 
-def every_sentence(passages: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Span, ...]]:
-    """All sentences of all passages, which anything that detects should beat."""
+def all_sentences(passages: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Span, ...]]:
+    """All sentences of all passages: a baseline of detection."""
     return {
         (row.input, row.topic, row.passage_id): tuple(sentence_spans(row.text))
         for row in passages.itertuples(index=False)
@@ -102,7 +102,7 @@ def agreement_with_people(
     marks: Marks,
     spans: Mapping[tuple[str, str, str], Sequence[Span]],
 ) -> pd.DataFrame:
-    """How much of what people marked is detected, and the reverse (the measure of Table C.3)."""
+    """Agreement of detected spans with human marks, by the measure of Table C.3."""
     rows = []
     for row in passages[passages["input"] == RELEVANT].itertuples(index=False):
         people = marks[row.topic, row.passage_id]
@@ -121,12 +121,12 @@ def nuggets_by_detection(
     gold: Mapping[Key, Sequence[Span]],
     detected: Mapping[tuple[str, str, str], Sequence[Span]],
 ) -> pd.DataFrame:
-    """Nuggets with columns `detection` and `input` before those of `nuggets_frame`."""
+    """Nuggets of both detections: `detection`, `input` and columns of `nuggets_frame`."""
     parts = []
     for kind, rows in passages.groupby("input", sort=False):
         texts = {(row.topic, row.passage_id): row.text for row in rows.itertuples(index=False)}
-        own_spans = {key: detected[kind, *key] for key in texts}
-        by_detection = [(DETECTED, own_spans)] + ([(GOLD, gold)] if kind == RELEVANT else [])
+        detected_spans = {key: detected[kind, *key] for key in texts}
+        by_detection = [(DETECTED, detected_spans)] + ([(GOLD, gold)] if kind == RELEVANT else [])
         parts += [
             nuggets_frame(spans, texts).assign(detection=name, input=kind)
             for name, spans in by_detection

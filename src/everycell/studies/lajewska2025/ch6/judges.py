@@ -1,4 +1,4 @@
-"""Table 6.7 from the labels of nuggets: systems by judge, and how far the judges agree."""
+"""Table 6.7 from labels of nuggets: scores by system and judge, agreement of judges."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
     add_mean,
     compare_runs,
-    means,
+    mean_scores,
     name_scores,
 )
 
-#: How labels of importance are read; the first is how the published table was made.
+#: Interpretations of importance labels; the published table uses the first.
 READINGS = {
     "as spelled": lambda nuggets: nuggets,
     "any spelling": lowercase_importance,
@@ -37,7 +37,7 @@ AGREEMENT_DECIMALS = {
 
 
 class JudgeTables(NamedTuple):
-    """The table, and the supplementary ones of the same names."""
+    """Table 6.7 (`cells`) and its supplementary tables."""
 
     cells: pd.DataFrame
     agreement: pd.DataFrame
@@ -50,7 +50,7 @@ def judge_tables(labels: NuggetLabels) -> JudgeTables:
     """Table 6.7 and its supplementary tables."""
     scores = {name: name_scores(labels, alter(labels.nuggets)) for name, alter in READINGS.items()}
     published = add_mean(scores["as spelled"])
-    by_reading = {name: means(add_mean(frame)) for name, frame in scores.items()}
+    by_reading = {name: mean_scores(add_mean(frame)) for name, frame in scores.items()}
     cells = by_reading["as spelled"].rename(columns={"run": "row"})
     cells["metric"] = "V_strict " + cells["judge"]
     agreement = pd.concat(
@@ -71,10 +71,10 @@ def judge_tables(labels: NuggetLabels) -> JudgeTables:
 
 
 def released_scores(labels: NuggetLabels) -> pd.DataFrame:
-    """Released score against ours, with the number of responses that have both."""
+    """Released and reproduced scores, with the number of responses of each pair."""
     scores = nugget_scores(labels.nuggets, labels.responses)
     both = scores.merge(labels.responses, on=["judge", "run", "topic"], validate="one_to_one")
-    # Equal fractions may differ in the last binary digit.
+    # Equal fractions may differ in the last bit.
     both = both.round({"released": 9, "value": 9})
     counts = both.groupby(["judge", "released", "value"]).size().rename("responses").reset_index()
     parts = [counts[counts["judge"] == judge].assign(judge=name) for name, judge in JUDGES.items()]
@@ -82,7 +82,7 @@ def released_scores(labels: NuggetLabels) -> pd.DataFrame:
 
 
 def common_nuggets(nuggets: pd.DataFrame) -> pd.DataFrame:
-    """Share of the nuggets of each judge that each other one has too."""
+    """Share of each judge's nuggets that each other judge also has."""
     lists = nuggets.drop_duplicates(["judge", "topic", "nugget"])
     rows = [
         (f"{name} in {other}", metric, value)

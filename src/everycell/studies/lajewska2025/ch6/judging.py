@@ -1,4 +1,4 @@
-"""Responses judged by a language model, with the facts of a judge of the thesis."""
+"""Responses judged by a language model on the facts of a judge of the thesis."""
 
 from __future__ import annotations
 
@@ -20,47 +20,42 @@ def judge_again(
     ask: Ask,
     *,
     topics: int,
-    known: Collection[str],
+    known_topics: Collection[str],
     template: Template | None = None,
 ) -> pd.DataFrame:
-    """Labels of support by another judge, for the same facts."""
+    """Support labels of a new judge for the facts of a released one."""
     topic_ids = list(dict.fromkeys(responses["topic"]))[:topics]
-    own_responses = responses[responses["topic"].isin(topic_ids)]
+    rows = list(responses[responses["topic"].isin(topic_ids)].itertuples(index=False))
     facts = dict(list(unify_importance(labels).groupby(["run", "topic"], sort=False)))
-    unknown = [topic for topic in topic_ids if topic not in known]
+    unknown = [topic for topic in topic_ids if topic not in known_topics]
     if unknown:
         raise ValueError(
-            f"The released labels have no topic {unknown[0]!r}, which has a response; judge "
-            "responses to topics of TREC RAG 2024 alone."
+            f"The released labels do not have the topic {unknown[0]!r} of a response; judge only "
+            "responses to topics of TREC RAG 2024."
         )
-    facts_by_response = [
-        facts.get((row.run, row.topic), labels.iloc[:0])
-        for row in own_responses.itertuples(index=False)
-    ]
+    facts_by_response = [facts.get((row.run, row.topic), labels.iloc[:0]) for row in rows]
     labels_by_response = assign_nuggets(
         [
-            (row.question, row.text, own["text"].tolist())
-            for row, own in zip(
-                own_responses.itertuples(index=False), facts_by_response, strict=True
-            )
+            (row.question, row.text, own_facts["text"].tolist())
+            for row, own_facts in zip(rows, facts_by_response, strict=True)
         ],
         ask,
         template=template,
     )
     parts = [
-        own[[*_KEYS, "importance"]].assign(before=own["support"], support=list(support))
-        for own, support in zip(facts_by_response, labels_by_response, strict=True)
+        own_facts[[*_KEYS, "importance"]].assign(before=own_facts["support"], support=list(support))
+        for own_facts, support in zip(facts_by_response, labels_by_response, strict=True)
     ]
     parts += [
         pd.DataFrame([[row.run, row.topic, 0, "", "", ""]], columns=parts[0].columns)
-        for row, own in zip(own_responses.itertuples(index=False), facts_by_response, strict=True)
-        if own.empty
+        for row, own_facts in zip(rows, facts_by_response, strict=True)
+        if own_facts.empty
     ]
     return pd.concat(parts, ignore_index=True)
 
 
-def scores_again(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """V_strict of each response by each judge, and where there are three by their mean."""
+def strict_scores(by_judge: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """V_strict of each response by each judge, and the mean of three judges."""
     labels = pd.concat(by_judge.values(), ignore_index=True)
     responses = labels[["judge", "run", "topic"]].drop_duplicates()
     scores = nugget_scores(labels, responses)

@@ -1,4 +1,4 @@
-"""What the scripts of chapter 6 share."""
+"""Names, scores and tests that several tables of chapter 6 share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from everycell.collections.nugget_labels import JUDGES, PARTS, SYSTEMS, NuggetLa
 from everycell.rag.nuggets import nugget_scores
 from everycell.retrieval.significance import compare_paired_and_unpaired
 
-#: The mean of the judges, as Tables 6.7 and 6.8 name it.
+#: Name of the mean of the judges in Tables 6.7 and 6.8.
 MEAN = "avg LLM"
-#: Run -> its name in Table 6.7, or that of Table 6.8 if only that table has it.
+#: Run -> its name in Table 6.7, or in Table 6.8 if only that table has it.
 NAMES = {run: f"GINGER-top20, {' + '.join(parts)}" for parts, run in PARTS.items()} | {
     run: system for system, run in SYSTEMS.items()
 }
@@ -33,8 +33,8 @@ def name_scores(
     unknown = set(labels.responses["run"]) - set(NAMES)
     if unknown:
         raise ValueError(
-            f"The labels have the run {min(unknown)!r}, which is not among Tables 6.7 and 6.8 "
-            f"({', '.join(NAMES)}): leave it out."
+            f"The labels have the run {min(unknown)!r}, expected only runs of Tables 6.7 and 6.8 "
+            f"({', '.join(NAMES)}). Remove the run."
         )
     scores = nugget_scores(nuggets, labels.responses, measure)
     published_names = {judge: name for name, judge in JUDGES.items()}
@@ -46,20 +46,20 @@ def name_scores(
 
 
 def add_mean(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the judges, and below them their mean for each response as one more judge."""
+    """Append the mean of the judges for each response, as one more judge."""
     mean = scores.groupby(["run", "topic"], sort=False, as_index=False)["value"].mean()
     return pd.concat([scores, mean.assign(judge=MEAN)], ignore_index=True)
 
 
-def means(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean over topics of each judge and run."""
+def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean over topics per judge and run."""
     return scores.groupby(["judge", "run"], sort=False, as_index=False)["value"].mean()
 
 
 def compare_runs(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Difference of pairs of runs of one judge, a less b, and two t-tests (Bonferroni over pairs).
+    """Differences a - b of pairs of runs of one judge, with two t-tests (Bonferroni over pairs).
 
-    The thesis names no test; the same topics under both systems call for the paired one.
+    The thesis does not specify its test; both runs have the same topics, so a paired test fits.
     """
     values = scores.pivot(index="topic", columns="run", values="value")
     tests = compare_paired_and_unpaired(values, pairs)
@@ -67,7 +67,7 @@ def compare_runs(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.D
 
 
 def change_effects(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """What each of some changes does to the mean of one judge, with intervals over topics.
+    """Effect of each change on the mean of one judge, with 95 % intervals over topics.
 
     Examples
     --------
@@ -78,10 +78,10 @@ def change_effects(scores: pd.DataFrame, pairs: Mapping[str, tuple[str, str]]) -
     """
     values = scores.pivot(index="topic", columns="run", values="value")
     rows = []
-    for name, (run, other) in pairs.items():
-        test = stats.ttest_rel(values[run], values[other])
+    for name, (run, baseline) in pairs.items():
+        test = stats.ttest_rel(values[run], values[baseline])
         interval = test.confidence_interval(0.95)
-        difference = (values[run] - values[other]).mean()
+        difference = (values[run] - values[baseline]).mean()
         numbers = (difference, interval.low, interval.high, test.pvalue)
         rows += [
             (name, metric, float(value))

@@ -1,4 +1,4 @@
-"""Table 6.8 from scores of responses: clustering by ranking, with what their change does."""
+"""Table 6.8 from scores of responses: clustering and ranking, and effects of changes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from everycell.studies.lajewska2025.ch6.nuggets import (
     TEST_DECIMALS,
     change_effects,
     compare_runs,
-    means,
+    mean_scores,
 )
 
-#: What is changed of BERTopic and DuoT5 -> clustering and ranking.
+#: Change to the standard system (BERTopic, DuoT5) -> clustering and ranking.
 CHANGES = {
     "BM25 for DuoT5": ("BERTopic", "BM25"),
     "LSA for BERTopic": ("LSA", "DuoT5"),
     "both": ("LSA", "BM25"),
 }
-#: The standard system with fewer passages, which Table 6.7 has.
+#: The standard system with fewer passages, from Table 6.7.
 SMALLER_INPUT = "GINGER-top10 wo/ rewriting"
 
 
 class PartsTables(NamedTuple):
-    """The table, tests of each variant against the standard one, and what changes do."""
+    """Table 6.8, tests of each variant against the standard one, and effects of changes."""
 
     cells: pd.DataFrame
     tests: pd.DataFrame
@@ -37,7 +37,7 @@ class PartsTables(NamedTuple):
 def parts_tables(scores: pd.DataFrame) -> PartsTables:
     """Table 6.8 and its supplementary tables."""
     scores = scores[scores["judge"] == MEAN]
-    by_run = means(scores).set_index("run")["value"]
+    by_run = mean_scores(scores).set_index("run")["value"]
     runs = {parts: NAMES[run] for parts, run in PARTS.items()}
     keys = pd.DataFrame(list(runs), columns=["clustering", "ranking"])
     cells = keys.assign(metric=f"V_strict {MEAN}", value=[by_run[run] for run in runs.values()])

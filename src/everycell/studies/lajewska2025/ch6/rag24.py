@@ -1,4 +1,4 @@
-"""Responses to the topics of TREC RAG 2024: those of Tables 6.7 and 6.8, written again."""
+"""New responses to the topics of TREC RAG 2024, for Tables 6.7 and 6.8."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from everycell.rag.grounded.responses import Response, Sentence, responses_frame
 from everycell.studies.lajewska2025.ch6.systems import BM25, LSA, Facets, System, facets
 from everycell.studies.lajewska2025.ch6.writing import Writer, rewrite, summarise
 
-#: Kind of input -> passages of a topic.
+#: Kind of input -> passages per topic.
 SIZES: Mapping[str, int] = {"top5": 5, "top10": 10, "top20": 20}
-#: Words of a response to ten or twenty passages (the limit of the track).
-MOST_WORDS = 400
+#: Words of a response to ten or twenty passages, as limited by the track.
+WORD_LIMIT = 400
 
 
 class Run(NamedTuple):
-    """A variant of GINGER as it was submitted."""
+    """A submitted variant of GINGER."""
 
     kind: str
     system: System
-    #: Words of a response; None: a sentence for each of the first clusters.
-    word_limit: int | None = MOST_WORDS
-    #: Run of the same responses as a fluent paragraph.
+    #: Words of a response; None: one sentence for each of the top clusters.
+    word_limit: int | None = WORD_LIMIT
+    #: Name of the run with the same responses as fluent paragraphs.
     fluent_run: str | None = None
 
 
-#: Runs by the names that they have in the released labels.
+#: Runs by their names in the released labels.
 RUNS: Mapping[str, Run] = {
     "ginger-fluency_top_5": Run("top5", System(), word_limit=None, fluent_run="ginger_top_5"),
     "ginger-fluency_top_10": Run("top10", System()),
@@ -37,20 +37,20 @@ RUNS: Mapping[str, Run] = {
     "ginger_lsa_duot5": Run("top20", System(clustering=LSA)),
     "ginger_lsa_bm25": Run("top20", System(clustering=LSA, ranking=BM25)),
 }
-#: Baselines: run -> prompt; their input is the smallest.
+#: Run of a baseline -> prompt; baselines use the smallest input.
 BASELINES: Mapping[str, str] = {
     "baseline_top_5": "one_step",
     "baseline_top_5_cot": "chain_of_thought",
 }
 
 
-def by_size(passages: pd.DataFrame) -> pd.DataFrame:
-    """Passages with a column `input`, once for each of `SIZES` that they belong to.
+def select_by_size(passages: pd.DataFrame) -> pd.DataFrame:
+    """Passages with a column `input`, once for each of `SIZES` that includes them.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"topic": "1", "rank": range(1, 13)})
-    >>> by_size(rows).groupby("input", sort=False).size().to_dict()
+    >>> select_by_size(rows).groupby("input", sort=False).size().to_dict()
     {'top5': 5, 'top10': 10, 'top20': 12}
     """
     parts = [passages[passages["rank"] <= size].assign(input=kind) for kind, size in SIZES.items()]
@@ -64,11 +64,11 @@ def rag_responses(
     clusters: pd.DataFrame,
     ranks: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Responses of the baselines and of all runs to all topics, as `responses_frame`, with `input`.
+    """Responses of baselines and runs to all topics, as `responses_frame` plus `input`.
 
-    A topic without a nugget has an empty response, which a judge gives no fact.
+    A topic without nuggets has an empty response, which supports no fact.
     """
-    of_kind = {
+    frames_by_kind = {
         kind: [frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks)]
         for kind in SIZES
     }
@@ -76,18 +76,17 @@ def rag_responses(
     smallest = next(iter(SIZES))
     texts = passages[passages["input"] == smallest].groupby("topic", sort=False)["text"].agg(list)
     by_run = {
-        (name, smallest): writer.in_one_step(prompt, questions, texts.to_dict())
+        (name, smallest): writer.respond_in_one_step(prompt, questions, texts.to_dict())
         for name, prompt in BASELINES.items()
     }
     for name, run in RUNS.items():
-        first = writer.clusters if run.word_limit is None else len(nuggets)
-        own_nuggets, own_clusters, own_ranks = of_kind[run.kind]
-        own = list(facets(run.system, own_nuggets, own_clusters, own_ranks, first))
-        plain = _within(writer, own, questions, run.word_limit)
-        by_run[name, run.kind] = _of_all(plain, questions)
+        top = writer.clusters if run.word_limit is None else len(nuggets)
+        all_facets = list(facets(run.system, *frames_by_kind[run.kind], top))
+        plain = _write_sentences(writer, all_facets, questions, run.word_limit)
+        by_run[name, run.kind] = _fill_topics(plain, questions)
         if run.fluent_run is not None:
-            fluent = rewrite(writer, own, plain, questions)
-            by_run[run.fluent_run, run.kind] = _of_all(fluent, questions)
+            fluent = rewrite(writer, all_facets, plain, questions)
+            by_run[run.fluent_run, run.kind] = _fill_topics(fluent, questions)
     parts = [
         responses_frame({name: responses}).assign(input=kind)
         for (name, kind), responses in by_run.items()
@@ -95,55 +94,56 @@ def rag_responses(
     return pd.concat(parts, ignore_index=True)
 
 
-def _of_all(responses: Sequence[Response], topics: Mapping[str, str]) -> list[Response]:
-    of_topic = {response.topic: response for response in responses}
-    return [of_topic.get(topic, Response(topic, ())) for topic in topics]
+def _fill_topics(responses: Sequence[Response], topics: Mapping[str, str]) -> list[Response]:
+    """Responses to all topics, empty if missing."""
+    by_topic = {response.topic: response for response in responses}
+    return [by_topic.get(topic, Response(topic, ())) for topic in topics]
 
 
-def _within(
-    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str], limit: int | None
+def _write_sentences(
+    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str], limit: int | None
 ) -> list[Response]:
-    """Sentences on the clusters in their order, while a response has room for them."""
-    sentences: dict[str, list[Sentence]] = {topic_facets.topic: [] for topic_facets in own}
-    open_ = list(own)
-    done = 0
-    while open_:
+    """Sentences on the clusters in order, until a response reaches the word limit."""
+    sentences: dict[str, list[Sentence]] = {topic_facets.topic: [] for topic_facets in all_facets}
+    unfinished = list(all_facets)
+    start = 0
+    while unfinished:
         size = writer.clusters if limit is None else -(-limit // writer.words)
         batch = [
-            topic_facets._replace(clusters=topic_facets.clusters[done : done + size], next=[])
-            for topic_facets in open_
+            topic_facets._replace(clusters=topic_facets.clusters[start : start + size], next=[])
+            for topic_facets in unfinished
         ]
         for topic_facets, new in zip(batch, summarise(writer, batch, questions), strict=True):
             sentences[topic_facets.topic] += new
-        done += size
-        open_ = [
+        start += size
+        unfinished = [
             topic_facets
-            for topic_facets in open_
-            if done < len(topic_facets.clusters)
-            and (limit is None or _length(sentences[topic_facets.topic]) < limit)
+            for topic_facets in unfinished
+            if start < len(topic_facets.clusters)
+            and (limit is None or _count_words(sentences[topic_facets.topic]) < limit)
         ]
     return [
-        Response(topic_facets.topic, _cut(sentences[topic_facets.topic], limit))
-        for topic_facets in own
+        Response(topic_facets.topic, _shorten(sentences[topic_facets.topic], limit))
+        for topic_facets in all_facets
     ]
 
 
-def _length(sentences: Sequence[Sentence]) -> int:
+def _count_words(sentences: Sequence[Sentence]) -> int:
     return sum(len(sentence.text.split()) for sentence in sentences)
 
 
-def _cut(sentences: Sequence[Sentence], limit: int | None) -> tuple[Sentence, ...]:
-    """First sentences with at most so many words in all; the first one always."""
+def _shorten(sentences: Sequence[Sentence], limit: int | None) -> tuple[Sentence, ...]:
+    """First sentences within the word limit, but at least one."""
     head: list[Sentence] = []
     for sentence in sentences:
-        if limit is not None and head and _length([*head, sentence]) > limit:
+        if limit is not None and head and _count_words([*head, sentence]) > limit:
             break
         head.append(sentence)
     return tuple(head)
 
 
-def to_judge(responses: pd.DataFrame, questions: Mapping[str, str]) -> pd.DataFrame:
-    """Whole responses with columns `run`, `topic`, `question` and `text`, as the released ones."""
+def responses_to_judge(responses: pd.DataFrame, questions: Mapping[str, str]) -> pd.DataFrame:
+    """Complete responses with the columns `run`, `topic`, `question` and `text`."""
     ordered = responses.sort_values("sentence", kind="stable")
     texts = ordered.groupby(["system", "topic"], sort=False, as_index=False)["text"].agg(" ".join)
     texts = texts.rename(columns={"system": "run"})

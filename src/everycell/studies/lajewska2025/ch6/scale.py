@@ -1,4 +1,4 @@
-"""What the chapter's full run asks of each language model."""
+"""Requests of the full level to each language model."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from everycell.studies.lajewska2025.ch6.writing import (
     WRITTEN_ON_OTHER_INPUT,
 )
 
-# Released responses to a topic (the rows of Table 6.7), and facts of a topic.
+# Released responses per topic (the rows of Table 6.7), and facts per topic.
 RESPONSES, FACTS = 8, 17.6
-# Passages of a question, and kinds of them (relevant, irrelevant).
+# Passages per question and kind, and kinds of passages (relevant, irrelevant).
 PASSAGES, KINDS = 5, 2
-# Words of a passage, of a response, of a fact, of a prompt's own text; and tokens for each word.
-# Not measured: no record of this chapter may be passed on.
+# Words of a passage, a response, a fact and the fixed text of a prompt; tokens per word. These are
+# estimates, because recorded answers of this chapter may not be redistributed.
 _PASSAGE, _RESPONSE, _FACT, _PROMPT, _TOKENS = 130, 100, 12, 150, 1.35
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings."""
+    """Loads of the full level, computed from its settings."""
     ginger = config.ginger
     full, questions = ginger.full, ginger.full.questions
     batches = ceil(FACTS / BATCH)
     judged = full.topics * RESPONSES * batches
     passages = questions * KINDS * PASSAGES
     variants = [*ALL_WRITTEN.values(), *WRITTEN_ON_OTHER_INPUT.values()]
-    again = sum(rewritten is not None for _, rewritten in variants)
-    per_question = KINDS + len(variants) * (ginger.clusters + 1) + again
-    responses = questions * (KINDS + len(variants) + again)
+    rewritten_variants = sum(rewritten is not None for _, rewritten in variants)
+    per_question = KINDS + len(variants) * (ginger.clusters + 1) + rewritten_variants
+    responses = questions * (KINDS + len(variants) + rewritten_variants)
     return [
         _load(
             "judgements",
@@ -53,7 +53,7 @@ def full_loads(config: Any) -> list[Load]:
             PASSAGES * _PASSAGE,
             ginger.max_tokens,
             f"{questions} questions × ({KINDS} baselines + {len(variants)} variants × "
-            f"({ginger.clusters} summaries + 1 offer) + {again} rewritten)",
+            f"({ginger.clusters} summaries + 1 offer) + {rewritten_variants} rewritten)",
         ),
         _load(
             "ratings",
@@ -65,6 +65,6 @@ def full_loads(config: Any) -> list[Load]:
     ]
 
 
-def _load(step: str, requests: int, words: float, answer: int, counted: str) -> Load:
-    read = round(requests * (words + _PROMPT) * _TOKENS)
-    return Load(step, requests, read, requests * answer, counted)
+def _load(step: str, requests: int, words: float, answer_tokens: int, formula: str) -> Load:
+    prompt_tokens = round(requests * (words + _PROMPT) * _TOKENS)
+    return Load(step, requests, prompt_tokens, requests * answer_tokens, formula)

@@ -22,31 +22,31 @@ Prompt = Literal[
 
 
 class ReleasedGinger(Settings):
-    """Released tier: human nuggets, and nuggets of a classifier."""
+    """Released level: human nuggets, and nuggets of a classifier."""
 
     models: dict[str, str] = Field(
         {"smollm2": "SmolLM2"},
-        description="Language models that write: names under `language_models`, and for the table.",
+        description="Language models that write: key of `language_models` -> name in tables.",
     )
     questions: int = Field(
-        3, ge=2, le=38, description="Number of questions; each run asks the models again."
+        3, ge=2, le=38, description="Number of questions; each run sends them to the models again."
     )
 
 
 class FullGinger(Settings):
-    """Full tier: language models that judge the released responses, or write new ones."""
+    """Full level: language models that judge the released responses, or write new ones."""
 
     model: str | None = Field(
         None,
         min_length=1,
-        description="Language model that detects nuggets and writes: a name of `language_models`.",
+        description="Language model that detects nuggets and writes: a key of `language_models`.",
     )
     duo: str | None = Field(
         None,
         min_length=1,
         description=(
             "T5 that ranks clusters pairwise, such as castorini/duot5-base-msmarco: a folder with "
-            "safetensors, or a name on the hub; null: cosine of vectors."
+            "safetensors, or a name on the hub; null: cosine similarity of embeddings."
         ),
     )
     inference: str = Field(
@@ -61,37 +61,44 @@ class FullGinger(Settings):
     trec_rag: PlainPath | None = Field(
         None,
         description=(
-            "Folder with TREC RAG 2024: topics, a run, and segments of MS MARCO V2.1. Where it is "
-            "named, Tables 6.7 and 6.8 judge responses that `model` writes; else the released ones."
+            "Folder with TREC RAG 2024: topics, a run, and segments of MS MARCO V2.1. If it is "
+            "set, Tables 6.7 and 6.8 judge responses that `model` writes, else the released ones."
         ),
     )
     passage_tokens: int = Field(
-        512, ge=16, le=4096, description="Tokens of a passage with its marks."
+        512, ge=16, le=4096, description="Maximum number of tokens of a passage with its marks."
     )
 
     judges: dict[str, Literal["GPT4o", "Gemini", "Claude"]] = Field(
         {},
         description=(
-            "Language models that judge, names under `language_models`, each with the judge of the "
-            "thesis whose facts it is given."
+            "Language models that judge: key of `language_models` -> judge of the thesis whose "
+            "facts it uses."
         ),
     )
     topics: int = Field(301, ge=1, le=301, description="Number of judged topics per system.")
-    max_tokens: int = Field(256, ge=16, le=4096, description="Tokens of the labels of ten facts.")
+    max_tokens: int = Field(
+        256, ge=16, le=4096, description="Maximum number of tokens of the labels of ten facts."
+    )
     response_tokens: int = Field(
-        256, ge=16, le=4096, description="Tokens of a sentence or paragraph for TREC RAG 2024."
+        256,
+        ge=16,
+        le=4096,
+        description="Maximum number of tokens of a sentence or paragraph for TREC RAG 2024.",
     )
     nugget_tokens: int = Field(
-        768, ge=32, le=8192, description="Tokens of a list of thirty facts that a judge makes."
+        768,
+        ge=32,
+        le=8192,
+        description="Maximum number of tokens of a created list of thirty facts.",
     )
 
     @model_validator(mode="after")
-    def _one_each(self) -> FullGinger:
-        twice = [
-            judge for judge in self.judges.values() if [*self.judges.values()].count(judge) > 1
-        ]
-        if twice:
-            raise ValueError(f"two models replace the judge {twice[0]}; name one for each judge")
+    def _check_judges(self) -> FullGinger:
+        judges = list(self.judges.values())
+        repeated = [judge for judge in judges if judges.count(judge) > 1]
+        if repeated:
+            raise ValueError(f"two models replace the judge {repeated[0]}; set one per judge")
         return self
 
 
@@ -100,20 +107,26 @@ class Ginger(Settings):
 
     clusters: int = Field(3, ge=1, le=20, description="Clusters per response.")
     words: int = Field(
-        35, ge=5, le=500, description="Largest number of words in the sentence on a cluster."
+        35, ge=5, le=500, description="Maximum number of words of the sentence on a cluster."
     )
     sentences: int = Field(3, ge=1, le=20, description="Sentences of the one-step baseline.")
     annotators: int = Field(
-        2, ge=1, le=3, description="How many of three annotators must have marked a human nugget."
+        2,
+        ge=1,
+        le=3,
+        description="Minimum number of the three annotators who marked a human nugget.",
     )
-    shortest: int = Field(3, ge=1, le=50, description="Words of the shortest human nugget.")
+    shortest: int = Field(3, ge=1, le=50, description="Minimum number of words of a human nugget.")
     length: int = Field(128, ge=8, le=512, description="Word pieces of an encoded nugget.")
-    max_tokens: int = Field(96, ge=8, le=4096, description="Tokens of a language model's answer.")
+    max_tokens: int = Field(96, ge=8, le=4096, description="Maximum number of tokens of an answer.")
     reasoning_tokens: int = Field(
-        512, ge=32, le=8192, description="Tokens of an answer with its chain of thought."
+        512,
+        ge=32,
+        le=8192,
+        description="Maximum number of tokens of an answer with a chain of thought.",
     )
     trained: Probability = Field(
-        0.5, description="Share of the labelled topics that train the lexical judge."
+        0.5, description="Share of the labelled topics on which the lexical judge is trained."
     )
     prompts: dict[Prompt, PlainPath] = Field({}, description="Files with your own prompts.")
     released: ReleasedGinger = ReleasedGinger()

@@ -1,11 +1,11 @@
-"""Tables C.4 and C.5: how many nuggets and clusters the questions have."""
+"""Tables C.4 and C.5: nuggets and clusters per question."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from everycell.rag.grounded.detection import sizes
-from everycell.studies.lajewska2025.ch6.systems import FEWEST_NUGGETS
+from everycell.studies.lajewska2025.ch6.systems import MIN_NUGGETS
 
 #: Name in `sizes` -> published column.
 _NUGGETS = {
@@ -22,14 +22,14 @@ _CLUSTERS = {
 }
 
 
-def enough_nuggets(nuggets: pd.DataFrame) -> pd.DataFrame:
-    """Nuggets of questions that have two or more, which the others are left out of (L1704)."""
+def drop_sparse_topics(nuggets: pd.DataFrame) -> pd.DataFrame:
+    """Drop questions with fewer than two nuggets, as the thesis does (L1704)."""
     counts = nuggets.groupby(["detection", "input", "topic"])["nugget"].transform("size")
-    return nuggets[counts >= FEWEST_NUGGETS]
+    return nuggets[counts >= MIN_NUGGETS]
 
 
 def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
-    """Table C.4.
+    """Table C.4: nuggets per question, and their lengths.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def nugget_sizes(nuggets: pd.DataFrame) -> pd.DataFrame:
     [2.0, 2.0, 2.0, 4.0]
     """
     rows = []
-    for (detection, kind), own in enough_nuggets(nuggets).groupby(["detection", "input"]):
-        summary = sizes(own.groupby("topic").size(), own["text"].str.len())
+    for (detection, kind), group in drop_sparse_topics(nuggets).groupby(["detection", "input"]):
+        summary = sizes(group.groupby("topic").size(), group["text"].str.len())
         rows += [(kind, detection, _NUGGETS[name], value) for name, value in summary.items()]
     return pd.DataFrame(rows, columns=["input", "nugget_detection", "metric", "value"])
 
 
 def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
-    """Table C.5.
+    """Table C.5: clusters per question, and nuggets per cluster.
 
     Examples
     --------
@@ -57,13 +57,13 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
     [1.0, 1.0, 1.0, 2.0]
     """
     keys = ["detection", "input", "topic"]
-    own_clusters = clusters.merge(enough_nuggets(nuggets)[keys].drop_duplicates(), on=keys)
+    dense_clusters = clusters.merge(drop_sparse_topics(nuggets)[keys].drop_duplicates(), on=keys)
     rows = []
-    for (detection, kind, clustering), own in own_clusters.groupby(
+    for (detection, kind, clustering), group in dense_clusters.groupby(
         ["detection", "input", "clustering"]
     ):
         summary = sizes(
-            own.groupby("topic")["cluster"].nunique(), own.groupby(["topic", "cluster"]).size()
+            group.groupby("topic")["cluster"].nunique(), group.groupby(["topic", "cluster"]).size()
         )
         rows += [
             (kind, detection, clustering, _CLUSTERS[name], value) for name, value in summary.items()
@@ -74,21 +74,20 @@ def cluster_sizes(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame
 
 
 def half_shares(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
-    """How near the clusters of a method come to half of the nuggets (L2720)."""
+    """Number of clusters of a method, relative to half the number of nuggets (L2720)."""
     keys = ["detection", "input", "topic"]
     counts = nuggets.groupby(keys).size().rename("nuggets").reset_index()
     counts = counts[counts["nuggets"] >= 4]
-    counted = (
-        clusters.groupby([*keys, "clustering"])["cluster"].nunique().reset_index().merge(counts)
-    )
+    n_clusters = clusters.groupby([*keys, "clustering"])["cluster"].nunique().reset_index()
+    counts = n_clusters.merge(counts)
     rows = []
-    for (detection, kind, name), own in counted.groupby(["detection", "input", "clustering"]):
-        half, mean = (own["nuggets"] // 2).mean(), own["cluster"].mean()
+    for (detection, kind, name), group in counts.groupby(["detection", "input", "clustering"]):
+        half, mean = (group["nuggets"] // 2).mean(), group["cluster"].mean()
         summary = {
             "half of the nuggets": half,
             "clusters": mean,
             "clusters of half": mean / half,
-            "questions": len(own),
+            "questions": len(group),
         }
         rows += [(kind, detection, name, metric, float(value)) for metric, value in summary.items()]
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Stages of the pipeline for all questions, kinds of input and ways of detection at once."""
+"""Pipeline stages, each for all questions, kinds of input and detection methods."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from everycell.studies.lajewska2025.ch6.systems import (
 )
 from everycell.text.sentences import sentence_spans
 
-#: From a question and n texts to scores of shape (n,).
+#: Question and n texts -> scores of shape (n,).
 Compare = Callable[[str, list[str]], FloatArray]
-#: Nuggets of one question.
+#: Columns that identify the nuggets of one question.
 _GROUP = ["detection", "input", "topic"]
 
 
@@ -54,7 +54,7 @@ def rank_clusters(
     vectors: pd.Series,
     compare: Compare | None = None,
 ) -> pd.DataFrame:
-    """Scores of all clusters, by BM25 on their joined nuggets and by a neural ranking."""
+    """Scores of all clusters, by BM25 on their joined nuggets and by a neural ranker."""
     rows = []
     joined = clusters.merge(nuggets[[*_GROUP, "nugget", "text"]], on=[*_GROUP, "nugget"])
     for keys, group in joined.groupby([*_GROUP, "clustering"], sort=False):
@@ -86,12 +86,11 @@ def extract_responses(
     sentences: int,
     words: int,
 ) -> pd.DataFrame:
-    """Responses of all variants in the words of the passages, as `responses_frame` and `input`."""
+    """Extractive responses of all variants, as `responses_frame` plus `input`."""
     parts = []
-    for kind, own_passages in passages.groupby("input", sort=False):
-        of_kind = (frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks))
-        own_nuggets, own_clusters, own_ranks = of_kind
-        topics = [str(topic) for topic in own_passages["topic"].unique()]
+    for kind, kind_passages in passages.groupby("input", sort=False):
+        kind_frames = [frame[frame["input"] == kind] for frame in (nuggets, clusters, ranks)]
+        topics = [str(topic) for topic in kind_passages["topic"].unique()]
         responses: dict[str, list[Response]] = {}
         for name, system in SYSTEMS.items():
             if kind != RELEVANT and name not in ON_OTHER_INPUT:
@@ -100,21 +99,19 @@ def extract_responses(
                 topic_facets.topic: extract_response(
                     system, topic_facets, sentences=clusters_shown, words=words
                 )
-                for topic_facets in facets(
-                    system, own_nuggets, own_clusters, own_ranks, clusters_shown
-                )
+                for topic_facets in facets(system, *kind_frames, clusters_shown)
             }
-            # Where no nugget was found there is nothing to say.
+            # A topic without nuggets has an empty response.
             responses[name] = [by_topic.get(topic, Response(topic, ())) for topic in topics]
         responses[BASELINE] = [
-            _baseline(str(topic), rows, vectors, sentences)
-            for topic, rows in own_passages.groupby("topic", sort=False)
+            _baseline_response(str(topic), rows, vectors, sentences)
+            for topic, rows in kind_passages.groupby("topic", sort=False)
         ]
         parts.append(responses_frame(responses).assign(input=kind))
     return pd.concat(parts, ignore_index=True)
 
 
-def _baseline(topic: str, rows: pd.DataFrame, vectors: pd.Series, limit: int) -> Response:
+def _baseline_response(topic: str, rows: pd.DataFrame, vectors: pd.Series, limit: int) -> Response:
     texts = [text[start:end] for text in rows["text"] for start, end in sentence_spans(text)]
     scores = np.stack(vectors[texts].tolist()) @ vectors[rows["question"].iloc[0]]
     return nearest_sentences(topic, texts, scores, limit=limit)

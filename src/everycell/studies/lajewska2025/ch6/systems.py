@@ -1,4 +1,4 @@
-"""Variants of GINGER by the names of Tables 6.6 and C.7: which nuggets, clusters and ranking."""
+"""Variants of GINGER in Tables 6.6 and C.7: their nuggets, clusters and ranking."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from everycell.rag.grounded.responses import (
     first_words,
 )
 
-#: How nuggets are detected, clustered and ranked, in the words of Table C.5; the neural ranking is
-#: that of the tier (duoT5 or a surrogate).
+#: Methods of detection, clustering and ranking, as named in Table C.5. The neural ranker is duoT5
+#: or a surrogate, depending on the level.
 GOLD, DETECTED = "Gold", "GPT-4"
 DENSITY, LSA = "BERTopic", "LSA"
 NEURAL, BM25 = "DuoT5", "BM25"
 #: Kinds of input.
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 BASELINE = "Baseline"
-#: The baseline with a chain of thought, which the tables of CAsT do not have.
+#: The baseline with a chain of thought, which is not in the tables on CAsT.
 REASONED = "Baseline CoT"
 #: Topics with fewer nuggets are left out, as in the thesis (L1704).
-FEWEST_NUGGETS = 2
+MIN_NUGGETS = 2
 
 
 class System(NamedTuple):
@@ -36,11 +36,11 @@ class System(NamedTuple):
     detection: str = DETECTED
     clustering: str = DENSITY
     ranking: str = NEURAL
-    #: All sentences from the first cluster, in place of one of each.
+    #: Whether all sentences are on the first cluster, instead of one on each cluster.
     deep: bool = False
 
 
-#: Name in Table C.7 -> variant; two names there are of the repository (facts, 33).
+#: Name in Table C.7 -> variant; two names are those of the authors' repository.
 SYSTEMS: Mapping[str, System] = {
     "CAsT-snippets/BERTopic/DuoT5/GPT-4": System(detection=GOLD),
     "GINGER -fluency w/ GTnuggets+BM25": System(detection=GOLD, ranking=BM25),
@@ -54,17 +54,17 @@ SYSTEMS: Mapping[str, System] = {
     "GINGER -fluency (broad)": System(),
 }
 STANDARD = "GINGER -fluency"
-#: Of other kinds of input.
+#: Variants that also run on irrelevant input.
 ON_OTHER_INPUT = (STANDARD,)
 
 
 class Facets(NamedTuple):
-    """Nuggets of a topic in the order of their clusters."""
+    """Nuggets of a topic, grouped by ranked cluster."""
 
     topic: str
-    #: Numbers of the nuggets of each chosen cluster, the best first.
+    #: Numbers of the nuggets of each selected cluster, best cluster first.
     clusters: list[list[int]]
-    #: Numbers of the nuggets of the cluster that the response asks about.
+    #: Numbers of the nuggets of the cluster for the follow-up question.
     next: list[int]
     #: Number of a nugget -> text.
     texts: dict[int, str]
@@ -73,7 +73,7 @@ class Facets(NamedTuple):
 def facets(
     system: System, nuggets: pd.DataFrame, clusters: pd.DataFrame, ranks: pd.DataFrame, first: int
 ) -> Iterator[Facets]:
-    """Nuggets of each topic as a variant arranges them.
+    """Nuggets of each topic, by the clusters and ranking of a variant.
 
     Examples
     --------
@@ -85,8 +85,8 @@ def facets(
     >>> next(facets(System(clustering="LSA", ranking="BM25"), nuggets, clusters, ranks, 3)).clusters
     [[2], [1]]
     """
-    own = nuggets[nuggets["detection"] == system.detection]
-    of = clusters[
+    detected = nuggets[nuggets["detection"] == system.detection]
+    assigned = clusters[
         (clusters["detection"] == system.detection) & (clusters["clustering"] == system.clustering)
     ]
     scored = ranks[
@@ -94,18 +94,18 @@ def facets(
         & (ranks["clustering"] == system.clustering)
         & (ranks["ranking"] == system.ranking)
     ]
-    for topic, rows in own.groupby("topic", sort=False):
-        members = of[of["topic"] == topic]
+    for topic, rows in detected.groupby("topic", sort=False):
+        members = assigned[assigned["topic"] == topic]
         scores = scored[scored["topic"] == topic].sort_values("cluster")["score"]
         best, following = chosen_clusters(scores, 1 if system.deep else first)
-        of_cluster = {
+        nuggets_by_cluster = {
             int(number): [int(nugget) for nugget in cluster_rows["nugget"]]
             for number, cluster_rows in members.groupby("cluster")
         }
         yield Facets(
             str(topic),
-            [of_cluster[number] for number in best],
-            [] if following is None else of_cluster[following],
+            [nuggets_by_cluster[number] for number in best],
+            [] if following is None else nuggets_by_cluster[following],
             {int(nugget): text for nugget, text in zip(rows["nugget"], rows["text"], strict=True)},
         )
 
@@ -113,7 +113,7 @@ def facets(
 def extract_response(
     system: System, topic_facets: Facets, *, sentences: int, words: int
 ) -> Response:
-    """A response in the nuggets' own words: the most central one of each cluster.
+    """An extractive response: the most central nugget of each cluster.
 
     Examples
     --------
@@ -122,9 +122,11 @@ def extract_response(
     'owls eat mice sleep'
     """
     if system.deep:
-        left, parts = list(topic_facets.clusters[0]) if topic_facets.clusters else [], []
-        while left and len(parts) < sentences:
-            parts.append([left.pop(central([topic_facets.texts[nugget] for nugget in left]))])
+        remaining = list(topic_facets.clusters[0]) if topic_facets.clusters else []
+        parts = []
+        while remaining and len(parts) < sentences:
+            texts = [topic_facets.texts[nugget] for nugget in remaining]
+            parts.append([remaining.pop(central(texts))])
     else:
         parts = topic_facets.clusters
     nuggets = [
@@ -142,7 +144,7 @@ def extract_response(
 def nearest_sentences(
     topic: str, sentences: Sequence[str], scores: Sequence[float], *, limit: int
 ) -> Response:
-    """The one-step baseline of who writes nothing: the sentences nearest to the question.
+    """Extractive one-step baseline: the sentences nearest to the question.
 
     Examples
     --------

@@ -33,7 +33,7 @@ from everycell.studies.lajewska2025.ch6.systems import (
     facets,
 )
 
-#: Variants that are written: name without rewriting, and with it.
+#: Variants written by default: name -> system, and name of its fluent rewriting.
 WRITTEN: Mapping[str, tuple[System, str | None]] = {
     STANDARD: (System(), "GINGER"),
     "CAsT-snippets/BERTopic/DuoT5/GPT-4": (System(detection=GOLD), "GINGER w/ GTnuggets"),
@@ -42,11 +42,11 @@ WRITTEN: Mapping[str, tuple[System, str | None]] = {
 ALL_WRITTEN: Mapping[str, tuple[System, str | None]] = {
     name: WRITTEN.get(name, (system, None)) for name, system in SYSTEMS.items()
 }
-#: Those on other input than relevant passages, of which people marked nothing.
+#: Variants on irrelevant passages, which have no human nuggets.
 WRITTEN_ON_OTHER_INPUT: Mapping[str, tuple[System, str | None]] = {STANDARD: WRITTEN[STANDARD]}
 
-#: Prompts whose answer is a whole response.
-_WHOLE = ("one_step", "chain_of_thought")
+#: Prompts whose answer is a complete response.
+_ONE_STEP_PROMPTS = ("one_step", "chain_of_thought")
 
 
 class Writer:
@@ -68,25 +68,25 @@ class Writer:
         self._prompts = {name: read_prompt(name, prompts.get(name)) for name in PROMPTS}
 
     def ask(self, name: str, values: Sequence[Mapping[str, str | Sequence[str]]]) -> list[str]:
-        """Answers to one prompt with several values, as lines."""
+        """Answers to a prompt, one line per set of values."""
         messages: list[tuple[Message, ...]] = []
         for slots in values:
             limits = {"words": str(self.words), "sentences": str(self.sentences)}
-            if name in _WHOLE:
+            if name in _ONE_STEP_PROMPTS:
                 limits["words"] = str(self.words * self.sentences)
             messages.append(prompt(self._prompts[name], **(limits | dict(slots))))
-        reasons = name == "chain_of_thought"
-        decoding = self.reasoning if reasons else self.decoding
+        with_reasoning = name == "chain_of_thought"
+        decoding = self.reasoning if with_reasoning else self.decoding
         answers = self.model.answer_all(
             [Request(prompt=message, decoding=decoding) for message in messages]
         )
-        read = without_reasoning if reasons else str
-        return [one_line(read(answer.text)) for answer in answers]
+        parse = without_reasoning if with_reasoning else str
+        return [one_line(parse(answer.text)) for answer in answers]
 
-    def in_one_step(
+    def respond_in_one_step(
         self, name: str, questions: Mapping[str, str], passages: Mapping[str, Sequence[str]]
     ) -> list[Response]:
-        """Responses of a baseline to each topic of `passages`; they come from no nugget."""
+        """Responses of a baseline to each topic of `passages`, not based on nuggets."""
         answers = self.ask(
             name,
             [
@@ -110,33 +110,33 @@ def write_responses(
     *,
     kind: str = RELEVANT,
     systems: Mapping[str, tuple[System, str | None]] = WRITTEN,
-    reasoned: bool = False,
+    chain_of_thought: bool = False,
 ) -> pd.DataFrame:
     """Responses of the baselines and of several variants to some topics."""
-    own_frames = [
+    selected_passages, *frames = [
         frame[(frame["input"] == kind) & frame["topic"].isin(topics)]
         for frame in (passages, nuggets, clusters, ranks)
     ]
-    by_topic = own_frames[0].groupby("topic", sort=False)
+    by_topic = selected_passages.groupby("topic", sort=False)
     questions = by_topic["question"].first().to_dict()
     texts = by_topic["text"].agg(list).to_dict()
     inputs = {topic: texts[topic] for topic in topics}
-    responses = {BASELINE: writer.in_one_step("one_step", questions, inputs)}
-    if reasoned:
-        responses[REASONED] = writer.in_one_step("chain_of_thought", questions, inputs)
+    responses = {BASELINE: writer.respond_in_one_step("one_step", questions, inputs)}
+    if chain_of_thought:
+        responses[REASONED] = writer.respond_in_one_step("chain_of_thought", questions, inputs)
     for name, (system, fluent) in systems.items():
-        own = list(facets(system, own_frames[1], own_frames[2], own_frames[3], writer.clusters))
-        plain = _summarised(writer, own, questions)
+        all_facets = list(facets(system, *frames, writer.clusters))
+        plain = _plain_responses(writer, all_facets, questions)
         responses[name] = plain
         if fluent is not None:
-            responses[fluent] = rewrite(writer, own, plain, questions)
+            responses[fluent] = rewrite(writer, all_facets, plain, questions)
     return responses_frame(responses).assign(input=kind)
 
 
 def summarise(
-    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
+    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str]
 ) -> list[list[Sentence]]:
-    """A sentence for each cluster of each topic, with the nuggets that it was made from."""
+    """One sentence per cluster of each topic, with its source nuggets."""
     answers = iter(
         writer.ask(
             "summary",
@@ -145,21 +145,22 @@ def summarise(
                     "question": questions[topic_facets.topic],
                     "nuggets": [topic_facets.texts[nugget] for nugget in nuggets],
                 }
-                for topic_facets in own
+                for topic_facets in all_facets
                 for nuggets in topic_facets.clusters
             ],
         )
     )
     return [
         [Sentence(next(answers), tuple(nuggets)) for nuggets in topic_facets.clusters]
-        for topic_facets in own
+        for topic_facets in all_facets
     ]
 
 
-def _summarised(
-    writer: Writer, own: Sequence[Facets], questions: Mapping[str, str]
+def _plain_responses(
+    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str]
 ) -> list[Response]:
-    sentences_by_topic = summarise(writer, own, questions)
+    """Responses before rewriting: sentences on clusters, and an offer to continue."""
+    sentences_by_topic = summarise(writer, all_facets, questions)
     offers = writer.ask(
         "follow_up",
         [
@@ -167,22 +168,24 @@ def _summarised(
                 "question": questions[topic_facets.topic],
                 "nuggets": [topic_facets.texts[nugget] for nugget in topic_facets.next],
             }
-            for topic_facets in own
+            for topic_facets in all_facets
         ],
     )
     return [
         Response(topic_facets.topic, tuple(sentences), offer)
-        for topic_facets, sentences, offer in zip(own, sentences_by_topic, offers, strict=True)
+        for topic_facets, sentences, offer in zip(
+            all_facets, sentences_by_topic, offers, strict=True
+        )
     ]
 
 
 def rewrite(
     writer: Writer,
-    own: Sequence[Facets],
+    all_facets: Sequence[Facets],
     plain: Sequence[Response],
     questions: Mapping[str, str],
 ) -> list[Response]:
-    """Responses as fluent paragraphs, each sentence traced back to the nuggets by its words."""
+    """Rewrite responses as fluent paragraphs, and trace each sentence to nuggets."""
     texts = writer.ask(
         "fluency",
         [
@@ -194,9 +197,9 @@ def rewrite(
         ],
     )
     paragraphs = []
-    for topic_facets, before, text in zip(own, plain, texts, strict=True):
-        # A sentence of the paragraph may come from any nugget of the sentences before.
-        used = {nugget for sentence in before.sentences for nugget in sentence.nuggets}
+    for topic_facets, response, text in zip(all_facets, plain, texts, strict=True):
+        # A rewritten sentence may be based on any nugget of the original sentences.
+        used = {nugget for sentence in response.sentences for nugget in sentence.nuggets}
         sources = {nugget: topic_facets.texts[nugget] for nugget in sorted(used)}
-        paragraphs.append(Response(topic_facets.topic, traced(text, sources), before.follow_up))
+        paragraphs.append(Response(topic_facets.topic, traced(text, sources), response.follow_up))
     return paragraphs

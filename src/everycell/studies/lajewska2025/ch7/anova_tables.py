@@ -1,4 +1,4 @@
-"""Tables 7.4 to 7.6: what the ratings of responses and explanations depend on."""
+"""Tables 7.4 to 7.6: factors that affect ratings of responses and explanations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from everycell.statistics.repeated_ratings import (
     random_intercept_p,
 )
 
-#: Factors that the tables print again for the conditions with explanations only.
+#: Factors that the tables report again, for the conditions with explanations only.
 WITH_EXPLANATION = ("Explanation Quality", "Presentation Mode")
-#: What names a cell of Tables 7.4 and 7.5.
+#: Key columns of Tables 7.4 and 7.5.
 KEYS = ["row", "conditions", "dependent_variable", "metric"]
-#: Names that Tables 7.5 and 7.6 print in another way than Table 7.4.
-PRINTED = {
+#: Table 7.x -> factor -> its name there, if it differs from Table 7.4.
+FACTOR_NAMES = {
     "5": {
         "Conv. Agent Fam.": "Conv. Agent Familiarity",
         "Search w/ Agent Freq.": "Search with Agent Freq.",
@@ -31,10 +31,7 @@ PRINTED = {
 
 
 def comparisons(ratings: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
-    """Conditions, their ratings and the factor of each row of Tables 7.4 and 7.5.
-
-    Each factor over all conditions, then the two of explanations over those that have some.
-    """
+    """Conditions, ratings and factor of each row of Tables 7.4 and 7.5."""
     explained = ratings[ratings["Explanation Quality"] != "None"]
     yield from (("EC1-EC10", ratings, factor) for factor in TRANSPARENCY_FACTORS)
     yield from (("EC1-EC8", explained, factor) for factor in WITH_EXPLANATION)
@@ -52,21 +49,21 @@ def one_way_table(
 
 
 def worker_table(ratings: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
-    """Tables 7.4 and 7.5 with the ten ratings of a worker taken as what one person thinks.
+    """Tables 7.4 and 7.5 with tests that treat the ratings of a worker as dependent.
 
-    Each worker saw one condition and rated ten responses, and the ratings of one worker are alike.
+    Each worker saw one condition and rated ten responses, so ratings of a worker are correlated.
     """
     cells: list[tuple[str, str, str, str, float]] = []
     for conditions, rows, factor in comparisons(ratings):
         workers = rows.groupby("Worker")
-        of_worker = workers[factor].nunique().max() == 1
+        constant_factor = workers[factor].nunique().max() == 1
         for response in responses:
-            once = workers[response].nunique().max() == 1
+            constant_rating = workers[response].nunique().max() == 1
             values = {"p ratings": float(anova(rows, response, [factor]).loc[factor, "p"])}
-            if of_worker:
+            if constant_factor:
                 means = cluster_means_anova(rows, response, factor, "Worker")
                 values["p worker means"] = float(means["p"])
-            if not once:
+            if not constant_rating:
                 values["p mixed model"] = random_intercept_p(rows, response, factor, "Worker")
             values["ICC"] = intraclass_correlation(rows[response], rows["Worker"])
             cells += [(factor, conditions, response, name, p) for name, p in values.items()]
@@ -74,17 +71,17 @@ def worker_table(ratings: pd.DataFrame, responses: Sequence[str]) -> pd.DataFram
 
 
 def interactions(ratings: pd.DataFrame, scale: EffectScale) -> pd.DataFrame:
-    """Table 7.6: interactions of each factor with the query, and of three with familiarity."""
+    """Table 7.6: interactions of all factors with the query, and of three with familiarity."""
     explanation = {label: f"Explanation: {label}" for label in EXPLANATION_RATINGS}
     ratings = ratings.rename(columns=explanation)
     responses = ["Usefulness", "Satisfaction", *explanation.values()]
-    designed = ("Response Quality", "Explanation Quality", "Presentation Mode")
+    design_factors = ("Response Quality", "Explanation Quality", "Presentation Mode")
     pairs = [(factor, "Query") for factor in TRANSPARENCY_FACTORS if factor != "Query"]
-    pairs += [(factor, "Topic Familiarity") for factor in designed]
+    pairs += [(factor, "Topic Familiarity") for factor in design_factors]
     parts = []
-    for factor, other in pairs:
-        cells = anova_cells(ratings, responses, [factor, other], scale)
-        cells = cells[cells["independent_variable"] == f"{factor}{TIMES}{other}"]
-        parts.append(cells.assign(row=factor, interaction_with=other))
+    for factor, moderator in pairs:
+        cells = anova_cells(ratings, responses, [factor, moderator], scale)
+        cells = cells[cells["independent_variable"] == f"{factor}{TIMES}{moderator}"]
+        parts.append(cells.assign(row=factor, interaction_with=moderator))
     keys = ["row", "interaction_with", "dependent_variable", "metric", "value"]
     return pd.concat(parts, ignore_index=True)[keys]

@@ -10,9 +10,9 @@ from everycell.studies.lajewska2025.published_anova import ALPHA, format_rows, p
 
 
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
-    """Table 7.4: an "S" where the p-value implies an omega squared below 0.01, the bound of small.
+    """Table 7.4: an "S", although the p-value implies an omega squared below 0.01.
 
-    The ten queries have 9 degrees of freedom, and there are 1,600 ratings.
+    Small effects begin at 0.01. The query has 9 degrees of freedom, and there are 1,600 ratings.
     """
     from scipy.special import fdtri  # scipy.stats takes a second to import
 
@@ -24,7 +24,7 @@ def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
             table, dependent_variable=cell.dependent_variable, metric="effect_size"
         )
         omega = omega_squared(fdtri(df, n - df - 1, 1 - cell.value), df, n)
-        # p = 0.0 stands for anything below 0.0005 and gives no upper bound on an effect.
+        # A published p of 0.0 is any value below 0.0005, so the effect has no upper bound.
         if size == "S" and cell.value > 0 and omega < 0.01:
             faults.append(f"{cell.dependent_variable} p {cell.value}, omega squared {omega:.4f}")
     return holds_if_any(faults, 'every "S" is at least 0.01')
@@ -40,13 +40,13 @@ def audit_lajewska2025_table_7_5_mode(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_7_5_query(cells: Cells) -> Finding:
-    """Table 7.5: the query has p = 1.0 for each explanation rating, as a constant would."""
+    """Table 7.5: the query has p = 1.0 for all explanation ratings, as if they were constant."""
     p = p_values(cells("table_7_5"), row="Query")["value"]
     return Finding(bool((p == 1).all()), f"p-values {', '.join(map(str, p))}")
 
 
 def audit_lajewska2025_table_7_6_query(cells: Cells) -> Finding:
-    """Table 7.6: worker factors have p = 1.0 with query for ratings that a worker gives once."""
+    """Table 7.6: worker factors x query have p = 1.0 for ratings given once per worker."""
     p = p_values(cells("table_7_6"), interaction_with="Query")
     constant = p[p["dependent_variable"].str.startswith("Explanation")]
     by_factor = constant.groupby("row", sort=False)["value"].apply(lambda v: bool((v == 1).all()))

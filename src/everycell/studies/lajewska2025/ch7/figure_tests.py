@@ -1,4 +1,4 @@
-"""Figure 7.4: which of the differences that the text reads from its bars are significant."""
+"""Figure 7.4: tests of the differences between bars that the text describes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = ["rating", "comparison", "among"]
 
 @dataclass(frozen=True)
 class Bars:
-    """Two bars of a panel: a rating at two levels of a factor, among some of the rows."""
+    """Two bars of a panel: a rating at two levels of a factor, in a subset of the rows."""
 
     rating: str
     factor: str
@@ -28,7 +28,7 @@ class Bars:
 
 
 def _usefulness(factor: str, first: str, second: str, comparison: str) -> list[Bars]:
-    """Usefulness of all responses, and of perfect and imperfect ones."""
+    """Bars of usefulness for all, perfect and imperfect responses."""
     parts = {
         "all": {},
         "perfect responses": {"Response Quality": "Good"},
@@ -57,7 +57,7 @@ COMPARED: Sequence[Bars] = (
 
 
 def differences(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Differences between bars of Figure 7.4, tested over ratings and over workers."""
+    """Differences between bars of Figure 7.4, with tests over ratings and over workers."""
     cells = []
     for bars in COMPARED:
         rows = ratings
@@ -81,6 +81,7 @@ def differences(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _crossover(ratings: pd.DataFrame) -> dict[str, float]:
+    """Interaction of explanation quality and presentation mode in usefulness."""
     explained = ratings[ratings[QUALITY] != "None"]
     means = explained.groupby([QUALITY, MODE])["Usefulness"].mean()
     gains = [means[quality, "V"] - means[quality, "T"] for quality in ("Good", "Flawed")]
@@ -88,11 +89,11 @@ def _crossover(ratings: pd.DataFrame) -> dict[str, float]:
         {"Usefulness": "mean", QUALITY: "first", MODE: "first"}
     )
 
-    def p_of(rows: pd.DataFrame) -> float:
+    def interaction_p(rows: pd.DataFrame) -> float:
         return float(anova(rows, "Usefulness", [QUALITY, MODE]).loc[f"{QUALITY}:{MODE}", "p"])
 
     return {
         "difference": float(gains[0] - gains[1]),
-        "p ratings": p_of(explained),
-        "p worker means": p_of(workers),
+        "p ratings": interaction_p(explained),
+        "p worker means": interaction_p(workers),
     }

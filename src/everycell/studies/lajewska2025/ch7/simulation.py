@@ -1,7 +1,7 @@
 """Simulated studies of chapter 7 with a planted effect: surrogate data for Table 7.4.
 
-Effects of one size are planted in the ratings that the paper finds moved: by the quality of the
-response, by noise in the explanations, and by their presence.
+Effects of equal size are planted in the ratings on which the thesis finds effects of response
+quality, of noise in explanations, and of the presence of explanations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FACTORS = {
     "presentation_mode": "Presentation Mode",
     "query": "Query",
 }
-#: Factor -> the ratings that it moves in the paper (Table 7.4).
+#: Factor -> ratings on which it has an effect in the thesis (Table 7.4).
 PLANTED = {
     "response_quality": {"Correctness"},
     "explanation_quality": set(RESPONSE_RATINGS)
@@ -37,7 +37,7 @@ def simulated_study(planted: float, scale: EffectScale, rng: np.random.Generator
     study = transparency_study()
     ratings = study.design.rename(columns=FACTORS)
     for rating in RESPONSE_RATINGS:
-        effects = {factor: planted for factor, moved in PLANTED.items() if rating in moved}
+        effects = {factor: planted for factor, affected in PLANTED.items() if rating in affected}
         ratings[rating] = simulate_ratings(study, effects, n_studies=1, rng=rng)[:, 0]
     explained = ratings[ratings["Explanation Quality"] != "None"]
     tables = [
@@ -62,7 +62,7 @@ def simulated_power(
     worker_sd: float,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Rejection rates by planted effect, for independent ratings and for workers who differ."""
+    """Rejection rates by planted effect, with and without variation between workers."""
     return pd.concat(
         [
             rejection_rates(

@@ -1,4 +1,4 @@
-"""Numbers of section 7.3 and of the comments: workers, power analysis, themes."""
+"""Numbers in the text of chapter 7: workers, power analysis, themes of comments."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from everycell.statistics.power import power_from_f
 
 Row = tuple[str, str, str, float]
 
-#: Options of the questionnaire, as (part, column): option -> name in the text. The file numbers
-#: the options and does not name them; the card says which names rest on the published numbers.
+#: Options of the questionnaire: (part, column) -> option -> name in the text. The file only numbers
+#: the options; the record states which names are inferred from the published numbers.
 OPTIONS = {
     ("gender", "gender"): {
         "option_1": "male",
@@ -33,9 +33,9 @@ OPTIONS = {
         "option_2": "high school",
     },
 }
-#: Condition that the pilot compares with EC3 for each question of the power analysis.
+#: Question of the power analysis -> condition that the pilot compares with EC3.
 COMPARED = {"explanation quality": "EC7", "presentation mode": "EC4"}
-#: Themes of comments: column of the authors' sheet, entry. The unnamed one holds remarks.
+#: Theme of comments -> column of the authors' sheet, entry. The unnamed column has remarks.
 THEMES = {
     "explanations helped to see limits": ("understanding constraints/realizing limitations", "x"),
     "one source or three sentences are too few": ("single source/only 3 sentences", "x"),
@@ -47,13 +47,13 @@ THEMES = {
 
 
 def power_analysis(pilot: pd.DataFrame, alpha: float, power: float) -> pd.DataFrame:
-    """Effect in the pilot and planned sample sizes, by what is counted as a unit.
+    """Effect in the pilot and planned sample sizes, by unit of analysis.
 
-    The thesis takes F over all ratings, and counts the pilot in workers.
+    The thesis computes F over all ratings, but counts workers as the sample size of the pilot.
     """
     rows = []
-    for question, other in COMPARED.items():
-        pair = pilot[pilot["Condition"].isin(["EC3", other])]
+    for question, condition in COMPARED.items():
+        pair = pilot[pilot["Condition"].isin(["EC3", condition])]
         f_value = anova(pair, "Usefulness", ["Condition"]).loc["Condition", "F"]
         for unit, size in (("workers", pair["Worker"].nunique()), ("ratings", len(pair))):
             planned = power_from_f(f_value, groups=2, per_group=size // 2, alpha=alpha, power=power)
@@ -69,7 +69,7 @@ def text_numbers(
     answers: pd.DataFrame,
     comments: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Numbers of the text, from ratings, one row of answers per worker, and coded comments."""
+    """Numbers of the text; `answers` has one row per worker, `comments` are coded."""
     rows: list[Row] = [
         ("pilot", "all conditions", "workers", pilot["Worker"].nunique()),
         ("pilot", "all conditions", "hits", pilot["Condition"].nunique()),

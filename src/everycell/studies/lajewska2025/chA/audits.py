@@ -6,14 +6,17 @@ from everycell.engine.audits import Cells, Finding, holds_if_none, published_num
 
 
 def audit_lajewska2025_figure_A_1_experts(cells: Cells) -> Finding:
-    """§ 4.3.1, § A.2.1: number of scores by experts against the number of scores by queries."""
+    """§ 4.3.1, § A.2.1: numbers of expert scores, counted by expert and by query, differ."""
 
-    def size(claim: str) -> float:
+    def count_in_text(claim: str) -> float:
         return published_number(cells("text_A_2_1"), claim=claim)
 
-    expert_scores = (size("annotators") - size("annotators left out")) * size("topics of a survey")
-    counted = size("queries") * size("annotators of a query")
-    return Finding(expert_scores != counted, f"{expert_scores:g} scores given, {counted:g} counted")
+    experts = count_in_text("annotators") - count_in_text("annotators left out")
+    by_expert = experts * count_in_text("topics of a survey")
+    by_query = count_in_text("queries") * count_in_text("annotators of a query")
+    return Finding(
+        by_expert != by_query, f"{by_expert:g} scores by expert, {by_query:g} scores by query"
+    )
 
 
 def check_lajewska2025_worker_sums(cells: Cells) -> Finding:
@@ -23,5 +26,5 @@ def check_lajewska2025_worker_sums(cells: Cells) -> Finding:
     sums = table.groupby(["demographic", "study"], sort=False)["value"].sum()
     return holds_if_none(
         (f"{' '.join(name)}: {n}" for name, n in sums.items() if n != workers[name[1]]),
-        f"{len(sums)} sums are 96 or 27",
+        f"{len(sums)} sums equal the number of workers (96 or 27)",
     )

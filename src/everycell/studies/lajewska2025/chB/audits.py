@@ -15,4 +15,4 @@ def check_lajewska2025_data_set_sums(cells: Cells) -> Finding:
             )
             if parts != published_number(part, row=f"# {total}"):
                 faults.append(f"{dataset} {total}: parts sum to {parts:g}")
-    return holds_if_none(faults, "6 totals are sums")
+    return holds_if_none(faults, "6 totals equal the sums of their parts")

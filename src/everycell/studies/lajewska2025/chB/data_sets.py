@@ -1,4 +1,4 @@
-"""Rows of Table B.1: questions, passages and sentences of a set, by whether there is an answer."""
+"""Table B.1: questions, passages and sentences of data sets, with and without answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from everycell.text.sentences import sentences_with
 
 
 def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[str, int]:
-    """Counts of a set, by the rows of the table.
+    """Counts of a data set, by row of Table B.1.
+
+    `sentences` are the counts of its last three rows.
 
     Examples
     --------
@@ -20,7 +22,7 @@ def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[
     [1, 1, 0, 2, 1, 1, 3, 2, 4]
     """
     questions = passages.groupby("turn_id")["answerable"].any()
-    answering, silent, without = sentences
+    answering, silent, in_unanswerable = sentences
     counts = {
         "# questions": len(questions),
         "# ans. questions": questions.sum(),
@@ -30,13 +32,13 @@ def set_counts(passages: pd.DataFrame, sentences: tuple[int, int, int]) -> dict[
         "# unans. QPP": (~passages["answerable"]).sum(),
         "# sent. w/ answers in ans. QPP": answering,
         "# sent. w/o answers in ans. QPP": silent,
-        "# sent. w/o answers in unans. QPP": without,
+        "# sent. w/o answers in unans. QPP": in_unanswerable,
     }
     return {row: int(number) for row, number in counts.items()}
 
 
 def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
-    """The same of SQuAD 2.0, where each question has one passage.
+    """Counts of SQuAD 2.0, where each question has one passage.
 
     Examples
     --------
@@ -45,10 +47,10 @@ def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
     [2, 1, 1, 2, 1, 1, 1, 1, 1]
     """
     rows, sentences = [], [0, 0, 0]
-    for number, (_, passage, right_answers) in enumerate(questions):
-        rows.append((str(number), bool(right_answers)))
-        for _, answers in sentences_with(passage, right_answers):
-            sentences[0 if answers else 1 if right_answers else 2] += 1
+    for number, (_, passage, correct_answers) in enumerate(questions):
+        rows.append((str(number), bool(correct_answers)))
+        for _, answers in sentences_with(passage, correct_answers):
+            sentences[0 if answers else 1 if correct_answers else 2] += 1
     passages = pd.DataFrame(rows, columns=["turn_id", "answerable"]).astype({"answerable": bool})
     return set_counts(passages, (sentences[0], sentences[1], sentences[2]))
 
@@ -56,31 +58,31 @@ def squad_counts(questions: Iterable[Question]) -> dict[str, int]:
 def counts_by_set(
     labels: pd.DataFrame, pairs: Mapping[str, pd.DataFrame], sentences: pd.DataFrame
 ) -> dict[str, dict[str, int]]:
-    """Counts of both CAsT sets, from labels of passages and of pairs with sentences.
+    """Counts of both CAsT data sets, from labels of passages and of question-sentence pairs.
 
-    `sentences` are those of the passages of CAsT-snippets: without an answer they count by whether
-    their passage has one. The passages of the other set have none.
+    `sentences` are those of CAsT-snippets. A sentence without an answer is counted by whether its
+    passage has one. No passage of CAsT-unanswerable has an answer.
     """
-    silent = sentences[~sentences["answers"]]
-    of_pairs = {name: frame["answers"] for name, frame in pairs.items()}
+    without_answer = sentences[~sentences["answers"]]
+    answers = {name: frame["answers"] for name, frame in pairs.items()}
     return {
         "CAsT-snippets": set_counts(
             labels[labels["dataset"] == "CAsT-snippets"],
             (
-                of_pairs["CAsT-snippets"].sum(),
-                silent["answerable"].sum(),
-                (~silent["answerable"]).sum(),
+                answers["CAsT-snippets"].sum(),
+                without_answer["answerable"].sum(),
+                (~without_answer["answerable"]).sum(),
             ),
         ),
         "CAsT-unanswerable": set_counts(
             labels[labels["dataset"] == "CAsT-unanswerable"],
-            (of_pairs["CAsT-unanswerable"].sum(), 0, (~of_pairs["CAsT-unanswerable"]).sum()),
+            (answers["CAsT-unanswerable"].sum(), 0, (~answers["CAsT-unanswerable"]).sum()),
         ),
     }
 
 
 def questions_by_answerable_passages(labels: pd.DataFrame) -> pd.DataFrame:
-    """Questions of CAsT-snippets with so many answerable passages or more, and with fewer."""
+    """Questions of CAsT-snippets with at least, and fewer than, n answerable passages."""
     by_question = labels[labels["dataset"] == "CAsT-snippets"].groupby("turn_id")["answerable"]
     answerable, passages = by_question.sum(), by_question.size().max()
     rows = [

@@ -19,11 +19,11 @@ def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
     return votes
 
 
-def f_of_votes(first: int, second: int) -> float:
-    """F of a one-way ANOVA of two groups of zeros and ones.
+def f_statistic(first: int, second: int) -> float:
+    """F of a one-way ANOVA between votes for two responses, each coded as 0 or 1.
 
-    `scipy.stats.f_oneway` gives the same, and takes a second to import, which each page would wait
-    for. Here the two groups have one sum of squares.
+    `scipy.stats.f_oneway` returns the same value, but takes a second to import. Both groups have
+    the same sum of squares.
     """
     if not first or not second:
         return math.inf
@@ -34,36 +34,37 @@ def f_of_votes(first: int, second: int) -> float:
 
 
 def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
-    """Table C.2: an "S" where the printed votes give an omega squared below 0.01.
-
-    Each vote is one answer; the two responses are compared by a one-way ANOVA of 0 and 1.
-    """
+    """Table C.2: an "S", although the published votes give an omega squared below 0.01."""
     faults = []
     for (row, variant, dimension), (first, second) in _pilot_votes(cells).items():
         key = {"row": row, "response_pair_variant": variant}
         size = published_text(cells("table_C_2"), metric=f"ANOVA {dimension} effect_size", **key)
         n = first + second
-        omega = omega_squared(f_of_votes(first, second), df=1, n=2 * n)
+        omega = omega_squared(f_statistic(first, second), df=1, n=2 * n)
         if size == "S" and omega < 0.01:
-            faults.append(f"{row} {variant} {dimension}: {first}, {second}, {omega:.4f}")
+            votes = f"votes {first} and {second}"
+            faults.append(f"{row} {variant} {dimension}: {votes}, omega squared {omega:.4f}")
     return holds_if_any(faults, 'every "S" is at least 0.01')
 
 
 def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:
-    """Tables 6.4 and C.6: cells of the rows that both print."""
-    return holds_if_any(_spreads(cells), "the rows agree")
+    """Tables 6.4 and C.6 differ in cells of rows that both have."""
+    return holds_if_any(_differing_cells(cells), "the rows agree")
 
 
-def _spreads(cells: Cells) -> Iterator[str]:
+def _differing_cells(cells: Cells) -> Iterator[str]:
     main, appendix = cells("table_6_4"), cells("table_C_6")
     main = main.assign(input=main["input"].str.lower())
     both = main.merge(appendix, on=["row", "input", "metric"], suffixes=("", "_appendix"))
     for cell in both[both["value"] != both["value_appendix"]].itertuples():
-        yield f"{cell.row} {cell.input} {cell.metric}: {cell.value}, {cell.value_appendix}"
+        yield (
+            f"{cell.row} {cell.input} {cell.metric}: {cell.value} in Table 6.4, "
+            f"{cell.value_appendix} in Table C.6"
+        )
 
 
 def check_lajewska2025_pilot_votes(cells: Cells) -> Finding:
-    """Table C.2: the two responses share 30 votes each time (§ C.1)."""
+    """Table C.2: the votes for two responses sum to 30 (§ C.1)."""
     votes = _pilot_votes(cells)
     return holds_if_none(
         (f"{' '.join(name)}: {sum(pair)}" for name, pair in votes.items() if sum(pair) != 30),
