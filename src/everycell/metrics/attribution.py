@@ -9,11 +9,12 @@ An answer to a query cites some of the documents that it was given; some of them
 - *CAB*, the bias of labels, is the mean signed difference between answers under two labellings of
   the same documents, signed so that a positive value favours documents labelled as written by
   people (Eqs. 5.2, 5.3 and, for the mixed mode, 5.5), in [-1, 1].
-- *AC*, the confidence, is the mean probability of the citations that fall into a set of documents
-  (Eq. 5.4), in [0, 1].
+- *AC*, the confidence, is the mean probability of the citations of documents in a given set (Eq.
+  5.4), in [0, 1].
 
-**No citation.** The thesis does not say what the precision of an answer without citations is. Here
-it is 0, as in its authors' library (scikit-learn's ``zero_division=0``), and so is its recall.
+**No citations.** The thesis does not define the precision of an answer without citations. Here it
+is 0, as in the library that its authors used (scikit-learn's ``zero_division=0``), and so is the
+recall.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from scipy import stats
 from everycell.engine.arrays import FloatArray
 from everycell.statistics.hypothesis_tests import t_tests
 
-#: Kinds of author that a label may name.
+#: Kinds of author in labels.
 Author = Literal["Human", "LLM"]
 
 
@@ -40,7 +41,7 @@ class Quality(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Mean of paired differences, its interval, and the paired t-test against 0."""
+    """Mean of paired differences, its confidence interval, and the paired t-test."""
 
     mean: float
     low: float
@@ -55,20 +56,20 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     Parameters
     ----------
     cited
-        What the answer cites; a document that it cites twice counts once. A number that belongs to
-        no document counts as a wrong citation.
+        Documents that the answer cites; repeated citations count once. The number of a document
+        that does not exist counts as a wrong citation.
     relevant
         Relevant documents of the query, one or more.
 
     Returns
     -------
     Quality
-        Both 0 where nothing is cited.
+        Both are 0 for an answer without citations.
 
     Raises
     ------
     ValueError
-        No relevant document: recall is undefined.
+        No relevant document, so that recall is undefined.
 
     Examples
     --------
@@ -77,17 +78,17 @@ def citation_quality(cited: Collection[Hashable], relevant: Collection[Hashable]
     >>> citation_quality([], relevant=[8])
     Quality(precision=0.0, recall=0.0)
     """
-    answers, citations = set(relevant), set(cited)
-    if not answers:
+    relevant_documents, citations = set(relevant), set(cited)
+    if not relevant_documents:
         raise ValueError(
-            "A query has no relevant document, so its answer has no recall; leave the query out."
+            "A query has no relevant document, so recall is undefined; leave the query out."
         )
-    hits = len(citations & answers)
-    return Quality(hits / len(citations) if citations else 0.0, hits / len(answers))
+    hits = len(citations & relevant_documents)
+    return Quality(hits / len(citations) if citations else 0.0, hits / len(relevant_documents))
 
 
 def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
-    """Attribution sensitivity: the mean absolute difference that labels make (Eq. 5.1).
+    """Attribution sensitivity: the mean absolute effect of labels (Eq. 5.1).
 
     Parameters
     ----------
@@ -97,12 +98,12 @@ def cas(informed: npt.ArrayLike, vanilla: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]: 0 for equal values, and never below the absolute value of the mean difference.
+        In [0, 1]: 0 for equal values, and at least the absolute value of the mean difference.
 
     Raises
     ------
     ValueError
-        No query, arrays of different shape, or a value outside [0, 1].
+        No query, arrays of different shapes, or a value outside [0, 1].
 
     Examples
     --------
@@ -119,18 +120,18 @@ def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
     Parameters
     ----------
     relevant, nonrelevant
-        Label of the relevant documents and of the others in the first of the two answers. The
-        second one has them reversed.
+        Label of the relevant documents and of the others in the prompt of the first answer. The
+        prompt of the second answer has them reversed.
 
     Returns
     -------
     {1, -1}
-        1 where the relevant documents were labelled as written by people and the others not.
+        1 if the first answer saw the relevant documents labelled as written by people.
 
     Raises
     ------
     ValueError
-        If both labels are the same: the second labelling then differs in no way that this measures.
+        If both labels are the same, so that reversing them changes nothing, or a label is unknown.
 
     Examples
     --------
@@ -139,8 +140,8 @@ def direction(relevant: Author, nonrelevant: Author) -> Literal[1, -1]:
     """
     if {relevant, nonrelevant} != {"Human", "LLM"}:
         raise ValueError(
-            f"The labels are {relevant!r} (relevant) and {nonrelevant!r} (others); a bias takes "
-            "'Human' on one side and 'LLM' on the other."
+            f"The labels are {relevant!r} (relevant) and {nonrelevant!r} (others); use 'Human' for "
+            "one and 'LLM' for the other."
         )
     return 1 if relevant == "Human" else -1
 
@@ -153,8 +154,8 @@ def cab(
     Parameters
     ----------
     first : array of float, shape (n,)
-        A measure in [0, 1] of each query's answer under the labels `relevant`, `nonrelevant`: of
-        the informed mode, or of the mixed mode Informed/CF-informed.
+        A measure in [0, 1] of each query's answer under the labels `relevant` and `nonrelevant`: in
+        the informed mode, or in the mixed mode Informed/CF-informed.
     second : array of float, shape (n,)
         The same under the opposite labels: CF-informed, or CF-informed/Informed.
     relevant, nonrelevant
@@ -193,25 +194,25 @@ def paired_difference(
 ) -> Difference:
     """Mean of first - second with a percentile bootstrap interval and the paired t-test.
 
-    The chapter tests signed differences by a paired t-test at 0.05 (L1352). CAS, a mean of absolute
-    values, is tested in the same way: by the signed differences behind it.
+    The chapter tests signed differences with a paired t-test at 0.05 (L1352). CAS is a mean of
+    absolute values; to test it, pass the signed differences that it is computed from.
 
     Parameters
     ----------
     first, second : array of float, shape (n,)
         A measure in [0, 1] of each query's answer, in the same order; n is 2 or more.
     seed : int
-        Of the bootstrap, which draws queries with replacement.
+        Seed of the bootstrap, which samples queries with replacement.
     confidence : float
-        Of the interval, in (0, 1).
+        Confidence level of the interval, in (0, 1).
     resamples : int
-        Draws of the bootstrap.
+        Number of bootstrap samples.
 
     Returns
     -------
     Difference
         Mean in [-1, 1], bounds of the interval, t with n - 1 degrees of freedom, two-sided p. If
-        there is no difference, t is 0, p is 1 and the interval is [0, 0].
+        all differences are 0, t is 0, p is 1 and the interval is [0, 0].
 
     Raises
     ------
@@ -225,13 +226,17 @@ def paired_difference(
     (0.625, True, True)
     """
     values, opposite = _pair(first, second)
-    tested = t_tests({"first": values, "second": opposite}, correction="none").iloc[0]
+    test = t_tests({"first": values, "second": opposite}, correction="none").iloc[0]
     differences = values - opposite
     low, high = ratio_interval(
-        differences, np.ones(len(differences)), seed=seed, confidence=confidence, draws=resamples
+        differences,
+        np.ones(len(differences)),
+        seed=seed,
+        confidence=confidence,
+        resamples=resamples,
     )
     mean = float(differences.mean())
-    return Difference(mean, low, high, float(tested["t"]), float(tested["p"]))
+    return Difference(mean, low, high, float(test["t"]), float(test["p"]))
 
 
 def ratio_interval(
@@ -240,26 +245,26 @@ def ratio_interval(
     *,
     seed: int,
     confidence: float = 0.95,
-    draws: int = 2000,
+    resamples: int = 2000,
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of a ratio of sums, such as a mean over queries.
 
     Parameters
     ----------
     sums, counts : array of float, shape (n,)
-        For each query, the sum of the averaged values and their number, above 0; n is 2 or more.
-        With counts of 1 the ratio is the mean of `sums`.
+        For each query, the sum of its values and their number, above 0; n is 2 or more. With counts
+        of 1, the ratio is the mean of `sums`.
     seed : int
-        Of the bootstrap, which draws queries with replacement.
+        Seed of the bootstrap, which samples queries with replacement.
     confidence : float
-        In (0, 1).
-    draws : int
-        Resamples.
+        Confidence level, in (0, 1).
+    resamples : int
+        Number of bootstrap samples.
 
     Returns
     -------
     tuple of float
-        Both ends, in the unit of `sums` per count.
+        Lower and upper bound, in the unit of `sums` per count.
 
     Raises
     ------
@@ -274,10 +279,10 @@ def ratio_interval(
     """
     interval = stats.bootstrap(
         (np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)),
-        lambda drawn, numbers, axis: drawn.sum(axis=axis) / numbers.sum(axis=axis),
+        lambda sums, counts, axis: sums.sum(axis=axis) / counts.sum(axis=axis),
         paired=True,
-        n_resamples=draws,
-        # All draws of 2,000 from 100,000 queries would take 1.6 GB at once.
+        n_resamples=resamples,
+        # In a single batch, 2,000 samples of 100,000 queries would take 1.6 GB.
         batch=max(1, 1_000_000 // np.size(sums)),
         confidence_level=confidence,
         method="percentile",
@@ -294,21 +299,21 @@ def attribution_confidence(
     Parameters
     ----------
     logprobs
-        For each query the natural log-probability of each citation of its answer, at most 0. A
+        For each query, the natural log-probability of each citation of its answer, at most 0. A
         document that is cited twice counts twice, as in the formula.
     inside
-        The same shape: whether the cited document is in the set, such as that of all relevant
+        For each citation, whether the cited document is in the set, such as the set of relevant
         documents.
 
     Returns
     -------
     float or None
-        In [0, 1]; None where no citation falls into the set.
+        In [0, 1]; None if no cited document is in the set.
 
     Raises
     ------
     ValueError
-        Shapes that differ, or a log-probability that is above 0 or not a number.
+        Different shapes, or a log-probability that is above 0 or not a number.
 
     Examples
     --------
@@ -319,46 +324,46 @@ def attribution_confidence(
     """
     if len(logprobs) != len(inside):
         raise ValueError(
-            f"There are {len(logprobs)} queries with log-probabilities and {len(inside)} with "
-            "marks; give both for every query."
+            f"There are log-probabilities of {len(logprobs)} queries and set memberships of "
+            f"{len(inside)}; give both for every query."
         )
     selected: list[float] = []
-    for query, (values, marks) in enumerate(zip(logprobs, inside, strict=True)):
-        if len(values) != len(marks):
+    for query, (values, memberships) in enumerate(zip(logprobs, inside, strict=True)):
+        if len(values) != len(memberships):
             raise ValueError(
-                f"Query {query} has {len(values)} log-probabilities and {len(marks)} marks; give "
-                "one of each for every citation."
+                f"Query {query} has {len(values)} log-probabilities and {len(memberships)} set "
+                "memberships; give one of each for every citation."
             )
-        for value, mark in zip(values, marks, strict=True):
+        for value, in_set in zip(values, memberships, strict=True):
             if not value <= 0:
                 raise ValueError(
                     f"Query {query} has the log-probability {value}; it must be 0 or less."
                 )
-            if mark:
+            if in_set:
                 selected.append(value)
     return float(np.exp(selected).mean()) if selected else None
 
 
 def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) -> float | None:
-    """Attribution confidence (AC) from sums over each answer (Eq. 5.4).
+    """Attribution confidence (AC) from one sum per answer (Eq. 5.4).
 
     Parameters
     ----------
     probabilities : array of float, shape (n,)
-        Sum of the probabilities of an answer's citations of a set of documents.
+        Sum of the probabilities of an answer's citations of documents in the set.
     citations : array of int, shape (n,)
         Number of these citations; a document that is cited twice counts twice.
 
     Returns
     -------
     float or None
-        In [0, 1], what `attribution_confidence` gives for the single citations; None where
-        nothing in the set is cited.
+        In [0, 1], equal to `attribution_confidence` of the single citations; None if no cited
+        document is in the set.
 
     Raises
     ------
     ValueError
-        Shapes that differ, or a sum below 0 or above its number of citations.
+        Different shapes, or a sum below 0 or above its number of citations.
 
     Examples
     --------
@@ -368,16 +373,16 @@ def pooled_confidence(probabilities: npt.ArrayLike, citations: npt.ArrayLike) ->
     sums, counts = np.asarray(probabilities, dtype=float), np.asarray(citations, dtype=float)
     if sums.shape != counts.shape:
         raise ValueError(
-            f"There are {sums.shape} sums of probabilities and {counts.shape} numbers of "
-            "citations; give one of each for every answer."
+            f"The sums of probabilities have the shape {sums.shape} and the numbers of citations "
+            f"{counts.shape}; give one of each for every answer."
         )
-    # Sums of numbers such as 0.1 are off by the last bits.
-    wrong = np.flatnonzero(~((sums >= 0) & (sums <= counts + 1e-9)))
-    if len(wrong):
-        answer = wrong[0]
+    # The tolerance allows for rounding of the sums.
+    out_of_range = np.flatnonzero(~((sums >= 0) & (sums <= counts + 1e-9)))
+    if len(out_of_range):
+        answer = out_of_range[0]
         raise ValueError(
             f"Answer {answer} has {counts[answer]:g} citations whose probabilities sum to "
-            f"{sums[answer]:g}; a sum lies from 0 to the number of citations."
+            f"{sums[answer]:g}; a sum must be between 0 and the number of citations."
         )
     return float(sums.sum() / counts.sum()) if counts.sum() else None
 
@@ -387,13 +392,13 @@ def _pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArray, Floa
     if values.ndim != 1 or values.shape != opposite.shape or not len(values):
         raise ValueError(
             f"The two answers of each query have the shapes {values.shape} and {opposite.shape}; "
-            "give one value of each for every query, and one query or more."
+            "give one value per query and answer, for one query or more."
         )
     for name, array in (("first", values), ("second", opposite)):
         bad = np.flatnonzero(~((array >= 0) & (array <= 1)))
         if len(bad):
             raise ValueError(
                 f"The {name} values have {array[bad[0]]} at position {bad[0]}; precision and "
-                "recall lie from 0 to 1, so divide percents by 100."
+                "recall are between 0 and 1, so divide percentages by 100."
             )
     return values, opposite

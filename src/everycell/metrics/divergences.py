@@ -17,38 +17,37 @@ from scipy.special import rel_entr
 from everycell.engine.arrays import FloatArray
 
 Divergence = Literal["JSD", "RNOD", "NMD"]
-#: How far the sum of a distribution may be from 1: published targets have six digits or more.
+#: Tolerance for the sum of a distribution; published targets have at least six digits.
 _ROUNDING = 1e-5
 
 
 def _distributions(achieved: npt.ArrayLike, target: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Both as checked arrays whose last axis sums to 1."""
+    """Check two distributions, and normalise their sums over the last axis to 1."""
     checked = []
     for name, values in (("achieved", achieved), ("target", target)):
         array = np.asarray(values, dtype=float)
         if array.ndim == 0 or array.shape[-1] < 2:
             raise ValueError(
-                f"The {name} distribution has the shape {array.shape}; give at least two groups "
-                "on its last axis."
+                f"The {name} distribution has the shape {array.shape}; give at least two groups on "
+                "the last axis."
             )
         bad = ~(np.isfinite(array) & (array >= 0))
         if bad.any():
             raise ValueError(
-                f"The {name} distribution holds {array[bad][0]:g}; the share of a group is a "
-                "number of 0 or more, so correct it."
+                f"The {name} distribution contains {array[bad][0]:g}; give shares of 0 or more."
             )
         sums = array.sum(axis=-1, keepdims=True)
         if not np.allclose(sums, 1, rtol=0, atol=_ROUNDING):
             worst = float(sums.flat[np.abs(sums - 1).argmax()])
             raise ValueError(
-                f"The {name} distribution sums to {worst:g}; a distribution sums to 1, so divide "
-                "it by its sum or correct it."
+                f"The {name} distribution sums to {worst:g}; it must sum to 1, so divide it by its "
+                "sum or correct it."
             )
         checked.append(array / sums)
     if checked[0].shape[-1] != checked[1].shape[-1]:
         raise ValueError(
             f"The achieved distribution has {checked[0].shape[-1]} groups and the target "
-            f"{checked[1].shape[-1]}; give both over the same groups in the same order."
+            f"{checked[1].shape[-1]}; use the same groups in the same order for both."
         )
     return checked[0], checked[1]
 
@@ -67,20 +66,20 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray
     Returns
     -------
     numpy.ndarray, shape (...)
-        In [0, 1]: 0 for equal distributions, 1 for distributions that share no group. Symmetric,
-        and blind to the order of the groups.
+        In [0, 1]: 0 for equal distributions, 1 for distributions without a common group. Symmetric,
+        and independent of the order of the groups.
 
     Raises
     ------
     ValueError
-        A share that is below 0 or not finite, a sum that is not 1 (to five digits), unequal
-        lengths.
+        A negative or infinite share, a sum that differs from 1 by more than 1e-5, or different
+        numbers of groups.
 
     Notes
     -----
-    The square of `scipy.spatial.distance.jensenshannon` with base 2. That function is not called
-    because it gives NaN where rounding makes the divergence of nearly equal distributions
-    slightly negative; here such a value is 0. Source: sakai2023, section 3.1.
+    The square of `scipy.spatial.distance.jensenshannon` with base 2. That function returns NaN if
+    rounding makes the divergence of nearly equal distributions slightly negative; this one returns
+    0. Source: sakai2023, section 3.1.
 
     Examples
     --------
@@ -110,10 +109,9 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     numpy.ndarray, shape (...)
-        0 for equal distributions only. At most 1 if every group has a share in the target, or if
-        there are four groups or fewer. With five or more groups and a target that leaves some out
-        it can exceed 1 slightly (see the examples); it is not cut off, since the definition is not.
-        Not symmetric.
+        0 only for equal distributions. At most 1 if every group has a share in the target, or if
+        there are at most four groups. With five or more groups and a target that excludes some of
+        them, it can slightly exceed 1 (see the examples); values are not clipped. Not symmetric.
 
     Raises
     ------
@@ -126,12 +124,12 @@ def rnod(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
 
     Examples
     --------
-    The achieved distribution of Bing's first turn (sakai2023, Table 2 prints 1 - RNOD = 0.6773):
+    The achieved distribution of Bing's first turn (sakai2023, Table 2: 1 - RNOD = 0.6773):
 
     >>> round(1 - float(rnod([0, 0, 0.6, 0.4], [0.25] * 4)), 4)
     0.6773
 
-    A target that leaves two of five groups out, and all but leaves out two more:
+    A target with no share for two of five groups, and very small shares for two more:
 
     >>> round(float(rnod([0, 0, 0, 1, 0], [0.01, 0.01, 0, 0, 0.98])), 2)
     1.03
@@ -159,8 +157,8 @@ def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     numpy.ndarray, shape (...)
-        In [0, 1]: 0 for equal distributions, 1 if one holds only the first group and the other
-        only the last. Symmetric.
+        In [0, 1]: 0 for equal distributions, 1 if one has all of its mass on the first group and
+        the other on the last. Symmetric.
 
     Raises
     ------
@@ -169,7 +167,7 @@ def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
 
     Notes
     -----
-    Source: Sakai (2021). sakai2023 names it as the alternative to RNOD (footnote 14).
+    Source: Sakai (2021). sakai2023 mentions it as an alternative to RNOD (footnote 14).
 
     Examples
     --------
@@ -178,11 +176,11 @@ def nmd(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray:
     """
     p, q = _distributions(achieved, target)
     distance = np.abs(np.cumsum(p - q, axis=-1)).sum(axis=-1)
-    # Rounding of the sums could lead beyond 1.
+    # Rounding of the sums could give a value above 1.
     return np.minimum(distance / (p.shape[-1] - 1), 1)
 
 
-#: Divergence by the name that the papers print.
+#: Divergences by their names in the papers.
 DIVERGENCES: Mapping[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] = MappingProxyType(
     {"JSD": jensen_shannon, "RNOD": rnod, "NMD": nmd}
 )
@@ -203,7 +201,7 @@ def distribution_similarity(
     Returns
     -------
     numpy.ndarray, shape (...)
-        1 for equal distributions, not below 0 (but see `rnod`). Source: sakai2023, section 3.1.
+        In [0, 1] (but see `rnod`); 1 for equal distributions. Source: sakai2023, section 3.1.
 
     Raises
     ------
@@ -212,7 +210,7 @@ def distribution_similarity(
 
     Examples
     --------
-    Google's second turn holds only films of the last group (sakai2023, Table 2):
+    Google's second turn contains only films of the last group (sakai2023, Table 2):
 
     >>> round(float(distribution_similarity([0, 0, 0, 1], [0.25] * 4, "RNOD")), 4)
     0.4049

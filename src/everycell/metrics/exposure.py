@@ -1,9 +1,8 @@
 """Exposure of groups in ranked lists, and attention-weighted rank fairness (AWRF).
 
-Every function takes all queries at once and gives all cut-offs at once: arrays have the axes
-queries (Q), ranks from the best (R) and groups (G), and a result's second axis is the cut-off, so
-that ``result[:, k - 1]`` is the value at k. Lists shorter than R are padded; the mask ``listed``
-says which ranks hold a document.
+The functions take arrays of all queries (axes: queries Q, ranks R from the best, groups G) and
+return all cut-offs: ``result[:, k - 1]`` is the value at k. Lists shorter than R are padded; the
+mask ``listed`` marks the ranks with a document.
 
 Source: abolghasemi2026, section 4.2, after Sapiezynski et al., "Quantifying the impact of user
 attention on fair group representation in ranked lists" (WWW 2019 companion).
@@ -28,7 +27,7 @@ WithoutTerms = Literal["equal", "none"]
 
 
 def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> FloatArray:
-    r"""Attention that each rank gets.
+    r"""Attention that each rank receives.
 
     .. math:: v_r = \frac{1}{\log_2(r + 1)} \;\text{(log)}, \quad
               v_r = \frac{1}{\log_2 \max(r, 2)} \;\text{(TREC)}, \quad
@@ -37,19 +36,19 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Fl
     Parameters
     ----------
     depth
-        Ranks, 1 or more.
+        Number of ranks, 1 or more.
     scheme
-        "log" is the position bias of NFaiRR and TExFAIR, "TREC" that of the TREC Fair Ranking
-        tracks of 2021 and 2022, in which the first two ranks have the same weight; "geometric" is
-        the user who stops after each rank with the same probability (Sapiezynski et al.).
+        "log" is the position bias of NFaiRR and TExFAIR. "TREC" is that of the TREC Fair Ranking
+        tracks of 2021 and 2022, in which the first two ranks have the same weight. "geometric"
+        models a user who stops after each rank with the same probability (Sapiezynski et al.).
     stop
         s, in (0, 1]; used by "geometric" only.
 
     Returns
     -------
     numpy.ndarray, shape (depth,)
-        Above 0 (for s = 1: 0 from rank 2 on) and never rising. Every measure here divides by a
-        sum of weights, so their scale, and with it the base of the logarithm, does not matter.
+        Positive (with s = 1, 0 from rank 2 on) and non-increasing. The normalised measures do not
+        depend on the scale of the weights, nor on the base of the logarithm.
 
     Raises
     ------
@@ -75,12 +74,14 @@ def rank_weights(depth: int, scheme: Scheme = "log", *, stop: float = 0.5) -> Fl
     if scheme != "geometric":
         raise ValueError(f"The scheme {scheme!r} is unknown; choose 'log', 'TREC' or 'geometric'.")
     if not 0 < stop <= 1:
-        raise ValueError(f"The probability to stop is {stop}; give a number above 0, at most 1.")
+        raise ValueError(
+            f"The stopping probability is {stop}; give a number above 0 and at most 1."
+        )
     return stop * (1 - stop) ** (ranks - 1)
 
 
 def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
-    """Weights of ranks: the given ones, one for each rank, or those of the scheme "log".
+    """Check the weights of ranks; by default those of the scheme "log".
 
     Examples
     --------
@@ -97,14 +98,14 @@ def checked_weights(weights: npt.ArrayLike | None, depth: int) -> FloatArray:
         )
     if not (np.isfinite(array) & (array >= 0)).all() or array[0] == 0:
         raise ValueError(
-            "The weights hold a value below 0 or not finite, or begin with 0; give numbers of 0 or "
-            "more, the first above 0."
+            "A weight is negative or not finite, or the first one is 0; give numbers of 0 or "
+            "more, with the first above 0."
         )
     return array
 
 
 def total_of(array: FloatArray) -> FloatArray:
-    """Sum over the last axis, which is short: many times faster than `numpy.sum` there.
+    """Sum over a short last axis, many times faster than `numpy.sum`.
 
     Examples
     --------
@@ -114,8 +115,8 @@ def total_of(array: FloatArray) -> FloatArray:
     return reduce(np.add, np.moveaxis(array, -1, 0))
 
 
-def shares_of(array: FloatArray, otherwise: float) -> FloatArray:
-    """Each group's share of the sum over the groups.
+def shares_of(array: FloatArray, default: float) -> FloatArray:
+    """Each group's share of the sum over the groups, or a default if the sum is 0.
 
     Examples
     --------
@@ -123,15 +124,15 @@ def shares_of(array: FloatArray, otherwise: float) -> FloatArray:
     [[0.75, 0.25], [nan, nan]]
     """
     total = total_of(array)
-    some = total > 0
-    factor = 1 / np.where(some, total, 1)
+    positive = total > 0
+    factor = 1 / np.where(positive, total, 1)
     shares = array * factor[..., None]
-    shares += np.where(some, 0.0, otherwise)[..., None]
+    shares += np.where(positive, 0.0, default)[..., None]
     return shares
 
 
 def distance_of(shares: FloatArray, target: FloatArray) -> FloatArray:
-    """Sum over the groups of the absolute differences to a target.
+    """Sum over the groups of the absolute differences from a target.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def alignments(counts: npt.ArrayLike, without_terms: WithoutTerms = "equal") -> 
         raise ValueError(f"without_terms is {without_terms!r}; choose 'equal' or 'none'.")
     array = np.asarray(counts, dtype=float)
     if not (array >= 0).all():
-        raise ValueError("The counts hold a value below 0 or an empty one; give 0 or more.")
+        raise ValueError("A count is negative or missing; give numbers of 0 or more.")
     neutral = 1 / array.shape[-1] if without_terms == "equal" else 0.0
     return shares_of(array, neutral)
 
@@ -163,7 +164,7 @@ def group_exposure(
     weights: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
 ) -> FloatArray:
-    r"""Attention that each group gets down to each cut-off.
+    r"""Attention that each group receives up to each cut-off.
 
     .. math:: E_k = \sum_{r=1}^{k} v_r\, a_{d^r}
 
@@ -172,14 +173,14 @@ def group_exposure(
     alignment : array, shape (Q, R, G)
         Association of the document at each rank with each group, 0 or more (see `alignments`).
     weights : array, shape (R,), optional
-        See `rank_weights`; its scheme "log" if left out.
+        See `rank_weights`; the scheme "log" by default.
     listed : array of bool, shape (Q, R), optional
-        Ranks that hold a document; all, if left out.
+        Ranks with a document; all by default.
 
     Returns
     -------
     numpy.ndarray, shape (Q, R, G)
-        0 or more, never falling along the cut-offs; constant from the end of a short list on.
+        0 or more, non-decreasing in the cut-off, and constant beyond the end of a short list.
 
     Raises
     ------
@@ -219,14 +220,14 @@ def awrf(
     alignment : array, shape (Q, R, G)
         See `group_exposure`; two or more groups.
     target : array, shape (G,), optional
-        Target share of each group, summing to 1; equal shares if left out.
+        Target share of each group, summing to 1; equal shares by default.
     definition
-        "distance": how far exposure is from its target; 0 is fair (Sapiezynski et al. and
+        "distance": the distance of the exposure from its target; 0 is fair (Sapiezynski et al. and
         abolghasemi2026). "TREC": 1 minus the Jensen-Shannon divergence in nats; 1 is fair (the TREC
-        Fair Ranking tracks of 2021 and 2022); pass ``weights=rank_weights(R, "TREC")`` for their
-        weights too.
+        Fair Ranking tracks of 2021 and 2022). To use the weights of these tracks too, pass
+        ``weights=rank_weights(R, "TREC")``.
     distance
-        The distance in the first definition, which the papers do not specify: "L1", the sum of
+        Used by "distance" only, since the papers do not specify the distance: "L1", the sum of
         absolute differences (as in TED), or "JSD", the Jensen-Shannon divergence in bits.
     weights, listed
         As for `group_exposure`.
@@ -235,14 +236,14 @@ def awrf(
     -------
     numpy.ndarray, shape (Q, R)
         "distance": in [0, 2 (1 - smallest share)] for "L1", in [0, 1] for "JSD". "TREC": in
-        [1 - ln 2, 1]. NaN where nothing down to the cut-off belongs to a group, and for a query
-        without documents. Constant from the end of a short list on.
+        [1 - ln 2, 1]. NaN if no document up to the cut-off belongs to a group, and for a query
+        without documents. Constant beyond the end of a short list.
 
     Raises
     ------
     ValueError
-        An unknown choice, one group only, a target that is not a distribution, or as for
-        `group_exposure`.
+        An unknown definition or distance, only one group, a target that is not a distribution, or
+        as for `group_exposure`.
 
     Notes
     -----
@@ -266,7 +267,7 @@ def awrf(
     achieved = shares_of(exposure, np.nan)
     if definition == "distance" and distance == "L1":
         return distance_of(achieved, shares)
-    # Without exposure the target is used, since JSD needs distributions.
+    # JSD needs distributions; undefined shares become NaN again below.
     defined = ~np.isnan(achieved)
     achieved = np.where(defined, achieved, shares)
     if definition == "TREC":

@@ -1,4 +1,4 @@
-"""Group fairness of several runs side by side, with paired tests against one of them."""
+"""Comparison of the group fairness of several runs, with paired tests against a baseline."""
 
 from __future__ import annotations
 
@@ -40,34 +40,38 @@ def compare_fairness(
     *,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Test whether runs differ from a baseline in the mean of each measure of fairness.
+    """Test whether runs differ from a baseline in the mean of each fairness measure.
 
     Paired t-tests over queries with a value in both runs, Holm-corrected over the whole table; d is
-    Cohen's d of paired samples. Below two queries all but their number is NaN.
+    Cohen's d of paired samples. With fewer than two such queries, the statistics are NaN.
     """
     if baseline not in reports:
-        raise ValueError(f"The baseline {baseline!r} is not a run; there are {list(reports)}.")
-    compared = [name for name in reports if name != baseline]
-    if not compared:
-        raise ValueError(f"There is no run beside the baseline {baseline!r}; give two or more.")
-    unknown = [measure for measure in measures if measure not in MEASURES]
-    if unknown:
-        raise ValueError(f"The measure {unknown[0]!r} is unknown; choose from {list(MEASURES)}.")
+        raise ValueError(f"The baseline {baseline!r} is not a run; choose from {list(reports)}.")
+    compared_runs = [name for name in reports if name != baseline]
+    if not compared_runs:
+        raise ValueError(
+            f"There is no run to compare with the baseline {baseline!r}; give two or more runs."
+        )
+    unknown_measures = [measure for measure in measures if measure not in MEASURES]
+    if unknown_measures:
+        raise ValueError(
+            f"The measure {unknown_measures[0]!r} is unknown; choose from {list(MEASURES)}."
+        )
     frames = {
         name: report.by_query.set_index(["k", "query"])[list(measures)]
         for name, report in reports.items()
     }
-    for name in compared:
+    for name in compared_runs:
         _check_comparable(reports, frames, name, baseline)
     rows = []
     for k in frames[baseline].index.unique("k"):
         for measure in measures:
-            for name in compared:
+            for name in compared_runs:
                 second = frames[baseline].loc[k, measure]
                 first = frames[name].loc[k, measure].reindex(second.index)
                 rows.append(
                     {"k": k, "measure": measure, "run": name}
-                    | _paired(first.to_numpy(), second.to_numpy(), confidence)
+                    | _paired_comparison(first.to_numpy(), second.to_numpy(), confidence)
                 )
     table = pd.DataFrame(rows)
     return table.assign(p_holm=_holm(table["p"]))
@@ -79,45 +83,48 @@ def _check_comparable(
     name: str,
     baseline: str,
 ) -> None:
-    """Refuse a run whose queries, cut-offs or target differ from those of the baseline."""
+    """Raise an error if queries, cut-offs or target differ between a run and the baseline."""
     first, second = reports[name], reports[baseline]
     target, other_target = (
         dict(zip(report.groups, report.target, strict=True)) for report in (first, second)
     )
     if target != other_target:
         raise ValueError(
-            f"The run {name!r} was measured for {target} and the baseline for {other_target}; use "
-            "one target."
+            f"The run {name!r} was measured with the target {target} and the baseline with "
+            f"{other_target}; use the same target for both."
         )
-    for one, other in ((name, baseline), (baseline, name)):
-        lacking = frames[one].index.difference(frames[other].index, sort=False)
-        if len(lacking):
-            k, query = lacking[0]
+    for run, counterpart in ((name, baseline), (baseline, name)):
+        missing = frames[run].index.difference(frames[counterpart].index, sort=False)
+        if len(missing):
+            k, query = missing[0]
             raise ValueError(
-                f"The run {other!r} has no value of query {query!r} at {k}, and {one!r} has one "
-                f"({len(lacking)} in all); compare runs of the same queries and cut-offs."
+                f"The run {counterpart!r} has no value for query {query!r} at cut-off {k}, but "
+                f"{run!r} has one ({len(missing)} such values in total); compare runs with the "
+                "same queries and cut-offs."
             )
 
 
-def _paired(first: np.ndarray, second: np.ndarray, confidence: float) -> dict[str, float | int]:
-    """One test, its interval and its effect, over queries with both values."""
-    both = ~(np.isnan(first) | np.isnan(second))
-    row: dict[str, float | int] = {"queries": int(both.sum())}
-    if both.sum() < 2:
+def _paired_comparison(
+    first: np.ndarray, second: np.ndarray, confidence: float
+) -> dict[str, float | int]:
+    """Paired t-test with confidence interval and effect size, over queries with both values."""
+    complete = ~(np.isnan(first) | np.isnan(second))
+    row: dict[str, float | int] = {"queries": int(complete.sum())}
+    if complete.sum() < 2:
         return row | dict.fromkeys(("difference", "low", "high", "d", "t", "p"), np.nan)
-    differences = first[both] - second[both]
-    tested = t_tests({"a": first[both], "b": second[both]}, correction="none").iloc[0]
+    differences = first[complete] - second[complete]
+    test = t_tests({"a": first[complete], "b": second[complete]}, correction="none").iloc[0]
     deviation = float(differences.std(ddof=1))
-    half = stats.t.ppf((1 + confidence) / 2, len(differences) - 1) * deviation
-    half /= np.sqrt(len(differences))
+    half_width = stats.t.ppf((1 + confidence) / 2, len(differences) - 1) * deviation
+    half_width /= np.sqrt(len(differences))
     mean = float(differences.mean())
     return row | {
         "difference": mean,
-        "low": mean - half,
-        "high": mean + half,
+        "low": mean - half_width,
+        "high": mean + half_width,
         "d": mean / deviation if deviation > 0 else np.nan,
-        "t": float(tested["t"]),
-        "p": float(tested["p"]),
+        "t": float(test["t"]),
+        "p": float(test["p"]),
     }
 
 
@@ -125,8 +132,8 @@ def _holm(p: pd.Series) -> pd.Series:
     """Holm's correction over the tests that have a p-value."""
     from statsmodels.stats.multitest import multipletests
 
-    tested = p.dropna()
-    if tested.empty:
+    p_values = p.dropna()
+    if p_values.empty:
         return p
-    corrected = multipletests(tested, method="holm")[1]
-    return pd.Series(corrected, index=tested.index).reindex(p.index)
+    corrected = multipletests(p_values, method="holm")[1]
+    return pd.Series(corrected, index=p_values.index).reindex(p.index)

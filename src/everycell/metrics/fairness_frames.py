@@ -16,8 +16,8 @@ from everycell.metrics.ranked_counts import RankedCounts
 from everycell.metrics.ranked_lists import checked_lists
 from everycell.metrics.term_counts import check_counts
 from everycell.metrics.texfair import (
+    apply_discount,
     check_lengths,
-    discounted,
     divergence_and_factor,
     largest_divergence,
 )
@@ -26,7 +26,7 @@ from everycell.metrics.word_lists import LENGTH
 #: Measures of `fairness_curves` and columns of `fairness_by_query`.
 MEASURES = ("NFaiRR", "TExFAIR", "TExFAIR without RBDF", "AWRF")
 
-#: Queries worked on at once; 16 to 128 are equally fast.
+#: Number of queries in a block; sizes from 16 to 128 are equally fast.
 _BLOCK = 32
 
 
@@ -39,7 +39,7 @@ def fairness_curves(
     ideal: npt.ArrayLike | None = None,
     listed: npt.ArrayLike | None = None,
 ) -> dict[str, FloatArray]:
-    """Every measure of every query at every cut-off; what they share is computed once.
+    """All measures of all queries at every cut-off, with shared intermediate results.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def fairness_curves(
     Returns
     -------
     dict of str to numpy.ndarray of shape (Q, R)
-        ``NFaiRR``, ``TExFAIR``, ``TExFAIR without RBDF`` and ``AWRF``: what `nfairr`, `texfair`
-        and `awrf` (the L1 distance, with documents without group terms in all groups equally, Eq.
-        4.14) give. 1,000 queries of 1,000 documents take a quarter of a second.
+        ``NFaiRR``, ``TExFAIR``, ``TExFAIR without RBDF`` and ``AWRF``: the values of `nfairr`,
+        `texfair` and `awrf` (L1 distance; documents without group terms belong equally to all
+        groups, Eq. 4.14). 1,000 queries of 1,000 documents take a quarter of a second.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def fairness_curves(
     """
     array, mask = checked_lists(counts, listed, "counts")
     tokens, _ = checked_lists(lengths, listed, "lengths", axes=2)
-    # Checked here, so that messages number queries from the first of all, not of a block.
+    # Checked before the split into blocks, so that messages give the numbers of all queries.
     check_lengths(array, tokens)
-    best = None if ideal is None else checked_ideal(ideal, mask)
+    ideal_values = None if ideal is None else checked_ideal(ideal, mask)
     highest = largest_divergence(target, array.shape[2])
     values = {name: np.empty(mask.shape) for name in MEASURES}
     # The intermediate arrays of a block stay in the processor's cache, and each group's numbers
@@ -79,11 +79,12 @@ def fairness_curves(
     for start in range(0, len(array), _BLOCK):
         block = slice(start, start + _BLOCK)
         rows, block_mask = np.moveaxis(np.moveaxis(array[block], 2, 0).copy(), 0, 2), mask[block]
-        own = best if best is None or len(best) == 1 else best[block]
+        shared_ideal = ideal_values is None or len(ideal_values) == 1
+        block_ideal = ideal_values if shared_ideal else ideal_values[block]
         divergence, factor = divergence_and_factor(rows, tokens[block], target, None, block_mask)
         block_values = (
-            nfairr(rows, tau=tau, target=target, ideal=own, listed=block_mask),
-            np.maximum(highest - discounted(divergence, factor), 0),
+            nfairr(rows, tau=tau, target=target, ideal=block_ideal, listed=block_mask),
+            np.maximum(highest - apply_discount(divergence, factor), 0),
             np.maximum(highest - divergence, 0),
             awrf(alignments(rows), target, listed=block_mask),
         )
@@ -100,37 +101,37 @@ def fairness_by_query(
     tau: float = TAU,
     background: RankedCounts | pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Every measure of every query at the given cut-offs.
+    """All measures of all queries at the given cut-offs.
 
     Parameters
     ----------
     ranked
-        What `ranked_counts` gives.
+        Result of `ranked_counts`.
     cutoffs : iterable of int
-        Each from 1 to the number of ranks in `ranked`.
+        Cut-offs from 1 to the number of ranks in `ranked`.
     target : array, shape (G,), optional
-        Target share of each group, summing to 1; equal shares if left out. It also defines a
+        Target share of each group, summing to 1; equal shares by default. It also defines a
         balanced document in NFaiRR.
     tau
         As for `neutrality`.
     background
-        The documents against which NFaiRR is normalised: the counts of a collection or set (a frame
-        of `read_counts`), the same for all queries; or a set for each query (`ranked_counts` of the
-        first-stage run), which is the NFaiRR authors' default. If left out, a collection with at
-        least as many neutral documents as there are ranks, as in abolghasemi2026.
+        Documents from which the ideal list of NFaiRR is built: either a frame of `read_counts`, the
+        same for all queries; or one set per query (`ranked_counts` of the first-stage run), the
+        NFaiRR authors' default. By default a collection with at least as many neutral documents as
+        there are ranks is assumed, as in abolghasemi2026.
 
     Returns
     -------
     pandas.DataFrame
-        One row per cut-off and query, by cut-off. Columns: ``query``, ``k`` and the measures
-        of `fairness_curves`. Means are ``frame.groupby("k").mean(numeric_only=True)``; they leave
-        NaN out (`nfairr`, `ted` and `awrf` say where it occurs).
+        One row per cut-off and query, sorted by cut-off. Columns: ``query``, ``k`` and the measures
+        of `fairness_curves`. Means are ``frame.groupby("k").mean(numeric_only=True)``, which
+        ignores NaN (see `nfairr`, `ted` and `awrf` for where it occurs).
 
     Raises
     ------
     ValueError
-        A cut-off beyond the ranks, other groups or a missing query in the background, or as for the
-        measures.
+        A cut-off outside the ranks, different groups or a missing query in the background, or as
+        for the measures.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def fairness_by_query(
     depth = ranked.counts.shape[1]
     for k in depths:
         if not 1 <= k <= depth:
-            raise ValueError(f"There is no cut-off {k}; the lists have ranks 1 to {depth}.")
+            raise ValueError(f"The cut-off {k} is not a rank of the lists; give 1 to {depth}.")
     ideal = None
     if background is not None:
         ideal = _background_ideal(ranked, background, tau, target)
@@ -168,7 +169,7 @@ def _background_ideal(
     tau: float,
     target: npt.ArrayLike | None,
 ) -> FloatArray:
-    """IFaiRR of the background at each cut-off, for each query or the same for all."""
+    """IFaiRR of the background at each cut-off, in one row per query or one for all."""
     depth = ranked.counts.shape[1]
     if isinstance(background, pd.DataFrame):
         columns = [column for column in check_counts(background).columns if column != LENGTH]
@@ -202,7 +203,7 @@ class Correlation(NamedTuple):
     p
         Two-sided p-value for the hypothesis of no correlation, or NaN.
     queries
-        Queries with a value of both measures.
+        Number of queries with values of both measures.
     """
 
     r: float
@@ -216,12 +217,12 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
     Parameters
     ----------
     first, second : arrays, shape (Q,)
-        Values of the same queries in the same order. A query with NaN in either is left out.
+        Values of the same queries in the same order. Queries with NaN in either are excluded.
 
     Returns
     -------
     Correlation
-        r and p are NaN for fewer than three queries, or if a measure has the same value for all.
+        r and p are NaN for fewer than three queries, or if a measure is constant.
 
     Raises
     ------
@@ -243,8 +244,8 @@ def correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> Correlation:
             f"The values have the shapes {x.shape} and {y.shape}; give one value of each measure "
             "per query."
         )
-    both = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[both], y[both]
+    complete = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[complete], y[complete]
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(np.nan, np.nan, len(x))
     # Imported here: the workflow uses constants of this module, and loading scipy.stats takes a

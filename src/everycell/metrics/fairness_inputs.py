@@ -1,4 +1,4 @@
-"""Documents of a user's own collection, read from common kinds of file, and checked."""
+"""Readers and checks of the documents of a user's own collection."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from everycell.engine.untrusted import in_quotes, parse_json
 from everycell.metrics.term_counts import parquet_errors
 from everycell.metrics.word_lists import DOCUMENT
 
-#: Keys of an id and of a text in a line of JSON: ours, Pyserini's and BEIR's.
+#: Keys of the id and the text of a JSON object: those of everycell, Pyserini and BEIR.
 _ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
 
 _WORD = re.compile(r"\w")
 
-#: Ten letters in a row in a script without blanks between words: longer than any single word.
-_WITHOUT_BLANKS = re.compile(
+#: Ten consecutive letters of a script without spaces between words: longer than any single word.
+_WITHOUT_SPACES = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff]{10}"
 )
 
 
 def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
-    """Read the ids and texts of a collection one by one."""
+    """Yield the id and text of each document of a collection."""
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"The documents {path} do not exist: check the path.")
-    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if kind == "parquet":
-        yield from _from_parquet(path)
-    elif kind in ("jsonl", "tsv"):
-        yield from _from_lines(path, _object if kind == "jsonl" else _row)
+        raise FileNotFoundError(f"The document file {path} does not exist: check the path.")
+    extension = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if extension == "parquet":
+        yield from _read_parquet(path)
+    elif extension in ("jsonl", "tsv"):
+        yield from _read_lines(path, _parse_json if extension == "jsonl" else _parse_tsv)
     else:
         raise ValueError(
-            f"{path} has an unknown ending; give documents as .parquet, .jsonl or .tsv (the last "
-            "two also with .gz)."
+            f"{path} has an unknown extension; give documents as .parquet, .jsonl, .tsv, .jsonl.gz "
+            "or .tsv.gz."
         )
 
 
-def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
+def _read_parquet(path: Path) -> Iterator[tuple[str, str]]:
     row = 0
     with parquet_errors(path):
         check_parquet_size(path)
@@ -52,7 +52,7 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
     check_columns(str(path), names, dict.fromkeys((DOCUMENT, "text", *names)))
     with (
         parquet_errors(path),
-        # A text that occurs in many rows is held once.
+        # Dictionary encoding keeps a repeated text in memory only once.
         pq.ParquetFile(path, read_dictionary=[DOCUMENT, "text"]) as file,
     ):
         for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
@@ -61,13 +61,13 @@ def _from_parquet(path: Path) -> Iterator[tuple[str, str]]:
                 pair = tuple(scalar.as_py() for scalar in scalars)
                 if not all(isinstance(value, str) for value in pair):
                     raise ValueError(
-                        f"Row {row} of {path} has the id and text {in_quotes(pair)}; both are "
-                        "text, so correct it."
+                        f"Row {row} of {path} has the id and text {in_quotes(pair)}; both must be "
+                        "strings, so correct the row."
                     )
                 yield pair
 
 
-def _from_lines(
+def _read_lines(
     path: Path, parse: Callable[[str, str], tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
     for number, line in text_lines(path):
@@ -75,36 +75,39 @@ def _from_lines(
             yield parse(line, f"Line {number} of {path}")
 
 
-def _row(line: str, where: str) -> tuple[str, str]:
+def _parse_tsv(line: str, location: str) -> tuple[str, str]:
     document, tab, text = line.partition("\t")
     if not tab:
-        raise ValueError(f"{where} has no tab; a line is an id, a tab and a text, so correct it.")
+        raise ValueError(f"{location} has no tab; write an id, a tab and a text.")
     return document, text
 
 
-def _object(line: str, where: str) -> tuple[str, str]:
+def _parse_json(line: str, location: str) -> tuple[str, str]:
     try:
         entry = parse_json(line)
     except ValueError as error:
-        raise ValueError(f"{where} is not JSON ({error}); correct it.") from None
+        raise ValueError(f"{location} is not JSON ({error}); correct it.") from None
     values = []
-    for what, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
+    for field, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
         present = [
             key for key in keys if isinstance(entry, dict) and isinstance(entry.get(key), str)
         ]
         if not present:
             raise ValueError(
-                f"{where} has no {what}: a line is an object with a string under "
-                f"{' or '.join(map(repr, keys))}, so add it."
+                f"{location} has no {field}; write an object with a string under the key "
+                f"{' or '.join(map(repr, keys))}."
             )
         values.append(entry[present[0]])
     return values[0], values[1]
 
 
 def check_texts(
-    documents: Iterable[tuple[str, str]], *, by_blanks: bool = True, allow_empty: bool = False
+    documents: Iterable[tuple[str, str]],
+    *,
+    split_at_spaces: bool = True,
+    allow_empty: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """Pass documents on, and stop at one whose count would be silently wrong.
+    """Yield the documents; raise an error at a text whose words would be miscounted.
 
     Examples
     --------
@@ -112,19 +115,19 @@ def check_texts(
     [('d1', 'она бежит'), ('d2', '她 跑')]
     >>> list(check_texts([("d3", "...")]))
     Traceback (most recent call last):
-    ValueError: Document 'd3' has no word: its text is '...'; remove it, or count it as it is \
-(--allow-empty).
+    ValueError: Document 'd3' has no word: its text is '...'; remove it, or allow it with \
+--allow-empty.
     """
     for document, text in documents:
         if isinstance(text, str):
             if not allow_empty and not _WORD.search(text):
                 raise ValueError(
                     f"Document {document!r} has no word: its text is {text!r:.40}; remove it, or "
-                    "count it as it is (--allow-empty)."
+                    "allow it with --allow-empty."
                 )
-            if by_blanks and not text.isascii() and (run := _WITHOUT_BLANKS.search(text)):
+            if split_at_spaces and not text.isascii() and (match := _WITHOUT_SPACES.search(text)):
                 raise ValueError(
-                    f"Document {document!r} has {run[0]!r} without spaces between words; add "
-                    "spaces, or use --tokens standard."
+                    f"Document {document!r} contains {match[0]!r}, without spaces between words; "
+                    "add spaces, or use --tokens standard."
                 )
         yield document, text

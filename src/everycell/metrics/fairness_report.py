@@ -1,9 +1,9 @@
-"""Group fairness of a user's own runs and collections: every measure in one table.
+"""Group fairness of a user's own runs and collections: all measures in one table.
 
-`everycell measure fairness` puts NFaiRR (`everycell.metrics.nfairr`) and TExFAIR
-(`everycell.metrics.texfair`) side by side. Where the measures have a documented value for input
-that is more often a mistake, such as a list shorter than the cut-off, `fairness_report` refuses it
-unless it is allowed.
+`everycell measure fairness` reports NFaiRR (`everycell.metrics.nfairr`) and TExFAIR
+(`everycell.metrics.texfair`) together. Some input is valid for the measures but usually a mistake,
+such as a list shorter than the cut-off; `fairness_report` rejects it unless it is explicitly
+allowed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from everycell.metrics.word_lists import DOCUMENT, LENGTH
 Background = Literal["all", "run"]
 
 
-def most_neutral(
+def find_most_neutral(
     path: Path | str, number: int, *, tau: float = TAU, target: npt.ArrayLike | None = None
 ) -> pd.DataFrame:
-    """Find the most neutral documents of a counts file of any size, in constant memory."""
+    """Find the most neutral documents of a counts file, in constant memory."""
     best: list[pd.DataFrame] = []
     check_parquet_size(path)
     for batch in pyarrow.dataset.dataset(path, format="parquet").to_batches():
@@ -58,10 +58,10 @@ class FairnessReport:
         NFaiRR and TExFAIR over queries and its p-value; ``lists with terms`` and ``documents with
         terms``, the shares of top-k lists and of documents in them with a term of any group.
     by_query : pandas.DataFrame
-        What `fairness_by_query` gives, and ``documents`` (the number of documents in the top k) and
-        ``with terms`` (those among them with a term of any group).
+        Values of `fairness_by_query`, ``documents`` (number of documents in the top k) and ``with
+        terms`` (number of these with a term of any group).
     groups : tuple of G str
-        In the order of the counts file and of the target.
+        In the order of the counts file.
     target : tuple of G float
         Share of each group.
     highest : float
@@ -94,20 +94,20 @@ def fairness_report(
     run : pandas.DataFrame
         Columns ``query``, ``document``, ``score``; ranks are trec_eval's.
     counts
-        The file that `count_terms` wrote, or what `read_counts` makes of it.
+        File written by `count_terms`, or the frame that `read_counts` reads from it.
     cutoffs : iterable of int
-        Each 1 or more; duplicates are ignored.
+        Cut-offs of 1 or more; duplicates are ignored.
     tau, target
         As for `fairness_by_query`.
     background
-        The documents against which NFaiRR is normalised: "all" documents in the counts, or those
-        that the "run" has for the query, at all of its ranks (the NFaiRR authors' default).
+        Documents from which the ideal list of NFaiRR is built: "all" documents in the counts, or
+        all documents that the "run" retrieves for the query (the NFaiRR authors' default).
     unknown
-        As for `ranked_counts`. "neutral" gives documents without counts the length 0, so that it
-        implies `allow_empty`.
+        As for `ranked_counts`. "neutral" gives documents without counts the length 0, so it implies
+        `allow_empty`.
     allow_short, allow_empty
-        Whether a query may have fewer documents than the largest cut-off, and a document the
-        length 0; both are an error otherwise.
+        Whether a query may have fewer documents than the largest cut-off, and whether a document
+        may have the length 0.
 
     Returns
     -------
@@ -118,8 +118,8 @@ def fairness_report(
     FileNotFoundError
         If there is no such counts file.
     ValueError
-        No cut-off or one below 1, an unknown choice, a list or document that is not allowed, or
-        as for `ranked_counts` and `fairness_by_query`.
+        No cut-off or a cut-off below 1, an unknown background, a short list or an empty document
+        that is not allowed, or as for `ranked_counts` and `fairness_by_query`.
 
     Notes
     -----
@@ -138,7 +138,7 @@ def fairness_report(
     """
     depths = list(dict.fromkeys(cutoffs))
     if not depths or min(depths) < 1:
-        raise ValueError(f"The cut-offs are {depths}; give one or more, each 1 or more.")
+        raise ValueError(f"The cut-offs are {depths}; give at least one, all of them 1 or more.")
     if background not in ("all", "run"):
         raise ValueError(f"The background is {background!r}; choose 'all' or 'run'.")
     depth = max(depths)
@@ -148,29 +148,31 @@ def fairness_report(
         _refuse_short(ranked)
     if not allow_empty and unknown == "error":
         _refuse_empty(ranked)
-    against: pd.DataFrame | RankedCounts
+    background_counts: pd.DataFrame | RankedCounts
     if background == "run":
-        against = ranked_counts(run, counts, unknown=unknown)
+        background_counts = ranked_counts(run, counts, unknown=unknown)
     elif isinstance(counts, pd.DataFrame):
-        against = counts
+        background_counts = counts
     else:
-        against = most_neutral(counts, depth, tau=tau, target=shares)
-    by_query = fairness_by_query(ranked, depths, target=shares, tau=tau, background=against)
+        background_counts = find_most_neutral(counts, depth, tau=tau, target=shares)
+    by_query = fairness_by_query(
+        ranked, depths, target=shares, tau=tau, background=background_counts
+    )
     columns = [k - 1 for k in depths]
-    having = np.cumsum(ranked.counts.sum(axis=2) > 0, axis=1)[:, columns].T.ravel()
+    with_terms = np.cumsum(ranked.counts.sum(axis=2) > 0, axis=1)[:, columns].T.ravel()
     documents = np.cumsum(ranked.listed, axis=1)[:, columns].T.ravel()
-    by_query = by_query.assign(**{"documents": documents, "with terms": having})
+    by_query = by_query.assign(**{"documents": documents, "with terms": with_terms})
     rows = []
-    for k, at in by_query.groupby("k", sort=False):
-        measures = at.drop(columns=["query", "k", "documents", "with terms"])
-        related = correlation(at["NFaiRR"], at["TExFAIR"])
+    for k, values in by_query.groupby("k", sort=False):
+        measures = values.drop(columns=["query", "k", "documents", "with terms"])
+        pearson = correlation(values["NFaiRR"], values["TExFAIR"])
         rows.append(
-            {"k": k, "queries": len(at)}
+            {"k": k, "queries": len(values)}
             | measures.mean().to_dict()
-            | {"r": related.r, "p": related.p}
+            | {"r": pearson.r, "p": pearson.p}
             | {
-                "lists with terms": (at["with terms"] > 0).mean(),
-                "documents with terms": at["with terms"].sum() / at["documents"].sum(),
+                "lists with terms": (values["with terms"] > 0).mean(),
+                "documents with terms": values["with terms"].sum() / values["documents"].sum(),
             }
         )
     return FairnessReport(
@@ -189,8 +191,8 @@ def _refuse_short(ranked: RankedCounts) -> None:
         query = int(short.argmax())
         raise ValueError(
             f"Query {ranked.queries[query]!r} has {ranked.listed[query].sum()} documents, fewer "
-            f"than the cut-off {depth} ({short.sum()} of {len(short)} queries have fewer); search "
-            "deeper, take a smaller cut-off, or keep such lists (--allow-short)."
+            f"than the cut-off {depth} ({short.sum()} of {len(short)} queries have fewer); "
+            "retrieve more documents, use a smaller cut-off, or keep such lists (--allow-short)."
         )
 
 
@@ -200,6 +202,6 @@ def _refuse_empty(ranked: RankedCounts) -> None:
         query, rank = np.argwhere(empty)[0]
         raise ValueError(
             f"The document at rank {rank + 1} of query {ranked.queries[query]!r} has the length 0 "
-            f"({empty.sum()} of {ranked.listed.sum()} places have such a document); remove it from "
-            "the run, or take it as neutral (--allow-empty)."
+            f"({empty.sum()} of {ranked.listed.sum()} ranked documents do); remove it from the "
+            "run, or treat it as neutral (--allow-empty)."
         )

@@ -1,15 +1,11 @@
-"""Group fairness and relevance of a conversation (GFRC), and the divergences behind it.
+"""Group fairness and relevance of a conversation (GFRC).
 
-A system turn mentions entities. Each has a gain (how relevant it is), a position (the number of
-words that the user has read when it ends) and, for each attribute set, a membership vector over the
-groups of the set. Relevance R rewards relevant entities that come early; group fairness GF compares
-the groups of the relevant entities of a turn with a target distribution.
+A system turn mentions entities. Each entity has a gain (how relevant it is), a position (the number
+of words that the user has read up to its end) and, for each attribute set, a membership vector over
+the groups of the set. Relevance R rewards relevant entities that are mentioned early; group
+fairness GF compares the groups of the relevant entities of a turn with a target distribution.
 
-The divergences work on the last axis and broadcast over all others, so that a ranked list can
-pass one row per rank, and a conversation one row per turn.
-
-Source: sakai2023, section 3. RNOD and NMD follow Sakai, "Evaluating Evaluation Measures for
-Ordinal Classification and Ordinal Quantification" (ACL-IJCNLP 2021).
+Source: sakai2023, section 3.
 """
 
 from __future__ import annotations
@@ -46,19 +42,19 @@ def achieved_distributions(
     turns : sequence of n labels
         Turn of each entity, in the order of the conversation.
     gains : array, shape (n,)
-        In [0, 1]. An entity counts in full or, with gain 0, not at all: grades do not matter.
+        In [0, 1]. All entities with a gain above 0 count equally.
     memberships : array, shape (n, C)
-        Share of each entity in each group; rows of relevant entities sum to 1. Rows of others
-        are not read and may be NaN.
+        Share of each entity in each group; rows of relevant entities sum to 1. Rows of other
+        entities are ignored and may be NaN.
     method
-        "independent": mean membership of the turn's own relevant entities. "cumulative": of these
-        and all relevant entities of earlier turns.
+        "independent": mean membership of the relevant entities of the turn. "cumulative": mean
+        membership of the relevant entities of the turn and all earlier turns.
 
     Returns
     -------
     pandas.DataFrame, shape (S, C)
-        One row for each turn with a relevant entity, in the order of the conversation; the index
-        holds the turn. No row if there is none.
+        One row for each turn with a relevant entity, in the order of the conversation, indexed by
+        turn.
 
     Raises
     ------
@@ -111,7 +107,7 @@ class AttributeSet:
     target : tuple of C numbers
         The fair distribution.
     divergence
-        "JSD" for groups without an order, "RNOD" or "NMD" for groups in an order.
+        "JSD" for groups without an order, "RNOD" or "NMD" for ordered groups.
 
     Examples
     --------
@@ -142,7 +138,7 @@ def turn_similarities(
     Returns
     -------
     pandas.Series, shape (S,)
-        One value for each turn with a relevant entity, indexed by turn; empty if there is none.
+        One value for each turn with a relevant entity, indexed by turn.
         Range as for `distribution_similarity`. Source: sakai2023, Table 2.
 
     Examples
@@ -167,12 +163,12 @@ def group_fairness(similarities: npt.ArrayLike) -> float:
     Parameters
     ----------
     similarities : array, shape (S,)
-        What `turn_similarities` gives: turns without a relevant entity are left out.
+        Values of `turn_similarities`, which excludes turns without a relevant entity.
 
     Returns
     -------
     float
-        Range as for `distribution_similarity`; 0 where no turn holds a relevant entity.
+        Range as for `distribution_similarity`; 0 if no turn has a relevant entity.
 
     Notes
     -----
@@ -188,7 +184,7 @@ def group_fairness(similarities: npt.ArrayLike) -> float:
 
 
 def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> float:
-    r"""One number for relevance and group fairness.
+    r"""Weighted mean of relevance and group fairness.
 
     .. math:: \alpha R(C) + (1 - \alpha) GF(C)
 
@@ -197,8 +193,8 @@ def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> floa
     relevance, group_fairness
         R and GF of a conversation.
     alpha
-        Weight of relevance, in [0, 1]. The paper gives no value and advises reporting both scores
-        separately; the default weighs them equally.
+        Weight of relevance, in [0, 1]. The paper sets no value and advises reporting both scores
+        separately; the default weights them equally.
 
     Returns
     -------
@@ -226,7 +222,7 @@ def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> floa
 
 @dataclass(frozen=True)
 class Gfrc:
-    """Scores of a conversation, as `gfrc` gives them.
+    """Scores of a conversation, as `gfrc` returns them.
 
     Attributes
     ----------
@@ -258,7 +254,7 @@ def gfrc(
     method: Method = "independent",
     alpha: float = 0.5,
 ) -> Gfrc:
-    """All scores of one conversation; duplicates count as not relevant.
+    """All scores of one conversation; repeated entities count as not relevant.
 
     Parameters
     ----------
@@ -276,12 +272,12 @@ def gfrc(
     Returns
     -------
     Gfrc
-        Each score is 0 where no turn holds a relevant entity.
+        All scores are 0 if no turn has a relevant entity.
 
     Raises
     ------
     ValueError
-        No attribute set, one without memberships, or as for the functions above.
+        No attribute set, an attribute set without memberships, or as for the functions above.
 
     Notes
     -----

@@ -1,25 +1,26 @@
 """NFaiRR, TExFAIR, AWRF, GFR and RBO as measures of `ir_measures`.
 
-Importing this module (or taking one of its measures from `everycell`) registers them with that
-library: it parses them from text, such as ``TExFAIR(counts='counts.parquet')@10``, and computes
-them together with its own, in `ir_measures.calc` and wherever else it accepts measures.
+Importing this module, or one of its measures from `everycell`, registers them with `ir_measures`.
+That library can then parse them from strings such as ``TExFAIR(counts='counts.parquet')@10``, and
+compute them together with its own measures, for example in `ir_measures.calc`.
 
 ===================================  ============================================================
 parameter                            meaning
 ===================================  ============================================================
 cut-off (required)                   number of documents considered
-``counts`` (required)                TExFAIR, NFaiRR, AWRF: file that `count_terms` wrote
-``unknown``                          the same: document without counts: 'error' or 'neutral'
-``tau``                              NFaiRR: documents with no more group terms are neutral
-``groups`` (required)                GFR: CSV with ``document`` and each group's share of it
+``counts`` (required)                TExFAIR, NFaiRR, AWRF: file written by `count_terms`
+``unknown``                          TExFAIR, NFaiRR, AWRF: treatment of documents without counts,
+                                     'error' or 'neutral'
+``tau``                              NFaiRR: largest number of group terms of a neutral document
+``groups`` (required)                GFR: CSV with ``document`` and its share in each group
 ``divergence``, ``utility``          GFR: as for `AttributeSet` ('JSD') and `gfr` ('ERR')
 ``run`` (required), ``p``            RBO: the run to compare with, in TREC format; persistence
 ===================================  ============================================================
 
-The groups have equal target shares; for others see `everycell.fairness` and `gfr`. GFR takes the
-relevance of the judgements as gains, and equal shares for a document without groups; all others use
-only the queries of the judgements. A query without a value (NaN) is left out of the mean, as in
-`fairness_report`.
+All groups have equal target shares; for other targets, see `everycell.fairness` and `gfr`. GFR uses
+the relevance levels of the qrels as gains, and equal shares for a document without groups; the
+other measures use only the queries of the qrels. Queries without a value (NaN) are excluded from
+means, as in `fairness_report`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from ir_measures.util import QrelsConverter, RunConverter
 from everycell.collections.rating_files import read_table
 from everycell.metrics.divergences import Divergence
 from everycell.metrics.fairness_frames import fairness_by_query
-from everycell.metrics.fairness_report import most_neutral
+from everycell.metrics.fairness_report import find_most_neutral
 from everycell.metrics.group_fairness import AttributeSet
 from everycell.metrics.nfairr import TAU
 from everycell.metrics.rank_overlap import PERSISTENCE, crbo
@@ -51,7 +52,7 @@ from everycell.trec.runs import read_run, trec_order
 _CUTOFF = ParamInfo(dtype=int, required=True, desc="number of documents considered")
 
 
-class _MeanOfValues(ir_measures.measures.MeanAgg):
+class _MeanWithoutNaN(ir_measures.measures.MeanAgg):
     """Mean over the queries that have a value."""
 
     def add(self, value: float) -> None:
@@ -59,51 +60,58 @@ class _MeanOfValues(ir_measures.measures.MeanAgg):
             super().add(value)
 
 
-class _NoValue(Measure):
-    """A measure without a value for a query that the run does not answer."""
+class _UndefinedWithoutResults(Measure):
+    """A measure that is undefined for a query without results."""
 
     #: Value of a query that is not in the run.
     DEFAULT = math.nan
 
-    def aggregator(self) -> _MeanOfValues:
+    def aggregator(self) -> _MeanWithoutNaN:
         """Mean over queries with a value."""
-        return _MeanOfValues()
+        return _MeanWithoutNaN()
 
 
-class _OfCounts(_NoValue):
-    """A measure of group fairness, by the terms of the documents."""
+class _TermFairness(_UndefinedWithoutResults):
+    """A measure of group fairness that uses the counts of group terms in documents."""
 
     SUPPORTED_PARAMS = {
         "cutoff": _CUTOFF,
-        "counts": ParamInfo(dtype=str, required=True, desc="file that count_terms wrote"),
+        "counts": ParamInfo(dtype=str, required=True, desc="file written by count_terms"),
         "unknown": ParamInfo(
-            dtype=str, choices=["error", "neutral"], default="error", desc="without counts"
+            dtype=str,
+            choices=["error", "neutral"],
+            default="error",
+            desc="treatment of documents without counts",
         ),
     }
 
 
-class _TExFAIR(_OfCounts):
+class _TExFAIR(_TermFairness):
     """TExFAIR: balance of the exposure of the groups' terms, abolghasemi2026, Eq. 4.13."""
 
     __name__ = NAME = "TExFAIR"
 
 
-class _NFaiRR(_OfCounts):
-    """NFaiRR: share of neutral documents, weighted by rank, abolghasemi2026, Eqs. 4.1 to 4.3."""
+class _NFaiRR(_TermFairness):
+    """NFaiRR: rank-weighted neutrality of documents, abolghasemi2026, Eqs. 4.1 to 4.3."""
 
     __name__ = NAME = "NFaiRR"
-    SUPPORTED_PARAMS = _OfCounts.SUPPORTED_PARAMS | {
-        "tau": ParamInfo(dtype=(int, float), default=TAU, desc="group terms of neutral documents")
+    SUPPORTED_PARAMS = _TermFairness.SUPPORTED_PARAMS | {
+        "tau": ParamInfo(
+            dtype=(int, float),
+            default=TAU,
+            desc="largest number of group terms of a neutral document",
+        )
     }
 
 
-class _AWRF(_OfCounts):
+class _AWRF(_TermFairness):
     """AWRF: distance of the groups' exposure from equal shares (0 is fair), Eqs. 4.4 to 4.6."""
 
     __name__ = NAME = "AWRF"
 
 
-class _RBO(_NoValue):
+class _RBO(_UndefinedWithoutResults):
     """RBO: rank-biased overlap with another run, extrapolated; Webber et al. (2010), Eq. 32."""
 
     __name__ = NAME = "RBO"
@@ -120,11 +128,21 @@ class _GFR(Measure):
     __name__ = NAME = "GFR"
     SUPPORTED_PARAMS = {
         "cutoff": _CUTOFF,
-        "groups": ParamInfo(dtype=str, required=True, desc="CSV with the shares of each document"),
-        "divergence": ParamInfo(
-            dtype=str, choices=get_args(Divergence), default="JSD", desc="of groups"
+        "groups": ParamInfo(
+            dtype=str, required=True, desc="CSV with the share of each document in each group"
         ),
-        "utility": ParamInfo(dtype=str, choices=get_args(Utility), default="ERR", desc="of a list"),
+        "divergence": ParamInfo(
+            dtype=str,
+            choices=get_args(Divergence),
+            default="JSD",
+            desc="divergence of the groups from their target",
+        ),
+        "utility": ParamInfo(
+            dtype=str,
+            choices=get_args(Utility),
+            default="ERR",
+            desc="utility of the rank at which a user stops",
+        ),
     }
 
 
@@ -132,7 +150,7 @@ TExFAIR, NFaiRR, AWRF, GFR, RBO = _TExFAIR(), _NFaiRR(), _AWRF(), _GFR(), _RBO()
 
 
 class EverycellProvider(Provider):
-    """Provider of these measures."""
+    """Provider of the measures of this module."""
 
     NAME = "everycell"
     SUPPORTED_MEASURES = [
@@ -172,29 +190,30 @@ class _Evaluator(Evaluator):
             return
         frame = frame.set_axis(["query", "document", "score"], axis="columns")
         for measure in self.measures:
-            if not isinstance(measure, _OfCounts):
-                compute = _overlap if isinstance(measure, _RBO) else self._group_relevance
+            if not isinstance(measure, _TermFairness):
+                compute = _rbo_by_query if isinstance(measure, _RBO) else self._gfr_by_query
                 for query, value in compute(frame, measure).items():
                     yield Metric(query_id=query, measure=measure, value=float(value))
         # Measures share counts only if all parameters agree. Otherwise a document without counts at
         # rank 9 would raise an error for a measure @5.
-        alike: dict[tuple[str, Any, float, int], list[Measure]] = defaultdict(list)
+        by_parameters: dict[tuple[str, Any, float, int], list[Measure]] = defaultdict(list)
         for measure in self.measures:
-            if not isinstance(measure, _OfCounts):
+            if not isinstance(measure, _TermFairness):
                 continue
             tau = measure["tau"] if "tau" in measure.SUPPORTED_PARAMS else TAU
-            alike[measure["counts"], measure["unknown"], tau, measure["cutoff"]].append(measure)
-        for (counts, unknown, tau, cutoff), measures in alike.items():
+            parameters = measure["counts"], measure["unknown"], tau, measure["cutoff"]
+            by_parameters[parameters].append(measure)
+        for (counts, unknown, tau, cutoff), measures in by_parameters.items():
             ranked = ranked_counts(frame, counts, depth=cutoff, unknown=unknown)
-            background = most_neutral(counts, cutoff, tau=tau)
+            background = find_most_neutral(counts, cutoff, tau=tau)
             values = fairness_by_query(ranked, [cutoff], tau=tau, background=background)
             for measure in measures:
                 for query, value in zip(values["query"], values[measure.NAME], strict=True):
                     yield Metric(query_id=query, measure=measure, value=float(value))
 
-    def _group_relevance(self, run: pd.DataFrame, measure: Measure) -> pd.Series:
+    def _gfr_by_query(self, run: pd.DataFrame, measure: Measure) -> pd.Series:
         """GFR of each query of a run."""
-        ranked = _ranked(run, measure["cutoff"])
+        ranked = _top_documents(run, measure["cutoff"])
         ranked = ranked.merge(self.qrels, on=["query", "document"], how="left")
         shares = _read_shares(Path(measure["groups"]))
         rows, queries = pd.factorize(ranked["query"])
@@ -203,14 +222,14 @@ class _Evaluator(Evaluator):
         gains, listed = np.zeros(shape), np.zeros(shape, dtype=bool)
         gains[position] = ranked["relevance"].fillna(0).clip(lower=0)
         listed[position] = True
-        even = np.full(shares.shape[1], 1 / shares.shape[1])
-        memberships = np.full((*shape, len(even)), even)
-        of_documents = shares.reindex(ranked["document"]).to_numpy()
-        memberships[position] = np.where(np.isnan(of_documents), even, of_documents)
+        equal_shares = np.full(shares.shape[1], 1 / shares.shape[1])
+        memberships = np.full((*shape, len(equal_shares)), equal_shares)
+        document_shares = shares.reindex(ranked["document"]).to_numpy()
+        memberships[position] = np.where(np.isnan(document_shares), equal_shares, document_shares)
         scores = gfr(
             gains,
             {"groups": memberships},
-            {"groups": AttributeSet(tuple(even), measure["divergence"])},
+            {"groups": AttributeSet(tuple(equal_shares), measure["divergence"])},
             max_gain=float(self.qrels["relevance"].max()),
             utility=measure["utility"],
             listed=listed,
@@ -218,40 +237,42 @@ class _Evaluator(Evaluator):
         return pd.Series(scores.combined[:, -1], index=queries)
 
 
-def _ranked(run: pd.DataFrame, cutoff: int) -> pd.DataFrame:
-    """The first documents of each query in trec_eval's order, with their ranks."""
+def _top_documents(run: pd.DataFrame, cutoff: int) -> pd.DataFrame:
+    """Top documents of each query in trec_eval's order, with their ranks."""
     ordered = trec_order(run)
     ranked = ordered.assign(rank=ordered.groupby("query").cumcount() + 1)
     return ranked[ranked["rank"] <= cutoff]
 
 
-def _overlap(run: pd.DataFrame, measure: Measure) -> pd.Series:
-    """RBO of each query of a run with the run of the measure."""
+def _rbo_by_query(run: pd.DataFrame, measure: Measure) -> pd.Series:
+    """RBO of each query of a run with the reference run of the measure."""
     reference = read_run(measure["run"])
     reference = reference[reference["query"].isin(run["query"])]
     depth = measure["cutoff"]
-    return crbo(_ranked(run, depth), _ranked(reference, depth), measure["p"], depth=depth)
+    return crbo(
+        _top_documents(run, depth), _top_documents(reference, depth), measure["p"], depth=depth
+    )
 
 
 def _read_shares(path: Path) -> pd.DataFrame:
-    """Shares of the groups in documents: a row per document, a column per group."""
+    """Shares of documents (rows) in the groups (columns)."""
     table = read_table(path, ("document",), error=ValueError).set_index("document")
-    twice = table.index[table.index.duplicated()]
+    duplicates = table.index[table.index.duplicated()]
     shares = table.apply(pd.to_numeric, errors="coerce")
-    wrong = shares.index[~((shares >= 0).all(axis=1) & np.isclose(shares.sum(axis=1), 1))]
-    if len(twice) or len(wrong) or shares.shape[1] < 2:
-        fault = f"document {twice[0]!r} twice" if len(twice) else "fewer than two groups"
-        if len(wrong):
-            fault = f"invalid shares for document {wrong[0]!r}"
+    invalid = shares.index[~((shares >= 0).all(axis=1) & np.isclose(shares.sum(axis=1), 1))]
+    if len(duplicates) or len(invalid) or shares.shape[1] < 2:
+        fault = f"document {duplicates[0]!r} twice" if len(duplicates) else "fewer than two groups"
+        if len(invalid):
+            fault = f"invalid shares for document {invalid[0]!r}"
         raise ValueError(
-            f"{path} has {fault}; give a row per document, and a column for each of two or more "
-            "groups with its share, 0 to 1 and summing to 1."
+            f"{path} has {fault}; give one row per document, and one column per group (two or "
+            "more) with shares between 0 and 1 that sum to 1."
         )
     return shares
 
 
 def register_measures() -> None:
-    """Register the measures and their provider, once; the library's own names stay as they are."""
+    """Register the measures and their provider with `ir_measures`, unless that has been done."""
     if EverycellProvider.NAME in ir_measures.providers.registry:
         return
     for measure in (TExFAIR, NFaiRR, AWRF, GFR, RBO):

@@ -1,11 +1,10 @@
-"""NFaiRR: neutrality of the documents of a ranked list, one by one, relative to the best list.
+"""NFaiRR: rank-weighted neutrality of documents, relative to the best list.
 
-A document is described by its length and by how many of its tokens represent each group.
+A document is represented by its number of terms of each group.
 
-The functions take arrays of all queries at once (axes: queries Q, ranks R from the best, groups G)
-and give all cut-offs at once: ``result[:, k - 1]`` is the value at k.
-`everycell.metrics.ranked_counts` makes the arrays from a run, and
-`everycell.metrics.fairness_frames` gives the measures as frames.
+The functions take arrays of all queries (axes: queries Q, ranks R from the best, groups G) and
+return all cut-offs: ``result[:, k - 1]`` is the value at k. `everycell.metrics.ranked_counts`
+makes the arrays from a run, and `everycell.metrics.fairness_frames` returns the measures as frames.
 
 Source: Rekabsaz et al., "Societal biases in retrieved contents" (SIGIR 2021), as in
 abolghasemi2026, chapter 4, which is abolghasemi2024.
@@ -28,7 +27,7 @@ from everycell.metrics.ranked_lists import (
     checked_target,
 )
 
-#: Number of group terms up to which the NFaiRR authors' code takes a document as neutral.
+#: Largest number of group terms of a neutral document, as in the NFaiRR authors' code.
 TAU = 1
 
 
@@ -45,16 +44,16 @@ def neutrality(
     counts : array, shape (..., G)
         M: number of terms of each group in a document, 0 or more; two or more groups.
     tau
-        Documents with at most this many group terms are neutral; 0 or more. The papers do not say
-        which value they use; the NFaiRR authors' code has 1, so that one "she" does not count.
+        Documents with at most this many group terms are neutral; 0 or more. The papers do not
+        state their value; the NFaiRR authors' code uses 1, so that a single "she" does not count.
     target : array, shape (G,), optional
-        J: share of each group in a balanced document, summing to 1; equal shares if left out.
+        J: share of each group in a balanced document, summing to 1; equal shares by default.
 
     Returns
     -------
     numpy.ndarray, shape (...)
-        At most 1; at least 1 - 2 (1 - smallest share): 0 for two groups with equal shares, below
-        0 for other targets or more groups. It is not cut off, since the definition is not.
+        At most 1 and at least 1 - 2 (1 - smallest share). This bound is 0 for two groups with equal
+        shares, and negative for other targets or more groups: values are not clipped at 0.
 
     Raises
     ------
@@ -74,10 +73,12 @@ def neutrality(
     if not tau >= 0:
         raise ValueError(f"tau is {tau}; give a number of group terms, 0 or more.")
     if array.ndim == 0:
-        raise ValueError(f"The counts are the one number {array}; give documents x groups.")
+        raise ValueError(
+            f"The counts are the single number {array}; give an array of documents x groups."
+        )
     shares = checked_target(target, array.shape[-1])
     if not (array >= 0).all():
-        raise ValueError("The counts hold a value below 0 or an empty one; give 0 or more.")
+        raise ValueError("A count is negative or missing; give numbers of 0 or more.")
     return np.where(total_of(array) <= tau, 1.0, 1 - distance_of(alignments(array), shares))
 
 
@@ -93,20 +94,20 @@ def ideal_fairr(
     Parameters
     ----------
     omega : array, shape (Q, S)
-        Neutrality of each query's background documents, in any order (see `neutrality`). One row
-        serves all queries.
+        Neutrality of each query's background documents, in any order (see `neutrality`). Pass a
+        single row if all queries have the same background.
     depth
         K, the number of cut-offs.
     weights : array, shape (depth,), optional
-        See `rank_weights`; its scheme "log" if left out.
+        See `rank_weights`; the scheme "log" by default.
     listed : array of bool, shape (Q, S), optional
-        Which entries are documents, the first ones of each row; all, if left out.
+        Which entries are documents; all by default.
 
     Returns
     -------
     numpy.ndarray, shape (Q, depth)
-        FaiRR with the most neutral documents first. If the set has fewer than k documents, the
-        value is constant from there on, as in the authors' code.
+        FaiRR with the most neutral documents first. Constant beyond the number of background
+        documents, as in the authors' code.
 
     Raises
     ------
@@ -126,7 +127,8 @@ def ideal_fairr(
     if array.ndim != 2 or not (array <= 1).all() or np.isinf(array).any():
         raise ValueError(
             f"The neutralities have the shape {array.shape} and the largest value "
-            f"{array.max(initial=-np.inf):g}; give queries x documents, 1 at most."
+            f"{array.max(initial=-np.inf):g}; give an array of queries x documents with values of "
+            "at most 1."
         )
     mask = np.ones(array.shape, dtype=bool) if listed is None else np.asarray(listed, dtype=bool)
     best = -np.sort(np.where(mask, -array, np.inf), axis=1)[:, :depth]
@@ -157,20 +159,20 @@ def nfairr(
         As for `neutrality`.
     ideal : array, shape (Q, R) or (1, R), optional
         IFaiRR of the background set at each cut-off (see `ideal_fairr`, with the same weights).
-        If left out, the set has at least R neutral documents, as every large collection has, and
-        IFaiRR is the sum of the weights.
+        By default the set is assumed to have at least R neutral documents, as large collections
+        do, and IFaiRR is the sum of the weights.
     weights : array, shape (R,), optional
-        See `rank_weights`; its scheme "log" if left out.
+        See `rank_weights`; the scheme "log" by default.
     listed : array of bool, shape (Q, R), optional
-        Ranks that hold a document; all, if left out.
+        Ranks with a document; all by default.
 
     Returns
     -------
     numpy.ndarray, shape (Q, R)
-        Without `ideal` at most 1, and not below 0 for two groups with equal shares; 1 if every
-        document is neutral. For a query with fewer than k documents, the FaiRR of these is divided
-        by the ideal at k, as in the authors' code: the value falls as k grows. NaN for a query
-        without documents, and where the ideal is not above 0.
+        Without `ideal`, at most 1, and at least 0 for two groups with equal shares; 1 if every
+        document is neutral. For a query with fewer than k documents, their FaiRR is divided by the
+        ideal at k, as in the authors' code, so the value decreases as k grows. NaN for a query
+        without documents, and where the ideal is 0 or less.
 
     Raises
     ------
@@ -183,8 +185,8 @@ def nfairr(
 
     Examples
     --------
-    The left list of Figure 4.1 with tau = 0, so that one pronoun is enough to be biased; then
-    with two unbiased documents:
+    The left list of Figure 4.1 with tau = 0, so that a single pronoun makes a document biased;
+    then a list with two unbiased documents:
 
     >>> nfairr([[[0, 1], [1, 0], [1, 0], [0, 1]]], tau=0)[:, 3].tolist()
     [0.0]
@@ -200,11 +202,11 @@ def nfairr(
 
 
 def checked_ideal(ideal: npt.ArrayLike, mask: BoolArray) -> FloatArray:
-    """Values of the best lists as an array that fits the lists."""
+    """Check that the shape of the ideal values fits the lists."""
     best = np.asarray(ideal, dtype=float)
     if best.shape not in (mask.shape, (1, mask.shape[1])):
         raise ValueError(
             f"The ideal has the shape {best.shape} and the lists {mask.shape}; give one value for "
-            "each query (or one row for all) and rank."
+            "each query and rank, or one row for all queries."
         )
     return best

@@ -21,7 +21,7 @@ from everycell.metrics.ranked_runs import (
     check_same_kind_of_ids,
     checked_ranked_run,
     group_by_query,
-    refuse_doubles,
+    refuse_duplicates,
 )
 
 Variant = Literal["truncated", "min", "ext"]
@@ -29,16 +29,16 @@ Ties = Literal["a", "w", "b"]
 #: A ranking from the best item; tied items are grouped in a set.
 Ranking = Sequence[Hashable | AbstractSet[Hashable]]
 
-#: Default persistence of all functions and commands; that of abolghasemi2026.
+#: Default persistence of all functions and commands, as in abolghasemi2026.
 PERSISTENCE = 0.9
 
 
-class _Seen(NamedTuple):
-    """What is seen of pairs of rankings (n of them, m depths).
+class _Prefixes(NamedTuple):
+    """Prefixes of n pairs of rankings at m depths.
 
-    `overlap`, `size` and `unseen` have the shape (n, m): items in common, what they are divided
-    by to give the agreement, and the mean presence of the items that only the longer ranking has.
-    `short` and `long` are the numbers of items, shape (n,).
+    `overlap` (common items), `size` (agreement is overlap / size) and `unseen` (mean presence
+    of the items that only the longer ranking has) have shape (n, m). `short` and `long` are the
+    numbers of items, shape (n,).
     """
 
     overlap: FloatArray
@@ -48,14 +48,14 @@ class _Seen(NamedTuple):
     long: IntArray
 
 
-def _check(p: float, variant: str) -> None:
+def _check_arguments(p: float, variant: str) -> None:
     if not 0 < p < 1:
         raise ValueError(f"The persistence p is {p}; give a number above 0 and below 1.")
     if variant not in ("truncated", "min", "ext"):
         raise ValueError(f"The variant {variant!r} is unknown; choose 'truncated', 'min' or 'ext'.")
 
 
-def _rbo(prefixes: _Seen, p: float, variant: Variant) -> FloatArray:
+def _rbo(prefixes: _Prefixes, p: float, variant: Variant) -> FloatArray:
     """RBO of each pair of rankings."""
     rows = np.arange(len(prefixes.overlap))
     depth = np.arange(1, prefixes.overlap.shape[1] + 1)
@@ -69,21 +69,21 @@ def _rbo(prefixes: _Seen, p: float, variant: Variant) -> FloatArray:
         beyond = -np.log1p(-p) - np.where(within, p**depth / depth, 0).sum(axis=1)
         return agreement @ weight + (1 - p) / p * overlap_long * beyond
     agreement_short = agreement[rows, prefixes.short - 1]
-    missing = np.maximum(depth - prefixes.short[:, None], 0)
-    assumed = agreement_short[:, None] * missing * prefixes.unseen / prefixes.size
-    everywhere = overlap_long + (prefixes.long - prefixes.short) * agreement_short
-    return (agreement + np.where(within, assumed, 0)) @ weight + p**prefixes.long * (
-        everywhere / prefixes.long
+    missing_items = np.maximum(depth - prefixes.short[:, None], 0)
+    added_agreement = agreement_short[:, None] * missing_items * prefixes.unseen / prefixes.size
+    final_overlap = overlap_long + (prefixes.long - prefixes.short) * agreement_short
+    return (agreement + np.where(within, added_agreement, 0)) @ weight + p**prefixes.long * (
+        final_overlap / prefixes.long
     )
 
 
-def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
-    """Item -> first and last rank (from 0) of the items that it ties with."""
-    # A dictionary has an order, that of its keys; its values are easily mistaken for scores.
+def _tie_ranges(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
+    """Map each item to the first and last rank (from 0) of its group of ties."""
+    # A dictionary is ordered by its keys, but its values may be meant as scores.
     if isinstance(ranking, (AbstractSet, Mapping)):
         raise ValueError(
             f"The {name} ranking is a {type(ranking).__name__}, which has no ranks; give "
-            "a list from the best item on, with items that tie in a set inside it."
+            "a list that starts with the best item, with tied items in a set."
         )
     positions: dict[Hashable, tuple[int, int]] = {}
     for entry in ranking:
@@ -91,15 +91,13 @@ def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
         if not isinstance(entry, (Hashable, AbstractSet)):
             raise ValueError(
                 f"The {name} ranking has the item {in_quotes(entry)} of type "
-                f"{type(entry).__name__}; an item is a text or a number, and items that tie stand "
-                "in a set, so give that."
+                f"{type(entry).__name__}; give strings or numbers, and tied items in a set."
             )
         start = len(positions)
         for item in tied:
             if item in positions:
                 raise ValueError(
-                    f"The {name} ranking has the item {item!r} twice; an item has one rank, so "
-                    "remove one."
+                    f"The {name} ranking has the item {item!r} twice; remove one of them."
                 )
             positions[item] = (start, start + len(tied) - 1)
     if not positions:
@@ -110,13 +108,13 @@ def _flatten(ranking: Ranking, name: str) -> dict[Hashable, tuple[int, int]]:
 def _contributions(
     positions: dict[Hashable, tuple[int, int]], items: list, depths: int, ties: Ties
 ):
-    """How much of each item (row) a ranking has at each depth (column)."""
+    """Share of each item (row) that a ranking includes at each depth (column)."""
     share = np.zeros((len(items), depths))
     for row, item in enumerate(items):
         if item in positions:
             first, last = positions[item]
-            # A tied item is at each of the tied ranks with the same probability; "w" counts it in
-            # full from the first of them on.
+            # A tied item is equally likely at each of the tied ranks; "w" counts it in full from
+            # the first of them on.
             size = 1 if ties == "w" else last - first + 1
             share[row, first:] = np.minimum(np.arange(1, depths - first + 1) / size, 1)
     return share
@@ -140,22 +138,22 @@ def rbo(
     Parameters
     ----------
     first, second : sequence of items
-        From the best; of any lengths of 1 or more. Tied items are grouped in a set. To compare at a
-        depth, cut the rankings there.
+        Best item first, with one item or more; the lengths may differ. Tied items are grouped in a
+        set. To compare at a fixed depth, truncate the rankings.
     p : float
-        Persistence, in (0, 1): the probability that a reader goes on to the next rank. With the
-        default of 0.9 the first ten ranks have 86 % of the weight; with 0.8, that of repro_eval,
-        97 %.
+        Persistence, in (0, 1): the probability that a reader continues to the next rank. With the
+        default of 0.9, the first ten ranks have 86 % of the weight; with 0.8, the value of
+        repro_eval, 97 %.
     variant : {"ext", "min", "truncated"}
-        What follows the last item. "ext" extrapolates the agreement seen so far; "min" adds no item
-        in common, which is the lowest RBO that longer rankings could have; "truncated" ends the
-        sum, so that identical rankings of n items have 1 - p^n.
+        Treatment of depths beyond the last item. "ext" extrapolates the agreement; "min" assumes no
+        further common items, a lower bound on the RBO of longer rankings; "truncated" ends the sum,
+        so that identical rankings of n items have an RBO of 1 - p^n.
     ties : {"a", "b", "w"}
-        What a tie means, under the names of Corsi and Urbano (without ties all three agree):
+        Meaning of a tie, with the names of Corsi and Urbano; without ties, all three agree.
 
         - "a": the order is unknown. The result is the mean over all orders of the tied items, so
-          that a ranking with ties has less than 1 with itself.
-        - "b": as "a", normalised so that a ranking with ties has 1 with itself.
+          the RBO of a ranking with ties and itself is below 1.
+        - "b": as "a", normalised so that the RBO of a ranking with ties and itself is 1.
         - "w": the items are equally good. All of them count from their first rank on.
 
     Returns
@@ -168,8 +166,8 @@ def rbo(
     Raises
     ------
     ValueError
-        An empty ranking, one that is a set or a dictionary, an item that is a list, an item twice
-        in a ranking, p outside (0, 1), an unknown choice.
+        A ranking that is empty, a set or a dictionary; an item that is a list; a duplicate item; p
+        outside (0, 1); an unknown variant or treatment of ties.
 
     Notes
     -----
@@ -181,11 +179,11 @@ def rbo(
               + \sum_{d=s+1}^{l} \frac{X_s (d - s)}{s\, d} p^d \right)
               + \left( \frac{X_l - X_s}{l} + \frac{X_s}{s} \right) p^l
 
-    With ties, :math:`X_d` sums over items the product of their shares c in both rankings: under "a"
-    and "b" each rank of n tied items adds 1 / n of each of them. The agreement is :math:`X_d / d`
-    ("a"), :math:`X_d / \sqrt{\sum c_S^2 \sum c_L^2}` ("b"), or :math:`2 X_d / (|S_{:d}| +
-    |L_{:d}|)` ("w"). Memory grows with items times depths; for many queries without ties use
-    `crbo`.
+    With ties, :math:`X_d` is the sum over items of the product of their shares c in both rankings:
+    under "a" and "b", each rank of n tied items adds 1 / n of each of them. The agreement is
+    :math:`X_d / d` ("a"), :math:`X_d / \sqrt{\sum c_S^2 \sum c_L^2}` ("b"), or :math:`2 X_d /
+    (|S_{:d}| + |L_{:d}|)` ("w"). Memory grows with items times depths; for many queries without
+    ties, use `crbo`.
 
     Examples
     --------
@@ -196,10 +194,10 @@ def rbo(
     >>> round(rbo(["a", {"b", "c"}], ["a", "b", "c"]), 4)
     0.9775
     """
-    _check(p, variant)
+    _check_arguments(p, variant)
     if ties not in ("a", "w", "b"):
         raise ValueError(f"ties is {ties!r}; choose 'a', 'w' or 'b'.")
-    positions = [_flatten(first, "first"), _flatten(second, "second")]
+    positions = [_tie_ranges(first, "first"), _tie_ranges(second, "second")]
     short, long = sorted(positions, key=len)
     s, depths = len(short), len(long)
     items = list(short | long)
@@ -210,17 +208,17 @@ def rbo(
     if ties == "a":
         size = depth.astype(float)
     else:
-        # Beyond its end the shorter ranking is taken to have as many items as the depth.
+        # Beyond its end, the shorter ranking is assumed to have as many items as the depth.
         power = 1 if ties == "w" else 2
-        of_short = np.where(depth <= s, (in_short**power).sum(axis=0), depth)
-        of_long = (in_long**power).sum(axis=0)
-        size = (of_short + of_long) / 2 if ties == "w" else np.sqrt(of_short * of_long)
-    # Mean share of the items that only the longer ranking has and that have begun.
-    begun = np.maximum((only_long > 0).sum(axis=0), 1)
-    prefixes = _Seen(
+        short_size = np.where(depth <= s, (in_short**power).sum(axis=0), depth)
+        long_size = (in_long**power).sum(axis=0)
+        size = (short_size + long_size) / 2 if ties == "w" else np.sqrt(short_size * long_size)
+    # Items that only the longer ranking has, down to each depth; tied items may be partly included.
+    unseen_items = np.maximum((only_long > 0).sum(axis=0), 1)
+    prefixes = _Prefixes(
         overlap=(in_short * in_long).sum(axis=0)[None],
         size=size[None],
-        unseen=(only_long.sum(axis=0) / begun)[None],
+        unseen=(only_long.sum(axis=0) / unseen_items)[None],
         short=np.array([s]),
         long=np.array([depths]),
     )
@@ -240,30 +238,30 @@ def crbo(
     Parameters
     ----------
     original, counterfactual : pandas.DataFrame
-        Runs on the collection and on its counterfactual, in which a document keeps its id:
-        columns ``query``, ``document`` and ``rank`` (whole numbers from 1, one document each,
-        no gaps). The caller breaks ties, for example as trec_eval does.
+        Runs on the collection and on its counterfactual, in which documents keep their ids:
+        columns ``query``, ``document`` and ``rank`` (integers from 1, without gaps or repeats).
+        Break ties before the call, for example as trec_eval does.
     p : float
         Persistence, in (0, 1), as for `rbo`.
     depth : int
-        Number of documents to compare, 1 or more; shorter lists are taken as they are.
+        Number of documents to compare, 1 or more; shorter lists are compared in full.
     variant : {"ext", "min", "truncated"}
-        As for `rbo`. The thesis does not say which it used. Of ten documents,
-        "truncated" is at most 0.651 and "min" at most 0.856 for p = 0.9, so that the values that
-        it reports (0.95 to 0.98) are "ext" if they compare ten.
+        As for `rbo`. The thesis does not state its variant. With p = 0.9 and ten documents,
+        "truncated" is at most 0.651 and "min" at most 0.856, so the values of the thesis (0.95 to
+        0.98) must be "ext" if they compare ten documents.
 
     Returns
     -------
     pandas.Series, shape (Q,)
-        RBO of each query, in the order in which `original` has them; index ``query``. 1 ("ext")
-        if the swap leaves the ranking as it is: no bias. The thesis reports the mean.
+        RBO of each query, in the order of `original`; index ``query``. With "ext", 1 if the swap
+        does not change the ranking: no bias. The thesis reports the mean.
 
     Raises
     ------
     ValueError
-        A missing or duplicate column, ranks that are not whole numbers or have gaps or repeats, a
-        document twice in a query, queries that only one run has, ids that are text in one run and
-        numbers in the other, a depth below 1, or as for `rbo`.
+        A missing or duplicate column, ranks that are not integers or have gaps or repeats, a
+        document listed twice for a query, different queries in the two runs, ids that are strings
+        in one run and numbers in the other, a depth below 1, or as for `rbo`.
 
     Notes
     -----
@@ -276,7 +274,7 @@ def crbo(
     >>> crbo(run, run).tolist(), crbo(run, swapped).round(2).tolist()
     ([1.0], [0.9])
     """
-    _check(p, variant)
+    _check_arguments(p, variant)
     if depth < 1:
         raise ValueError(f"The depth is {depth}; give 1 document or more.")
     runs = [
@@ -289,44 +287,46 @@ def crbo(
         for run, name in zip(runs, ("original", "counterfactual"), strict=True)
     ]
     queries = grouped[0].queries
-    for one, other, name in zip(
+    for run, counterpart, name in zip(
         grouped, grouped[::-1], ("original", "counterfactual"), strict=True
     ):
-        alone = one.queries.difference(other.queries, sort=False)
-        if len(alone):
+        unmatched = run.queries.difference(counterpart.queries, sort=False)
+        if len(unmatched):
             raise ValueError(
-                f"Query {alone[0]!r} is in the {name} run only; give both runs the same queries."
+                f"Query {unmatched[0]!r} is in the {name} run only; use the same queries in both "
+                "runs."
             )
     rows = grouped[1].queries.get_indexer(queries)
-    both = pd.concat([side.documents for side in grouped], ignore_index=True)
-    if both.dtype == object:
-        # Objects may be of several types, which arrow refuses.
-        both = pd.Series(pd.factorize(both)[0])
-    documents = pa.table({"document": both})["document"].combine_chunks()
+    ids = pd.concat([run.documents for run in grouped], ignore_index=True)
+    if ids.dtype == object:
+        # Arrow does not accept objects of several types.
+        ids = pd.Series(pd.factorize(ids)[0])
+    documents = pa.table({"document": ids})["document"].combine_chunks()
     second_start = len(runs[0])
     lengths = np.diff(grouped[0].starts), np.diff(grouped[1].starts)[rows]
     overlap = np.zeros((len(queries), depth))
     # The hash table of one query stays in the processor's cache; one of all documents does not.
     for query, row in enumerate(rows):
         ranks = [
-            side.ranks[side.starts[number] : side.starts[number + 1]]
-            for side, number in zip(grouped, (query, row), strict=True)
+            run.ranks[run.starts[number] : run.starts[number + 1]]
+            for run, number in zip(grouped, (query, row), strict=True)
         ]
-        parts = (
+        lists = (
             documents.slice(grouped[0].starts[query], len(ranks[0])),
             documents.slice(second_start + grouped[1].starts[row], len(ranks[1])),
         )
-        codes = pa.concat_arrays(parts).dictionary_encode().indices.to_numpy()
+        codes = pa.concat_arrays(lists).dictionary_encode().indices.to_numpy()
         first, second = codes[: len(ranks[0])], codes[len(ranks[0]) :]
-        depth_of_meeting = np.full(codes.max() + 1, depth)
-        depth_of_meeting[second] = ranks[1]
-        # Codes count up where a document is new.
-        if first[-1] != len(first) - 1 or (depth_of_meeting[second] != ranks[1]).any():
-            refuse_doubles(runs)
-        depth_of_meeting = np.maximum(depth_of_meeting[first], ranks[0])
-        overlap[query] = np.bincount(depth_of_meeting[depth_of_meeting < depth], minlength=depth)
+        second_ranks = np.full(codes.max() + 1, depth)
+        second_ranks[second] = ranks[1]
+        # Codes are given in the order of first occurrence, so the last one shows any duplicate.
+        if first[-1] != len(first) - 1 or (second_ranks[second] != ranks[1]).any():
+            refuse_duplicates(runs)
+        # A document is in the overlap from the larger of its two ranks on.
+        overlap_ranks = np.maximum(second_ranks[first], ranks[0])
+        overlap[query] = np.bincount(overlap_ranks[overlap_ranks < depth], minlength=depth)
     ranks = np.arange(1, depth + 1)
-    prefixes = _Seen(
+    prefixes = _Prefixes(
         overlap=np.cumsum(overlap, axis=1),
         size=np.broadcast_to(ranks, overlap.shape),
         unseen=np.ones_like(overlap),

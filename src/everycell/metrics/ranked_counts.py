@@ -15,7 +15,7 @@ from everycell.metrics.term_counts import check_counts, read_counts
 from everycell.metrics.word_lists import LENGTH
 from everycell.trec.runs import trec_order
 
-#: A document without counts is an error, or is taken to have no group terms.
+#: How to treat a document without counts: as an error, or as one without group terms.
 Unknown = Literal["error", "neutral"]
 
 
@@ -26,15 +26,15 @@ class RankedCounts:
     Attributes
     ----------
     queries : tuple of Q str
-        In the order in which they first occur in the run.
+        In the order of their first occurrence in the run.
     groups : tuple of G str
         In the order of the counts.
     counts : array, shape (Q, R, G)
-        Group terms of the document at each rank; 0 where there is none.
+        Group terms of the document at each rank; 0 at ranks without a document.
     lengths : array, shape (Q, R)
-        Its tokens; 0 where there is none.
+        Number of tokens of the document at each rank; 0 at ranks without a document.
     listed : array of bool, shape (Q, R)
-        Whether the rank holds a document.
+        Whether there is a document at the rank.
     """
 
     queries: tuple[str, ...]
@@ -60,12 +60,13 @@ def ranked_counts(
         trec_eval: by score, then by document id, both descending; scores tie when they are equal
         as 32-bit floats.
     counts : pandas.DataFrame or path
-        What `read_counts` gives, or the file that it reads.
+        Counts as `read_counts` returns them, or the path of a counts file.
     depth
-        Ranks to keep, 1 or more; those of the longest list if left out. Shorter lists are padded.
+        Number of ranks to keep, 1 or more; by default those of the longest list. Shorter lists are
+        padded.
     unknown
-        A document without counts is an "error", or is "neutral": no group terms and length 0, which
-        is what the NFaiRR authors' code assumes after a warning.
+        How to treat a document without counts: as an "error", or as "neutral", with no group terms
+        and length 0, which the NFaiRR authors' code assumes after a warning.
 
     Returns
     -------
@@ -74,8 +75,8 @@ def ranked_counts(
     Raises
     ------
     ValueError
-        A missing column, no rows, a score that is not finite, a document twice in a query, an
-        unknown document, a depth below 1, or counts that `check_counts` refuses.
+        A missing column, no rows, a score that is not finite, a document listed twice for a query,
+        a document without counts, a depth below 1, or counts that `check_counts` rejects.
 
     Examples
     --------
@@ -97,14 +98,14 @@ def ranked_counts(
         known = check_counts(counts)
     else:
         known = read_counts(counts, pd.Index(documents.unique()))
-    # One look-up of all ids, which takes most of the time; -1 stands for an unknown document.
+    # One look-up of all ids, because it takes most of the time; -1 marks a document without counts.
     rows = known.index.get_indexer(documents)
     if unknown == "error" and (rows < 0).any():
         missing = documents[rows < 0].unique()
         raise ValueError(
             f"Document {missing[0]!r} of the run has no counts ({len(missing)} of "
             f"{documents.nunique()} documents have none); count the collection that was searched, "
-            "or take such documents as neutral with unknown='neutral'."
+            "or treat such documents as neutral with unknown='neutral'."
         )
     groups = [column for column in known.columns if column != LENGTH]
     codes, queries = pd.factorize(ranked["query"])

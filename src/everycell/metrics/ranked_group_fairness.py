@@ -1,13 +1,13 @@
-"""Group fairness and relevance (GFR) of ranked lists, the measure that GFRC grew out of.
+"""Group fairness and relevance (GFR) of ranked lists, the measure that GFRC extends.
 
-A user goes down the list and stops at a document with a probability that grows with its gain (as
-for expected reciprocal rank, ERR). Who stops at rank k has had the utility of k and has seen the
-documents down to k, whose groups are compared with a target. GFR is the average over users of a
-weighted sum: relevance, and a group fairness for each attribute set.
+A user reads down the list and stops at a document with a probability that increases with its gain,
+as for expected reciprocal rank (ERR). A user who stops at rank k gains the utility of rank k and
+has seen the first k documents, whose groups are compared with a target. GFR is the mean over users
+of a weighted sum of the utility and the group fairness of each attribute set.
 
 Source: sakai2023, Eq. 1, after Sakai et al., "A versatile framework for evaluating ranked lists in
-terms of group fairness and relevance" (2022); where they leave a choice open, the program of the
-NTCIR-17 FairWeb-1 task is followed (NTCIREVAL, GFRcompute).
+terms of group fairness and relevance" (2022). Details that these leave open follow the program of
+the NTCIR-17 FairWeb-1 task (NTCIREVAL, GFRcompute).
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def stopping(
         Gain of the document at each rank, from 0 to `max_gain`; 0 for documents that are not
         relevant or not judged.
     max_gain
-        Gain of the highest relevance level of the collection, above 0, whether the list has
-        such a document or not. FairWeb-1 uses the gains 1 and 3 for its levels L1 and L2.
+        Gain of the highest relevance level of the collection, above 0, whether or not the list has
+        such a document. FairWeb-1 uses the gains 1 and 3 for its levels L1 and L2.
     listed : array of bool, shape (Q, R), optional
-        Ranks that hold a document; all, if left out.
+        Ranks with a document; all by default.
 
     Returns
     -------
@@ -62,8 +62,8 @@ def stopping(
 
     Notes
     -----
-    The "+ 1" is NTCIREVAL's: without it nobody would go beyond the first document of the
-    highest level.
+    The "+ 1" follows NTCIREVAL: without it, every user would stop at the first document of the
+    highest level at the latest.
 
     Examples
     --------
@@ -75,12 +75,11 @@ def stopping(
     array, _ = checked_lists(gains, listed, "gains", axes=2)
     if array.max(initial=0.0) > max_gain:
         raise ValueError(
-            f"A gain is {array.max():g} and the highest gain {max_gain:g}; gains are from 0 to "
-            "the highest, so correct one of them."
+            f"A gain is {array.max():g}, above the highest gain {max_gain:g}; correct one of them."
         )
     stop = array / (max_gain + 1)
-    going_on = np.cumprod(1 - stop, axis=1)
-    return stop * np.concatenate([np.ones((len(stop), 1)), going_on[:, :-1]], axis=1)
+    continuing = np.cumprod(1 - stop, axis=1)
+    return stop * np.concatenate([np.ones((len(stop), 1)), continuing[:, :-1]], axis=1)
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Gfr:
     by_attribute_set
         Group fairness (GF) of each attribute set.
     combined
-        GFR: the weighted mean of all of them.
+        GFR: the weighted mean of utility and group fairness.
     """
 
     utility: FloatArray
@@ -112,7 +111,7 @@ def gfr(
     weights: Sequence[float] | None = None,
     listed: npt.ArrayLike | None = None,
 ) -> Gfr:
-    r"""Group fairness and relevance of ranked lists, all queries and cut-offs at once.
+    r"""Group fairness and relevance of ranked lists at every cut-off.
 
     .. math:: GFR(L) = \sum_{k=1}^{|L|} Decay(L, k) \left( w_0\, Utility(L, k)
               + \sum_m w_m\, DistrSim_m(L, k) \right)
@@ -123,35 +122,35 @@ def gfr(
         As for `stopping`.
     memberships
         Attribute set -> array of shape (Q, R, C): share of the document at each rank in each of
-        the C groups, summing to 1. NTCIREVAL gives a document without a known membership equal
-        shares, and so should the caller.
+        the C groups, summing to 1. Give equal shares to a document whose membership is unknown, as
+        NTCIREVAL does.
     attribute_sets
         Attribute set -> target and divergence; one or more. FairWeb-1 uses JSD for groups
-        without an order, and NMD or RNOD for groups in an order.
+        without an order, and NMD or RNOD for ordered groups.
     utility
         "ERR": 1 / k, the reciprocal of the rank at which the user stops. "iRBU": 0.99 ** k.
     weights
-        w of the utility, then of each attribute set in order: 0 or more, not all 0; they are
-        divided by their sum. Equal weights if left out, as in FairWeb-1.
+        w of the utility, then of each attribute set in order: 0 or more, not all 0. They are
+        divided by their sum. Equal weights by default, as in FairWeb-1.
 
     Returns
     -------
     Gfr
-        The utility is in [0, 1), and so are GF and GFR as far as the similarities are in
-        [0, 1] (see `rnod`). Never falling along the cut-offs, and constant from the end of a short
-        list on; 0 for a query without documents. A list without a relevant document scores 0,
-        whatever its groups.
+        The utility is in [0, 1), and so are GF and GFR if the similarities are in [0, 1] (see
+        `rnod`). All scores are non-decreasing in the cut-off, constant beyond the end of a short
+        list, and 0 for a list without relevant documents, regardless of its groups.
 
     Raises
     ------
     ValueError
-        No attribute set, one without memberships, memberships that are not distributions or have
-        another shape, an unknown utility, a wrong number of weights, or as for `stopping`.
+        No attribute set, an attribute set without memberships, memberships that are not
+        distributions or have the wrong shape, an unknown utility, invalid weights, or as for
+        `stopping`.
 
     Notes
     -----
-    The achieved distribution at k is the mean membership of all documents down to k, relevant or
-    not; `gfrc` takes the relevant ones. Source: sakai2023, Eq. 1; NTCIREVAL.
+    The achieved distribution at k is the mean membership of the first k documents, relevant or not,
+    whereas `gfrc` uses only relevant entities. Source: sakai2023, Eq. 1; NTCIREVAL.
 
     Examples
     --------
@@ -168,7 +167,7 @@ def gfr(
         raise ValueError("There is no attribute set; give at least one with its target.")
     decay = stopping(gains, max_gain, listed)
     ranks = np.arange(1, decay.shape[1] + 1)
-    parts = [
+    scores = [
         np.cumsum(decay * (1 / ranks if utility == "ERR" else IRBU_PERSISTENCE**ranks), axis=1)
     ]
     for name, groups in attribute_sets.items():
@@ -184,7 +183,7 @@ def gfr(
                 "share for each query, rank and group of the target."
             )
         if listed is not None:
-            # Nobody stops there; equal shares merely keep each row a distribution.
+            # No user stops at an empty rank; equal shares only keep each row a distribution.
             occupied = np.asarray(listed, dtype=bool)[:, :, None]
             shares = np.where(occupied, shares, 1 / len(groups.target))
         sums = shares.sum(axis=2)
@@ -192,17 +191,20 @@ def gfr(
             query, rank = np.argwhere(~((shares >= 0).all(axis=2) & (np.abs(sums - 1) <= 1e-5)))[0]
             raise ValueError(
                 f"The membership of {name!r} at rank {rank + 1} of query {query} (counted from 0) "
-                f"is {shares[query, rank].tolist()}; shares are 0 or more and sum to 1, so "
-                "correct it."
+                f"is {shares[query, rank].tolist()}; give shares of 0 or more that sum to 1."
             )
         achieved = np.cumsum(shares, axis=1) / ranks[:, None]
-        similar = distribution_similarity(achieved, groups.target, groups.divergence)
-        parts.append(np.cumsum(decay * similar, axis=1))
-    balance = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
-    if balance.shape != (len(parts),) or not (balance >= 0).all() or not balance.sum() > 0:
+        similarity = distribution_similarity(achieved, groups.target, groups.divergence)
+        scores.append(np.cumsum(decay * similarity, axis=1))
+    score_weights = np.ones(len(scores)) if weights is None else np.asarray(weights, dtype=float)
+    if (
+        score_weights.shape != (len(scores),)
+        or not (score_weights >= 0).all()
+        or not score_weights.sum() > 0
+    ):
         raise ValueError(
-            f"The weights are {weights}; give {len(parts)} numbers of 0 or more, not all 0: one "
+            f"The weights are {weights}; give {len(scores)} numbers of 0 or more, not all 0: one "
             "for the utility, then one for each attribute set."
         )
-    combined = np.tensordot(balance / balance.sum(), np.stack(parts), axes=1)
-    return Gfr(parts[0], dict(zip(attribute_sets, parts[1:], strict=True)), combined)
+    combined = np.tensordot(score_weights / score_weights.sum(), np.stack(scores), axes=1)
+    return Gfr(scores[0], dict(zip(attribute_sets, scores[1:], strict=True)), combined)

@@ -7,22 +7,22 @@ import numpy.typing as npt
 
 from everycell.engine.arrays import BoolArray, FloatArray
 
-#: How far the sum of a target may be from 1: published ones have six digits or more.
+#: Tolerance for the sum of a target; published targets have at least six digits.
 _ROUNDING = 1e-5
 
 
 def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
-    """Target share of each group: the given target, checked, or equal shares.
+    """Check the target shares of groups; equal shares by default.
 
     Examples
     --------
     >>> checked_target([0.5, 0.6], 2)
     Traceback (most recent call last):
-    ValueError: The target shares sum to 1.1; a distribution sums to 1, so divide them by their
-    sum or correct them.
+    ValueError: The target shares sum to 1.1; they must sum to 1, so divide them by their sum or
+    correct them.
     """
     if groups < 2:
-        raise ValueError(f"There are {groups} groups; fairness between groups takes two or more.")
+        raise ValueError(f"The number of groups is {groups}; group fairness requires at least two.")
     if target is None:
         return np.full(groups, 1 / groups)
     shares = np.asarray(target, dtype=float)
@@ -33,14 +33,13 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
         )
     if not (np.isfinite(shares) & (shares >= 0)).all():
         raise ValueError(
-            f"The target shares are {shares.tolist()}; a share is a number of 0 or more, so "
-            "correct them."
+            f"The target shares are {shares.tolist()}; give finite numbers of 0 or more."
         )
     total = shares.sum()
     if abs(total - 1) > _ROUNDING:
         raise ValueError(
-            f"The target shares sum to {total:g}; a distribution sums to 1, so divide them by "
-            "their sum or correct them."
+            f"The target shares sum to {total:g}; they must sum to 1, so divide them by their sum "
+            "or correct them."
         )
     return shares / total
 
@@ -48,7 +47,7 @@ def checked_target(target: npt.ArrayLike | None, groups: int) -> FloatArray:
 def checked_lists(
     values: npt.ArrayLike, listed: npt.ArrayLike | None, name: str, axes: int = 3
 ) -> tuple[FloatArray, BoolArray]:
-    """Values as queries x ranks (x groups, with three axes), and the mask of listed ranks.
+    """Check values of queries x ranks (x groups); return them with the mask of listed ranks.
 
     Examples
     --------
@@ -73,13 +72,13 @@ def checked_lists(
         if (mask[:, 1:] > mask[:, :-1]).any():
             query = int((mask[:, 1:] > mask[:, :-1]).any(axis=1).argmax())
             raise ValueError(
-                f"Query {query} (counted from 0) has an empty rank above one with a document; a "
-                "list has no gaps, so move its documents up."
+                f"Query {query} (counted from 0) has an empty rank above a document; a list must "
+                "not have gaps, so move its documents up."
             )
         if not mask.all():
             array = np.where(mask.reshape(mask.shape + (1,) * (axes - 2)), array, 0.0)
     low = array.min(initial=0.0)
     if not (low >= 0 and array.max(initial=0.0) < np.inf):
         bad = array[~(np.isfinite(array) & (array >= 0))][0]
-        raise ValueError(f"The {name} hold {bad:g}; give numbers of 0 or more.")
+        raise ValueError(f"The {name} contain {bad:g}; give finite numbers of 0 or more.")
     return array, mask

@@ -13,7 +13,7 @@ from everycell.engine.untrusted import in_quotes
 
 
 class GroupedRun(NamedTuple):
-    """Rows of a run, query by query; ranks count from 0."""
+    """Rows of a run, grouped by query; ranks start at 0."""
 
     queries: pd.Index
     starts: IntArray
@@ -22,7 +22,7 @@ class GroupedRun(NamedTuple):
 
 
 def group_by_query(run: pd.DataFrame, name: str) -> GroupedRun:
-    """Rows of each query, whose ranks have no gaps and no repeats."""
+    """Group the rows of a run by query; check that ranks have no gaps or repeats."""
     codes, queries = pd.factorize(run["query"], use_na_sentinel=False)
     sizes = np.bincount(codes)
     starts = np.append(0, sizes.cumsum())
@@ -32,9 +32,8 @@ def group_by_query(run: pd.DataFrame, name: str) -> GroupedRun:
         expected = run["rank"].groupby(codes).rank(method="first")
         row = int((expected != run["rank"]).to_numpy().argmax())
         raise ValueError(
-            f"Row {row} of the {name} run has the rank {run['rank'].iloc[row]} of query "
-            f"{run['query'].iloc[row]!r}; ranks go from 1 without gaps or repeats, so renumber "
-            "them."
+            f"Row {row} of the {name} run has the rank {run['rank'].iloc[row]} for query "
+            f"{run['query'].iloc[row]!r}; number ranks from 1 without gaps or repeats."
         )
     documents = run["document"]
     if (codes[1:] < codes[:-1]).any():
@@ -43,35 +42,35 @@ def group_by_query(run: pd.DataFrame, name: str) -> GroupedRun:
     return GroupedRun(pd.Index(queries), starts, documents, ranks)
 
 
-def refuse_doubles(runs: list[pd.DataFrame]) -> None:
-    """Refuse runs with a document twice for a query, and name the first such row."""
+def refuse_duplicates(runs: list[pd.DataFrame]) -> None:
+    """Raise an error at the first document that a run lists twice for a query."""
     for run, name in zip(runs, ("original", "counterfactual"), strict=True):
-        twice = run.duplicated(["query", "document"]).to_numpy()
-        if twice.any():
-            row = int(twice.argmax())
+        duplicated = run.duplicated(["query", "document"]).to_numpy()
+        if duplicated.any():
+            row = int(duplicated.argmax())
             raise ValueError(
-                f"Row {row} of the {name} run has the document {run['document'].iloc[row]!r} of "
-                f"query {run['query'].iloc[row]!r} for the second time; keep one of the two."
+                f"Row {row} of the {name} run repeats the document {run['document'].iloc[row]!r} "
+                f"for query {run['query'].iloc[row]!r}; remove one of the two rows."
             )
 
 
 def checked_ranked_run(run: pd.DataFrame, name: str) -> pd.DataFrame:
-    """A run with ids of plain types, after a check of its columns, ids and ranks."""
+    """Check the columns, ids and ranks of a run; convert categorical ids to plain types."""
     check_columns(f"The {name} run", run.columns, ("query", "document", "rank"))
     if run.empty:
-        raise ValueError(f"The {name} run has no rows; give it one or more.")
+        raise ValueError(f"The {name} run has no rows; give one or more.")
     run = run.assign(**{column: _plain(run[column]) for column in ("query", "document")})
     for column in ("query", "document"):
         if (missing := run[column].isna()).any():
             raise ValueError(
-                f"The column {column!r} of the {name} run has no id in {missing.sum()} rows, the "
-                f"first of them row {missing.to_numpy().argmax()} (from 0): give each row an id, "
-                "or leave those rows out."
+                f"The column {column!r} of the {name} run has no id in {missing.sum()} rows "
+                f"(first: row {missing.to_numpy().argmax()}, counted from 0); add the ids, or "
+                "remove those rows."
             )
     if not pd.api.types.is_integer_dtype(run["rank"]):
         raise ValueError(
-            f"The column 'rank' of the {name} run has the type {run['rank'].dtype} and begins with "
-            f"{run['rank'].tolist()[0]!r}; ranks are whole numbers from 1, so convert it with "
+            f"The column 'rank' of the {name} run has the type {run['rank'].dtype} (first value: "
+            f"{run['rank'].tolist()[0]!r}); ranks must be integers from 1, so convert them with "
             "astype(int)."
         )
     return run
@@ -85,11 +84,11 @@ def _plain(ids: pd.Series) -> pd.Series:
 
 
 def check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame) -> None:
-    """Refuse ids of two types: 1 and "1" differ, and pandas compares them without a warning."""
+    """Raise an error if ids have different types, since 1 and "1" differ without a warning."""
     for column in ("query", "document"):
         runs = (original, counterfactual)
         first, second = (run[column].head(1).tolist()[0] for run in runs)
-        # A column of objects may mix types; any other one is known by its first id.
+        # Only a column of objects can mix types; in any other, the first id is enough.
         kinds = [
             pd.api.types.infer_dtype(
                 run[column] if run[column].dtype == object else run[column][:1]
@@ -98,7 +97,7 @@ def check_same_kind_of_ids(original: pd.DataFrame, counterfactual: pd.DataFrame)
         ]
         if kinds[0] != kinds[1]:
             raise ValueError(
-                f"The column {column!r} holds {kinds[0]} ids such as {in_quotes(first)} in the "
+                f"The column {column!r} has {kinds[0]} ids such as {in_quotes(first)} in the "
                 f"original run and {kinds[1]} ids such as {in_quotes(second)} in the "
-                "counterfactual one; give both runs text, with astype(str)."
+                "counterfactual run; convert both to strings with astype(str)."
             )

@@ -1,4 +1,4 @@
-"""Weights of what a user reads in a conversation: by position, with gains that count once.
+"""Position weights, gains and relevance of the entities that a user reads in a conversation.
 
 Source: sakai2023, section 3.
 """
@@ -13,12 +13,12 @@ import pandas as pd
 
 from everycell.engine.arrays import FloatArray
 
-#: Words that a user reads before giving up: 5 minutes at 250 words a minute (section 3.2).
+#: Words that a user reads before giving up: 5 minutes at 250 words per minute (section 3.2).
 READING_BUDGET = 1250
 
 
 def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> FloatArray:
-    r"""Weight of an entity by its position: it falls linearly and is 0 beyond the budget.
+    r"""Weight of an entity by its position: decreases linearly, 0 beyond the budget.
 
     .. math:: pw(n) = \max\left(0,\; 1 - \frac{WC(n) - 1}{L}\right)
 
@@ -28,7 +28,7 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
         WC(n): number of the entity's last word, counted from 1 over all turns, including the
         user's. NaN stays NaN.
     budget
-        L, words that the user is ready to read.
+        L, the number of words that the user is willing to read.
 
     Returns
     -------
@@ -55,18 +55,18 @@ def position_weight(word_count: npt.ArrayLike, budget: int = READING_BUDGET) -> 
         raise ValueError(f"The reading budget is {budget}; give 1 word or more.")
     if (counts < 1).any():
         raise ValueError(
-            f"A word count is {np.nanmin(counts):g}; words are counted from 1, so correct it."
+            f"A word count is {np.nanmin(counts):g}; words are counted from 1, so give 1 or more."
         )
     return np.maximum(0, 1 - (counts - 1) / budget)
 
 
 def checked_gains(gains: npt.ArrayLike) -> FloatArray:
-    """Gains as floats; an error where one is not from 0 to 1."""
+    """Check that gains are between 0 and 1, and return them as floats."""
     checked = np.asarray(gains, dtype=float)
     bad = ~((checked >= 0) & (checked <= 1))
     if bad.any():
         raise ValueError(
-            f"A gain is {checked[bad][0]:g}; gains are from 0 (not relevant) to 1, so correct it."
+            f"A gain is {checked[bad][0]:g}; give gains between 0 (not relevant) and 1."
         )
     return checked
 
@@ -74,7 +74,7 @@ def checked_gains(gains: npt.ArrayLike) -> FloatArray:
 def relevance(
     word_counts: npt.ArrayLike, gains: npt.ArrayLike, budget: int = READING_BUDGET
 ) -> float:
-    r"""Relevance R of a conversation: its discounted gains, divided by those of a perfect one.
+    r"""Relevance R of a conversation: its weighted gains, relative to a perfect conversation.
 
     .. math:: R = \frac{1}{N} \sum_n pw(n)\, g(n), \quad
               N = \sum_{l=1}^{L} \left(1 - \frac{l - 1}{L}\right) = \frac{L + 1}{2}
@@ -87,13 +87,13 @@ def relevance(
     gains : array, shape (n,)
         In [0, 1]; 0 for an entity that is not relevant. Duplicates: see `without_duplicates`.
     budget
-        L, words that the user is ready to read.
+        L, the number of words that the user is willing to read.
 
     Returns
     -------
     float
-        In [0, 1] as long as no two entities end on the same word; 1 would need a relevant entity
-        at every word. 0 for an empty conversation. Entities of all turns count alike.
+        In [0, 1] as long as no two entities end on the same word; 1 would require a relevant entity
+        at every word. 0 for an empty conversation. Entities of all turns count equally.
 
     Raises
     ------
@@ -132,5 +132,5 @@ def without_duplicates(entities: Sequence[str], gains: npt.ArrayLike) -> FloatAr
     """
     g = checked_gains(gains)
     mentions = pd.Series(list(entities), dtype=object)
-    again = mentions[g > 0].duplicated().reindex(mentions.index, fill_value=False)
-    return np.where(again, 0.0, g)
+    repeated = mentions[g > 0].duplicated().reindex(mentions.index, fill_value=False)
+    return np.where(repeated, 0.0, g)

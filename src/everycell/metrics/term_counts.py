@@ -1,11 +1,11 @@
-"""Counting group-representative terms in a collection of any size, into a columnar file.
+"""Counts of group-representative terms in the documents of a collection, in a Parquet file.
 
-The file (Parquet) has one row per document: ``document_id``, ``length`` (tokens) and one column per
-group with the number of its terms. Documents are read one by one and written in batches, so that
-memory does not grow with the collection. On one core of the machine that the project was built on,
-about 60,000 passages of 60 words are counted in a second (``bench/term_fairness.py``): the 8.8
-million passages of MS MARCO would take two and a half minutes, without the time for reading. The
-process holds 240 MiB at 20,000 passages and 244 MiB at 100,000.
+The file has one row per document: ``document_id``, ``length`` (tokens) and one column per group
+with the number of its terms. Documents are read one by one and written in batches, so memory does
+not grow with the collection. One core of the development machine counts about 60,000 passages of
+60 words per second (``bench/term_fairness.py``), so the 8.8 million passages of MS MARCO would take
+two and a half minutes, excluding the time to read them. The process uses 240 MiB for 20,000
+passages and 244 MiB for 100,000.
 """
 
 from __future__ import annotations
@@ -33,25 +33,24 @@ Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
 
 def blank_tokens(texts: Sequence[str]) -> list[list[str]]:
-    """Lower case, then cut at blanks: the tokens of the NFaiRR authors' code.
+    """Lower-case texts and split them at spaces, as the NFaiRR authors' code does.
 
-    Source: CPJKU/FairnessRetrievalResults, measurement (which expects passages that are tokenised
-    already). That code keeps empty tokens, which match no term but would add to the length; NFaiRR
-    does not use the length.
+    Source: CPJKU/FairnessRetrievalResults, measurement (which expects tokenised passages). That
+    code keeps empty tokens, which would add to the length; NFaiRR does not use the length.
     """
-    cut = (text.lower().split(" ") for text in texts)
-    # Looking for an empty token is much cheaper than copying the list without it.
-    return [list(filter(None, tokens)) if "" in tokens else tokens for tokens in cut]
+    token_lists = (text.lower().split(" ") for text in texts)
+    # Looking for an empty token is much cheaper than copying every list.
+    return [list(filter(None, tokens)) if "" in tokens else tokens for tokens in token_lists]
 
 
 def _check_reachable(terms: Iterable[str], tokenise: Tokeniser) -> None:
-    """Refuse a term that the tokeniser does not keep in one piece: it would never be counted."""
+    """Reject a term that is not a single token of the tokeniser: it would never be counted."""
     terms = list(terms)
     for term, tokens in zip(terms, tokenise(terms), strict=True):
         if tokens != [term]:
             raise ValueError(
                 f"The term {term!r} becomes {tokens} when it is tokenised, so it would never be "
-                "found; a term is one token, so replace it with one or choose another tokeniser."
+                "counted; use a term that is a single token, or a different tokeniser."
             )
 
 
@@ -76,7 +75,7 @@ def _count(
                 f"Document {number} (counted from 0) is ({document!r}, {text!r:.40}); give an id "
                 "of one character or more and a text ('' for an empty one), both strings."
             )
-    # As terms are: an accent may be a character of its own.
+    # Terms are normalised too; otherwise, an accent may be a separate character.
     texts = tokenise(
         [text if text.isascii() else unicodedata.normalize("NFC", text) for _, text in batch]
     )
@@ -102,42 +101,43 @@ def count_terms(
     batch: int = 10_000,
     matched_terms: set[str] | None = None,
 ) -> int:
-    """Count each group's terms in every document and write the counts, a batch at a time.
+    """Count each group's terms in every document, and write the counts in batches.
 
     Parameters
     ----------
     documents : iterable of (document id, text)
         Read once, in order, `batch` at a time; may be a generator.
     words
-        Group -> terms, in upper or lower case; one group is allowed, though the measures need two.
+        Group -> terms, in any case. A single group is allowed, but the measures need two.
     path
-        Parquet file to write. It appears once it is complete, and replaces an existing file.
+        Parquet file to write. It is written completely or not at all, and replaces an existing
+        file.
     tokenise
-        Turns n texts into n lists of tokens, which are compared with the terms in lower case. The
-        default is the NFaiRR authors' tokeniser; those of `everycell.text` serve as well.
+        Function that maps n texts to n lists of lower-case tokens, by default the NFaiRR authors'
+        tokeniser. The tokenisers of `everycell.text` work too.
     batch
-        Number of documents held at once, and of rows in a row group, 1 or more.
+        Number of documents in memory at a time, and of rows in a row group; 1 or more.
     matched_terms
-        Set to which the terms that occur are added.
+        Set to which every term that occurs is added.
 
     Returns
     -------
     int
-        Number of documents written. Columns: ``document_id`` (text), ``length`` (int32, tokens),
-        one per group (int32), in the order of `words`. An empty text has the length 0.
+        Number of documents written. Columns: ``document_id`` (string), ``length`` (int32, tokens)
+        and one per group (int32), in the order of `words`. An empty text has the length 0.
 
     Raises
     ------
     ValueError
-        An empty word list or group, a term in two groups, a term that the tokeniser cuts or
-        changes (a phrase, say), an id or text that is not a string, no document. Then nothing is
+        An empty word list or group, a term in two groups, a term that the tokeniser splits or
+        changes (such as a phrase), an id or text that is not a string, or no document. Nothing is
         written.
     OSError
-        No space or no permission; an existing file at `path` is left untouched.
+        No space or no permission; an existing file at `path` does not change.
 
     Notes
     -----
-    `read_counts` finds duplicate documents; looking for them here would take memory that grows with
+    `read_counts` detects duplicate documents; to detect them here would take memory that grows with
     the collection.
 
     Examples
@@ -151,7 +151,7 @@ def count_terms(
     {'d1': {'length': 4, 'female': 2, 'male': 0}, 'd2': {'length': 0, 'female': 0, 'male': 0}}
     """
     if batch < 1:
-        raise ValueError(f"The batch has {batch} documents; give 1 or more.")
+        raise ValueError(f"The batch size is {batch}; give 1 document or more.")
     path = Path(path)
     matched_terms = set() if matched_terms is None else matched_terms
     group_of = groups_of_terms(words)
@@ -177,9 +177,9 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
     Parameters
     ----------
     path
-        What `count_terms` wrote, or any Parquet file with these columns.
+        File written by `count_terms`, or any Parquet file with the same columns.
     documents : iterable of str, optional
-        Documents to read; only their rows take memory. Documents that the file lacks are left out.
+        Documents to read; only their rows take memory. Documents that the file lacks are ignored.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
         If there is no such file.
     ValueError
         A file that is not Parquet, lacks a column or has no group, a duplicate document, or counts
-        that `check_counts` refuses.
+        that `check_counts` rejects.
 
     Examples
     --------
@@ -205,19 +205,19 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(
-            f"The counts file {path} does not exist: check the path, or make it with count_terms."
+            f"The counts file {path} does not exist: check the path, or create it with count_terms."
         )
     with parquet_errors(path):
         check_parquet_size(path)
         names = pq.read_schema(path).names
         check_columns(str(path), names, dict.fromkeys((DOCUMENT, LENGTH, *names)))
         table = pyarrow.dataset.dataset(path, format="parquet")
-        of_documents = (
+        document_filter = (
             None
             if documents is None
             else pyarrow.dataset.field(DOCUMENT).isin(pa.array(list(documents), pa.string()))
         )
-        rows = table.to_table(filter=of_documents).to_pandas()
+        rows = table.to_table(filter=document_filter).to_pandas()
     try:
         return check_counts(rows.set_index(DOCUMENT))
     except ValueError as error:
@@ -226,47 +226,47 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
 
 @contextmanager
 def parquet_errors(path: Path | str) -> Iterator[None]:
-    """Turn pyarrow's errors about a file that is not Parquet, or is damaged, into a sentence."""
+    """Raise pyarrow's errors about damaged or other files as a `ValueError` with the path."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
-            f"{path} is not a Parquet file, is damaged or has columns of other types "
-            f"({str(error).strip()[:300]}); make it again."
+            f"{path} is not a Parquet file, is damaged or has columns of the wrong type "
+            f"({str(error).strip()[:300]}); create it again."
         ) from None
 
 
 def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Check counts that were made in memory as `read_counts` checks a file."""
+    """Check a frame of counts, whether read from a file or made in memory."""
     columns = dict.fromkeys((LENGTH, *counts.columns))
     check_columns("The frame of counts", counts.columns, columns)
     groups = [column for column in columns if column != LENGTH]
     if not groups:
-        raise ValueError(f"The counts have the column '{LENGTH}' only; give one per group too.")
-    # The hash table of this look is the one of later look-ups.
+        raise ValueError(f"The counts have only the column '{LENGTH}'; add one column per group.")
+    # This check builds the hash table that later look-ups use.
     if not counts.index.is_unique:
-        twice = counts.index.duplicated()
+        duplicated = counts.index.duplicated()
         raise ValueError(
-            f"Document {counts.index[twice.argmax()]!r} occurs twice in the counts; a document has "
-            "one row, so remove the others."
+            f"Document {counts.index[duplicated.argmax()]!r} occurs twice in the counts; give one "
+            "row per document."
         )
-    unreal = [name for name in counts if pd.api.types.is_complex_dtype(counts[name])]
-    if unreal:
+    complex_columns = [name for name in counts if pd.api.types.is_complex_dtype(counts[name])]
+    if complex_columns:
         raise ValueError(
-            f"The counts of {unreal[0]!r} are complex numbers; counts are whole, so count again."
+            f"The counts of {complex_columns[0]!r} are complex numbers; give whole numbers."
         )
     try:
         values = counts[groups].to_numpy(dtype=float)
         lengths = counts[LENGTH].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"The counts contain a value that is not a number ({error}); so count again."
+            f"The counts contain a value that is not a number ({error}); count again."
         ) from None
     bad = ~((values >= 0).all(axis=1) & (lengths >= 0))
     if bad.any():
         raise ValueError(
-            f"Document {counts.index[bad.argmax()]!r} has a count or length below 0 or an empty "
-            "cell; give numbers of 0 or more."
+            f"Document {counts.index[bad.argmax()]!r} has a negative or missing count or length; "
+            "give numbers of 0 or more."
         )
     terms = values.sum(axis=1)
     more = terms > lengths
@@ -280,8 +280,8 @@ def check_counts(counts: pd.DataFrame) -> pd.DataFrame:
     return counts
 
 
-def documents_with_terms(path: Path | str) -> tuple[int, int]:
-    """Count the documents of a counts file, and those with a term of any group.
+def count_documents_with_terms(path: Path | str) -> tuple[int, int]:
+    """Count the documents of a counts file, and the documents with a term of any group.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def documents_with_terms(path: Path | str) -> tuple[int, int]:
     >>> path = Path(tempfile.mkdtemp()) / "counts.parquet"
     >>> frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
     >>> frame.to_parquet(path)
-    >>> documents_with_terms(path)
+    >>> count_documents_with_terms(path)
     (2, 1)
     """
     with parquet_errors(path):
@@ -297,6 +297,6 @@ def documents_with_terms(path: Path | str) -> tuple[int, int]:
         table = pyarrow.dataset.dataset(path, format="parquet")
         groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
         if not groups:
-            raise ValueError(f"{path} has no group; make it again with count_terms.")
+            raise ValueError(f"{path} has no group; create it again with count_terms.")
         any_term = reduce(or_, (pyarrow.dataset.field(group) > 0 for group in groups))
         return table.count_rows(), table.count_rows(filter=any_term)

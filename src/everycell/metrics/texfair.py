@@ -1,13 +1,12 @@
 """TExFAIR: exposure of groups through the terms of ranked documents.
 
-TExFAIR adds up the exposure of the groups' terms over the list, so that documents that lean towards
-different groups balance each other; NFaiRR (`everycell.metrics.nfairr`) scores documents one by
-one.
+TExFAIR sums the exposure of the groups' terms over the list, so that documents biased towards
+different groups balance each other, whereas NFaiRR (`everycell.metrics.nfairr`) scores each
+document separately.
 
-The functions take arrays of all queries at once (axes: queries Q, ranks R from the best, groups G)
-and give all cut-offs at once: ``result[:, k - 1]`` is the value at k.
-`everycell.metrics.ranked_counts` makes the arrays from a run, and
-`everycell.metrics.fairness_frames` gives the measures as frames.
+The functions take arrays of all queries (axes: queries Q, ranks R from the best, groups G) and
+return all cut-offs: ``result[:, k - 1]`` is the value at k. `everycell.metrics.ranked_counts`
+makes the arrays from a run, and `everycell.metrics.fairness_frames` returns the measures as frames.
 
 Source: abolghasemi2026, chapter 4, which is abolghasemi2024.
 """
@@ -46,17 +45,17 @@ def term_exposure(
     counts : array, shape (Q, R, T)
         Occurrences of each term, or of all terms of a group, in the document at each rank.
     lengths : array, shape (Q, R)
-        Tokens of the document at each rank. A document of length 0 exposes nothing.
+        Number of tokens of the document at each rank. A document of length 0 adds no exposure.
     weights : array, shape (R,), optional
-        See `rank_weights`; its scheme "log" if left out.
+        See `rank_weights`; the scheme "log" by default.
     listed : array of bool, shape (Q, R), optional
-        Ranks that hold a document; all, if left out.
+        Ranks with a document; all by default.
 
     Returns
     -------
     numpy.ndarray, shape (Q, R, T)
-        0 or more, never falling along the cut-offs. The exposure of a group is the sum over its
-        terms, so counts per group give it directly.
+        0 or more and non-decreasing in the cut-off. The exposure of a group is the sum over its
+        terms, so counts per group yield it directly.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def term_exposure(
 
 
 def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
-    """Refuse lengths of the wrong shape, or below the number of group terms."""
+    """Reject lengths of the wrong shape or below the number of group terms."""
     if tokens.shape != array.shape[:2]:
         raise ValueError(
             f"The lengths have the shape {tokens.shape} and the counts {array.shape}; give one "
@@ -93,7 +92,7 @@ def check_lengths(array: FloatArray, tokens: FloatArray) -> None:
         raise ValueError(
             f"The document at rank {rank + 1} of query {query} (counted from 0) has "
             f"{array[query, rank].sum():g} group terms and the length {tokens[query, rank]:g}; a "
-            "document is at least as long as its group terms are many, so count it again."
+            "document cannot have more group terms than tokens, so count it again."
         )
 
 
@@ -111,7 +110,7 @@ def group_representation(exposure: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     numpy.ndarray, shape (..., G)
-        Sums to 1 over the groups; NaN where no group is exposed.
+        Sums to 1 over the groups; NaN if no group has exposure.
 
     Notes
     -----
@@ -140,16 +139,15 @@ def rbdf(
     Parameters
     ----------
     counts : array, shape (Q, R, G)
-        Group terms in the document at each rank, 0 or more. One is enough for S_R, whatever
-        tau NFaiRR takes.
+        Group terms in the document at each rank, 0 or more. A single term puts a document in S_R,
+        regardless of NFaiRR's tau.
     weights, listed
         As for `term_exposure`.
 
     Returns
     -------
     numpy.ndarray, shape (Q, R)
-        In [0, 1]. A query with fewer than k documents has its value at its last document; one
-        without documents has NaN.
+        In [0, 1]. Constant beyond the end of a short list; NaN for a query without documents.
 
     Raises
     ------
@@ -158,8 +156,7 @@ def rbdf(
 
     Notes
     -----
-    Source: abolghasemi2026, Eq. 4.11, whose printed numerator lacks the indicator; Eq. 4.12 has
-    it.
+    Source: abolghasemi2026, Eq. 4.11; the numerator there lacks the indicator, which Eq. 4.12 has.
 
     Examples
     --------
@@ -174,7 +171,7 @@ def rbdf(
 
 
 def largest_divergence(target: npt.ArrayLike | None, groups: int) -> float:
-    r"""Largest TED that a list can have: all exposure on the group with the smallest target.
+    r"""Largest possible TED: all exposure on the group with the smallest target.
 
     .. math:: \max(TED) = 2 (1 - \min_i \hat{p}_{G_i})
 
@@ -202,29 +199,27 @@ def ted(
     counts : array, shape (Q, R, G)
         Group terms in the document at each rank, 0 or more; two or more groups.
     lengths : array, shape (Q, R)
-        Tokens of the document at each rank.
+        Number of tokens of the document at each rank.
     target : array, shape (G,), optional
-        Target share of each group, summing to 1;  equal shares if left out.
+        Target share of each group, summing to 1; equal shares by default.
     proportional
         Whether the divergence is multiplied by `rbdf` (Eq. 4.12) or not (Eq. 4.10).
     without_terms
-        Value, without `rbdf`, of a list in which no document has a group term: Eq. 4.9 is then 0/0
-        and the papers say nothing. NaN leaves it undefined; 0 takes it as unbiased, as the factor
-        RBDF does.
+        Value, if not `proportional`, of a list without group terms: Eq. 4.9 is then 0/0, and the
+        papers do not define it. NaN leaves it undefined; 0 treats it as unbiased, as RBDF does.
     weights, listed
         As for `term_exposure`.
 
     Returns
     -------
     numpy.ndarray, shape (Q, R)
-        In [0, `largest_divergence`]. With `proportional`, 0 where no document has a group term.
-        A query with fewer than k documents has its value at its last document; one without
-        documents has NaN.
+        In [0, `largest_divergence`]. With `proportional`, 0 if no document has a group term.
+        Constant beyond the end of a short list; NaN for a query without documents.
 
     Raises
     ------
     ValueError
-        One group only, a target that is not a distribution, or as for `term_exposure`.
+        Only one group, a target that is not a distribution, or as for `term_exposure`.
 
     Notes
     -----
@@ -239,7 +234,7 @@ def ted(
     """
     divergence, factor = divergence_and_factor(counts, lengths, target, weights, listed)
     if proportional:
-        return discounted(divergence, factor)
+        return apply_discount(divergence, factor)
     # The factor is NaN for queries without documents, and only for them.
     empty = np.isnan(divergence) & ~np.isnan(factor)
     return np.where(empty, without_terms, divergence)
@@ -252,15 +247,15 @@ def divergence_and_factor(
     weights: npt.ArrayLike | None,
     listed: npt.ArrayLike | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """TED without RBDF, with NaN where no group is exposed, and RBDF."""
+    """TED without RBDF, with NaN where no group has exposure; and RBDF."""
     exposure = term_exposure(counts, lengths, weights=weights, listed=listed)
     shares = checked_target(target, exposure.shape[2])
     divergence = distance_of(group_representation(exposure), shares)
     return divergence, rbdf(counts, weights=weights, listed=listed)
 
 
-def discounted(divergence: FloatArray, factor: FloatArray) -> FloatArray:
-    """TED with RBDF: 0 where no group is exposed."""
+def apply_discount(divergence: FloatArray, factor: FloatArray) -> FloatArray:
+    """Multiply TED by RBDF; 0 where no group has exposure."""
     return np.where(np.isnan(divergence), 0.0, divergence) * factor
 
 
@@ -288,9 +283,9 @@ def texfair(
     Returns
     -------
     numpy.ndarray, shape (Q, R)
-        In [0, `largest_divergence`], which is [0, 1] for two groups with equal shares: the
-        highest value for lists whose groups have their target shares, or (with `proportional`)
-        without group terms. Divide by `largest_divergence` to compare targets. NaN as for `ted`.
+        In [0, `largest_divergence`], which is [0, 1] for two groups with equal shares. Lists with
+        the target shares have the highest value and, with `proportional`, so do lists without
+        group terms. To compare targets, divide by `largest_divergence`. NaN as for `ted`.
 
     Raises
     ------
@@ -303,8 +298,8 @@ def texfair(
 
     Examples
     --------
-    The two lists of Figure 4.1, one pronoun in each document of the same length. Each document is
-    wholly biased; the left list has documents of both groups, the right one of only one:
+    The two lists of Figure 4.1, with one pronoun in each document and documents of equal length.
+    Each document is completely biased; the left list represents both groups, the right list one:
 
     >>> she, he = [1, 0], [0, 1]
     >>> lists = [[he, she, she, he], [he, he, he, he]]

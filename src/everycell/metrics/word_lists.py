@@ -16,9 +16,9 @@ Words = Mapping[str, Collection[str]]
 #: Names of the columns of a word list with a header.
 _TERM = {"term", "terms", "word", "words", "token", "tokens", "keyword", "lemma", "form"}
 _GROUP = {"group", "groups", "gender", "sex", "class", "category", "label", "attribute", "type"}
-#: Soft hyphen, zero-width space, word joiner and byte order mark: no part of a word.
+#: Soft hyphen, zero-width space, word joiner and byte order mark, which are not part of a word.
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
-#: Joiners belong to words of some scripts, but not to their ends.
+#: Stripped from the ends of a term; joiners may occur inside the words of some scripts.
 _BLANK = string.whitespace + "\u00a0\u202f\u200c\u200d\u200e\u200f"
 
 #: Columns of a counts file that are not groups.
@@ -26,29 +26,30 @@ DOCUMENT, LENGTH = "document_id", "length"
 
 
 def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
-    r"""Read group-representative terms: lines "term,group", as the NFaiRR authors publish them.
+    r"""Read a list of group-representative terms, in the format of the NFaiRR authors.
 
-    CSV, with or without a header such as "term,group" or "group,word". Terms are brought to NFC,
-    without characters that are invisible, such as zero-width spaces.
+    A CSV file of terms and their groups, with or without a header such as "term,group" or
+    "group,word". Terms are normalised to NFC, and invisible characters such as zero-width spaces
+    are removed.
 
     Parameters
     ----------
     path
-        Text file in UTF-8. Empty lines are left out.
+        Text file in UTF-8. Empty lines are ignored.
 
     Returns
     -------
     dict of str to tuple of str
-        Group -> terms in lower case, both in the order of the file; duplicates within a group (also
-        in another case) are dropped.
+        Group -> terms in lower case, both in the order of the file. Duplicates within a group are
+        dropped, ignoring case.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        A line without a term and a group, an empty file, or terms that `count_terms` would not
-        take, such as one in two groups.
+        A line without a term and a group, an empty file, or terms that `count_terms` rejects, such
+        as a term in two groups.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(
-            f"The word list {path} does not exist: check the path, or fetch it."
+            f"The word list {path} does not exist: check the path, or download the list."
         )
     words: dict[str, dict[str, None]] = {}
     order, first = 1, True
@@ -72,22 +73,21 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
             (row,) = csv.reader([line], strict=True, skipinitialspace=True)
         except csv.Error:
             row = []
-        cells = [plain_term(cell, lower=False) for cell in row]
+        cells = [normalise_term(cell, lower=False) for cell in row]
         names = [cell.lower() for cell in cells]
         if first and len(names) == 2:
             first = False
-            if order := _header(names):
+            if order := _header_order(names):
                 continue
             order = 1
             if names[0] in _TERM | _GROUP or names[1] in _TERM | _GROUP:
                 raise ValueError(
-                    f"Line {number} of {path} reads {in_quotes(line)}, which seems to be a header; "
-                    "name the columns 'term,group', or remove the line."
+                    f"Line {number} of {path} reads {in_quotes(line)}, which looks like a header; "
+                    "rename the columns to 'term,group', or remove the line."
                 )
         if len(cells) != 2 or not all(cells):
             raise ValueError(
-                f"Line {number} of {path} reads {in_quotes(line)}; a line is 'term,group', so "
-                "correct it."
+                f"Line {number} of {path} reads {in_quotes(line)}; write it as 'term,group'."
             )
         term, group = cells[::order]
         words.setdefault(group, {})[term.lower()] = None
@@ -98,8 +98,8 @@ def read_words(path: Path | str) -> dict[str, tuple[str, ...]]:
     return {group: tuple(terms) for group, terms in words.items()}
 
 
-def _header(names: list[str]) -> int:
-    """1 for a header 'term, group', -1 for 'group, term', 0 for another row."""
+def _header_order(names: list[str]) -> int:
+    """Order of a header's columns: 1 for term, group; -1 for group, term; 0 if not a header."""
     for order in (1, -1):
         term, group = names[::order]
         if term in _TERM and group in _GROUP:
@@ -107,42 +107,42 @@ def _header(names: list[str]) -> int:
     return 0
 
 
-def plain_term(term: str, *, lower: bool = True) -> str:
-    """Bring a term to the form in which documents are searched: NFC, without what is invisible."""
+def normalise_term(term: str, *, lower: bool = True) -> str:
+    """Normalise a term to NFC, without invisible characters or surrounding space."""
     term = unicodedata.normalize("NFC", term.translate(_INVISIBLE)).strip(_BLANK)
     return unicodedata.normalize("NFC", term.lower()) if lower else term
 
 
 def groups_of_terms(words: Words) -> dict[str, int]:
-    """Term -> number of its group, for a word list with nothing wrong."""
+    """Check a word list, and map each of its terms to the number of its group."""
     if not words:
         raise ValueError("The word list is empty; give the terms of at least two groups.")
     names = list(words)
     if len({name.casefold() for name in names}) < len(names):
         raise ValueError(
-            f"Groups differ only in case: {', '.join(map(repr, names))}; spell each in one way."
+            f"Groups differ only in case: {', '.join(map(repr, names))}; use one spelling."
         )
     group_of: dict[str, int] = {}
     for number, (group, terms) in enumerate(words.items()):
         if group in (DOCUMENT, LENGTH) or not group:
             raise ValueError(
-                f"A group is called {group!r}, which is another column's name or empty; rename it."
+                f"A group has the name {group!r}, which is empty or reserved; rename it."
             )
         if isinstance(terms, str):
             raise ValueError(
                 f"The terms of group {group!r} are one string, {terms!r}; give a list of terms."
             )
         if not terms:
-            raise ValueError(f"Group {group!r} has no terms; give it one or more, or drop it.")
+            raise ValueError(f"Group {group!r} has no terms; add one or more, or remove it.")
         for term in terms:
-            plain = plain_term(term)
-            if not plain:
+            normalised = normalise_term(term)
+            if not normalised:
                 raise ValueError(f"Group {group!r} has an empty term; remove it.")
-            if group_of.setdefault(plain, number) != number:
-                other = names[group_of[plain]]
+            if group_of.setdefault(normalised, number) != number:
+                first_group = names[group_of[normalised]]
                 raise ValueError(
-                    f"The term {term!r} is in the groups {other!r} and {group!r}; a term "
-                    "represents one group, so remove it from one."
+                    f"The term {term!r} is in the groups {first_group!r} and {group!r}; a term can "
+                    "represent only one group, so remove it from the other."
                 )
     return group_of
 
@@ -158,15 +158,15 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
     Returns
     -------
     dict of str to tuple of str
-        Group -> terms in lower case, in the order of the files, each once.
+        Group -> terms in lower case, without duplicates, in the order of the files.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        What `read_words` refuses, a file that is not UTF-8, or a term that two files have in
-        different groups; the message names the file.
+        Anything that `read_words` rejects, or a term that two files have in different groups; the
+        message gives the file.
 
     Examples
     --------
@@ -177,17 +177,18 @@ def read_word_lists(paths: Sequence[Path | str]) -> dict[str, tuple[str, ...]]:
     >>> read_word_lists([folder / "a.txt", folder / "b.txt"])
     {'f': ('she', 'queen'), 'm': ('he',)}
     """
-    source: dict[str, tuple[str, Path | str]] = {}
+    sources: dict[str, tuple[str, Path | str]] = {}
     words: dict[str, list[str]] = {}
     for path in paths:
         for group, terms in read_words(path).items():
             for term in terms:
-                other, before = source.setdefault(term, (group, path))
-                if other != group:
+                first_group, first_path = sources.setdefault(term, (group, path))
+                if first_group != group:
                     raise ValueError(
-                        f"The term {term!r} is in group {other!r} of {before} and in group "
-                        f"{group!r} of {path}; a term represents one group, so remove it from one."
+                        f"The term {term!r} is in group {first_group!r} of {first_path} and in "
+                        f"group {group!r} of {path}; a term can represent only one group, so "
+                        "remove it from the other."
                     )
-                if before is path:
+                if first_path is path:
                     words.setdefault(group, []).append(term)
     return {group: tuple(terms) for group, terms in words.items()}

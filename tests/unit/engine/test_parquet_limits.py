@@ -12,8 +12,8 @@ import pytest
 from everycell.engine.parquet_limits import ROWS, check_parquet_size
 from everycell.engine.untrusted import UNPACKED
 from everycell.metrics.fairness_inputs import read_documents
-from everycell.metrics.fairness_report import most_neutral
-from everycell.metrics.term_counts import documents_with_terms, read_counts
+from everycell.metrics.fairness_report import find_most_neutral
+from everycell.metrics.term_counts import count_documents_with_terms, read_counts
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def tight(tmp_path_factory):
     [
         lambda path: next(read_documents(path)),
         read_counts,
-        documents_with_terms,
-        lambda path: most_neutral(path, 10),
+        count_documents_with_terms,
+        lambda path: find_most_neutral(path, 10),
     ],
     ids=["count-terms", "fairness", "terms", "background"],
 )

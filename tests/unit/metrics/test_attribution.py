@@ -69,22 +69,22 @@ def test_by_hand():
 
 @pytest.mark.parametrize("labels", [("Human", "Human"), ("LLM", "LLM"), ("Human", ""), ("x", "y")])
 def test_labels_that_make_no_bias(labels):
-    with pytest.raises(ValueError, match="a bias takes 'Human' on one side and 'LLM'"):
+    with pytest.raises(ValueError, match="use 'Human' for one and 'LLM'"):
         direction(*labels)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "said"),
+    ("first", "second", "message"),
     [
         ([], [], "one query or more"),
         ([1, 0], [1], "the shapes"),
         ([[1, 0]], [[1, 0]], "the shapes"),
-        ([50.0], [0.5], "divide percents by 100"),
+        ([50.0], [0.5], "divide percentages by 100"),
         ([0.5], [math.nan], "nan at position 0"),
     ],
 )
-def test_bad_values_are_named(first, second, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_values_are_named(first, second, message):
+    with pytest.raises(ValueError, match=message):
         cas(first, second)
 
 
@@ -111,14 +111,14 @@ def test_confidence_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("logprobs", "inside", "said"),
+    ("logprobs", "inside", "message"),
     [
-        ([[-1.0]], [], "1 queries with log-probabilities and 0"),
-        ([[-1.0]], [[True, False]], "Query 0 has 1 log-probabilities and 2 marks"),
+        ([[-1.0]], [], "log-probabilities of 1 queries and set memberships of 0"),
+        ([[-1.0]], [[True, False]], "Query 0 has 1 log-probabilities and 2 set memberships"),
         ([[0.5]], [[False]], "must be 0 or less"),
         ([[math.nan]], [[True]], "must be 0 or less"),
     ],
 )
-def test_bad_probabilities_are_named(logprobs, inside, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_probabilities_are_named(logprobs, inside, message):
+    with pytest.raises(ValueError, match=message):
         attribution_confidence(logprobs, inside)

@@ -91,15 +91,15 @@ def test_the_number_of_terms_does_not_count():
     [
         (lambda: rank_weights(0), "depth is 0"),
         (lambda: rank_weights(3, "linear"), "scheme 'linear' is unknown"),
-        (lambda: rank_weights(3, "geometric", stop=0), "probability to stop is 0"),
+        (lambda: rank_weights(3, "geometric", stop=0), "stopping probability is 0"),
         (lambda: alignments([1, 2], "half"), "choose 'equal' or 'none'"),
-        (lambda: alignments([-1, 2]), "below 0"),
+        (lambda: alignments([-1, 2]), "negative or missing"),
         (lambda: awrf([[[1, 0]]], definition="TREC 2019"), "choose 'distance' or 'TREC'"),
         (lambda: awrf([[[1, 0]]], distance="L2"), "choose 'L1' or 'JSD'"),
         (lambda: awrf([[[1, 0]]], [0.7, 0.7]), "sum to 1.4"),
         (lambda: group_exposure([[1, 0]]), "queries x ranks x groups"),
         (lambda: group_exposure(np.zeros((1, 0, 2))), "one rank or more"),
-        (lambda: group_exposure([[[np.inf, 0]]]), "alignments hold inf"),
+        (lambda: group_exposure([[[np.inf, 0]]]), "alignments contain inf"),
     ],
 )
 def test_bad_input(call, says):

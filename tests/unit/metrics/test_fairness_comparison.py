@@ -66,17 +66,17 @@ def test_a_run_beside_itself_differs_in_nothing(reports):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "expected_message"),
     [
-        ({"run": drawn(3, queries=11)}, "The run 'z' has no value of query 'q11' at 3"),
-        ({"run": drawn(3, queries=13)}, "The run 'a' has no value of query 'q12' at 3"),
-        ({"run": drawn(3), "cutoffs": [3]}, "'z' has no value of query 'q0' at 6"),
-        ({"run": drawn(3), "target": [0.4, 0.6]}, "The run 'z' was measured for {'f': 0.4"),
+        ({"run": drawn(3, queries=11)}, "The run 'z' has no value for query 'q11' at cut-off 3"),
+        ({"run": drawn(3, queries=13)}, "The run 'a' has no value for query 'q12' at cut-off 3"),
+        ({"run": drawn(3), "cutoffs": [3]}, "'z' has no value for query 'q0' at cut-off 6"),
+        ({"run": drawn(3), "target": [0.4, 0.6]}, "The run 'z' was measured with the target"),
     ],
 )
-def test_runs_that_cannot_be_paired(reports, changed, said):
+def test_runs_that_cannot_be_paired(reports, changed, expected_message):
     options = {"counts": COUNTS.set_index("document_id"), "cutoffs": [3, 6]} | changed
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=expected_message):
         compare_fairness({"a": reports["a"], "z": fairness_report(**options)}, "a")
 
 

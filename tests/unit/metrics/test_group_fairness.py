@@ -35,12 +35,14 @@ from everycell.studies.sakai2023.ch1.conversations import (
 def distributions(groups, *, full=False):
     """Distributions over so many groups; with `full` no group is empty."""
     weights = st.lists(st.integers(int(full), 20), min_size=groups, max_size=groups)
-    return weights.filter(sum).map(lambda found: np.array(found) / sum(found))
+    return weights.filter(sum).map(
+        lambda gains_by_position: np.array(gains_by_position) / sum(gains_by_position)
+    )
 
 
-def pairs(*, most=8, full=False):
+def pairs(*, max_groups=8, full=False):
     """An achieved distribution and a target over the same two to `most` groups."""
-    return st.integers(2, most).flatmap(
+    return st.integers(2, max_groups).flatmap(
         lambda groups: st.tuples(distributions(groups), distributions(groups, full=full))
     )
 
@@ -55,7 +57,7 @@ def test_similarity_is_from_0_to_1_for_targets_that_want_every_group(divergence,
 
 
 @every_divergence
-@given(pair=pairs(most=4))
+@given(pair=pairs(max_groups=4))
 def test_similarity_is_from_0_to_1_for_up_to_four_groups(divergence, pair):
     assert -1e-12 <= distribution_similarity(*pair, divergence) <= 1
 
@@ -153,9 +155,9 @@ def test_divergences_broadcast_over_the_ranks_of_a_list(divergence):
         ([1.0], [1.0], "achieved .* shape .* at least two groups"),
         ([0.5, 0.6], [0.5, 0.5], "achieved .* sums to 1.1"),
         ([0.5, 0.5], [0.5, 0.4], "target .* sums to 0.9"),
-        ([1.5, -0.5], [0.5, 0.5], "achieved .* holds -0.5"),
-        ([np.nan, 1.0], [0.5, 0.5], "achieved .* holds nan"),
-        ([0.5, 0.5], [np.inf, 0.5], "target .* holds inf"),
+        ([1.5, -0.5], [0.5, 0.5], "achieved .* contains -0.5"),
+        ([np.nan, 1.0], [0.5, 0.5], "achieved .* contains nan"),
+        ([0.5, 0.5], [np.inf, 0.5], "target .* contains inf"),
         ([0.5, 0.5], [0.2, 0.3, 0.5], "has 2 groups and the target 3"),
     ],
 )
@@ -187,9 +189,13 @@ def test_weight_falls_from_1_at_the_first_word_to_0_beyond_the_budget(budget):
 mentions = st.dictionaries(st.integers(1, 60), st.floats(0, 1), max_size=30)
 
 
-@given(found=mentions, budget=st.integers(1, 50))
-def test_relevance_is_from_0_to_1(found, budget):
-    assert 0 <= relevance(list(found), list(found.values()), budget) <= 1 + 1e-12
+@given(gains_by_position=mentions, budget=st.integers(1, 50))
+def test_relevance_is_from_0_to_1(gains_by_position, budget):
+    assert (
+        0
+        <= relevance(list(gains_by_position), list(gains_by_position.values()), budget)
+        <= 1 + 1e-12
+    )
 
 
 def test_relevance_is_1_when_every_word_is_relevant_and_0_when_nothing_is():
@@ -197,9 +203,9 @@ def test_relevance_is_1_when_every_word_is_relevant_and_0_when_nothing_is():
     assert relevance([35, 39], [0, 0]) == relevance([], []) == 0
 
 
-@given(found=mentions.filter(bool), later=st.integers(1, 40))
-def test_relevance_falls_when_entities_come_later(found, later):
-    counts, gains = np.array(list(found)), list(found.values())
+@given(gains_by_position=mentions.filter(bool), later=st.integers(1, 40))
+def test_relevance_falls_when_entities_come_later(gains_by_position, later):
+    counts, gains = np.array(list(gains_by_position)), list(gains_by_position.values())
     assert relevance(counts + later, gains, 50) <= relevance(counts, gains, 50)
     assert relevance([5 + later], [1], 50) < relevance([5], [1], 50)
 
@@ -216,7 +222,7 @@ def test_word_counts_are_needed_for_relevant_entities_only():
         (lambda: position_weight([0]), "A word count is 0; words are counted from 1"),
         (lambda: position_weight([1], 0), "The reading budget is 0"),
         (lambda: relevance([1, 2], [1]), "There are 2 word counts and 1 gains"),
-        (lambda: relevance([1], [2]), "A gain is 2; gains are from 0"),
+        (lambda: relevance([1], [2]), "A gain is 2; give gains between 0"),
         (lambda: relevance([1], [np.nan]), "A gain is nan"),
         (lambda: combine(0.1, 0.2, 1.5), "The weight alpha is 1.5"),
     ],
@@ -274,7 +280,7 @@ def test_conversation_without_a_relevant_entity_scores_0(divergence, method):
 
 
 def test_relevant_entity_without_memberships_is_refused():
-    with pytest.raises(ValueError, match="achieved distribution holds nan"):
+    with pytest.raises(ValueError, match="achieved distribution contains nan"):
         turn_similarities(["S1"], [1], [[np.nan] * 2], AttributeSet((0.5, 0.5), "JSD"))
 
 

@@ -11,7 +11,7 @@ from everycell.trec.runs import trec_order, write_run
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def files(tmp_path_factory):
     """Path of counts, a run in the library's terms, and qrels of two of its three queries."""
     rng = np.random.default_rng(2)
     path = tmp_path_factory.mktemp("counts") / "counts.parquet"
@@ -23,8 +23,8 @@ def made(tmp_path_factory):
     return path, run, [ir_measures.Qrel(q, "d1", 1) for q in ("q0", "q2")]
 
 
-def test_values_are_those_of_the_report_beside_the_librarys_own(made):
-    path, run, qrels = made
+def test_values_are_those_of_the_report_beside_the_librarys_own(files):
+    path, run, qrels = files
     ours = [
         measure
         for k in (3, 10)
@@ -51,8 +51,8 @@ def test_values_are_those_of_the_report_beside_the_librarys_own(made):
     )
 
 
-def test_the_name_is_read_from_text_and_written_back(made):
-    path, run, qrels = made
+def test_the_name_is_read_from_text_and_written_back(files):
+    path, run, qrels = files
     text = f"TExFAIR(counts='{path}')@5"
     assert repr(ir_measures.parse_measure(text)) == text
     table = everycell.evaluate(run, qrels, [text, "P@5"])
@@ -61,8 +61,8 @@ def test_the_name_is_read_from_text_and_written_back(made):
     assert table[text].mean() == pytest.approx(result.means["TExFAIR"][0])
 
 
-def test_a_query_without_documents_is_no_zero(made):
-    path, run, qrels = made
+def test_a_query_without_documents_is_no_zero(files):
+    path, run, qrels = files
     measure = everycell.TExFAIR(counts=str(path)) @ 5
     more = [*qrels, ir_measures.Qrel("q9", "d1", 1)]
     result = ir_measures.calc([measure], more, run)
@@ -70,8 +70,8 @@ def test_a_query_without_documents_is_no_zero(made):
     assert result.aggregated[measure] == ir_measures.calc_aggregate([measure], qrels, run)[measure]
 
 
-def test_documents_without_counts(made):
-    path, run, qrels = made
+def test_documents_without_counts(files):
+    path, run, qrels = files
     stray = [*run, ir_measures.ScoredDoc("q0", "other", 99.0)]
     measure = everycell.TExFAIR(counts=str(path)) @ 5
     for compute in (lambda: ir_measures.calc_aggregate([measure], qrels, stray),
@@ -87,8 +87,8 @@ def test_documents_without_counts(made):
     )
 
 
-def test_overlap_with_another_run_is_that_of_crbo(made, tmp_path):
-    _, run, qrels = made
+def test_overlap_with_another_run_is_that_of_crbo(files, tmp_path):
+    _, run, qrels = files
     frame = pd.DataFrame(run).set_axis(["query", "document", "score"], axis="columns")
     other = frame.assign(score=np.random.default_rng(3).permutation(frame["score"]))
     write_run(other, tmp_path / "other.run", tag="t")
@@ -129,7 +129,7 @@ def test_group_fairness_and_relevance_is_that_of_gfr(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "message"),
     [
         ("document,a,b\nd1,1,0\nd1,0,1\n", "'d1' twice"),
         ("document,a,b\nd1,1,1\n", "'d1'"),
@@ -138,10 +138,10 @@ def test_group_fairness_and_relevance_is_that_of_gfr(tmp_path):
         ("doc,a,b\nd1,1,0\n", "document"),
     ],
 )
-def test_a_wrong_file_of_groups_is_refused(tmp_path, text, named):
+def test_a_wrong_file_of_groups_is_refused(tmp_path, text, message):
     (tmp_path / "groups.csv").write_text(text)
     measure = everycell.GFR(groups=str(tmp_path / "groups.csv")) @ 3
-    with pytest.raises(ValueError, match=rf"groups.csv.*{named}"):
+    with pytest.raises(ValueError, match=rf"groups.csv.*{message}"):
         everycell.evaluate({"q": {"d1": 1.0}}, {"q": {"d1": 1}}, measure)
 
 
@@ -157,6 +157,6 @@ def test_a_wrong_file_of_groups_is_refused(tmp_path, text, named):
         ("GFR(groups='g.csv',divergence='KL')@5", "divergence"),
     ],
 )
-def test_measures_with_other_parameters_are_refused(made, text, says):
+def test_measures_with_other_parameters_are_refused(files, text, says):
     with pytest.raises(ValueError, match=f"cannot be read .*{says}"):
-        everycell.evaluate(made[1], made[2], text)
+        everycell.evaluate(files[1], files[2], text)

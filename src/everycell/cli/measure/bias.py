@@ -40,7 +40,7 @@ def count_group_terms(
 ) -> None:
     """Count each group's terms in documents, for `fairness`."""
     from everycell.metrics.fairness_inputs import check_texts, read_documents
-    from everycell.metrics.term_counts import blank_tokens, count_terms, documents_with_terms
+    from everycell.metrics.term_counts import blank_tokens, count_documents_with_terms, count_terms
     from everycell.metrics.word_lists import read_word_lists
 
     if out.is_dir():
@@ -48,7 +48,7 @@ def count_group_terms(
     refuse_existing(out, force=force)
     groups = read_word_lists(words)
     texts = check_texts(
-        read_documents(documents), by_blanks=tokens == "blank", allow_empty=allow_empty
+        read_documents(documents), split_at_spaces=tokens == "blank", allow_empty=allow_empty
     )
     tokenise = blank_tokens
     if tokens == "standard":
@@ -65,7 +65,7 @@ def count_group_terms(
         disable=not sys.stderr.isatty(),
     ) as progress:
         count_terms(progress.track(texts), groups, out, tokenise=tokenise, matched_terms=occurring)
-    number, with_terms = documents_with_terms(out)
+    number, with_terms = count_documents_with_terms(out)
     sizes = ", ".join(f"{len(terms)} of {group}" for group, terms in groups.items())
     typer.echo(
         f"{out}: {number} documents, {with_terms} of them with a group term (terms: {sizes})."
@@ -119,7 +119,7 @@ def fairness(
     """
     from everycell.metrics.fairness_comparison import compare_fairness, means_of_runs
     from everycell.metrics.fairness_report import fairness_report
-    from everycell.metrics.term_counts import documents_with_terms
+    from everycell.metrics.term_counts import count_documents_with_terms
 
     if len(set(runs)) < len(runs):
         raise CardError(f"The runs are {', '.join(map(str, runs))}; give each only once.")
@@ -142,7 +142,7 @@ def fairness(
         )
         for run in runs
     }
-    number, with_terms = documents_with_terms(counts)
+    number, with_terms = count_documents_with_terms(counts)
     reference = str(baseline or runs[0])
     report = reports[reference]
     settings = {
