@@ -36,15 +36,15 @@ def test_tokens_of_prompts_are_those_of_the_records():
     # Of 60 questions under three arms, prompts have five documents; all others have two.
     five, two = mean(prompts[-180:]), mean(prompts[:-180])
     assert attribution.DOCUMENT == round((five - two) / 3)
-    assert attribution.REST == round(two - 2 * (five - two) / 3)
+    assert attribution.INSTRUCTIONS == round(two - 2 * (five - two) / 3)
     assert round(mean(prompts_of("abolghasemi2026_ch3_labels.jsonl"))) == satisfaction.PROMPT
     assert round(mean(prompts_of("heuss2025_ch5.jsonl"))) == faithfulness.PROMPT
     assert Config().citation_faithfulness.released.depth == faithfulness.DOCUMENTS
 
 
 def test_samples_and_responses_are_the_printed_ones():
-    printed = pd.read_csv(REPOSITORY / "published/abolghasemi2026/table_3_5.csv")
-    totals = printed[(printed["row"] == "Total") & (printed["metric"] == "count")]
+    published = pd.read_csv(REPOSITORY / "published/abolghasemi2026/table_3_5.csv")
+    totals = published[(published["row"] == "Total") & (published["metric"] == "count")]
     assert tuple(totals["value"].astype(int)) == satisfaction.SAMPLES
     rows = pd.read_csv(REPOSITORY / "published/lajewska2025/table_6_7.csv")["row"]
     assert rows.nunique() == ginger.RESPONSES

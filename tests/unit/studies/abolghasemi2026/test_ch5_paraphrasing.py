@@ -102,6 +102,6 @@ def test_a_search_is_ended_only_where_it_is_hopeless():
     hopeless_search_stopper("toy", lines.append)(promising)
     outlook_writer(lines.append)(hopeless)
     assert len(lines) == 2
-    with pytest.raises(LanguageModelError, match="toy is asked for no more passages: 30 of 30"):
+    with pytest.raises(LanguageModelError, match="Stopped sending passages to toy: 30 of 30"):
         hopeless_search_stopper("toy", lines.append)(hopeless)
     assert len(lines) == 3

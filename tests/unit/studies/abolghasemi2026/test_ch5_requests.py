@@ -104,7 +104,7 @@ def test_extended_labels_are_names_which_do_not_change_between_arms():
     assert {both[0], both[1]} >= {
         line.partition(") ")[0] for text in drawn[2:] for line in text if "AI" not in line
     }
-    with pytest.raises(ValueError, match="give people's names"):
+    with pytest.raises(ValueError, match="pass people's names"):
         prompt(SETTINGS[1], HUMAN_ARMS[0], names=())
 
 

@@ -143,7 +143,7 @@ def test_kinds_of_answers_by_hand():
     )
 
 
-def test_citing_by_position_stands_beside():
+def test_citing_by_position_is_a_control():
     """Of four questions three have the relevant document first."""
     frame = HAND.assign(gold=HAND["query_id"].map({"q3": 2}).fillna(1).astype(int))
     reference = check_answers(cite_always_first(frame))
@@ -360,7 +360,7 @@ def test_the_control_comes_to_its_formulas(strength):
         (lambda rows: rows[1:], r"NQ / hand / BM25 / 5 .* lacks an answer to q0"),
         (
             lambda rows: pd.concat([rows, rows.assign(k=2)]),
-            "NQ / hand / BM25 / plain: answers saw 2 and 5 documents",
+            "NQ / hand / BM25 / plain: answers with 2 and 5 documents",
         ),
     ],
 )

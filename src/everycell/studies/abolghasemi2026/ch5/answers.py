@@ -1,18 +1,18 @@
-"""The frame of answers, which all tables of the chapter are made from.
+"""The frame of answers, from which all tables of the chapter are computed.
 
-It has one row per answer, of all generators, in the columns `ANSWERS`:
+It has one row per answer, for all generators, in the columns `ANSWERS`:
 
-- dataset, generator, retriever, k (documents of a prompt), place of the relevant document
-  ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
+- dataset, generator, retriever, k (number of documents in the prompt), place of the relevant
+  document ("retrieved", "random") and labels ("plain", "extended"): the *setting*;
 - query_id, the fields of `everycell.studies.abolghasemi2026.ch5.arms.Arm`, and gold, the number of
   the relevant document, from 1 to k;
-- cited (distinct citations that count), stray (distinct numbers that are no document's, whether
-  they count or not: `everycell.studies.abolghasemi2026.ch5.reading`), attribution precision and
-  recall from 0 to 1, right (1, 0, or NaN where no right answer is known) and cut (1 where the
-  answer reached the limit of tokens, 0, or NaN where that is not known);
-- relevant_citations, other_citations: all citations of documents of the prompt, and
-  relevant_probability, other_probability: sums of their probabilities, NaN where a generator gives
-  none.
+- cited (number of distinct citations that count), stray (number of distinct citations of documents
+  that are not in the prompt, see `everycell.studies.abolghasemi2026.ch5.reading`), attribution
+  precision and recall from 0 to 1, right (1, 0, or NaN if no correct answer is known) and cut (1 if
+  the answer reached the token limit, otherwise 0; NaN if unknown);
+- relevant_citations, other_citations: numbers of all citations of documents in the prompt, and
+  relevant_probability, other_probability: sums of their probabilities, NaN if the generator returns
+  no probabilities.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import Arm, Presentation
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
 from everycell.studies.abolghasemi2026.ch5.reading import DEFAULT, Reading
 
-#: What a setting is, with all of whose questions every arm is asked.
+#: Columns that identify a setting. In a setting, all arms get the same questions.
 SETTINGS = ["dataset", "generator", "retriever", "k", "place", "labels"]
 ANSWERS = [
     *SETTINGS,
@@ -54,7 +54,7 @@ ANSWERS = [
     "relevant_probability",
     "other_probability",
 ]
-#: Name of the generator that cites the first document and nothing else, before that of another.
+#: Prefix for the name of a generator that cites only the first document.
 ALWAYS_FIRST = "always [1]"
 _FIELDS = list(Arm._fields)
 
@@ -68,7 +68,7 @@ def answers_frame(
     generator: str,
     reading: Reading = DEFAULT,
 ) -> pd.DataFrame:
-    """What the answers of one generator cite, and whether they are right."""
+    """Citations and correctness of the answers of one generator."""
     rows = []
     for (setting, arm, question), answer in zip(presentations, answers, strict=True):
         citations = find_citations(answer.text, forms=reading.forms)
@@ -76,7 +76,7 @@ def answers_frame(
         cited = documents(citations, k)
         numbers = reading.counted(cited)
         right = reading.is_right(answer.text, tuple(gold_answers.get(question.id, ())), k=k)
-        sides = _confidence(answer, citations, question.gold, k)
+        confidence = _confidence(answer, citations, question.gold, k)
         rows.append(
             (
                 dataset,
@@ -89,7 +89,7 @@ def answers_frame(
                 *citation_quality(numbers, [question.gold]),
                 math.nan if right is None else float(right),
                 float(answer.finish == "length"),
-                *sides,
+                *confidence,
             )
         )
     return pd.DataFrame(rows, columns=ANSWERS)
@@ -98,7 +98,7 @@ def answers_frame(
 def _confidence(
     answer: Answer, citations: Sequence[Citation], gold: int, k: int
 ) -> tuple[int, int, float, float]:
-    """Citations of the relevant document and of the others, and sums of their probabilities."""
+    """Numbers of relevant and other citations, and the sums of their probabilities."""
     written = written_citations(citations, answer.text)
     try:
         probabilities = [math.exp(value) for value in citation_logprobs(answer, written)]
@@ -117,44 +117,45 @@ def _confidence(
 
 
 def check_answers(answers: pd.DataFrame) -> pd.DataFrame:
-    """The frame of answers, if tests can pair its rows."""
+    """Check that paired tests can use the answers, and return the columns `ANSWERS`."""
     missing = [column for column in ANSWERS if column not in answers]
     if missing:
         raise ValueError(
-            f"The answers lack the column {missing[0]!r}; they need {', '.join(ANSWERS)}."
+            f"The answers lack the column {missing[0]!r}; expected {', '.join(ANSWERS)}."
         )
     frame = answers[ANSWERS]
-    twice = frame.duplicated([*SETTINGS, "query_id", *_FIELDS])
-    if twice.any():
-        row = frame[twice].iloc[0]
+    duplicates = frame.duplicated([*SETTINGS, "query_id", *_FIELDS])
+    if duplicates.any():
+        row = frame[duplicates].iloc[0]
         raise ValueError(
             f"{row['generator']} has two answers to {row['query_id']} in one setting and arm "
-            f"({', '.join(row[_FIELDS])}); keep one of them."
+            f"({', '.join(row[_FIELDS])}). Remove one of them."
         )
-    # A model may have said the passages of some questions again in a way that cannot be used.
+    # Pairs of authors may have different questions: some passages lack a usable paraphrase.
     authors = [*SETTINGS, *_FIELDS[:2]]
     for setting, rows in frame.groupby(authors, sort=False):
         queries_by_arm = rows.groupby(_FIELDS)["query_id"].agg(frozenset)
         if queries_by_arm.nunique() > 1:
-            few = queries_by_arm.map(len).idxmin()
-            lost = sorted(frozenset().union(*queries_by_arm) - queries_by_arm[few])
+            smallest_arm = queries_by_arm.map(len).idxmin()
+            lost = sorted(frozenset().union(*queries_by_arm) - queries_by_arm[smallest_arm])
             raise ValueError(
-                f"{' / '.join(map(str, setting))}: the arm {', '.join(few)} lacks an answer to "
-                f"{lost[0]}, which others of its authors have; ask all of them every question."
+                f"{' / '.join(map(str, setting))}: the arm {', '.join(smallest_arm)} lacks an "
+                f"answer to {lost[0]}, which another arm with the same authors has. All arms need "
+                "answers to the same questions."
             )
     fixed = frame[frame["place"] == "retrieved"]
     for names, rows in fixed.groupby(["dataset", "generator", "retriever", "labels"], sort=False):
         depths = sorted(rows["k"].unique())
         if len(depths) > 1:
             raise ValueError(
-                f"{' / '.join(names)}: answers saw {' and '.join(map(str, depths))} documents; a "
-                "table takes one number of them, so leave out the others."
+                f"{' / '.join(names)}: answers with {' and '.join(map(str, depths))} documents per "
+                "prompt; a table needs a single number. Remove the other answers."
             )
     return frame
 
 
 def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """What kind of answers each generator gave: how many are cut, cite anything, and are right."""
+    """Percentages of answers that are truncated, cite documents and are correct, by setting."""
     groups = answers.groupby(SETTINGS, sort=False)
     shares = pd.DataFrame(
         {
@@ -175,10 +176,10 @@ def answer_shares(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def cite_always_first(answers: pd.DataFrame) -> pd.DataFrame:
-    """Expected measures of a generator that cites the first document, whatever the question.
+    """Expected measures of a generator that always cites the first document.
 
-    Where rankings are good, precision and recall of this alone are high, so a model that cites by
-    position looks like one that reads.
+    With good rankings its precision and recall are high, so a model that cites by position cannot
+    be distinguished from a model that reads the documents.
     """
     right = answers["gold"] == 1
     return answers.assign(

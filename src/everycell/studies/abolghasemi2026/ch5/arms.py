@@ -1,20 +1,21 @@
-"""What the chapter asks: every question in every setting, under every labelling of its documents.
+"""Experimental design of the chapter: settings, and arms that label documents with authors.
 
-An *arm* is one way to present a question: who wrote the relevant document and the others, and
-which of it a prompt tells (a mode on either side): `PLAIN_ARMS` (Tables 5.1 to 5.3), `MIXED_ARMS`
-(Tables 5.4, 5.5, 5.14 and 5.15). A *setting* says how documents are found and shown: the retriever,
-how many, where the relevant one stands, and how authors are named. In each setting every question
-meets the same arms, so that answers can be compared in pairs:
+An *arm* is one way to present a question: the authors of the relevant document and of the others,
+and the mode in which the prompt labels each. There are `PLAIN_ARMS` (Tables 5.1 to 5.3) and
+`MIXED_ARMS` (Tables 5.4, 5.5, 5.14 and 5.15). A *setting* determines the retriever, the number of
+documents, the position of the relevant one, and the form of the labels. In a setting every question
+is presented in the same arms, so that answers can be compared in pairs:
 
 ===========  ============================================================  =====================
-name         what is shown                                                 goes into
+name         documents and labels                                          used in
 ===========  ============================================================  =====================
-main         documents by both kinds of authors, by retrieval              Tables 5.1 to 5.6,
+main         documents by people and models, in retrieval order            Tables 5.1 to 5.6,
                                                                            5.10 to 5.15
-extended     documents by one kind, people under names and machines as AI  Tables 5.7, 5.8
-depths       people's documents, named so, the relevant one at a random    Figure 5.9
-             place of 2 to 10
-retrievers   people's documents, named so, found by learned retrievers     Table 5.9
+extended     documents by one kind of author, labelled with people's       Tables 5.7, 5.8
+             names or "AI"
+depths       documents by people, extended labels, the relevant one at a   Figure 5.9
+             random position
+retrievers   documents by people, extended labels, learned retrievers      Table 5.9
 ===========  ============================================================  =====================
 """
 
@@ -31,7 +32,7 @@ Labels = Literal["plain", "extended"]
 
 
 class Arm(NamedTuple):
-    """Authors of the relevant document and of the others, and what is told of either."""
+    """Authors of the relevant document and of the others, and the mode of the label of each."""
 
     relevant_author: Author
     nonrelevant_author: Author
@@ -39,7 +40,7 @@ class Arm(NamedTuple):
     mode_nonrelevant: str
 
     def labels(self, question: Question) -> list[str]:
-        """Author that is told of each document of a question: "Human", "LLM", or ""."""
+        """Label of each document of a question: "Human", "LLM", or "" for no label."""
         relevant = displayed_author(self.relevant_author, self.mode_relevant)
         other = displayed_author(self.nonrelevant_author, self.mode_nonrelevant)
         numbers = range(1, len(question.documents) + 1)
@@ -47,7 +48,7 @@ class Arm(NamedTuple):
 
 
 _PAIRS: tuple[tuple[Author, Author], ...] = (("LLM", "Human"), ("Human", "LLM"))
-#: Documents of two origins, all told in one mode.
+#: Documents by different kinds of author, all labelled in one mode.
 PLAIN_ARMS = tuple(Arm(*pair, mode, mode) for pair in _PAIRS for mode in MODES)
 #: The five pairs of modes of Tables 5.14 and 5.15, in their order.
 _MIXED = (
@@ -57,26 +58,26 @@ _MIXED = (
     ("Informed", "CF-informed"),
     ("CF-informed", "CF-informed"),
 )
-#: Documents of one origin, told in a mode on either side.
+#: Documents by one kind of author, with a mode for the relevant document and one for the others.
 MIXED_ARMS = tuple(Arm(author, author, *modes) for author in ("Human", "LLM") for modes in _MIXED)
-#: The two arms of Table 5.4: opposite authors are told of people's documents.
+#: The two arms of Table 5.4: documents by people, labelled with opposite authors.
 OPPOSITE_ARMS = tuple(
     arm
     for arm in MIXED_ARMS
     if arm.relevant_author == "Human" and {*arm[2:]} == {"Informed", "CF-informed"}
 )
-#: Modes of the extended labels: none, people on the relevant document, people on the others (or,
-#: where machines wrote all, the opposite).
+#: Modes of the extended labels: no labels, a true label only on the relevant document, and true
+#: labels only on the others.
 _EXTENDED_MODES = {
     ("Vanilla", "Vanilla"),
     ("Informed", "CF-informed"),
     ("CF-informed", "Informed"),
 }
-#: Arms of documents by one kind of author under extended labels.
+#: Arms with documents by one kind of author and extended labels.
 EXTENDED_ARMS = tuple(arm for arm in MIXED_ARMS if arm[2:] in _EXTENDED_MODES)
-#: Of these, those of people's documents.
+#: Arms among `EXTENDED_ARMS` with documents by people.
 HUMAN_ARMS = tuple(arm for arm in EXTENDED_ARMS if arm.relevant_author == "Human")
-#: Arms whose answers sensitivity compares: of documents of two origins, and of one.
+#: Pairs of arms that sensitivity compares, with authors of different kinds and of one kind.
 INFORMED_AGAINST_VANILLA = tuple(
     (Arm(*pair, "Informed", "Informed"), Arm(*pair, "Vanilla", "Vanilla")) for pair in _PAIRS
 )
@@ -87,12 +88,12 @@ MIXED_AGAINST_VANILLA = tuple(
         ("LLM", ("CF-informed", "Informed")),
     )
 )
-#: The retriever of all tables but Table 5.9.
+#: The retriever of all tables except Table 5.9.
 FIRST_RETRIEVER = "BM25"
 
 
 class Setting(NamedTuple):
-    """How the documents of a question are found and shown, and under which arms it is asked."""
+    """Retrieval and presentation of the documents of a question, and the arms to ask it in."""
 
     name: str
     retriever: str
@@ -103,7 +104,7 @@ class Setting(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """One question as one prompt shows it."""
+    """A question as presented in one prompt."""
 
     setting: Setting
     arm: Arm
@@ -132,7 +133,7 @@ def study_settings(
 def present_questions(
     settings: Iterable[Setting], questions: Callable[[Setting, Arm], Sequence[Question]]
 ) -> list[Presentation]:
-    """Each question of each setting under each arm, in this order."""
+    """Presentations of all questions, ordered by setting, arm and question."""
     return [
         Presentation(setting, arm, question)
         for setting in settings

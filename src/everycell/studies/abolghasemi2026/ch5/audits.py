@@ -1,4 +1,4 @@
-"""Published numbers of the chapter on attribution bias compared with each other."""
+"""Consistency checks of the published numbers on attribution bias."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _QUERIES = 500
 
 
 def audit_abolghasemi2026_daggers(cells: Cells) -> Finding:
-    """Tables 5.1 and 5.11: daggers on values that are not above both other modes."""
+    """Tables 5.1 and 5.11: daggers on values below that of another mode."""
     faults = []
     for _, block in joined(cells, "table_5_1", "table_5_11").groupby(
         [*_BLOCK, "metric"], sort=False
@@ -49,35 +49,36 @@ def audit_abolghasemi2026_gpt4_rows_missing(cells: Cells) -> Finding:
 
 
 def _answers(cells: Cells) -> pd.DataFrame:
-    """All shares of right answers in chapter 5, with their tables."""
+    """All shares of correct answers in chapter 5, with their tables."""
     names = ("table_5_1", "table_5_4", "table_5_11", "table_5_14", "table_5_15")
     parts = [cells(name).assign(table=name) for name in names]
     return rows_where(pd.concat(parts, ignore_index=True), metric="EM correctness")
 
 
 def audit_abolghasemi2026_em_no_multiple(cells: Cells) -> Finding:
-    """Shares of right answers that are not a whole number of the 500 queries (§ 5.4)."""
+    """Shares of correct answers that are not multiples of 1/500 (§ 5.4: 500 queries)."""
     answers = _answers(cells)
-    odd = answers[~answers["value"].map(lambda value: is_multiple(float(value), 1 / 500))]
+    deviating = answers[~answers["value"].map(lambda value: is_multiple(float(value), 1 / 500))]
     return holds_if_any(
         (
             f"{cell.table} {cell.generator} {cell.relevant_author} "
             f"{cell.mode_relevant}/{cell.mode_nonrelevant}: {cell.value}"
-            for cell in odd.itertuples()
+            for cell in deviating.itertuples()
         ),
         f"all {len(answers)} shares are multiples of 1/500",
     )
 
 
 def audit_abolghasemi2026_em_outlier(cells: Cells) -> Finding:
-    """Tables 5.14 and 5.15: shares of right answers that jump although both sides have one label.
+    """Tables 5.14 and 5.15: outlying shares of correct answers where all documents share a mode.
 
-    Modes with the same label on both sides differ by at most 0.022 elsewhere; 0.05 is 25 queries.
+    Elsewhere, modes that are the same for all documents differ by at most 0.022; 0.05 is 25
+    queries.
     """
     faults = []
     table = rows_where(joined(cells, "table_5_14", "table_5_15"), metric="EM correctness")
-    alike = table[table["mode_relevant"] == table["mode_nonrelevant"]]
-    for (dataset, model, author, _), block in alike.groupby(_BLOCK, sort=False):
+    same_mode = table[table["mode_relevant"] == table["mode_nonrelevant"]]
+    for (dataset, model, author, _), block in same_mode.groupby(_BLOCK, sort=False):
         values = block["value"].astype(float)
         if values.max() - values.min() > 0.05:
             faults.append(f"{dataset} {model} {author}: {', '.join(block['value'])}")
@@ -89,8 +90,8 @@ def check_abolghasemi2026_recall_steps(cells: Cells) -> Finding:
     names = [f"table_5_{n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 11, 14, 15)]
     table = joined(cells, *names)
     recalls = table.loc[table["metric"].str.endswith("recall"), "value"]
-    odd = [value for value in recalls if not is_multiple(float(value), 0.2)]
-    return holds_if_none(odd, f"{len(recalls)} values are multiples of 0.2 %")
+    deviating = [value for value in recalls if not is_multiple(float(value), 0.2)]
+    return holds_if_none(deviating, f"{len(recalls)} values are multiples of 0.2 %")
 
 
 def check_abolghasemi2026_precision_below_recall(cells: Cells) -> Finding:
@@ -116,7 +117,7 @@ def _signed_and_absolute(cells: Cells) -> pd.DataFrame:
         key = {name: cell[name] for name in _BLOCK}
         key["metric"] = cell["metric"].replace("CAS delta", "attribution")
         informed, plain = (
-            published_number(quality, rag_mode=m, **key) for m in ("Informed", "Vanilla")
+            published_number(quality, rag_mode=mode, **key) for mode in ("Informed", "Vanilla")
         )
         signed.append(round(informed - plain, 1))
     return table.assign(signed=signed, value=table["value"].astype(float))
@@ -126,7 +127,8 @@ def check_abolghasemi2026_sensitivity_parity(cells: Cells) -> Finding:
     """Table 5.2: mean absolute and mean signed differences of recall are compatible (Eq. 5.1).
 
     A recall is 0 or 1, so the two sums over 500 queries are both even or both odd, and the
-    absolute one is not below the signed one. Twelve such cells agree by chance once in 4,096 times.
+    absolute one is not below the signed one. Twelve cells have matching parity by chance with
+    probability 1/4,096.
     """
     table = _signed_and_absolute(cells)
     recalls = table[table["metric"] == "CAS delta recall"]
@@ -151,18 +153,18 @@ def check_abolghasemi2026_sensitivity_daggers(cells: Cells) -> Finding:
 def check_abolghasemi2026_sensitivity_tests(cells: Cells) -> Finding:
     """Table 5.2: the daggers agree with a paired t-test of Informed - Vanilla (§ 5.5).
 
-    A recall is 0 or 1, so the mean absolute difference says how many recalls changed, and the test
-    is determined. For precision it bounds the sum of squares, which settles most tests.
+    A recall is 0 or 1, so the mean absolute difference gives the number of changed recalls, which
+    determines the test. For precision it bounds the sum of squares, which determines most tests.
     """
     tests = _sensitivity_tests(cells)
-    settled = tests[tests["significant"] != "open"]
-    wrong = settled[(settled["marker"] == "†") != (settled["significant"] == "yes")]
+    determined = tests[tests["significant"] != "open"]
+    wrong = determined[(determined["marker"] == "†") != (determined["significant"] == "yes")]
     return holds_if_none(
         (
             f"{_row_name(row)}: {row['significant']}, {row['marker']!r}"
             for _, row in wrong.iterrows()
         ),
-        f"{len(settled)} of {len(tests)} tests are determined, and their daggers are right",
+        f"{len(determined)} of {len(tests)} tests are determined, and their daggers are right",
     )
 
 
@@ -179,10 +181,10 @@ def _row_name(row: pd.Series) -> str:
 
 
 def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
-    """Tables 5.1 and 5.11: Informed is marked as better than Vanilla where Table 5.2 is not.
+    """Tables 5.1 and 5.11: Informed has a dagger although the difference in Table 5.2 has none.
 
     Both report a paired t-test of the same answers (§ 5.5), if Table 5.2 tests signed differences.
-    Values below Vanilla's are those of `audit_abolghasemi2026_daggers`.
+    `audit_abolghasemi2026_daggers` covers values below Vanilla's.
     """
     unmarked = _sensitivity_tests(cells).query("marker != '†' and first > second")
     marked = joined(cells, "table_5_1", "table_5_11").query(
@@ -199,9 +201,9 @@ def audit_abolghasemi2026_dagger_pairs(cells: Cells) -> Finding:
 def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
     """Tables 5.1 and 5.11: a dagger that is possible only if answers hardly changed.
 
-    CF-informed is marked as better than Vanilla. The test limits how many recalls may have changed
-    (as many as they sum to, or more by an even number), and where that is less than a quarter of
-    what Informed changed (Table 5.2), it is implausible: both modes show the same two labels.
+    Where CF-informed is marked as better than Vanilla, the test limits the number of changed
+    recalls. A limit below a quarter of the changes under Informed (Table 5.2) is implausible,
+    because both modes show the same two labels.
     """
     recall = rows_where(joined(cells, "table_5_1", "table_5_11"), metric="attribution recall")
     modes = recall.pivot(index=_BLOCK, columns="rag_mode", values="value").astype(float)
@@ -223,8 +225,8 @@ def audit_abolghasemi2026_dagger_few_changes(cells: Cells) -> Finding:
 def audit_abolghasemi2026_effect_of_adding(cells: Cells) -> Finding:
     """§ 5, § 5.6: naming authors changes quality by 3 to 18 points; marked cells of Table 5.2.
 
-    The effect of naming authors is Informed - Vanilla. The stated range is that of the bias, which
-    compares two ways of naming them (Tables 5.3 and 5.5).
+    The effect of naming authors is Informed - Vanilla. The stated range is instead that of the
+    bias, which compares two labellings (Tables 5.3 and 5.5).
     """
     text = cells("text_5")
     stated = [
@@ -251,7 +253,7 @@ def check_abolghasemi2026_cited_equals_recall(cells: Cells) -> Finding:
 
 
 def check_abolghasemi2026_mixed_rows(cells: Cells) -> Finding:
-    """Table 5.4 repeats rows of Table 5.14 for the models in our copy of 5.14."""
+    """Rows of Table 5.4 equal those of Table 5.14, for the models in Table 5.14."""
     key = [*_BLOCK, "mode_relevant", "mode_nonrelevant", "metric"]
     both = cells("table_5_4").merge(cells("table_5_14"), on=key, suffixes=("", "_full"))
     off = both[both["value"].astype(float) != both["value_full"].astype(float)]
@@ -264,7 +266,7 @@ def check_abolghasemi2026_mixed_rows(cells: Cells) -> Finding:
 def _bias_faults(
     bias: pd.DataFrame, quality: pd.DataFrame, modes: Callable[[pd.Series], dict[str, dict]]
 ) -> tuple[list[str], int]:
-    """Cells of a bias table that are not the difference of two quality cells, within 0.1."""
+    """Bias cells that differ from two quality cells' difference by over 0.1, and cells compared."""
     faults, compared = [], 0
     for _, cell in bias.iterrows():
         metric = cell["metric"].replace("CAB delta", "attribution")

@@ -1,4 +1,4 @@
-"""Tables 5.1 to 5.15 and Figures 5.5 and 5.9 by their names, from the frame of answers."""
+"""Tables 5.1 to 5.15 and Figure 5.9, computed from the frame of answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from everycell.studies.abolghasemi2026.ch5.results import citation_counts, confi
 
 MODE = [*SETTING, "rag_mode"]
 MIXED = [*SETTING, "mode_relevant", "mode_nonrelevant"]
-#: The data set of the appendix' tables; all others are in the chapter.
+#: The data set whose tables are in the appendix; the others are in the chapter.
 APPENDIX = "MS MARCO"
 #: Columns of the table of intervals -> digits shown.
 ENDS = {"value": 3, "low": 3, "high": 3, "p": 4, "citations": 0, "pairs": 0}
@@ -43,7 +43,7 @@ SHARES = {"questions": 0, "answers": 0} | dict.fromkeys(
 class ChapterTable(NamedTuple):
     """A table of the chapter, with the rows of all generators."""
 
-    #: Columns that say what a value is about.
+    #: Key columns of a value.
     keys: list[str]
     #: A result (`everycell.studies.abolghasemi2026.ch5.marks`).
     rows: pd.DataFrame
@@ -68,13 +68,13 @@ class ChapterTable(NamedTuple):
 def chapter_tables(
     answers: pd.DataFrame, reference: pd.DataFrame, seed: int
 ) -> dict[str, ChapterTable]:
-    """Every table of the chapter that rests on answers, by its name."""
+    """All tables of the chapter that depend on answers, by name."""
     both = pd.concat([answers, reference])
     plain, mixed, (opposite, _) = (
         _halves(quality(both, arms, seed=seed)) for arms in (PLAIN_ARMS, MIXED_ARMS, OPPOSITE_ARMS)
     )
     plain = tuple(_with_mode(half) for half in plain)
-    sure = _halves(_with_mode(confidence(answers, seed=seed)))
+    confidences = _halves(_with_mode(confidence(answers, seed=seed)))
     counts = _halves(_with_mode(citation_counts(answers, seed=seed)))
 
     def by_authors(measure, study):
@@ -88,15 +88,15 @@ def chapter_tables(
         "table_5_3": (SETTING, by_authors("CAB", "plain")),
         "table_5_4": (MIXED, opposite),
         "table_5_5": (SETTING, by_authors("CAB", "mixed")),
-        "table_5_6": (MODE, sure[0]),
+        "table_5_6": (MODE, confidences[0]),
         "table_5_7": (SETTING, by_authors("CAS", "extended")),
         "table_5_8": (SETTING, by_authors("CAB", "extended")),
         "table_5_9": (["dataset", "generator", "retriever"], by_retriever),
-        "table_5_10": (MODE, sure[1]),
+        "table_5_10": (MODE, confidences[1]),
         "table_5_11": (MODE, plain[1]),
         "table_5_12": (MODE, counts[0]),
         "table_5_13": (MODE, counts[1]),
-        # The thesis marks nothing here.
+        # These tables have no significance markers in the thesis.
         "table_5_14": (MIXED, mixed[0].drop(columns="marker")),
         "table_5_15": (MIXED, mixed[1].drop(columns="marker")),
         "figure_5_9": (["dataset", "generator", "k"], depths),
@@ -107,7 +107,7 @@ def chapter_tables(
 def interval_table(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     """All results with their intervals and tests, one row per number.
 
-    Table 5.4 is in Table 5.14.
+    Table 5.4 is omitted, because Table 5.14 contains it.
 
     Examples
     --------
@@ -133,8 +133,8 @@ def interval_table(tables: Mapping[str, ChapterTable]) -> pd.DataFrame:
     return cells.rename(columns={"number": "value"}).dropna(subset="value")
 
 
-#: Tables of the table of readings; Figure 5.9 has answers of other settings.
-_READ = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14, 15)}
+#: Tables that are compared between readings.
+_COMPARED = {f"Table 5.{number}" for number in (1, 2, 3, 5, 7, 8, 9, 11, 12, 13, 14, 15)}
 
 
 def compare_readings(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -142,14 +142,14 @@ def compare_readings(readings: pd.DataFrame, seed: int) -> pd.DataFrame:
     by_reading = {}
     for name, answers in readings.groupby("reading", sort=False):
         cells = interval_table(chapter_tables(answers, answers.iloc[:0], seed))
-        cells = cells[(cells["metric"] == "value") & cells["table"].isin(_READ)]
+        cells = cells[(cells["metric"] == "value") & cells["table"].isin(_COMPARED)]
         cells = cells.drop(columns="metric")
         by_reading[name] = cells.rename(columns={"measure": "metric"})
     return align_readings(by_reading)
 
 
 def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
-    """How many questions the rows of a table rest on, and of what size.
+    """Note on the number of questions per row and the number of documents per question.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     >>> columns = ["dataset", "generator", "retriever", "relevant_author", "nonrelevant_author"]
     >>> answers = pd.DataFrame(rows, columns=[*columns, "query_id", "k"])
     >>> size_note(answers, pd.DataFrame({"generator": ["toy"], "value": [NOT_RUN]}))
-    '2 questions a row, 2 documents; no probabilities of toy'
+    '2 questions per row, 2 documents per question; no probabilities of toy'
     """
     if "retriever" not in table:
         answers = answers[answers["retriever"] == FIRST_RETRIEVER]
@@ -166,19 +166,19 @@ def size_note(answers: pd.DataFrame, table: pd.DataFrame) -> str:
     own_answers = answers.merge(table[keys].drop_duplicates(), on=keys)
     notes = []
     for _, rows in own_answers.groupby("generator", sort=False):
-        # Fewer where a language model had to paraphrase passages.
+        # Rows with paraphrased passages may have fewer questions.
         sizes = rows.groupby(keys)["query_id"].nunique()
         span = " to ".join(map(str, dict.fromkeys((sizes.min(), sizes.max()))))
-        notes.append(f"{span} questions a row, {rows['k'].max()} documents")
-    silent = table.loc[table["value"] == NOT_RUN, "generator"].unique()
-    lacking = [f"no probabilities of {', '.join(silent)}"] if len(silent) else []
-    return "; ".join([*dict.fromkeys(notes), *lacking])
+        notes.append(f"{span} questions per row, {rows['k'].max()} documents per question")
+    not_run = table.loc[table["value"] == NOT_RUN, "generator"].unique()
+    missing = [f"no probabilities of {', '.join(not_run)}"] if len(not_run) else []
+    return "; ".join([*dict.fromkeys(notes), *missing])
 
 
 def select_generators(
     answers: pd.DataFrame, is_control: pd.Series, published: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
-    """Generators of a tier's tables: by a table's name, and of all others under "all".
+    """Generators in a tier's tables, by table name; the key "all" is for all other tables.
 
     Examples
     --------
@@ -193,10 +193,10 @@ def select_generators(
 
 
 def _with_mode(table: pd.DataFrame) -> pd.DataFrame:
-    """Results of documents of two origins, with the published name of their one mode."""
+    """Results with a single mode, in the published column `rag_mode`."""
     return table.rename(columns={"mode_relevant": "rag_mode"}).drop(columns="mode_nonrelevant")
 
 
 def _halves(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Results of the chapter's data set, and of the appendix'."""
+    """Results for the chapter and for the appendix."""
     return table[table["dataset"] != APPENDIX], table[table["dataset"] == APPENDIX]

@@ -1,4 +1,4 @@
-"""Sensitivity (CAS) and bias (CAB) from the frame of answers.
+"""Attribution sensitivity (CAS) and bias (CAB) from the frame of answers.
 
 Source: abolghasemi2026, Eqs. 5.1 to 5.5, Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
 """
@@ -24,7 +24,7 @@ from everycell.studies.abolghasemi2026.ch5.arms import (
 from everycell.studies.abolghasemi2026.ch5.marks import NO_CITATION, NUMBERS, add_markers
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL
 
-#: Which answers a table of CAS or CAB is about.
+#: Names of the studies behind the tables of CAS and CAB.
 Study = Literal["plain", "mixed", "extended", "retrievers", "depths"]
 #: Columns of a frame of CAS or CAB.
 _COMPARED = [
@@ -56,7 +56,8 @@ def sensitivities(
             informed, vanilla = (_values(answers, arm, metric) for arm in (labelled, plain))
             changes = paired_difference(abs(informed - vanilla), np.zeros(len(informed)), seed=seed)
             numbers = (100 * cas(informed, vanilla), 100 * changes.low, 100 * changes.high)
-            p = float(t_tests({"told": informed, "plain": vanilla}, correction="none")["p"].iloc[0])
+            values = {"informed": informed, "vanilla": vanilla}
+            p = float(t_tests(values, correction="none")["p"].iloc[0])
             name = metric.replace("attribution", "CAS delta")
             rows.append((*labelled[:2], name, *numbers, p, _citations(answers, labelled, plain)))
     return pd.DataFrame(rows, columns=_COMPARED)
@@ -67,7 +68,7 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     rows = []
     arms = set(answers[list(Arm._fields)].itertuples(index=False, name=None))
     for authors in dict.fromkeys(arm[:2] for arm in (*PLAIN_ARMS, *MIXED_ARMS)):
-        # The arms that tell opposite authors of the two sides, people on the relevant one first.
+        # The two arms with opposite labels: first "Human" on the relevant document, then "LLM".
         human, machine = (
             Arm(*authors, *(_mode(*pair) for pair in zip(authors, labels, strict=True)))
             for labels in (("Human", "LLM"), ("LLM", "Human"))
@@ -87,7 +88,7 @@ def biases(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def compare_labels(
     answers: pd.DataFrame, measure: Literal["CAS", "CAB"], *, study: Study, seed: int
 ) -> pd.DataFrame:
-    """Sensitivity or bias of every generator: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9."""
+    """Sensitivity or bias of all generators: Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9."""
     frame = answers[ROWS_OF[study](answers)]
     single = frame["relevant_author"] == frame["nonrelevant_author"]
     frame = frame[~single if study == "plain" else single]
@@ -99,9 +100,9 @@ def compare_labels(
             result = sensitivities(rows, seed=seed, pairs=pairs)
         else:
             result = biases(rows, seed=seed)
-        nothing = result["citations"] == 0
+        without_citations = result["citations"] == 0
         result = result.astype({"value": object}).mask(
-            nothing, result.assign(value=NO_CITATION, low=np.nan, high=np.nan, p=np.nan)
+            without_citations, result.assign(value=NO_CITATION, low=np.nan, high=np.nan, p=np.nan)
         )
         parts.append(result.assign(**dict(zip(keys, names, strict=True))))
     order = [*keys, *_FIELDS[:2], *NUMBERS, "citations"]
@@ -109,8 +110,8 @@ def compare_labels(
     return add_markers(table.reset_index(drop=True)[order])
 
 
-def _fixed(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:
-    """Rows with the relevant document at its place, by the first retriever or by another one."""
+def _rows_in_retrieval_order(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:
+    """Selector of rows in retrieval order, of the first retriever or of the others."""
     return lambda rows: (
         (rows["labels"] == labels)
         & (rows["place"] == "retrieved")
@@ -118,12 +119,12 @@ def _fixed(labels: str, first: bool) -> Callable[[pd.DataFrame], pd.Series]:
     )
 
 
-#: Which rows belong to a study.
+#: Selector of the rows that belong to a study.
 ROWS_OF: dict[Study, Callable[[pd.DataFrame], pd.Series]] = {
-    "plain": _fixed("plain", True),
-    "mixed": _fixed("plain", True),
-    "extended": _fixed("extended", True),
-    "retrievers": _fixed("extended", False),
+    "plain": _rows_in_retrieval_order("plain", True),
+    "mixed": _rows_in_retrieval_order("plain", True),
+    "extended": _rows_in_retrieval_order("extended", True),
+    "retrievers": _rows_in_retrieval_order("extended", False),
     "depths": lambda rows: (rows["labels"] == "extended") & (rows["place"] == "random"),
 }
 
@@ -133,12 +134,12 @@ def _mode(author: str, label: str) -> str:
 
 
 def _values(answers: pd.DataFrame, arm: Arm, metric: str) -> np.ndarray:
-    """A measure of every answer of an arm, in the order of questions."""
+    """A measure of all answers of an arm, ordered by query."""
     return _of_arm(answers, arm).sort_values("query_id")[metric].to_numpy(dtype=float)
 
 
 def _citations(answers: pd.DataFrame, *arms: Arm) -> int:
-    """Citations of all answers of some arms."""
+    """Number of citations in all answers of some arms."""
     return int(sum(_of_arm(answers, arm)["cited"].sum() for arm in arms))
 
 

@@ -1,4 +1,4 @@
-"""What tables measure of controls, beside what is known of them."""
+"""Comparison of measured and expected values of the synthetic controls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def measured_quality(
 
 
 def melt_measures(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """A table of measured and expected values as it is written.
+    """Long format of a table of measured and expected values.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def melt_measures(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return cells.melt([*keys, "measure"], columns, var_name="metric").dropna(subset="value")
 
 
-#: Keys of the two tables.
+#: Key columns of the two tables.
 QUALITY_KEYS = ["generator", *MODE[2:]]
 BIAS_KEYS = ["generator", *SETTING[2:]]
 
@@ -74,7 +74,7 @@ BIAS_KEYS = ["generator", *SETTING[2:]]
 def _measured(
     tables: Mapping[str, ChapterTable], names: Sequence[str], controls: Mapping[str, PlantedControl]
 ) -> pd.DataFrame:
-    """Results of controls in some tables, as numbers."""
+    """Results of the controls in some tables, as numbers."""
     rows = pd.concat(tables[name].rows for name in names)
     rows = rows[rows["generator"].isin(controls) & (rows["value"] != NO_CITATION)]
     return rows.assign(measured=rows["value"].astype(float))

@@ -1,4 +1,4 @@
-"""Synthetic generators with a known preference for a label, which the tables must recover."""
+"""Synthetic generators with a known preference for a label, which the tables should recover."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from everycell.studies.abolghasemi2026.ch5.generators import Benchmark, collect_
 
 @dataclass(frozen=True)
 class PlantedControl(PlantedGenerator):
-    """The generator of `everycell.rag.planted`, as the chapter's tables know it."""
+    """The generator of `everycell.rag.planted`, with the interface of chapter 5."""
 
     @property
     def name(self) -> str:
-        """Its name in the tables."""
+        """Name in the tables."""
         return f"planted {self.strength:g}"
 
     @property
     def preference(self) -> float:
-        """Log-odds by which it prefers [Human] to [LLM]: its position in a figure."""
+        """Log-odds of preferring [Human] to [LLM]: the position in a figure."""
         return self.strength
 
     def answer_all(
         self, presentations: Sequence[Presentation], benchmark: Benchmark
     ) -> list[Answer]:
-        """Cite by chance, and say the first sentence of what is cited.
+        """Cite documents at random, and quote the first sentence of each cited document.
 
-        It knows what kind of author a label names, so extended labels are the plain ones to it;
-        and it is not told who wrote a document, so that it sees people's text of each.
+        The generator depends only on the kind of author in a label, so extended and plain labels
+        are equivalent. It always reads the texts by people.
         """
         texts = benchmark.texts["Human"]
         return [
@@ -79,7 +79,7 @@ class PlantedControl(PlantedGenerator):
 def make_controls(
     preferences: Sequence[float], odds: Mapping[str, float], seed: int
 ) -> dict[str, PlantedControl]:
-    """Controls with these preferences, by their names in the tables."""
+    """Controls with the given preferences, by their names in the tables."""
     controls = [PlantedControl(preference, seed=seed, **odds) for preference in preferences]
     return {control.name: control for control in controls}
 

@@ -1,4 +1,4 @@
-"""Figures of chapter 5 of abolghasemi2026, for the scripts that have their numbers."""
+"""Figures of chapter 5 of abolghasemi2026."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ _lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, l
 
 
 def citation_bars(cells: pd.DataFrame) -> Figure:
-    """Figure 5.5: a panel a generator and data set, a group a pair of authors, a bar per mode."""
+    """Figure 5.5: panels by generator and data set, groups by authors, bars by mode."""
     generators, authors = zip(*(name.split(" rel=") for name in cells["series"]), strict=True)
     panels = [", ".join(pair) for pair in zip(generators, cells["row"], strict=True)]
     return bar_panels(
@@ -31,11 +31,13 @@ def citation_bars(cells: pd.DataFrame) -> Figure:
 
 
 def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
-    """Measured bias over a control's preference, where people wrote the relevant documents."""
-    # One pair of authors is enough to see it.
-    drawn = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
-    planted = drawn.assign(**dict.fromkeys(["measured", "low", "high"], drawn["expected"]))
-    lines = pd.concat([drawn.assign(series="measured"), planted.assign(series="planted")])
+    """Measured and planted bias of controls by preference, for relevant documents by people."""
+    # The other pairs of authors would show the same.
+    shown_rows = bias[(bias["relevant_author"] == "Human") & (bias["nonrelevant_author"] == "LLM")]
+    planted = shown_rows.assign(
+        **dict.fromkeys(["measured", "low", "high"], shown_rows["expected"])
+    )
+    lines = pd.concat([shown_rows.assign(series="measured"), planted.assign(series="planted")])
     lines = lines.rename(columns={"preference": "strength"})
     figure = _lines_around_0(
         lines,
@@ -50,14 +52,14 @@ def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
 
 
 def depth_lines(rows: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
-    """Figure 5.9: sensitivity and bias over the number of documents, an interval at each point."""
+    """Figure 5.9: sensitivity and bias by number of documents, with intervals."""
     by_data = [part for _, part in rows.groupby("dataset", sort=False)]
     cells = pd.concat(by_data)[["dataset", "generator", "k", "metric", "value", "low", "high"]]
-    # A line has no place for answers that cite nothing; the file has them.
+    # Values without citations are in the file but cannot be drawn.
     points = cells[cells["value"] != NO_CITATION].astype({"value": float, "k": int})
-    start = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
+    prefix = points["dataset"] + ": " if points["dataset"].nunique() > 1 else ""
     figure = _lines_around_0(
-        points.assign(panel=start + points["metric"]),
+        points.assign(panel=prefix + points["metric"]),
         x="k",
         series="generator",
         panel="panel",

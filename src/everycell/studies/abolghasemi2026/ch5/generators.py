@@ -1,4 +1,4 @@
-"""One interface for what answers in chapter 5: language models and synthetic controls."""
+"""Interface of the generators in chapter 5: language models and synthetic controls."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from everycell.studies.abolghasemi2026.ch5.arms import Presentation
 
 
 class Benchmark(NamedTuple):
-    """Questions, and what their prompts can show."""
+    """Questions, their correct answers, and the documents that prompts can contain."""
 
     name: str
-    #: Author ("Human", "LLM") to the text of each document, by its id.
+    #: Author ("Human", "LLM") -> text of each document, by id.
     texts: Mapping[str, Mapping[str, str]]
-    #: Text of each question, by its id.
+    #: Text of each question, by id.
     questions: Mapping[str, str] = MappingProxyType({})
-    #: Right answers of each question, where they are known.
+    #: Correct answers to each question, where known.
     right: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class Generator(Protocol):
-    """What answers questions with citations."""
+    """A generator of answers with citations."""
 
     @property
     def name(self) -> str:
-        """Its name in the tables."""
+        """Name in the tables."""
 
     def answer_all(
         self, presentations: Sequence[Presentation], benchmark: Benchmark
     ) -> list[Answer]:
-        """Answer each question as its arm shows it, in this order."""
+        """Answer the questions as presented, in the same order."""
 
 
 def collect_answers(
     generator: Generator, presentations: Sequence[Presentation], benchmark: Benchmark
 ) -> pd.DataFrame:
-    """The frame of answers of a generator (`everycell.studies.abolghasemi2026.ch5.answers`)."""
+    """Frame of a generator's answers (`everycell.studies.abolghasemi2026.ch5.answers`)."""
     return answers_frame(
         presentations,
         generator.answer_all(presentations, benchmark),

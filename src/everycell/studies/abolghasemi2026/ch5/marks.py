@@ -1,10 +1,10 @@
-"""Words and daggers in the chapter's results.
+"""Significance markers and textual values in the chapter's results.
 
 A *result* has the key columns of its published table, then `metric`, `value`, the bounds `low` and
 `high` of a 95 % bootstrap interval over questions, `p` of the chapter's paired t-test (or NaN) and
-`marker`, a dagger where p < 0.05. Where a value rests on citations alone, `citations` is their
-number. Two values are words: `NO_CITATION` where no citation counts towards a value (0/0), and
-`NOT_RUN` where a generator gives no probabilities.
+`marker`, a dagger where p < 0.05. `citations` is the number of citations behind a value that
+depends only on citations. Two values are text: `NO_CITATION` if no citation counts towards a value
+(0/0), and `NOT_RUN` if a generator returns no probabilities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NUMBERS = ["metric", "value", "low", "high", "p"]
 
 
 def add_markers(table: pd.DataFrame) -> pd.DataFrame:
-    """A result with its daggers, from its column `p`.
+    """Add daggers to a result, from its column `p`.
 
     Examples
     --------

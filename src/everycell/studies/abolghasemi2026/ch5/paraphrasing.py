@@ -1,4 +1,4 @@
-"""How the chapter has passages paraphrased: which questions are tried, what is kept of answers."""
+"""Paraphrasing of passages by a language model in chapter 5."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def questions_to_try(
     limit: int | None,
     seed: int,
 ) -> list[Question]:
-    """The questions whose passages are paraphrased, in random order.
+    """Questions whose passages will be paraphrased, in random order.
 
     Examples
     --------
     >>> result = [Question("q1", ("a", "b"), gold=1), Question("q2", ("b", "c"), gold=2)]
     >>> texts = {"a": "Rye is a grass.", "b": "Delft is old.", "c": "Leiden too."}
-    >>> [each.id for each in questions_to_try(result, texts, longest=3, limit=None, seed=1)]
+    >>> [item.id for item in questions_to_try(result, texts, longest=3, limit=None, seed=1)]
     ['q2']
     """
     drawn = pd.Series(questions, dtype=object).sample(frac=1, random_state=seed)
@@ -45,7 +45,7 @@ def questions_to_try(
 def required_answers(
     relevant: pd.DataFrame, tried: Sequence[Question], answers: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """Answers that a passage has to keep: those of all questions that it may be relevant for.
+    """Answers that a paraphrase must keep: those to all questions with that relevant passage.
 
     Examples
     --------
@@ -63,22 +63,22 @@ def required_answers(
 
 
 def add_titles(paraphrases: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
-    """Paraphrases with the titles of their passages, which stay as they are, in front.
+    """Prefix paraphrases with the unchanged titles of their passages.
 
     Examples
     --------
-    >>> made = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
-    >>> add_titles(made, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))["text"].tolist()
+    >>> texts = pd.DataFrame({"document_id": ["a", "b", "c"], "text": ["Old.", "New.", ""]})
+    >>> add_titles(texts, pd.Series({"a": "Delft", "b": "", "c": "Rye"}))["text"].tolist()
     ['Delft. Old.', 'New.', '']
     """
-    of_each = paraphrases["document_id"].map(titles)
-    titled = of_each.where(of_each == "", of_each + ". ") + paraphrases["text"]
+    prefixes = paraphrases["document_id"].map(titles)
+    titled = prefixes.where(prefixes == "", prefixes + ". ") + paraphrases["text"]
     return paraphrases.assign(text=titled.where(paraphrases["text"] != "", ""))
 
 
 @dataclass
 class Paraphraser:
-    """A language model that says passages again, and what it said as it may be passed on."""
+    """Paraphraser of passages, with the model answers that it used, in releasable form."""
 
     model: Recorded
     template: Template
@@ -90,7 +90,7 @@ class Paraphraser:
     used: dict[str, Entry] = field(default_factory=dict)
 
     def paraphrase_again(self, names: Sequence[str]) -> list[Paraphrase]:
-        """Paraphrases of these documents."""
+        """Paraphrase these documents."""
         passages = [Passage(name, self.texts[name], self.to_keep.get(name, ())) for name in names]
         return paraphrase_all(
             passages,
@@ -103,7 +103,7 @@ class Paraphraser:
         )
 
     def _keep(self, request: Request, sentence: str, reason: str) -> None:
-        """Keep an answer as a record may pass it on."""
+        """Store an answer in the form in which a record may be released."""
         key = key_of(self.model.identity, request)
         entry = self.model.record.entries[key]
         shareable = passed_on(entry.answer, sentence, reason)
@@ -111,7 +111,7 @@ class Paraphraser:
 
 
 def outlook_writer(write: Callable[[str], object]) -> Callable[[Outlook], None]:
-    """Make a listener that writes down how a search looks."""
+    """Create a listener that writes the outlook of a search."""
 
     def write_outlook(outlook: Outlook) -> None:
         write(f"{outlook}\n")
@@ -122,12 +122,12 @@ def outlook_writer(write: Callable[[str], object]) -> Callable[[Outlook], None]:
 def hopeless_search_stopper(
     model: str, write: Callable[[str], object]
 ) -> Callable[[Outlook], None]:
-    """As `outlook_writer`; the listener also stops a hopeless search before it costs more."""
-    note = outlook_writer(write)
+    """Create a listener that writes the outlook and stops a hopeless search early."""
+    write_outlook = outlook_writer(write)
 
     def check_outlook(outlook: Outlook) -> None:
-        note(outlook)
+        write_outlook(outlook)
         if outlook.hopeless:
-            raise LanguageModelError(f"{model} is asked for no more passages: {outlook}")
+            raise LanguageModelError(f"Stopped sending passages to {model}: {outlook}")
 
     return check_outlook

@@ -1,4 +1,4 @@
-"""Language models as generators of chapter 5, and what of their answers can be passed on."""
+"""Language models as generators of chapter 5, and the release of their recorded answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from everycell.studies.abolghasemi2026.ch5.requests import make_request
 
 @dataclass(frozen=True)
 class PromptedModel:
-    """A language model that is prompted with questions and documents."""
+    """A language model prompted with questions and documents."""
 
     name: str
     model: Recorded
@@ -33,7 +33,7 @@ class PromptedModel:
     def requests(
         self, presentations: Iterable[Presentation], benchmark: Benchmark
     ) -> list[Request]:
-        """What it is sent, in the order of what is asked."""
+        """Requests to the model, in the order of the presentations."""
         return [
             make_request(
                 presentation,
@@ -52,8 +52,9 @@ class PromptedModel:
     def answer_all(
         self, presentations: Sequence[Presentation], benchmark: Benchmark
     ) -> list[Answer]:
-        """Ask everything; prompts with the same start in a row: a local model reads that once."""
+        """Send all requests and return the answers in the order of the presentations."""
         requests = self.requests(presentations, benchmark)
+        # Sorted, because a local model reads a prefix that consecutive prompts share only once.
         self.model.answer_all(sorted(requests, key=lambda request: request.text))
         return self.model.answer_all(requests)
 
@@ -64,9 +65,9 @@ def entries_to_pass_on(
     presentations: Sequence[Presentation],
     benchmark: Benchmark,
 ) -> list[Entry]:
-    """Recorded answers as they can be passed on, enough for a replay.
+    """Recorded answers in a form that can be released and suffices for a replay.
 
-    Nothing that is copied from passages is in them, and of probabilities only those of citations.
+    They omit text that is copied from passages, and all probabilities except those of citations.
     """
     requests = generator.requests(presentations, benchmark)
     by_key: Mapping[str, Presentation] = {

@@ -1,7 +1,7 @@
-"""Bias and counts that follow from tables of attribution quality alone.
+"""Bias and citation counts derived from tables of attribution quality.
 
-A mean of differences is the difference of means, so bias tables (CAB) follow from tables of
-quality, whether published or from a run. Sensitivity (CAS) does not.
+The mean of differences equals the difference of means, so bias tables (CAB) follow from tables of
+attribution quality, whether published or reproduced. Sensitivity (CAS) does not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from everycell.studies.abolghasemi2026.ch5.modes import (
 
 
 def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
-    """Attribution bias (CAB) of each setting from its attribution quality."""
+    """Attribution bias (CAB) of all settings, from their attribution quality."""
     pairs = with_opposite_labels(quality[quality["metric"].isin([PRECISION, RECALL])])
     return pairs.assign(
         metric=pairs["metric"].str.replace("attribution", "CAB delta"),
@@ -30,35 +30,36 @@ def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
 
 
 def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Recall from the mean number of cited relevant documents, and nothing else.
+    """Recall from the mean number of cited relevant documents.
 
-    With one relevant document a query the two are one number: a share, and a percentage.
+    With one relevant document per query, the mean number as a percentage is the recall.
     """
     part = counts[counts["metric"] == CITED].drop(columns="value", errors="ignore")
     return part.assign(metric=RECALL, value=100 * counts.loc[part.index, "value"].astype(float))
 
 
 def counts_from_recalls(quality: pd.DataFrame) -> pd.DataFrame:
-    """Mean number of cited relevant documents from recall: `recalls_from_counts` the other way."""
+    """Mean number of cited relevant documents from recall, the inverse of `recalls_from_counts`."""
     part = quality[quality["metric"] == RECALL].drop(columns="value", errors="ignore")
     return part.assign(metric=CITED, value=quality.loc[part.index, "value"].astype(float) / 100)
 
 
 def queries_behind(means: Sequence[str], *, largest: int = 1000) -> int | None:
-    """Fewest queries that every published mean of counts is possible with."""
+    """Smallest number of queries that is consistent with all published means of counts."""
 
-    def fits(mean: str, n: int) -> bool:
-        half = 0.5 * 10.0 ** -len(mean.partition(".")[2])
-        return abs(round(float(mean) * n) / n - float(mean)) <= half * (1 + 1e-9)
+    def is_possible(mean: str, n: int) -> bool:
+        tolerance = 0.5 * 10.0 ** -len(mean.partition(".")[2])
+        return abs(round(float(mean) * n) / n - float(mean)) <= tolerance * (1 + 1e-9)
 
-    return next((n for n in range(1, largest + 1) if all(fits(mean, n) for mean in means)), None)
+    numbers = range(1, largest + 1)
+    return next((n for n in numbers if all(is_possible(mean, n) for mean in means)), None)
 
 
 def with_opposite_labels(quality: pd.DataFrame) -> pd.DataFrame:
-    """Each setting and metric once: quality with people named on either side.
+    """Quality under the two labellings with opposite authors, one row per setting and metric.
 
-    Columns `human` and `machine`: the label of the relevant documents. Other documents have the
-    other label.
+    The columns `human` and `machine` name the label of the relevant documents; the other documents
+    have the opposite label.
     """
     table = _with_labels(quality)
     labelled = table[table["label_relevant"].map(OTHER_AUTHOR) == table["label_nonrelevant"]]
@@ -74,7 +75,7 @@ def with_opposite_labels(quality: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_labels(quality: pd.DataFrame) -> pd.DataFrame:
-    """Quality with the labels that were told of relevant and of other documents."""
+    """Quality with the labels of the relevant and of the other documents."""
     sides = {
         "relevant": "mode_relevant" if "mode_relevant" in quality else "rag_mode",
         "nonrelevant": "mode_nonrelevant" if "mode_nonrelevant" in quality else "rag_mode",

@@ -1,4 +1,4 @@
-"""Outcomes of the chapter's tests that published means determine without the answers.
+"""Outcomes of the chapter's significance tests, as far as published means determine them.
 
 Source: abolghasemi2026, section 5.5 (paired t-tests, p < 0.05) and Tables 5.1 to 5.15.
 """
@@ -38,15 +38,15 @@ _HALF_UNIT = 0.0005
 class Significance(NamedTuple):
     """Outcome of a paired t-test as far as published means determine it."""
 
-    #: "yes" or "no" where any answers with these means give it, else "open".
+    #: "yes" or "no" if all answers with these means lead to that outcome, else "open".
     significant: Outcome
-    #: Largest sum of squared differences that is significant. For recall it is the number of
-    #: queries that may have changed, with the parity of the sum of changes; 0 where none may.
+    #: Largest sum of squared differences at which the test is significant. For recall it is the
+    #: largest number of changed queries, with the parity of the sum of changes; 0 if there is none.
     allowed: float
-    #: Bounds of that sum.
+    #: Bounds of the actual sum of squared differences.
     lower: float
     upper: float
-    #: Where the two bounds are one.
+    #: p-value, if the two bounds are equal.
     p: float | None
 
 
@@ -74,12 +74,14 @@ def significance(
         upper = min(float(n), upper + 2 * n * _HALF_UNIT)
         lower = min(abs(end) for end in difference) ** 2 / n
         if absolute is not None:
-            # No difference is above 1, so its square is not above its size; and by Cauchy-Schwarz.
+            # Differences are at most 1, so squares are at most the absolute values, which gives the
+            # upper bound; the lower bound follows from the Cauchy-Schwarz inequality.
             upper = min(upper, n * (absolute / 100 + _HALF_UNIT))
             lower = max(lower, n * max(0.0, absolute / 100 - _HALF_UNIT) ** 2)
     allowed = squares_allowed(max(difference, key=abs), n, alpha=alpha)
     if metric == "recall":
-        # Changes of 1 and -1 sum to `total`: their number has its parity, and is not below it.
+        # Changes of 1 and -1 sum to `total`, so their number has its parity and is at least as
+        # large in size.
         fewest = abs(total)
         allowed = fewest + (allowed - fewest) // 2 * 2 if fewest <= allowed else 0.0
     return Significance(
@@ -92,11 +94,11 @@ def significance(
 
 
 def _query_count(share: float, n: int) -> int:
-    """Number of queries that a share is, where it is one."""
+    """Number of queries that corresponds to a share."""
     number = round(share * n)
     if abs(share * n - number) > 1e-6 * n:
         raise ValueError(
-            f"{100 * share:g} % is not a whole number of {n} queries; check the value, or the "
+            f"{100 * share:g} % of {n} queries is not a whole number. Check the value and the "
             "number of queries."
         )
     return number
@@ -124,7 +126,7 @@ def sensitivity_significance(
 
 
 def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Bias with the daggers that its means allow.
+    """Add daggers to the bias, as far as published means determine them ("?" if they do not).
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""How answers are read: which citations count, and when an answer is right.
+"""Interpretation of answers: which citations count, and when an answer is correct.
 
 The thesis states neither how citations of non-existent documents are treated nor how correct
 answers are detected. Its authors' library ignores such citations, recognises only ``[1]``, and
-accepts a correct answer as a substring anywhere (`everycell.rag.answers`). `Reading` follows it
-except for the forms of citations, since language models write several; `READINGS` are compared in a
-supplementary table.
+accepts a correct answer as a substring anywhere (`everycell.rag.answers`). The default `Reading`
+follows it except for the forms of citations, since language models use several. A supplementary
+table compares the `READINGS`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Strays = Literal["ignored", "wrong"]
 
 
 class Reading(NamedTuple):
-    """How answers are read."""
+    """Rules for interpreting answers."""
 
     forms: Forms = "all"
     strays: Strays = "ignored"
     match: Match = "substring"
 
     def counted(self, cited: Cited) -> list[int]:
-        """Numbers that count as citations, each once.
+        """Distinct numbers that count as citations.
 
         Examples
         --------
@@ -42,12 +42,12 @@ class Reading(NamedTuple):
         return [*cited.documents, *(cited.stray if self.strays == "wrong" else ())]
 
     def is_right(self, text: str, gold: tuple[str, ...], *, k: int) -> bool | None:
-        """Whether an answer is right; None where no right answer is known.
+        """Whether an answer is correct; None if no correct answer is known.
 
         Examples
         --------
-        >>> said, gold = "Two, of the parties [2].", ("the art", "art")
-        >>> Reading().is_right(said, gold, k=2), Reading(match="words").is_right(said, gold, k=2)
+        >>> text, gold = "Two, of the parties [2].", ("the art", "art")
+        >>> Reading().is_right(text, gold, k=2), Reading(match="words").is_right(text, gold, k=2)
         (True, False)
         """
         usable = usable_answers(gold, match=self.match)
@@ -58,7 +58,7 @@ class Reading(NamedTuple):
 
 
 DEFAULT = Reading()
-#: Readings beside each other: all that the authors' library does, our default, and the strictest.
+#: Readings to compare: that of the authors' library, our default, and the strictest.
 READINGS: Mapping[str, Reading] = {
     "library": Reading(forms="plain"),
     "default": DEFAULT,

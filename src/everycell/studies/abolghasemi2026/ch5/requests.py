@@ -1,4 +1,4 @@
-"""Which questions are drawn for an arm, and what a language model is sent of each."""
+"""Questions drawn for an arm, and the requests to a language model."""
 
 from __future__ import annotations
 
@@ -33,20 +33,19 @@ def draw_questions(
     answers: Mapping[str, Sequence[str]] = MappingProxyType({}),
     seed: int,
 ) -> list[Question]:
-    """The first questions of a drawn order for whose documents there are texts by their authors.
+    """The first questions, in random order, whose documents all have a text by the given authors.
 
-    A passage whose paraphrase lost the answer has no text by [LLM], and the questions that would
-    show it are passed over. A paraphrase may have been made for another question, for which the
-    passage is not relevant; so that of the relevant document must have all answers that people's
-    text has.
+    A passage whose paraphrase lost the answer has no text by [LLM], so questions with it are
+    skipped. A passage may have been paraphrased for a question to which it is not relevant, so the
+    relevant document is also checked: its text must have all answers that the text by people has.
     """
     relevant, other = authors
 
     def keeps_answers(question: Question) -> bool:
         document = question.documents[question.gold - 1]
         gold = answers.get(question.id, ())
-        standing = answers_in(texts["Human"][document], gold) if gold else []
-        return answers_in(texts[relevant][document], standing) == standing
+        original_answers = answers_in(texts["Human"][document], gold) if gold else []
+        return answers_in(texts[relevant][document], original_answers) == original_answers
 
     drawn: list[Question] = []
     for question in sorted(
@@ -64,7 +63,7 @@ def draw_questions(
 
 @dataclass(frozen=True)
 class DrawnQuestions:
-    """Questions that are asked in each setting and arm, in one drawn order."""
+    """Questions of each setting and arm, in one random order."""
 
     runs: Mapping[str, pd.DataFrame]
     relevant: pd.DataFrame
@@ -75,11 +74,11 @@ class DrawnQuestions:
     _picked: dict[tuple[str, int, Place], list[Question]] = field(default_factory=dict, repr=False)
 
     def of_arm(self, setting: Setting, arm: Arm, size: int) -> list[Question]:
-        """At most `size` questions of a setting and an arm, see `draw_questions`."""
+        """At most `size` questions of a setting and an arm (`draw_questions`)."""
         questions = self._pick(setting.retriever, setting.k, setting.position)
         authors = (arm.relevant_author, arm.nonrelevant_author)
         if self.same and any("LLM" in other[:2] for other in setting.arms):
-            # A question whose passages all are the model's can be shown in every other way too.
+            # If all passages have a paraphrase, the question can be presented in every arm.
             authors = ("LLM", "LLM")
         if self.rewritten is not None and authors[1] == "LLM":
             questions = [question for question in questions if question.id in self.rewritten]
@@ -113,10 +112,12 @@ def make_request(
     words: Mapping[str, str] = LABELS,
     machine: str = MACHINE,
 ) -> Request:
-    """What a language model is asked."""
+    """Request to a language model for one presentation of a question."""
     setting, arm, instance = presentation
     if setting.labels == "extended" and not names:
-        raise ValueError(f"The setting {setting.name!r} has extended labels; give people's names.")
+        raise ValueError(
+            f"The setting {setting.name!r} has extended labels; pass people's names in `names`."
+        )
     numbered = enumerate(instance.documents, start=1)
     texts = [
         text(document, arm.relevant_author if number == instance.gold else arm.nonrelevant_author)

@@ -1,6 +1,6 @@
-"""Quality, confidence and counts of citations from the frame of answers, arm by arm.
+"""Quality, confidence and counts of citations by arm, from the frame of answers.
 
-Results are as `everycell.studies.abolghasemi2026.ch5.marks` says.
+`everycell.studies.abolghasemi2026.ch5.marks` describes the results.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from everycell.studies.abolghasemi2026.ch5.modes import CITED, PRECISION, RECALL
 
 CORRECT = "EM correctness"
 CONFIDENCES = {"AC relevant": "relevant", "AC non-relevant": "other"}
-#: Fewest answers that cite documents of both kinds for a test of their confidences. The t-test
-#: takes the mean of the differences for normal; of fewer probabilities, which lie near 1 where a
-#: model is sure, that cannot be said, and one answer could make the dagger.
+#: Minimum number of answers that cite both kinds of documents for a test of their confidences. The
+#: t-test assumes a normally distributed mean difference. With fewer answers that is doubtful, since
+#: probabilities are often close to 1, and a single answer could decide the outcome.
 FEWEST_PAIRS = 10
 _FIELDS = list(Arm._fields)
-_NO_ENDS = (np.nan, np.nan)
+_NO_INTERVAL = (np.nan, np.nan)
 _ARM_KEYS = [*SETTING, *_FIELDS[2:]]
 
 
 def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.DataFrame:
-    """Precision, recall and right answers of each arm: Tables 5.1, 5.4, 5.11, 5.14, 5.15."""
+    """Precision, recall and correct answers of each arm: Tables 5.1, 5.4, 5.11, 5.14, 5.15."""
     measures = ((PRECISION, PRECISION, 100), (RECALL, RECALL, 100), (CORRECT, "right", 1))
     rows = []
     for (key, arm_answers, alternatives), (metric, column, scale) in itertools.product(
@@ -50,7 +50,7 @@ def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.Data
 
 
 def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """Confidence (AC) in citations of relevant documents and of others: Tables 5.6, 5.10."""
+    """Confidence (AC) of citations of relevant and of other documents: Tables 5.6, 5.10."""
     rows = []
     for key, arm_answers, _ in _by_arm(answers, PLAIN_ARMS):
         p, pairs = _confidence_test(arm_answers)
@@ -64,10 +64,12 @@ def confidence(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
             value: float | str | None = pooled_confidence(sums, counts)
             if value is None:
                 value = NO_CITATION if citing.empty else NOT_RUN
-            ends = (
-                ratio_interval(sums, counts, seed=seed) if len(with_probabilities) > 1 else _NO_ENDS
+            bounds = (
+                ratio_interval(sums, counts, seed=seed)
+                if len(with_probabilities) > 1
+                else _NO_INTERVAL
             )
-            rows.append((*key, metric, value, *ends, p, counts.sum(), pairs))
+            rows.append((*key, metric, value, *bounds, p, counts.sum(), pairs))
     return add_markers(pd.DataFrame(rows, columns=[*_ARM_KEYS, *NUMBERS, "citations", "pairs"]))
 
 
@@ -82,7 +84,7 @@ def citation_counts(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
-    """Cells of Figure 5.5: the mean number of all cited documents."""
+    """Cells of Figure 5.5: the mean number of cited documents."""
     totals = counts[counts["metric"] == TOTAL]
     authors = totals["relevant_author"] + " nonrel=" + totals["nonrelevant_author"]
     return pd.DataFrame(
@@ -100,7 +102,7 @@ def figure_cells(counts: pd.DataFrame) -> pd.DataFrame:
 def _by_arm(
     answers: pd.DataFrame, arms: Sequence[Arm]
 ) -> Iterator[tuple[tuple[str, ...], pd.DataFrame, list[pd.DataFrame]]]:
-    """Answers of each generator in the study's first setting, arm by arm in the order of these."""
+    """Key and answers of each generator's arms in the main setting, and answers in other modes."""
     main = answers[ROWS_OF["plain"](answers)]
     for names, rows in main.groupby(["dataset", "generator"], sort=False):
         by_arm = {
@@ -115,20 +117,20 @@ def _by_arm(
 
 
 def _values(answers: pd.DataFrame, column: str) -> FloatArray:
-    """A measure of the answers of one arm in the order of questions, without unknown ones."""
+    """Known values of a measure for the answers of one arm, ordered by query."""
     return answers.sort_values("query_id")[column].dropna().to_numpy(dtype=float)
 
 
 def _mean(values: FloatArray, seed: int) -> tuple[float, float, float]:
-    """Mean and interval; of one value there is none."""
+    """Mean and interval; a single value has no interval."""
     mean = float(values.mean())
     if len(values) < 2:
-        return mean, *_NO_ENDS
+        return mean, *_NO_INTERVAL
     return mean, *ratio_interval(values, np.ones(len(values)), seed=seed)
 
 
 def _above_all(values: FloatArray, alternatives: list[FloatArray]) -> float:
-    """Largest p of the tests against all others, where the mean is above all of theirs."""
+    """Largest p of the tests against all alternatives, or NaN if a mean is not exceeded."""
     if (
         len(values) < 2
         or not alternatives
@@ -143,7 +145,7 @@ def _paired_p(first: FloatArray, second: FloatArray) -> float:
 
 
 def _confidence_test(answers: pd.DataFrame) -> tuple[float, int]:
-    """Test of the confidence in relevant citations against that in others: its p, and its pairs."""
+    """Paired test of confidence in relevant and other citations: p and number of pairs."""
     means = [
         answers[f"{side}_probability"]
         / answers[f"{side}_citations"].where(answers[f"{side}_citations"] > 0)
@@ -152,7 +154,7 @@ def _confidence_test(answers: pd.DataFrame) -> tuple[float, int]:
     both = pd.concat(means, axis=1).dropna().to_numpy(dtype=float)
     if len(both) < FEWEST_PAIRS:
         return np.nan, len(both)
-    # Of a constant difference, as a planted generator has it, the t-test would divide by 0.
+    # The t-test would divide by 0 for the constant differences of a planted generator.
     if np.ptp(differences := (both[:, 0] - both[:, 1]).round(12)) == 0:
         return float(differences[0] == 0), len(both)
     return _paired_p(both[:, 0], both[:, 1]), len(both)

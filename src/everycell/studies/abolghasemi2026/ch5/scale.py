@@ -1,4 +1,4 @@
-"""What the chapter's full run asks of each language model."""
+"""Number of requests and tokens per language model in the full tier of chapter 5."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from everycell.language_models.scale import Load
 from everycell.studies.abolghasemi2026.ch5.arms import study_settings
 
-# Tokens of a prompt: of a document, and of all else. By SmolLM2, in the released tier's record: of
-# its prompts the 180 with five documents have 791 in the mean, the others, with two, 345.
-DOCUMENT, REST = 149, 47
-# A passage and its prompt in the record of paraphrases, which is of sentences there.
+# SmolLM2 tokens of a document and of the remaining prompt, from the released tier's record: prompts
+# with five documents (180) have 791 tokens on average, those with two have 345.
+DOCUMENT, INSTRUCTIONS = 149, 47
+# Tokens of a prompt in the record of paraphrases, where the unit is a sentence, and of a passage.
 _PARAPHRASE = 351 + DOCUMENT
 
 
 def full_loads(config: Any) -> list[Load]:
-    """Loads of the full tier, by its settings."""
+    """Requests and tokens per language model under the settings of the full tier."""
     sizes, tried = config.attribution.full, config.attribution.paraphrases
     loads = []
     for benchmark, retrievers in {
@@ -25,15 +25,15 @@ def full_loads(config: Any) -> list[Load]:
         settings = study_settings(sizes.k, sizes.depths, other_retrievers=retrievers)
         counts = sizes.questions.model_dump()
         requests = [len(setting.arms) * counts[setting.name] for setting in settings]
-        read = [
-            number * (REST + setting.k * DOCUMENT)
+        prompt_tokens = [
+            number * (INSTRUCTIONS + setting.k * DOCUMENT)
             for number, setting in zip(requests, settings, strict=True)
         ]
         loads.append(
             Load(
                 f"answers to {benchmark}",
                 sum(requests),
-                sum(read),
+                sum(prompt_tokens),
                 sum(requests) * sizes.max_tokens,
                 " + ".join(
                     f"{len(setting.arms)} arms × {number} ({setting.name}, k = {setting.k})"
@@ -49,8 +49,8 @@ def full_loads(config: Any) -> list[Load]:
             passages,
             passages * _PARAPHRASE,
             passages * tried.passage_tokens,
-            f"{sizes.questions.main} questions × {sizes.k} passages; what is rejected is asked "
-            f"again, up to {tried.full.attempts} times in all",
+            f"{sizes.questions.main} questions × {sizes.k} passages; rejected paraphrases are "
+            f"requested again, up to {tried.full.attempts} attempts in all",
         )
     )
     return loads
