@@ -134,24 +134,22 @@ class CorpusServer:
         for name, data in packed.items():
             self.add_file(f"/msmarcoranking/{name}", data, ("msmarco-passage", keys[name]))
 
-    def add_toy_corpora(self, passages: int = 300, places: Sequence[str] = PLACES) -> None:
+    def add_toy_corpora(self, passages: int = 300, towns: Sequence[str] = PLACES) -> None:
         """All corpora that the workflow fetches, with a few hundred texts on some `PLACES`."""
-        texts = [founded(position) for position in places]
-        texts += [voyage(n) for n in range(passages - len(places))]
-        queries = {str(n + 1): f"when was {position} founded" for n, position in enumerate(places)}
+        texts = [founded(position) for position in towns]
+        texts += [voyage(n) for n in range(passages - len(towns))]
+        queries = {str(n + 1): f"when was {position} founded" for n, position in enumerate(towns)}
         self.add_msmarco(texts, queries, {query: int(query) - 1 for query in queries})
         pool = {f"doc{n}": text for n, text in enumerate(texts)}
-        requests = [
-            (f"when was {position} founded", f"doc{n}") for n, position in enumerate(places)
-        ]
+        requests = [(f"when was {position} founded", f"doc{n}") for n, position in enumerate(towns)]
         self.add_file("/beir/nq.zip", beir_zip("nq", requests, pool), ("beir", "nq"))
         self.add_file(
             "/msmarco/dev_v2.1.json.gz",
-            msmarco_qa(places, min(10, len(places))),
+            msmarco_qa(towns, min(10, len(towns))),
             ("msmarco-qna", "dev"),
         )
-        half = len(places) // 2
-        for part, some in (("train", places[:half]), ("dev", places[half:])):
+        half = len(towns) // 2
+        for part, some in (("train", towns[:half]), ("dev", towns[half:])):
             self.add_file(f"/squad/{part}-v2.0.json", squad(some), ("squad2", part))
         for name, data in scidocs_files().items():
             self.add_file(f"/scidocs/{name}", data, ("scidocs", name))

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 PLACES = [f"{first}{last}" for first in ("Ald", "Brin", "Cor", "Dor", "Els", "Far", "Gus", "Hol")
           for last in ("by", "ham", "vik", "nes", "und")]  # fmt: skip
-YEARS = {place: str(1200 + number) for number, place in enumerate(PLACES)}
+YEARS = {town: str(1200 + number) for number, town in enumerate(PLACES)}
 
 
-def founded(place: str, by: str = "a small monastery") -> str:
+def founded(town: str, by: str = "a small monastery") -> str:
     """A passage with the answer to "when was PLACE founded"."""
-    return f"The old town of {place} by the sea was founded in {YEARS[place]} by {by}."
+    return f"The old town of {town} by the sea was founded in {YEARS[town]} by {by}."
 
 
 def voyage(number: int) -> str:
@@ -98,47 +98,47 @@ def beir_zip(name: str, questions: Sequence[tuple[str, str]], passages: Mapping[
     )
 
 
-def msmarco_qa(places: Sequence[str] = PLACES, listed: int = 10) -> bytes:
+def msmarco_qa(towns: Sequence[str] = PLACES, listed: int = 10) -> bytes:
     """``dev_v2.1.json.gz``: objects by row, as published."""
-    rows = {str(n): place for n, place in enumerate(places)}
+    rows = {str(n): town for n, town in enumerate(towns)}
 
-    def shown(n: int) -> list[dict]:
-        further = [places[(n + step) % len(places)] for step in range(listed)]
+    def passages_of(n: int) -> list[dict]:
+        further = [towns[(n + step) % len(towns)] for step in range(listed)]
         passages = [
-            {"is_selected": int(other == places[n]), "passage_text": founded(other, "some monks")}
+            {"is_selected": int(other == towns[n]), "passage_text": founded(other, "some monks")}
             for other in further
         ]
         # The first question has a passage without a text, which must stop no run.
         return passages + [{"is_selected": 0, "passage_text": " "}] * (n == 0)
 
     table = {
-        "query": {row: f"how old is {place}" for row, place in rows.items()},
+        "query": {row: f"how old is {town}" for row, town in rows.items()},
         "query_id": {row: 1000 + int(row) for row in rows},
-        "answers": {row: [YEARS[place]] for row, place in rows.items()},
-        "passages": {row: shown(int(row)) for row in rows},
+        "answers": {row: [YEARS[town]] for row, town in rows.items()},
+        "passages": {row: passages_of(int(row)) for row in rows},
     }
     return _gzip(json.dumps(table).encode())
 
 
-def squad(places: Sequence[str]) -> bytes:
+def squad(towns: Sequence[str]) -> bytes:
     """``train-v2.0.json`` or ``dev-v2.0.json``: each paragraph answers one of two questions."""
     articles = [
         {
-            "title": place,
+            "title": town,
             "paragraphs": [
                 {
-                    "context": founded(place) + " Fishing fed its people for a long time.",
+                    "context": founded(town) + " Fishing fed its people for a long time.",
                     "qas": [
-                        {"id": f"{place}-1", "question": f"When was {place} founded?",
+                        {"id": f"{town}-1", "question": f"When was {town} founded?",
                          "is_impossible": False,
-                         "answers": [{"text": YEARS[place], "answer_start": 0}]},
-                        {"id": f"{place}-2", "question": f"Who ruled {place} then?",
+                         "answers": [{"text": YEARS[town], "answer_start": 0}]},
+                        {"id": f"{town}-2", "question": f"Who ruled {town} then?",
                          "is_impossible": True, "answers": []},
                     ],
                 }
             ],
         }
-        for place in places
+        for town in towns
     ]  # fmt: skip
     for article in articles:
         for paragraph in article["paragraphs"]:

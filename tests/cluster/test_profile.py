@@ -73,9 +73,9 @@ def test_each_retry_of_each_rule_gets_as_much_memory_again(rules):
     ],
 )
 def test_what_is_trained_in_full_asks_for_a_gpu_and_its_stand_in_does_not(rules, name, small):
-    full, stand_in = resources(rules[f"{name}_full"], 1), resources(rules[name], 1)
+    full, surrogate = resources(rules[f"{name}_full"], 1), resources(rules[name], 1)
     assert full == {"mem_mb": 24000 + AROUND_A_JOB, "runtime": 2880, "gpu": 1}
-    assert stand_in == {"mem_mb": small[0] + AROUND_A_JOB, "runtime": small[1], "gpu": 0}
+    assert surrogate == {"mem_mb": small[0] + AROUND_A_JOB, "runtime": small[1], "gpu": 0}
 
 
 def test_the_profile_names_no_setting_that_the_plugin_never_reads():

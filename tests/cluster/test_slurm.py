@@ -110,13 +110,13 @@ def start(slurm: Slurm, project: Project) -> Iterator[Callable[..., subprocess.P
         # A stuck snakemake does not always heed SIGTERM, hence -k.
         command = ["timeout", "-k", "5", str(LIMIT), *ON_SLURM, *options, "--"]
         command += map(verdicts_of, tables)
-        with (project.folder / "printed.txt").open("a") as printed:
+        with (project.folder / "printed.txt").open("a") as output:
             runs.append(
                 subprocess.Popen(
                     command,
                     cwd=project.folder,
                     env=environment,
-                    stdout=printed,
+                    stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
@@ -139,7 +139,7 @@ def wait_for(
     """Wait for something that a run does; that it ended before is an error."""
     end = time.monotonic() + PATIENCE
     while not condition():
-        assert run.poll() is None and time.monotonic() < end, printed(project)
+        assert run.poll() is None and time.monotonic() < end, output(project)
         time.sleep(every)
 
 
@@ -148,28 +148,30 @@ def wait_for_a_running_job(slurm: Slurm, run: subprocess.Popen[str], project: Pr
     wait_for(lambda: bool(slurm.jobs("running")), run, project, every=0.3)
 
 
-def printed(project: Project) -> str:
+def output(project: Project) -> str:
     return (project.folder / "printed.txt").read_text()
 
 
 def finish(run: subprocess.Popen[str], project: Project) -> None:
-    assert run.wait(LIMIT + 10) == 0, printed(project)
+    assert run.wait(LIMIT + 10) == 0, output(project)
 
 
 @pytest.fixture
-def told(slurm: Slurm, record_property: Callable[[str, object], None]) -> Callable[..., list]:
+def report_fault(
+    slurm: Slurm, record_property: Callable[[str, object], None]
+) -> Callable[..., list]:
     """Return what notes for the log of the tests what a fault came to, with the ends of all jobs.
 
     What it returns is state and node of each job of Slurm, in the order of their ends.
     """
 
-    def told(fault: str, compared: int) -> list[tuple[str, str]]:
+    def report_fault(fault: str, compared: int) -> list[tuple[str, str]]:
         jobs = slurm.finished()
         ends = ", ".join(f"{job['JobState']} on {job['NodeList']}" for job in jobs)
         record_property("log", f"{fault}: jobs {ends}; {compared} files, the same bytes")
         return [(job["JobState"], job["NodeList"]) for job in jobs]
 
-    return told
+    return report_fault
 
 
 def assert_same(project: Project, local: dict[str, str], *tables: str) -> int:
@@ -186,10 +188,10 @@ def assert_same(project: Project, local: dict[str, str], *tables: str) -> int:
     return len(expected)
 
 
-def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, told):
+def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, report_fault):
     # A resource of one part is asked for by its group.
     finish(start(*TABLES, options=["--set-resources", "sakai2023_gfrc:gpu=1"]), project)
-    ends = told("none", assert_same(project, local, *TABLES))
+    ends = report_fault("none", assert_same(project, local, *TABLES))
     verified = project.everycell("verify")
     assert verified.returncode == 0, verified.stdout
     # Six jobs of Snakemake are two of Slurm, each on one processor.
@@ -201,7 +203,7 @@ def test_a_run_on_slurm_is_the_local_run(slurm, start, project, local, told):
 
 
 @pytest.mark.fault("cluster")
-def test_a_job_killed_by_scancel(slurm, start, project, local, told):
+def test_a_job_killed_by_scancel(slurm, start, project, local, report_fault):
     """In the middle of a group: its table is there, its verdicts are not."""
     run = start(SCORED, options=IN_ONE_JOB)
     results = project.folder / "results" / "embedded"
@@ -209,13 +211,13 @@ def test_a_job_killed_by_scancel(slurm, start, project, local, told):
     slurm.run("scancel", *slurm.jobs("running"))
     assert not list(results.rglob("*.verdicts.json"))
     finish(run, project)
-    ends = told("scancel of a running job", assert_same(project, local, SCORED))
+    ends = report_fault("scancel of a running job", assert_same(project, local, SCORED))
     assert [state for state, _ in ends] == ["CANCELLED", "COMPLETED"]
 
 
 @pytest.mark.fault("cluster")
 def test_the_controller_restarted_and_a_node_drained_while_a_job_runs(
-    slurm, start, project, local, told, record_property
+    slurm, start, project, local, report_fault, record_property
 ):
     run = start(SCORED)
     wait_for_a_running_job(slurm, run, project)
@@ -226,7 +228,9 @@ def test_the_controller_restarted_and_a_node_drained_while_a_job_runs(
     first, other = slurm.nodes
     slurm.run("scontrol", "update", f"NodeName={first}", "State=DRAIN", "Reason=test")
     finish(run, project)
-    ends = told("the controller is restarted, a node drained", assert_same(project, local, SCORED))
+    ends = report_fault(
+        "the controller is restarted, a node drained", assert_same(project, local, SCORED)
+    )
     record_property("times", 2)
     # The job goes on, and the next one is taken, by the other node.
     assert ends == [("COMPLETED", first), ("COMPLETED", other)]
@@ -234,12 +238,12 @@ def test_the_controller_restarted_and_a_node_drained_while_a_job_runs(
 
 
 @pytest.mark.fault("cluster")
-def test_a_job_over_its_memory(slurm, start, project, local, told):
+def test_a_job_over_its_memory(slurm, start, project, local, report_fault):
     # The first attempt asks for less than it takes.
     rules = ("lajewska2025_ch4_simulation", "verdicts")
     little = [f"{rule}:mem_mb=300*attempt" for rule in rules]
     finish(start(SIMULATED, options=[*IN_ONE_JOB, "--set-resources", *little]), project)
-    ends = told("a job takes more than its memory", assert_same(project, local, SIMULATED))
+    ends = report_fault("a job takes more than its memory", assert_same(project, local, SIMULATED))
     (failed, _), (completed, _) = ends
     # By the version of Slurm.
     assert failed in ("FAILED", "OUT_OF_MEMORY") and completed == "COMPLETED"
@@ -252,7 +256,7 @@ def one_receipt_is_missing_where_files_are(project: Project) -> bool:
 
 
 @pytest.mark.fault("killed_run")
-def test_snakemake_killed_and_started_again(slurm, start, project, local, told):
+def test_snakemake_killed_and_started_again(slurm, start, project, local, report_fault):
     run = start(SIMULATED, options=IN_ONE_JOB)
     wait_for(lambda: one_receipt_is_missing_where_files_are(project), run, project)
     os.killpg(run.pid, signal.SIGKILL)
@@ -262,5 +266,5 @@ def test_snakemake_killed_and_started_again(slurm, start, project, local, told):
     assert not (project.folder / f"results/embedded/{SIMULATED}.receipt.json").exists()
     assert project.snakemake("--unlock").returncode == 0
     finish(start(SIMULATED, options=IN_ONE_JOB), project)
-    ends = told("SIGKILL of Snakemake and scancel", assert_same(project, local, SIMULATED))
+    ends = report_fault("SIGKILL of Snakemake and scancel", assert_same(project, local, SIMULATED))
     assert [state for state, _ in ends] == ["CANCELLED", "COMPLETED"]

@@ -58,7 +58,7 @@ def readme_filters() -> tuple[str, list[tuple[int, str]]]:
     return code, [(int(number.replace(",", "")), expression) for expression, number in rows]
 
 
-def check_filters(whole, tables, folder):
+def check_filters(complete_results, tables, folder):
     """Run the filters of the README on the tables of some results, and compare what they count."""
     code, rows = readme_filters()
     for name in ("cells.csv", "claims.csv"):
@@ -75,11 +75,14 @@ def check_filters(whole, tables, folder):
         for one in filtered.values()
     ]
     assert counted == [
-        whole.verdicts(),
-        *headlines(whole).values(),
-        *(Counter(whole.outcomes(*CLAIM_LINES[name]["basis"])) for name in claim_lines(whole)),
-        Counter({"": whole.claims[NOT_RUN]}),
-        Counter({"": whole.claims[UNTESTABLE]}),
+        complete_results.verdicts(),
+        *headlines(complete_results).values(),
+        *(
+            Counter(complete_results.outcomes(*CLAIM_LINES[name]["basis"]))
+            for name in claim_lines(complete_results)
+        ),
+        Counter({"": complete_results.claims[NOT_RUN]}),
+        Counter({"": complete_results.claims[UNTESTABLE]}),
     ]
 
 

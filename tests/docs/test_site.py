@@ -62,7 +62,7 @@ def test_every_link_leads_to_a_place_of_the_site_and_nothing_is_loaded_from_else
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ('<a href="b.html#here">', None),
         ('<a href="sub/">', None),
@@ -75,14 +75,16 @@ def test_every_link_leads_to_a_place_of_the_site_and_nothing_is_loaded_from_else
         ('<img src="//elsewhere.example/a.svg">', "is loaded from elsewhere"),
     ],
 )
-def test_what_is_wrong_with_a_site_is_named(tmp_path, written, said):
+def test_what_is_wrong_with_a_site_is_named(tmp_path, written, message):
     site = tmp_path / "site"
     (site / "sub").mkdir(parents=True)
     for name in ("../outside.html", "b.html", "sub/index.html"):
         (site / name).write_text('<p id="here">')
     (site / "a.html").write_text(written)
     result = list(check_links.faults(site, check_links.read_pages(site)))
-    assert [f"a.html: {said}" in fault or said in fault for fault in result] == [True] * bool(said)
+    assert [f"a.html: {message}" in fault or message in fault for fault in result] == [True] * bool(
+        message
+    )
 
 
 def test_an_address_is_looked_up_from_the_folder_of_its_page(tmp_path):
@@ -115,13 +117,13 @@ def test_every_public_module_and_every_paper_has_a_page(pages):
     assert formulas[1] not in "".join(formulas[0])
 
 
-def told(folder, found):
+def site_text(folder, listed_results):
     papers = load_papers(folder / "published")
-    return paper_results(papers["toy2026"], found, folder / "results", "../results")
+    return paper_results(papers["toy2026"], listed_results, folder / "results", "../results")
 
 
 def test_results_of_a_work_are_told_and_shown_with_all_their_text_escaped(tmp_path):
-    text = told(tmp_path, toys.found(tmp_path / "published", tmp_path / "results"))
+    text = site_text(tmp_path, toys.toy_results(tmp_path / "published", tmp_path / "results"))
     results = text.partition("## Errata")[0]
     rows = [line for line in results.splitlines() if line.startswith("| Table 1")]
     assert len(rows) == 2  # its full tier was not run, and two others say more
@@ -237,8 +239,8 @@ def test_markers_stand_raised(tmp_path):
 
 
 def test_a_work_without_results_says_what_it_needs(tmp_path):
-    result = toys.found(tmp_path / "published", tmp_path / "results")
-    text = told(tmp_path, [entry for entry in result if entry.artefact.name == "table_2"])
+    result = toys.toy_results(tmp_path / "published", tmp_path / "results")
+    text = site_text(tmp_path, [entry for entry in result if entry.artefact.name == "table_2"])
     assert "not run" in text and "ten thousand crowd workers" in text and "???" not in text
 
 
@@ -265,7 +267,7 @@ def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "expected_markdown"),
     [
         (".. math:: a = \\frac{1}{2}\n", ["<mfrac>"]),
         (
@@ -279,10 +281,10 @@ def test_every_setting_of_the_file_is_on_the_page_of_the_configuration():
         ("===  ===\na    b\n===  ===\n1    [2]\n===  ===\n\nEnd", ["```text", "1    [2]", "\nEnd"]),
     ],
 )
-def test_docstrings_become_markdown(text, kept):
+def test_docstrings_become_markdown(text, expected_markdown):
     result = docstrings.as_markdown(text)
     assert "math::" not in result and ":math:" not in result
-    for part in kept:
+    for part in expected_markdown:
         assert part in result
 
 

@@ -35,7 +35,7 @@ ARGUMENTS = [
 def home(tmp_path_factory):
     """The results folder of the toys, with its pages."""
     folder = tmp_path_factory.mktemp("page")
-    write_page(folder / "r" / "index.html", toys.found(folder / "p", folder / "r"))
+    write_page(folder / "r" / "index.html", toys.toy_results(folder / "p", folder / "r"))
     return folder / "r"
 
 
@@ -115,7 +115,7 @@ def test_text_of_cards_cells_and_files_does_nothing(browser, tmp_path, name, scr
         assert text.count(toys.EVIL) > texts and "{{ 7 * 7 }}" in text and "&lt;b&gt;" in text
 
 
-def found(page):
+def visible_results(page):
     """Keys of the artefacts that the search shows, in their order."""
     return [hit.get_attribute("data-key") for hit in page.locator("#hits .row").all()]
 
@@ -145,24 +145,24 @@ def test_opens_from_disk_with_its_figures(page):
 )
 def test_search_finds_a_label_a_key_and_words_of_titles_first(overview, words, first):
     overview.fill("input[name=q]", words)
-    assert found(overview)[0] == f"toy2026/{first}"
+    assert visible_results(overview)[0] == f"toy2026/{first}"
 
 
 def test_search_says_how_many_there_are_and_when_there_is_none(overview):
     message = overview.locator("#search output")
-    assert found(overview) == [] and message.inner_text() == ""
+    assert visible_results(overview) == [] and message.inner_text() == ""
     overview.fill("input[name=q]", "figure")
     assert message.inner_text() == "2 of 4 artefacts"
     overview.fill("input[name=q]", "zebra 9.9")
-    assert found(overview) == [] and message.inner_text().startswith("No matches.")
+    assert visible_results(overview) == [] and message.inner_text().startswith("No matches.")
     assert not overview.locator("#hits").is_visible()
 
 
 def test_tier_state_and_verdict_must_come_together(overview):
-    def choose(**wanted):
+    def choose(**filters):
         for name in ("tier", "state", "verdict"):
-            overview.select_option(f"select[name={name}]", wanted.get(name, ""))
-        return [key.removeprefix("toy2026/") for key in found(overview)]
+            overview.select_option(f"select[name={name}]", filters.get(name, ""))
+        return [key.removeprefix("toy2026/") for key in visible_results(overview)]
 
     assert choose(state="stand_in") == ["table_1"]
     assert choose(tier="embedded", state="stand_in") == ["table_1"]
@@ -177,13 +177,13 @@ def test_a_search_stands_in_the_address_and_the_back_button_undoes_it(browser, o
     overview.fill("input[name=q]", "table")
     overview.select_option("select[name=tier]", "released")
     assert overview.url.endswith("#q=table&tier=released")
-    assert found(overview) == ["toy2026/table_1"]
+    assert visible_results(overview) == ["toy2026/table_1"]
     with watched(browser, overview.url) as other:
-        assert found(other) == ["toy2026/table_1"]
+        assert visible_results(other) == ["toy2026/table_1"]
         assert other.locator("input[name=q]").input_value() == "table"
         expect(other.locator("#hits .row").first).to_be_in_viewport()
     overview.go_back()
-    assert sorted(found(overview)) == ["toy2026/table_1", "toy2026/table_2"]
+    assert sorted(visible_results(overview)) == ["toy2026/table_1", "toy2026/table_2"]
     overview.click("button[type=reset]")
     expect(overview.locator("#hits")).to_be_hidden()
     assert "#" not in overview.url
@@ -200,7 +200,7 @@ def test_a_search_that_was_typed_into_the_address_may_have_any_sign(browser, ove
 
 def test_a_number_of_the_chapters_lists_the_artefacts_that_have_such_cells(overview):
     overview.locator(".matrix td.differs a").click()
-    assert found(overview) == ["toy2026/table_1"]
+    assert visible_results(overview) == ["toy2026/table_1"]
     expect(overview.locator("#hits .row")).to_be_in_viewport()
     overview.locator("#hits .row a").click()
     assert overview.url.endswith("pages/toy2026_ch1.html#toy2026-table_1")
@@ -210,7 +210,7 @@ def test_a_search_on_a_chapter_leads_to_the_overview(page):
     page.fill("#find input", "duck")
     page.press("#find input", "Enter")
     page.wait_for_url("**/index.html#q=duck")
-    assert found(page) == ["toy2026/figure_2"]
+    assert visible_results(page) == ["toy2026/figure_2"]
 
 
 def test_a_link_of_what_does_not_stand_reaches_its_cell(overview):
@@ -229,11 +229,11 @@ def test_what_is_folded_opens_for_a_link(browser, url):
 
 
 def test_printed_and_rebuilt_stand_side_by_side_when_asked(page):
-    equal, stand_in = page.locator("td.v.equal").first, page.locator("td.v.stand_in").first
-    assert (equal.inner_text(), stand_in.inner_text()) == ("0.301 ✓", "0.312")
+    equal, surrogate = page.locator("td.v.equal").first, page.locator("td.v.stand_in").first
+    assert (equal.inner_text(), surrogate.inner_text()) == ("0.301 ✓", "0.312")
     page.check("#sides")
     assert equal.inner_text() == "0.301reproduced 0.3014 ✓"
-    assert stand_in.inner_text() == "0.312published 0.301"
+    assert surrogate.inner_text() == "0.312published 0.301"
 
 
 def test_bibtex_is_there_to_be_copied_whole(page):
@@ -317,10 +317,10 @@ def test_search_reads_the_names_of_rows_and_columns_and_corrects_a_slip(overview
     overview.keyboard.press("/")
     assert overview.evaluate("document.activeElement.name") == "q"
     overview.keyboard.type("MAP")
-    assert "toy2026/table_1" in found(overview)
+    assert "toy2026/table_1" in visible_results(overview)
     overview.fill("input[name=q]", "figrues")
     overview.locator("#search output a").click()
-    assert "toy2026/figure_1" in found(overview)
+    assert "toy2026/figure_1" in visible_results(overview)
 
 
 def after(cell):
@@ -350,10 +350,10 @@ def test_hover_shows_the_rebuilt_value(page):
     assert after(cell) == "none"
     cell.hover()
     assert "0.30142" in after(cell)
-    stand_in = page.locator("td.v.stand_in").first
-    stand_in.hover()
+    surrogate = page.locator("td.v.stand_in").first
+    surrogate.hover()
     for message in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
-        assert message in after(stand_in)
+        assert message in after(surrogate)
     marked = page.locator("td.v.close").first
     aside = marked.locator(".aside").bounding_box()
     assert (aside["width"], aside["height"]) == (1, 1)  # only for those who cannot hover

@@ -135,7 +135,7 @@ def poisoned(value: Any, *, free: bool = False) -> Any:
 
 def hostile(folder: Path, results: Path) -> list[Toy]:
     """The toy results with markup in every text of cards, reports, tables, markers and faults."""
-    toys = found(folder, results)
+    toys = toy_results(folder, results)
     home = folder / "toy2026"
     tables = ("released/toy2026/table_1.by_length.csv", "embedded/toy2026/table_1.csv")
     for path in (home / "table_2.csv", *(results / name for name in tables)):
@@ -179,7 +179,7 @@ def report(artefact: Artefact, tier: str, state: str, **more: Any) -> Report:
     return Report.model_validate(content)
 
 
-def found(folder: Path, results: Path) -> list[Toy]:
+def toy_results(folder: Path, results: Path) -> list[Toy]:
     """Toy results of the toy paper, with the files that the page reads or links."""
     artefacts = published(folder)["toy2026"].artefacts
     table, figure = artefacts["table_1"], artefacts["figure_1"]

@@ -19,7 +19,7 @@ from everycell.engine.render.page.vocabulary import page_of_chapter
 
 SECRET = "sk-rehearsed-4711"
 REHEARSED = [
-    each for each in CHAPTERS if each in IN_THE_SUITE or "EVERYCELL_REHEARSE" in os.environ
+    name for name in CHAPTERS if name in IN_THE_SUITE or "EVERYCELL_REHEARSE" in os.environ
 ]
 
 

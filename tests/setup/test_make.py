@@ -222,8 +222,8 @@ def test_clean_results_keeps_the_readme(checkout):
     assert [path.name for path in (checkout / "results").iterdir()] == ["README.md"]
 
 
-@pytest.mark.parametrize(("code", "said"), [(0, ""), (1, "for envs/audit.lock envs/base.lock")])
-def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, said):
+@pytest.mark.parametrize(("code", "message"), [(0, ""), (1, "for envs/audit.lock envs/base.lock")])
+def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, message):
     # A stand-in for pip-audit: the service that the real one asks is not to be had here.
     stub = set_up / ".venv" / "audit" / "bin" / "pip-audit"
     stub.parent.mkdir(parents=True)
@@ -231,7 +231,7 @@ def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, said):
     stub.chmod(0o755)
     (set_up / ".venv" / "stamps" / "audit").touch()
     done = make(set_up, "audit")
-    assert (done.returncode != 0) == bool(code) and said in done.stderr
+    assert (done.returncode != 0) == bool(code) and message in done.stderr
     requests = (set_up / "asked").read_text().splitlines()
     assert [line.split()[-1] for line in requests] == sorted(
         f"envs/{path.name}" for path in (set_up / "envs").glob("*.lock")

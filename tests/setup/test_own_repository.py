@@ -84,15 +84,15 @@ def check_it_speaks_of_its_own_paper_alone(environment: Environment, repository:
     pages = [*repository.glob("results/*.html"), *repository.glob("results/pages/*.html")]
     output = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert "0.85" in output and "0.58" in output
-    printed = [
+    shown_lines = [
         environment.run("everycell", *command, cwd=repository)
         for command in (["list"], ["summary"], ["check"], ["verify"], ["doctor"])
     ]
-    printed.append(environment.run("snakemake", "--list", cwd=repository))
+    shown_lines.append(environment.run("snakemake", "--list", cwd=repository))
     further = [path.parent.name for path in (REPOSITORY / "published").glob("*/paper.yaml")]
     output = re.sub(r"//.*", "", output)  # comments in the page's program
-    assert not [key for key in further if key in output or key in "".join(printed)]
-    assert "1 different" in printed[1] and "3 equal" in printed[1]
+    assert not [key for key in further if key in output or key in "".join(shown_lines)]
+    assert "1 different" in shown_lines[1] and "3 equal" in shown_lines[1]
     # No path of the machine is in what may be published.
     results = [path for path in repository.rglob("results/**/*") if path.suffix != ".parquet"]
     for path in filter(Path.is_file, results):

@@ -34,8 +34,10 @@ RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
 
 def requirements(lines: list[str]) -> dict[str, str]:
     """Canonical name -> range, as it is written."""
-    wanted = [Requirement(line) for line in lines]
-    return {canonicalize_name(each.name): str(each.specifier) for each in wanted}
+    parsed = [Requirement(line) for line in lines]
+    return {
+        canonicalize_name(requirement.name): str(requirement.specifier) for requirement in parsed
+    }
 
 
 def of_group(name: str) -> dict[str, str]:
@@ -54,13 +56,13 @@ def test_light_part_and_workflow_are_the_base_group():
 @pytest.mark.parametrize("group", ["lucene", "torch", "corpora"])
 def test_an_extra_is_its_group(group):
     """But for what the light part brings, and for packages that are there for their weights."""
-    wanted = of_group(group)
+    parsed = of_group(group)
     extra = requirements(PROJECT["optional-dependencies"][group])
-    assert extra.items() <= wanted.items()
+    assert extra.items() <= parsed.items()
     by_another = requirements(PROJECT["dependencies"]).keys() | WEIGHTS
     if group == "lucene":
         by_another |= {"scikit-learn"}  # pyserini names it
-    assert wanted.keys() - extra.keys() <= by_another
+    assert parsed.keys() - extra.keys() <= by_another
 
 
 def test_every_group_of_jobs_has_an_extra():
@@ -79,9 +81,9 @@ def test_a_light_installation_measures(tmp_path):
     def run(*command, fails=False) -> str:
         return environment.run(*command, cwd=tmp_path, fails=fails)
 
-    seen = f"import importlib.util as u; print([n for n in {HEAVY} if u.find_spec(n)])"
+    program = f"import importlib.util as u; print([n for n in {HEAVY} if u.find_spec(n)])"
     python = environment.python
-    assert run(python, "-c", seen) == "[]\n"
+    assert run(python, "-c", program) == "[]\n"
     # Packages that are compiled now may warn of their own syntax.
     measured = run(python, "-W", "ignore", "-c", PROGRAM)
     assert measured == "[0.883, 0.0]\n[[0.5, 0.5], [0.5, 0.5]]\n"
@@ -98,10 +100,10 @@ def test_a_light_installation_measures(tmp_path):
         "--out",
         "counts.parquet",
     )
-    said = run(command, "measure", "fairness", "a.run", "--counts", "counts.parquet", "--k", "2")
+    output = run(command, "measure", "fairness", "a.run", "--counts", "counts.parquet", "--k", "2")
     # Two of four words each, at ranks 1 and 2: women have 1 / 1.6309 of the exposure, 0.1131 more
     # than half, so 2 * 0.1131 are missing.
-    assert "0.7737" in said
+    assert "0.7737" in output
     explain = [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"]
     refused = run(*explain, fails=True)
     assert "pip install 'everycell[workflow]'" in refused and "Traceback" not in refused

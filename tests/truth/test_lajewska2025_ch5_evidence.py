@@ -31,14 +31,16 @@ def read(mirror, tmp_path):
     return frame
 
 
-def printed(repository: Path, table: str) -> pd.DataFrame:
+def published_table(repository: Path, table: str) -> pd.DataFrame:
     """Printed cells as numbers where they are."""
     return pd.read_csv(repository / "published" / "lajewska2025" / f"{table}.csv")
 
 
 def test_costs_of_sentences_lack_the_fee(read, repository):
     """Table 5.1, `sentence_costs_without_the_fee`."""
-    cells = printed(repository, "table_5_1").set_index(["row", "task_variant", "metric"])["value"]
+    cells = published_table(repository, "table_5_1").set_index(["row", "task_variant", "metric"])[
+        "value"
+    ]
     for row, group, fee, full in (
         ("MTurk regular", "regular", 0.20, 0.51),
         ("MTurk master", "master", 0.25, 0.70),
@@ -119,7 +121,7 @@ def test_questions_by_answerable_passages(read, repository):
     rankings = rows.groupby(TURN)["answerability"].apply(
         lambda labels: all(map(any, combinations(labels, 3)))
     )
-    cells = printed(repository, "table_B_1").query("dataset == 'CAsT-snippets'")
+    cells = published_table(repository, "table_B_1").query("dataset == 'CAsT-snippets'")
     counts = cells.set_index("row")["value"]
     assert rankings.sum() == counts["# ans. questions"]
     assert (~rankings).sum() == counts["# unans. questions"]
@@ -133,7 +135,7 @@ def test_passages_of_the_sample(read, repository):
     rows = read(LABELS["snippets"])
     of_turn = rows[rows[TURN] == "81_7"].set_index(PASSAGE)
     assert set(of_turn["partition"]) == {"train"}
-    cells = printed(repository, "table_B_2").dropna(subset="sentence_no")
+    cells = published_table(repository, "table_B_2").dropna(subset="sentence_no")
     for passage, number in (("MARCO_8270733", 2), ("MARCO_8270735", 3)):
         labels = cells.loc[cells["passage_no"] == number, "value"]
         answers, further = (

@@ -33,12 +33,12 @@ def numbers(artefact: Artefact) -> pd.DataFrame:
 def test_declared_decimals_are_the_most_that_are_printed(artefact: Artefact) -> None:
     everything = numbers(artefact)
     for (metric, decimals), cells in everything.groupby(["metric", "decimals"]):
-        if len(said(cells)) < 4:  # as the share of a group: 0, 0.5, 1
+        if len(declared_decimals(cells)) < 4:  # as the share of a group: 0, 0.5, 1
             cells = everything[everything["decimals"] == decimals]
         assert cells["shown"].max() == decimals, (metric, decimals)
 
 
-def said(cells: pd.DataFrame) -> pd.DataFrame:
+def declared_decimals(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells that say how finely they are printed: a print that drops zeros writes any 0 and 1 so.
 
     In three of them it may have dropped a digit by chance.
@@ -48,7 +48,7 @@ def said(cells: pd.DataFrame) -> pd.DataFrame:
 
 def blocks(artefact: Artefact) -> Iterator[tuple[str, pd.DataFrame]]:
     """Cells of a metric that share a key, where there are enough."""
-    cells = said(numbers(artefact))
+    cells = declared_decimals(numbers(artefact))
     for column in artefact.key_columns:
         for key, block in cells.groupby([column, "metric"]):
             if len(block) > 3:
@@ -84,8 +84,8 @@ def test_a_count_that_is_off_by_one_differs(artefact: Artefact) -> None:
 )
 def test_no_cell_stands_where_labels_are_inverted_or_counts_are_one_more(name, step) -> None:
     artefact = find_artefact(PAPERS, f"lajewska2025/{name}")
-    printed = artefact.cells["value"].astype(float)
-    wrong = 1 - printed if step is None else printed + step
+    values_published = artefact.cells["value"].astype(float)
+    wrong = 1 - values_published if step is None else values_published + step
     table = artefact.cells[artefact.key_columns].assign(value=wrong)
     audits = audits_of(artefact.paper, artefact.chapter)
     result = report(artefact, "released", table, audits=audits)

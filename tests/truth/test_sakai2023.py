@@ -42,8 +42,8 @@ def compared(artefact, rebuilt):
     values = rebuilt.set_index(keys)["value"]
     assert set(values.index) == set(artefact.cells[keys].itertuples(index=False, name=None))
     return {
-        tuple(key): judge(printed, values[tuple(key)], artefact.decimals(key[-1]))
-        for *key, printed in artefact.cells[[*keys, "value"]].itertuples(index=False)
+        tuple(key): judge(published_values, values[tuple(key)], artefact.decimals(key[-1]))
+        for *key, published_values in artefact.cells[[*keys, "value"]].itertuples(index=False)
     }
 
 
@@ -64,19 +64,22 @@ def test_cells_of_table_2_are_equal_but_two_means_that_are_close(paper, entities
 def test_both_close_means_are_those_of_the_printed_turns(paper, entities, sets, key, unrounded):
     rebuilt = fairness_cells(entities, sets).set_index(["system", "turn", "metric"])["value"]
     assert round(rebuilt[key], 4) == unrounded
-    printed = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
+    published_values = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
     system, _, metric = key
-    turns = sum(Decimal(printed[system, turn, metric]) for turn in ("S1", "S2")) / 2
-    assert turns.quantize(Decimal("0.0001"), ROUND_HALF_UP) == Decimal(printed[key])
+    turns = sum(Decimal(published_values[system, turn, metric]) for turn in ("S1", "S2")) / 2
+    assert turns.quantize(Decimal("0.0001"), ROUND_HALF_UP) == Decimal(published_values[key])
 
 
 def test_uniform_target_for_origin_gives_other_turns_but_the_printed_mean(paper, entities):
     uniform = {"ORIGIN": AttributeSet((1 / 8,) * 8, "JSD")}
     rebuilt = fairness_cells(entities, uniform).set_index(["system", "turn"])["value"]
     assert rebuilt["Bing"].round(4).to_dict() == {"S1": 0.4114, "S2": 0.4872, "GF": 0.4493}
-    printed = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
+    published_values = paper["table_2"].cells.set_index(["system", "turn", "metric"])["value"]
     for turn in ("S1", "S2"):
-        assert judge(printed["Bing", turn, "ORIGIN (JSD)"], rebuilt["Bing", turn], 4) == "differs"
+        assert (
+            judge(published_values["Bing", turn, "ORIGIN (JSD)"], rebuilt["Bing", turn], 4)
+            == "differs"
+        )
 
 
 def test_relevance_does_not_tell_the_weight_of_eq_6_from_that_of_eq_8(paper, entities):

@@ -29,7 +29,7 @@ ORDER = (
 TOP = {"config", "cli", "public", "workflow"}
 PLACE = {
     "engine": 0,
-    **{package: place for place, group in enumerate(ORDER, start=1) for package in group},
+    **{package: layer for layer, group in enumerate(ORDER, start=1) for package in group},
     "studies": len(ORDER) + 1,
     **dict.fromkeys(TOP, len(ORDER) + 2),
 }
@@ -93,8 +93,8 @@ def test_each_package_has_its_place():
 
 @of_each_module
 def test_a_module_imports_nothing_from_above(path):
-    place = PLACE[package_of(name_of(path))]
-    above = {name for name in imported_here(path) if PLACE[package_of(name)] > place}
+    layer = PLACE[package_of(name_of(path))]
+    above = {name for name in imported_here(path) if PLACE[package_of(name)] > layer}
     assert not above, f"{name_of(path)} imports {sorted(above)}"
 
 

@@ -52,9 +52,9 @@ class TestInterface(TestLogHandlerBase):
         return None
 
 
-def record(event: LogEvent | None, message: str = "", **said) -> logging.LogRecord:
+def record(event: LogEvent | None, message: str = "", **fields) -> logging.LogRecord:
     result = logging.LogRecord("snakemake", logging.INFO, "", 1, message, (), None)
-    vars(result).update(said, event=event)
+    vars(result).update(fields, event=event)
     return result
 
 

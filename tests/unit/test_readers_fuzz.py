@@ -63,16 +63,16 @@ class Reader:
         Other files that it needs, whole ones: name -> bytes.
     """
 
-    whole: bytes | pd.DataFrame
+    content_whole: bytes | pd.DataFrame
     name: str = "foreign.txt"
     call: Callable[[Callable[..., Any], Path], Any] = lambda read, path: read(path)
     beside: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def content(self) -> bytes:
-        if isinstance(self.whole, bytes):
-            return self.whole
-        return parquet(pa.Table.from_pandas(self.whole, preserve_index=False))
+        if isinstance(self.content_whole, bytes):
+            return self.content_whole
+        return parquet(pa.Table.from_pandas(self.content_whole, preserve_index=False))
 
 
 def parquet(table: pa.Table) -> bytes:
@@ -429,7 +429,7 @@ def _readers() -> dict[str, Reader]:
         "metrics.term_counts.read_counts": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
-        "metrics.term_counts.documents_with_terms": Reader(
+        "metrics.term_counts.count_documents_with_terms": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
         "metrics.fairness_inputs.read_documents#parquet": Reader(
@@ -554,7 +554,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def place_of(folder: Path) -> Callable[[str], Path]:
     """Where the fuzzed file of a reader goes, with the whole files that it needs beside."""
 
-    def place(name: str) -> Path:
+    def path_of_reader(name: str) -> Path:
         home = folder / re.sub(r"\W", "_", name)
         reader = READERS[name]
         for file, content in {**reader.beside, reader.name: reader.content}.items():
@@ -562,11 +562,11 @@ def place_of(folder: Path) -> Callable[[str], Path]:
             (home / file).write_bytes(content)
         return home / reader.name
 
-    return place
+    return path_of_reader
 
 
 @pytest.fixture
-def place(name: str, place_of: Callable[[str], Path]) -> Path:
+def path_of_reader(name: str, place_of: Callable[[str], Path]) -> Path:
     return place_of(name)
 
 
@@ -599,8 +599,8 @@ EVERY = pytest.mark.parametrize("name", READERS)
 
 
 @EVERY
-def test_the_whole_file_is_taken(name, place):
-    run(name, place)
+def test_the_whole_file_is_taken(name, path_of_reader):
+    run(name, path_of_reader)
 
 
 #: Readers of texts of users, which skip a byte order mark at the start of a file.
@@ -615,24 +615,26 @@ TEXTS = [
          "rag.citation", "dialogue.satisfaction", "explain.forests",
          "language_models.templates")
     )
-    and isinstance(READERS[name].whole, bytes) and not READERS[name].name.endswith(".gz")
+    and isinstance(READERS[name].content_whole, bytes) and not READERS[name].name.endswith(".gz")
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_byte_order_mark_at_the_start_is_skipped(name, place):
-    before = run(name, place)
-    place.write_bytes(b"\xef\xbb\xbf" + place.read_bytes())
+def test_a_byte_order_mark_at_the_start_is_skipped(name, path_of_reader):
+    before = run(name, path_of_reader)
+    path_of_reader.write_bytes(b"\xef\xbb\xbf" + path_of_reader.read_bytes())
     plain = re.compile(r" at 0x\w+")
-    assert plain.sub("", repr(run(name, place))) == plain.sub("", repr(before))
+    assert plain.sub("", repr(run(name, path_of_reader))) == plain.sub("", repr(before))
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_byte_order_mark_in_the_middle_is_refused(name, place):
-    first, *more = place.read_bytes().rstrip(b"\n").split(b"\n")
-    place.write_bytes(b"\n".join([first, b"\xef\xbb\xbf" + (more or [first])[0], *more[1:], b""]))
+def test_a_byte_order_mark_in_the_middle_is_refused(name, path_of_reader):
+    first, *more = path_of_reader.read_bytes().rstrip(b"\n").split(b"\n")
+    path_of_reader.write_bytes(
+        b"\n".join([first, b"\xef\xbb\xbf" + (more or [first])[0], *more[1:], b""])
+    )
     with pytest.raises(Exception, match=r"byte order mark|\\ufeff"):
-        run(name, place)
+        run(name, path_of_reader)
 
 
 DEEP = 100_000
@@ -672,21 +674,21 @@ HOSTILE = {
 @pytest.mark.slow
 @pytest.mark.fault("users_file")
 @EVERY
-def test_hostile_files_are_refused_in_a_sentence(name, place):
-    faults = {what: fault(name, place, content) for what, content in HOSTILE.items()}
+def test_hostile_files_are_refused_in_a_sentence(name, path_of_reader):
+    faults = {what: fault(name, path_of_reader, content) for what, content in HOSTILE.items()}
     assert {what: result for what, result in faults.items() if result} == {}
 
 
 @pytest.mark.fault("users_file")
 @EVERY
-def test_a_pipe_is_refused_and_not_waited_for(name, place):
-    place.unlink()
-    os.mkfifo(place)
+def test_a_pipe_is_refused_and_not_waited_for(name, path_of_reader):
+    path_of_reader.unlink()
+    os.mkfifo(path_of_reader)
     message: list[BaseException] = []
 
     def read() -> None:
         try:
-            run(name, place)
+            run(name, path_of_reader)
         except Exception as error:
             message.append(error)
 
@@ -695,13 +697,13 @@ def test_a_pipe_is_refused_and_not_waited_for(name, place):
     thread.join(5)
     waits = thread.is_alive()
     # A writer that comes and goes ends the wait.
-    os.close(os.open(place, os.O_RDWR | os.O_NONBLOCK))
+    os.close(os.open(path_of_reader, os.O_RDWR | os.O_NONBLOCK))
     thread.join(5)
-    place.unlink()
+    path_of_reader.unlink()
     assert not waits
     # Printed cells are read when they are asked for.
     assert message or name == "engine.artefacts.load_papers#cells"
-    assert all(place.name in str(error) for error in message), message
+    assert all(path_of_reader.name in str(error) for error in message), message
 
 
 #: What stands in a field instead of what was there.
@@ -717,15 +719,15 @@ _CUTS = re.compile(rb"([\s,;:|'\"\[\]{}()<>]+)")
 
 
 @st.composite
-def changed(draw: st.DrawFn, whole: bytes) -> bytes:
+def changed(draw: st.DrawFn, content_whole: bytes) -> bytes:
     """A file of which some fields or bytes are others; or bytes that are no such file at all."""
     kind = draw(st.integers(0, 9))
     if kind == 0:
         return draw(st.binary(max_size=60))
     if kind <= 3:
-        start, end = sorted(draw(st.tuples(*[st.integers(0, len(whole))] * 2)))
-        return whole[:start] + draw(st.sampled_from(FIELDS)) + whole[end:]
-    parts = _CUTS.split(whole)
+        start, end = sorted(draw(st.tuples(*[st.integers(0, len(content_whole))] * 2)))
+        return content_whole[:start] + draw(st.sampled_from(FIELDS)) + content_whole[end:]
+    parts = _CUTS.split(content_whole)
     for _ in range(draw(st.integers(1, 3))):
         parts[draw(st.integers(0, len(parts) - 1))] = draw(st.sampled_from(FIELDS))
     return b"".join(parts)
@@ -742,14 +744,14 @@ QUICK = settings(
 @pytest.mark.slow
 @pytest.mark.fault("users_file")
 @EVERY
-def test_changed_files_are_taken_or_refused_in_a_sentence(name, place):
+def test_changed_files_are_taken_or_refused_in_a_sentence(name, path_of_reader):
     @seed(1)
     @QUICK
     @given(changed(READERS[name].content))
-    def each(content):
-        assert fault(name, place, content) is None
+    def read_content(content):
+        assert fault(name, path_of_reader, content) is None
 
-    each()
+    read_content()
 
 
 #: Faults found here once that no file of `HOSTILE` shows: reader, file, and the line or field that
@@ -768,7 +770,7 @@ FOUND = [
     ("dialogue.counterfactual_prompts.read_template", b"$" + b"x" * 5000, "slot"),
     ("metrics.term_counts.read_counts",
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
-    ("metrics.term_counts.documents_with_terms",
+    ("metrics.term_counts.count_documents_with_terms",
      parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns"),
     ("metrics.fairness_inputs.read_documents#parquet",
      parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "Row 2"),
@@ -779,10 +781,10 @@ FOUND = [
 
 @pytest.mark.fault("users_file")
 @pytest.mark.parametrize(("name", "content", "where"), FOUND, ids=[row[0] for row in FOUND])
-def test_what_was_found_is_refused(name, content, where, place):
-    assert fault(name, place, content) is None
+def test_what_was_found_is_refused(name, content, where, path_of_reader):
+    assert fault(name, path_of_reader, content) is None
     with pytest.raises(Exception, match=where):
-        run(name, place)
+        run(name, path_of_reader)
 
 
 # --- memory -------------------------------------------------------------------------------------
@@ -831,9 +833,9 @@ def peak_of(name: str, path: Path) -> tuple[Any, int]:
          NUGGET_TABLE.replace(b"1.0", b"-" * 10**5 + b"1")),
     ],
 )  # fmt: skip
-def test_a_small_file_does_not_fill_the_memory(name, content, place):
-    assert fault(name, place, content) is None
-    refused, peak = peak_of(name, place)
+def test_a_small_file_does_not_fill_the_memory(name, content, path_of_reader):
+    assert fault(name, path_of_reader, content) is None
+    refused, peak = peak_of(name, path_of_reader)
     assert isinstance(refused, Exception)
     assert peak < 64 * 2**20
 
@@ -856,7 +858,7 @@ def test_a_line_of_fifty_megabytes_takes_a_few_times_its_size(place_of):
     "name", ["collections.user_satisfaction.read_samples", "retrieval.encoded.read_encoded",
              "config.read_config", "collections.user_satisfaction.read_split"],
 )  # fmt: skip
-def test_nothing_in_a_file_is_run(name, place, tmp_path, monkeypatch):
+def test_nothing_in_a_file_is_run(name, path_of_reader, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     object_array = io.BytesIO()
     np.savez(object_array, kind=np.array([Touch()], dtype=object), allow_pickle=True)
@@ -867,9 +869,9 @@ def test_nothing_in_a_file_is_run(name, place, tmp_path, monkeypatch):
         pickle.dumps(Touch()),
         object_array.getvalue(),
     ):
-        assert fault(name, place, content) is None
-        with pytest.raises(Exception, match=place.name):
-            run(name, place)
+        assert fault(name, path_of_reader, content) is None
+        with pytest.raises(Exception, match=path_of_reader.name):
+            run(name, path_of_reader)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -116,13 +116,13 @@ def test_packaged_rules_read_no_name_of_the_repository(repository):
         ("use rule a as b with:\n    threads: 1\n", "reads rules.a"),
     ],
 )
-@pytest.mark.parametrize("place", ["toy2026/ch2.smk", "shared.smk"])
-def test_the_check_sees_what_is_read(tmp_path, place, text, fault):
+@pytest.mark.parametrize("location", ["toy2026/ch2.smk", "shared.smk"])
+def test_the_check_sees_what_is_read(tmp_path, location, text, fault):
     (tmp_path / "toy2026").mkdir()
     (tmp_path / "toy2026/ch1_inputs.smk").write_text("OTHERS = 1\n\n\nrule a:\n    threads: 1\n")
     (tmp_path / "common.smk").write_text("OWN = 1\n")
-    (tmp_path / place).write_text(text)
-    expected = [] if fault is None else [f"{place} {fault} of ch1_inputs.smk"]
+    (tmp_path / location).write_text(text)
+    expected = [] if fault is None else [f"{location} {fault} of ch1_inputs.smk"]
     assert strangers(tmp_path) == expected
 
 

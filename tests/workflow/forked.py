@@ -86,11 +86,11 @@ def run(
     names = {name for name in (*_AT_START, *environment) if name.startswith(READ_AT_START)}
     changed = {name for name in names if environment.get(name) != _AT_START.get(name)}
     server = _server(python, frozenset((name, environment.get(name)) for name in changed))
-    with tempfile.TemporaryFile() as printed:
+    with tempfile.TemporaryFile() as output_file:
         message = {**environment, **server.environment}
-        status = ask(server.address, command, str(folder), message, printed.fileno())
-        printed.seek(0)
-        return status, printed.read().decode()
+        status = ask(server.address, command, str(folder), message, output_file.fileno())
+        output_file.seek(0)
+        return status, output_file.read().decode()
 
 
 def ask(

@@ -113,8 +113,8 @@ class Project:
         environment = self.environment | options.pop("env", {})
         if self.forks and command[0] in forked.COMMANDS and not (self.prefix or options):
             arguments = list(map(str, command))
-            status, printed = forked.run(arguments, self.folder, environment, str(self.python))
-            return subprocess.CompletedProcess(arguments, status, printed)
+            status, output = forked.run(arguments, self.folder, environment, str(self.python))
+            return subprocess.CompletedProcess(arguments, status, output)
         return subprocess.run(
             [*self.prefix, *map(str, command)],
             cwd=options.pop("cwd", self.folder),

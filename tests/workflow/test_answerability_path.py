@@ -19,7 +19,7 @@ SEED = "seed-20261121"
 
 
 @pytest.fixture
-def named(clean: Project, stage: Stage) -> Project:
+def configured_project(clean: Project, stage: Stage) -> Project:
     """Return a project whose configuration names a model and SQuAD, with settings for them."""
     clean.configure(answerability(stage))
     change(clean, seeds=1)
@@ -32,22 +32,24 @@ def change(project: Project, **settings: object) -> None:
 
 
 @pytest.mark.slow
-def test_from_the_labels_to_the_verdicts(named, mirror):
-    named.mirror = mirror
-    named.build(f"{TABLE}.verdicts.json")
+def test_from_the_labels_to_the_verdicts(configured_project, mirror):
+    configured_project.mirror = mirror
+    configured_project.build(f"{TABLE}.verdicts.json")
     sizes = {}
     for name in ("full", "squad"):
         stem = f"work/answerability/{name}.{SEED}"
-        record = json.loads((named.folder / f"{stem}.model/training.json").read_text())
+        record = json.loads((configured_project.folder / f"{stem}.model/training.json").read_text())
         assert record["steps"] == 20 and record["best_step"] == 20
-        scores = pd.read_parquet(named.folder / f"{stem}.scores.parquet")
+        scores = pd.read_parquet(configured_project.folder / f"{stem}.scores.parquet")
         assert scores["probability"].between(0, 1).all()
         assert not scores.duplicated(["question", "sentence"]).any()
         sizes[name] = record["inputs"]["examples"]
     # Two sentences of SQuAD more, of which the scores know nothing.
     assert sizes["full"] != sizes["squad"]
     table, seeds = (
-        pd.read_csv(named.folder / f"{TABLE}{part}.csv", dtype=str, keep_default_na=False)
+        pd.read_csv(
+            configured_project.folder / f"{TABLE}{part}.csv", dtype=str, keep_default_na=False
+        )
         for part in ("", ".seeds")
     )
     keys = list(table.columns[:-1])
@@ -57,7 +59,7 @@ def test_from_the_labels_to_the_verdicts(named, mirror):
     for *key, value in table.itertuples(index=False, name=None):
         if tuple(key) in spread:
             assert float(value) == spread[tuple(key)].mean
-    report = named.verdicts("lajewska2025/table_5_6", "full")
+    report = configured_project.verdicts("lajewska2025/table_5_6", "full")
     message = {cell["why"] for cell in report["cells"] if cell["verdict"] == "differs"}
     assert any("1 training, too few for a tolerance" in str(why) for why in message)
     verdicts = [cell["verdict"] for cell in report["cells"]]
@@ -69,54 +71,57 @@ def test_from_the_labels_to_the_verdicts(named, mirror):
         "chatgpt_asked_for_rankings_is_worse_still",
         "direct_answers_are_significantly_worse",
     ]
-    assert named.everycell("verify").returncode == 0
+    assert configured_project.everycell("verify").returncode == 0
 
 
 @pytest.mark.slow
 @pytest.mark.released
-def test_squad_is_counted_beside_the_other_sets(named, mirror):
-    named.mirror = mirror
+def test_squad_is_counted_beside_the_other_sets(configured_project, mirror):
+    configured_project.mirror = mirror
     table = "results/full/lajewska2025/table_B_1"
-    named.build(f"{table}.verdicts.json")
-    cells = pd.read_csv(named.folder / f"{table}.csv").pivot(
+    configured_project.build(f"{table}.verdicts.json")
+    cells = pd.read_csv(configured_project.folder / f"{table}.csv").pivot(
         index="row", columns="dataset", values="value"
     )
     # Both files have one question with an answer, in one of two sentences, and one without.
     assert cells.loc[["# questions", "# QPP", "# sent. w/o answers in unans. QPP"], "SQuAD 2.0"
                      ].tolist() == [4, 4, 4]  # fmt: skip
     assert cells.loc["# sent. w/ answers in ans. QPP"].tolist() == [6395, 0, 2]
-    report = named.verdicts("lajewska2025/table_B_1", "full")
+    report = configured_project.verdicts("lajewska2025/table_B_1", "full")
     assert len(report["cells"]) == 27
     assert "not_run" not in {cell["verdict"] for cell in report["cells"]}
 
 
-def test_squad_needs_both_files_to_be_counted(named):
-    change(named, squad_dev=None)
-    done = named.snakemake("-n", "results/full/lajewska2025/table_B_1.csv")
+def test_squad_needs_both_files_to_be_counted(configured_project):
+    change(configured_project, squad_dev=None)
+    done = configured_project.snakemake("-n", "results/full/lajewska2025/table_B_1.csv")
     message = "`answerability.full.squad_dev` is null; this tier needs dev-v2.0.json of SQuAD 2.0"
     assert done.returncode != 0 and message in done.stdout
 
 
-def test_the_hub_model_is_planned_without_files_of_its_own(named):
-    change(named, model="bert-base-uncased")
-    plan = named.planned(f"{TABLE}.csv")
+def test_the_hub_model_is_planned_without_files_of_its_own(configured_project):
+    change(configured_project, model="bert-base-uncased")
+    plan = configured_project.planned(f"{TABLE}.csv")
     assert plan["answerability_train_full"] == plan["answerability_score_full"] == 2
     further = {"answerability_train", "answerability_frozen", "fetch_weights"}
     assert not further & plan.keys()
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "expected_message"),
     [
         ("squad", None, "is null; this tier needs train-v2.0.json of SQuAD 2.0"),
         ("squad", "src", "is 'src', which is not a file"),
         ("model", "published", "is 'published', which has no config.json"),
     ],
 )
-def test_what_is_missing_is_named_in_one_sentence(named, key, value, said):
-    change(named, **{key: value})
-    done = named.snakemake("-n", f"{TABLE}.csv")
-    assert done.returncode != 0 and done.stdout.count(f"`answerability.full.{key}` {said}") == 1
+def test_what_is_missing_is_named_in_one_sentence(configured_project, key, value, expected_message):
+    change(configured_project, **{key: value})
+    done = configured_project.snakemake("-n", f"{TABLE}.csv")
+    assert (
+        done.returncode != 0
+        and done.stdout.count(f"`answerability.full.{key}` {expected_message}") == 1
+    )
 
 
 def test_small_classifiers_take_few_jobs(tree):

@@ -20,7 +20,7 @@ SECRET = "sk-very-secret-5"
 
 
 @pytest.fixture
-def named(clean: Project, stage: Stage) -> Project:
+def configured_project(clean: Project, stage: Stage) -> Project:
     """Return a project whose full tier has five questions, two of which are asked."""
     settings = attribution(stage)
     settings["attribution"]["full"]["models"] = {"mine": "Mistral"}
@@ -32,7 +32,7 @@ def named(clean: Project, stage: Stage) -> Project:
 
 @pytest.mark.slow
 def test_a_killed_study_goes_on_and_asks_nothing_twice(
-    named: Project, server: Server, monkeypatch: pytest.MonkeyPatch
+    configured_project: Project, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY, SECRET)
     stuck = threading.Event()
@@ -48,35 +48,35 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
         return None
 
     server.replies = [hang_at_the_tenth]
-    kill_at(stuck, named, f"{TABLE}.csv")
+    kill_at(stuck, configured_project, f"{TABLE}.csv")
     first = [json.dumps(body) for _, body, _ in server.seen]
     server.seen.clear()
     server.replies = [answer]
-    go_on(named, f"{TABLE}.csv")
+    go_on(configured_project, f"{TABLE}.csv")
     again = [json.dumps(body) for _, body, _ in server.seen]
     # The one that was under way has no answer yet.
     assert set(first) & set(again) == {first[-1]}
     assert len(set(again)) == len(again)
 
-    table = pd.read_csv(named.folder / f"{TABLE}.csv")
+    table = pd.read_csv(configured_project.folder / f"{TABLE}.csv")
     cells = table[table["metric"] == "attribution recall"]
     # It cites the first document, which is the relevant one.
     assert set(cells["value"]) == {100.0}
-    sure = pd.read_csv(named.folder / "results/full/abolghasemi2026/table_5_6.csv")
+    sure = pd.read_csv(configured_project.folder / "results/full/abolghasemi2026/table_5_6.csv")
     relevant = sure[sure["metric"] == "AC relevant"]["value"].astype(float)
     assert relevant.round(2).unique().tolist() == [0.61]
-    receipt = json.loads((named.folder / f"{TABLE}.receipt.json").read_text())
+    receipt = json.loads((configured_project.folder / f"{TABLE}.receipt.json").read_text())
     models = receipt["parameters"]["language_models"]
     assert {model["model"]["name"] for model in models} == {"gpt-9"}
-    check_key(named, server, SECRET)
-    log = (named.folder / "logs/attribution/full/nq_full/paraphrases.log").read_text()
+    check_key(configured_project, server, SECRET)
+    log = (configured_project.folder / "logs/attribution/full/nq_full/paraphrases.log").read_text()
     assert log.startswith("5 questions can be asked")
     assert "5 of 5 questions tried, 5 have all 2 passages: 5 of 5 relevant ones and 5 of 5" in log
 
 
 @pytest.mark.slow
 def test_one_data_set_is_enough_and_comes_by_itself(
-    named: Project,
+    configured_project: Project,
     mirror: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -86,12 +86,14 @@ def test_one_data_set_is_enough_and_comes_by_itself(
         hosts.add_toy_corpora(places=PLACES)
         downloads = str(hosts.write_downloads(tmp_path / "downloads.json"))
         full = {"nq": "fetch", "msmarco_qa": None}
-        named.configure({"attribution": {"full": full}, "corpora": {"downloads": downloads}})
+        configured_project.configure(
+            {"attribution": {"full": full}, "corpora": {"downloads": downloads}}
+        )
         for name, value in hosts.environment(tmp_path).items():
             monkeypatch.setenv(name, value)
         # Answers to the questions of BEIR are released data.
-        Project(named.folder, mirror).build(f"{TABLE}.csv")
-    folder = named.folder / "results/full/abolghasemi2026"
+        Project(configured_project.folder, mirror).build(f"{TABLE}.csv")
+    folder = configured_project.folder / "results/full/abolghasemi2026"
     cells = pd.read_csv(folder / "table_5_1.csv")
     # It cites the first document, which is BM25's.
     assert set(cells[cells["metric"] == "attribution recall"]["value"]) == {100.0}
@@ -110,7 +112,7 @@ def test_what_the_full_tier_needs_is_said(clean: Project) -> None:
     clean.configure({"attribution": {"full": {"models": {"smollm2": "Mistral"}}}})
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "`attribution.full.nq` is null; this tier needs questions, passages" in done.stdout
-    assert "or the other data set below `attribution.full`" in done.stdout
+    assert "or the other data set under `attribution.full`" in done.stdout
     clean.configure({"attribution": {"full": {"nq": "no/such/folder"}}})
     done = clean.snakemake("-n", f"{TABLE}.csv")
     assert "'no/such/folder', which is not a folder" in done.stdout

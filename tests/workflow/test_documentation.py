@@ -31,7 +31,7 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("module", "made", "log"),
+    ("module", "expected", "log"),
     [
         (
             "engine/artefacts",
@@ -41,18 +41,25 @@ def test_results_that_are_out_of_date_are_not_made_again_for_the_site(documented
         ("engine/render/site", "results/site", "site.log"),
     ],
 )
-def test_the_library_is_found_where_it_is_not_installed(documented, module, made, log):
+def test_the_library_is_found_where_it_is_not_installed(documented, module, expected, log):
     """As in a conda environment: what a rule starts takes the library of this folder."""
     graphs = [f"results/rulegraphs/{name}.svg" for name in ("all", "sakai2023_ch1")]
     documented.edit("workflow/rules/documentation.smk", "target=GRAPHS),", 'target=["all"]),')
     (documented.folder / "results/rulegraphs").mkdir()
     for graph in graphs:
-        if graph != made:
+        if graph != expected:
             (documented.folder / graph).touch()
     file = documented.folder / f"src/everycell/{module}.py"
     file.write_text(f"{file.read_text()}\nraise SystemExit('this copy')\n")
     run = documented.snakemake(
-        "--cores", "1", "--allowed-rules", "site", "rulegraph", "--", made, env={"PYTHONPATH": ""}
+        "--cores",
+        "1",
+        "--allowed-rules",
+        "site",
+        "rulegraph",
+        "--",
+        expected,
+        env={"PYTHONPATH": ""},
     )
     assert run.returncode != 0
     assert "this copy" in (documented.folder / "logs" / log).read_text()

@@ -24,13 +24,13 @@ from workflow import fork_server, forked
     ids=" ".join,
 )
 def test_it_prints_and_ends_as_one_started_anew(tree, command):
-    anew, fork = (replace(tree, forks=forks).run(*command) for forks in (False, True))
-    assert (fork.returncode, fork.stdout) == (anew.returncode, anew.stdout)
+    separate, fork = (replace(tree, forks=forks).run(*command) for forks in (False, True))
+    assert (fork.returncode, fork.stdout) == (separate.returncode, separate.stdout)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "status", "printed"),
+    ("text", "status", "output"),
     [
         ("import sys; print('a'); print('b', file=sys.stderr)", 0, "a\nb\n"),
         ("import sys; sys.exit(3)", 3, ""),
@@ -46,13 +46,13 @@ def test_it_prints_and_ends_as_one_started_anew(tree, command):
         ("import os; print(os.environ['TOLD'], os.getcwd() == os.environ['HERE'])", 0, "a True\n"),
     ],
 )  # fmt: skip
-def test_a_script_ends_as_python_ends_it(tmp_path, text, status, printed):
+def test_a_script_ends_as_python_ends_it(tmp_path, text, status, output):
     script = tmp_path / "script.py"
     script.write_text(text)
     environment = {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "TOLD": "a", "HERE": str(tmp_path)}
     environment["TMPDIR"] = str(tmp_path)
     result = forked.run([str(script), "b"], tmp_path, os.environ | environment)
-    assert result == (status, "True ['b'] __main__\n" if printed is None else printed)
+    assert result == (status, "True ['b'] __main__\n" if output is None else output)
 
 
 class ParsedFile(NamedTuple):
@@ -92,6 +92,6 @@ def test_a_fault_shows_where_it_is(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("def wrong():\n    raise ValueError('here')\n\n\nwrong()\n")
     environment = os.environ | {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1"}
-    status, printed = forked.run([str(script)], tmp_path, environment)
+    status, output = forked.run([str(script)], tmp_path, environment)
     assert status == 1
-    assert f'File "{script}", line 2, in wrong' in printed and "ValueError: here" in printed
+    assert f'File "{script}", line 2, in wrong' in output and "ValueError: here" in output

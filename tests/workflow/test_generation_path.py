@@ -25,7 +25,7 @@ SAID = [
 
 
 @pytest.fixture
-def named(clean: Project, server: Server) -> Project:
+def configured_project(clean: Project, server: Server) -> Project:
     """Return a project whose counterfactuals come from the server, three of each label."""
     clean.edit("config.yaml", "  model: smollm2\n  template", "  model: mine\n  template")
     clean.edit("config.yaml", "noise: 0.05, samples: 20}", "noise: 0.05, samples: 3}")
@@ -35,7 +35,7 @@ def named(clean: Project, server: Server) -> Project:
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
-    named: Project, server: Server, monkeypatch: pytest.MonkeyPatch
+    configured_project: Project, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY, SECRET)
     stuck = threading.Event()
@@ -45,27 +45,27 @@ def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
         server.closing.wait(120)
 
     server.replies = [*map(reply_of, SAID[:2]), hang]
-    kill_at(stuck, named, f"{TABLE}.csv")
+    kill_at(stuck, configured_project, f"{TABLE}.csv")
     first = [body for _, body, _ in server.seen]
     assert len(first) == 3
-    assert len((named.folder / RECORD).read_text().splitlines()) == 2
+    assert len((configured_project.folder / RECORD).read_text().splitlines()) == 2
     server.seen.clear()
     server.replies = [reply_of(text) for text in SAID[2:]]
-    go_on(named, f"{TABLE}.csv")
+    go_on(configured_project, f"{TABLE}.csv")
     again = [body for _, body, _ in server.seen]
     # The one that was under way has no answer yet; those before it are not asked again.
     assert len(again) == 4 and again[0] == first[2]
     assert not [body for body in again if body in first[:2]]
-    answers = (named.folder / f"{TABLE}.answers.csv").read_text()
+    answers = (configured_project.folder / f"{TABLE}.answers.csv").read_text()
     assert sum(int(line.rpartition(",")[2]) for line in answers.splitlines()[1:]) == 6
     assert "empty,count,1" in answers and "another language,count,1" in answers
-    receipt = json.loads((named.folder / f"{TABLE}.receipt.json").read_text())
+    receipt = json.loads((configured_project.folder / f"{TABLE}.receipt.json").read_text())
     (model,) = receipt["parameters"]["language_models"]
     assert (model["model"]["name"], model["model"]["host"]) == ("gpt-9", "127.0.0.1")
     assert (model["answers"], model["served_by"]) == (6, ["gpt-9-2026 fp_1"])
     assert model["decoding"][0]["max_tokens"] == 64
-    log = (named.folder / "logs/abolghasemi2026/generate_embedded.log").read_text()
+    log = (configured_project.folder / "logs/abolghasemi2026/generate_embedded.log").read_text()
     assert "gpt-9: 4 requests were sent, " in log and "answers a minute, " in log
     assert "prompt tokens and 256 answer tokens, no `prices` configured." in log
     assert "HTTP Request" not in log
-    check_key(named, server, SECRET)
+    check_key(configured_project, server, SECRET)

@@ -98,8 +98,8 @@ def test_an_endpoint_detects_and_writes(
     assert set(complete["metric"]) == {
         f"{name} {kind}" for name in ("Faithfulness", "Answer rel") for kind in ("mean", "sd")
     }
-    printed = pd.read_csv(clean.folder / "published/lajewska2025/table_C_6.csv")
-    assert set(complete["row"]) == set(printed["row"])
+    published = pd.read_csv(clean.folder / "published/lajewska2025/table_C_6.csv")
+    assert set(complete["row"]) == set(published["row"])
     assert table("table_6_1")["value"].between(0, 1).all()
     # Table 6.1 is the relevant half of Table 6.4, without these.
     own = inputs[~inputs["metric"].str.contains(" ")].query("input == 'Relevant'")

@@ -14,7 +14,7 @@ FOLDS = ("mq2008", "mslr_web10k")
 
 
 @pytest.fixture
-def named(clean: Project, stage: Stage) -> Project:
+def configured_project(clean: Project, stage: Stage) -> Project:
     """Return a project whose configuration names two folds."""
     clean.configure(list_explanations(stage))
     return clean
@@ -40,20 +40,20 @@ def test_one_of_two_folds_is_enough(clean, key):
 
 
 @pytest.mark.slow
-def test_a_fold_of_other_features_is_refused(named):
-    file = named.folder / "data/mq2008/train.txt"
+def test_a_fold_of_other_features_is_refused(configured_project):
+    file = configured_project.folder / "data/mq2008/train.txt"
     file.write_text(file.read_text().replace(" 46:", " 47:"))
-    done = named.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
+    done = configured_project.snakemake("work/heuss2025/ch4/mq2008/train.parquet")
     assert done.returncode != 0
     assert "line 1 has feature 47: expected 1 to 46" in done.stdout
 
 
 @pytest.mark.slow
-def test_foreign_folds_are_not_believed(named):
+def test_foreign_folds_are_not_believed(configured_project):
     path = "work/identity/mslr_web10k.json"
-    done = named.snakemake(path)
+    done = configured_project.snakemake(path)
     assert done.returncode == 0, done.stdout[-3000:]
-    message = json.loads((named.folder / path).read_text())["difference"]
+    message = json.loads((configured_project.folder / path).read_text())["difference"]
     assert "MSLR-WEB10K" in message and "train.txt" in message and "723412" in message
     # The verdict waits for it, and for that of the other fold.
-    assert "identity" in named.snakemake("-n", f"{FIGURE}.verdicts.json").stdout
+    assert "identity" in configured_project.snakemake("-n", f"{FIGURE}.verdicts.json").stdout

@@ -25,11 +25,11 @@ from everycell.trec.runs import read_run, write_run
 ANSWERED = 10
 
 
-def write_model(folder: Path, made: type, words: list[str]) -> None:
+def write_model(folder: Path, model_class: type, words: list[str]) -> None:
     """A model of these words and the special ones."""
     vocabulary = [*SPECIAL, *words]
-    model = tiny_bert(made, words=len(vocabulary), positions=64)
-    if made is TildeV2:
+    model = tiny_bert(model_class, words=len(vocabulary), positions=64)
+    if model_class is TildeV2:
         torch.nn.init.constant_(model.tok_proj.bias, 3.0)
     write_bert(folder, model, vocabulary)
 
@@ -57,7 +57,7 @@ def index_impacts(texts: list[str], folder: Path) -> None:
 
 
 @pytest.fixture
-def named(clean: Project, mirror: Path) -> Project:
+def configured_project(clean: Project, mirror: Path) -> Project:
     """Return a project whose configuration names a folder for everything."""
     for folder in ("cross", "unicoil", "bm25", "impacts/index"):
         (clean.folder / "marco" / folder).mkdir(parents=True)
@@ -106,9 +106,9 @@ def write_all(data: Path, mirror: Path, cache: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path):
-    answered = write_all(named.folder / "marco", mirror, tmp_path / "cache")
-    work = named.folder / "work"
+def test_from_the_files_to_the_runs_of_both_collections(configured_project, mirror, tmp_path):
+    answered = write_all(configured_project.folder / "marco", mirror, tmp_path / "cache")
+    work = configured_project.folder / "work"
     result = {
         (where, ranker): f"work/{where}/runs/{ranker}.qs1.run"
         for where, ranker in (
@@ -118,7 +118,7 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
             ("msmarcoswapped", "minilm"),
         )
     }
-    named.build(*result.values(), "work/msmarco/counts.parquet")
+    configured_project.build(*result.values(), "work/msmarco/counts.parquet")
 
     counts = pd.read_parquet(work / "msmarco/counts.parquet")
     assert len(counts) == 2 * ANSWERED
@@ -130,7 +130,7 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
     }
     assert judged == {"qs1": set(answered), "qs2": set(answered[:ANSWERED])}
 
-    runs = {key: read_run(named.folder / path) for key, path in result.items()}
+    runs = {key: read_run(configured_project.folder / path) for key, path in result.items()}
     position = {query: str(number) for number, query in enumerate(answered)}
     for key in (("msmarco", "bm25"), ("msmarcoswapped", "bm25")):
         first = runs[key].drop_duplicates("query").set_index("query")["document"]
@@ -149,25 +149,31 @@ def test_from_the_files_to_the_runs_of_both_collections(named, mirror, tmp_path)
 
 
 @pytest.mark.slow
-def test_all_rankers_are_planned(named):
+def test_all_rankers_are_planned(configured_project):
     rankers = ("bm25", "unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
     rankers += ("tct_colbert", "sbert", "bert", "minilm", "tinybert")
     swapped = [f"work/msmarcoswapped/runs/{name}.qs2.run" for name in ("bm25", *rankers[-3:])]
-    plan = named.planned(*(f"work/msmarco/runs/{name}.qs2.run" for name in rankers), *swapped)
+    plan = configured_project.planned(
+        *(f"work/msmarco/runs/{name}.qs2.run" for name in rankers), *swapped
+    )
     assert plan["msmarco_search"] == 8 and plan["msmarco_encode_queries"] == 7
     assert plan["msmarco_rerank"] == plan["msmarco_swapped_rerank"] == 3
     assert plan["msmarco_swapped_index"] == plan["msmarco_swapped_search"] == 1
-    named.edit("config.yaml", "swapped_candidates: swapped", "swapped_candidates: original")
-    plan = named.planned(swapped[1])
+    configured_project.edit(
+        "config.yaml", "swapped_candidates: swapped", "swapped_candidates: original"
+    )
+    plan = configured_project.planned(swapped[1])
     assert "msmarco_swapped_index" not in plan and plan["msmarco_search"] == 1
 
 
 @pytest.mark.slow
-def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectiveness(named):
+def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectiveness(
+    configured_project,
+):
     rng = np.random.default_rng(0)
     queries, documents = [f"{number}" for number in range(6)], np.arange(40).astype(str)
     counts = pd.DataFrame({"document_id": documents, "length": 50})
-    work = named.folder / "work"
+    work = configured_project.folder / "work"
     swapped = ("bm25", "bert", "minilm", "tinybert")
     further = ("unicoil", "deepimpact", "ance", "distilbert_kd", "distilbert_tasb")
     for where, rankers in (
@@ -193,21 +199,23 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
     # Passages of which no fact is known, so that their cells are compared with the paper's.
     known = re.search(
         r"    facts:\n      collection\.tsv.*\n.*\n",
-        (named.folder / "published/full.yaml").read_text(encoding="utf-8"),
+        (configured_project.folder / "published/full.yaml").read_text(encoding="utf-8"),
     )[0]
-    named.edit("published/full.yaml", known, "    nothing_known: true\n")
-    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *result)
+    configured_project.edit("published/full.yaml", known, "    nothing_known: true\n")
+    done = configured_project.snakemake(
+        "--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *result
+    )
     assert done.returncode == 0, done.stdout
     # Every printed cell has one of ours.
     for path, cells in zip(result, (110, 24), strict=True):
-        verdicts = json.loads((named.folder / path).read_text())["verdicts"]
+        verdicts = json.loads((configured_project.folder / path).read_text())["verdicts"]
         assert sum(verdicts.values()) == cells and verdicts["not_run"] == 0
-    output = (named.folder / "results/full/abolghasemi2024/table_1.md").read_text()
+    output = (configured_project.folder / "results/full/abolghasemi2024/table_1.md").read_text()
     assert "QS1: 6 queries of which 4 are judged" in output
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "target", "said"),
+    ("old", "new", "target", "expected_message"),
     [
         (
             "folder: marco\n",
@@ -223,8 +231,10 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
         ),
     ],
 )
-def test_what_only_the_user_can_name_is_asked_for_in_a_sentence(named, old, new, target, said):
-    named.edit("config.yaml", old, new)
-    done = named.snakemake("-n", f"work/msmarco/{target}")
+def test_what_only_the_user_can_name_is_asked_for_in_a_sentence(
+    configured_project, old, new, target, expected_message
+):
+    configured_project.edit("config.yaml", old, new)
+    done = configured_project.snakemake("-n", f"work/msmarco/{target}")
     assert done.returncode != 0
-    assert f"config.yaml: `term_fairness.msmarco.{said}" in done.stdout
+    assert f"config.yaml: `term_fairness.msmarco.{expected_message}" in done.stdout

@@ -129,8 +129,8 @@ def test_responses_to_trec_rag_are_written_and_judged(
     # A nugget of each passage; the smallest input has five of the seven.
     assert nuggets.groupby("input").size().to_dict() == {"top5": 10, "top10": 14, "top20": 14}
     table = pd.read_csv(clean.folder / f"{TABLE}.csv")
-    printed = pd.read_csv(clean.folder / "published/lajewska2025/table_6_7.csv")
-    own = printed[(printed["metric"] == "V_strict GPT4o") & (printed["value"] != "-")]
+    published = pd.read_csv(clean.folder / "published/lajewska2025/table_6_7.csv")
+    own = published[(published["metric"] == "V_strict GPT4o") & (published["value"] != "-")]
     assert set(table["row"]) == set(own["row"]) and set(table["metric"]) == {"V_strict GPT4o"}
     responses = pd.read_parquet(work / "mine/responses.parquet").set_index(["run", "topic"])["text"]
     assert len(responses) == 9 * 2

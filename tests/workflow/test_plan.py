@@ -58,7 +58,7 @@ def test_the_released_tier_makes_nothing_embedded_and_stays_below_370_jobs(tree)
 
 
 @pytest.mark.parametrize(
-    ("target", "made"),
+    ("target", "expected"),
     [
         ("lajewska2025", {"lajewska2025_ch4_anova", "lajewska2025_chC_votes"}),
         ("sakai2023", {"sakai2023_gfrc"}),
@@ -70,9 +70,9 @@ def test_the_released_tier_makes_nothing_embedded_and_stays_below_370_jobs(tree)
         ("lajewska2025_table_4_8", {"lajewska2025_ch4_anova", "lajewska2025_ch4_simulation"}),
     ],
 )
-def test_a_paper_a_chapter_and_an_artefact_are_targets(tree, target, made):
+def test_a_paper_a_chapter_and_an_artefact_are_targets(tree, target, expected):
     jobs = tree.planned(target)
-    assert made <= jobs.keys()
+    assert expected <= jobs.keys()
     assert jobs[target] == jobs["page"] == 1
     # What belongs to no chapter, and what belongs to another one, is left alone.
     assert "errata" not in jobs
@@ -135,16 +135,16 @@ def test_the_list_of_rules_describes_each_target(tree):
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "expected_message"),
     [
         ("lajewska2025_table_4_88", "lajewska2025_table_4_88"),
         ("results/released/lajewska2025/table_99_1.csv", "table_99_1.csv"),
     ],
 )
-def test_an_unknown_target_is_named(tree, target, said):
+def test_an_unknown_target_is_named(tree, target, expected_message):
     done = tree.snakemake("-n", target)
     assert done.returncode != 0
-    assert "MissingRuleException" in done.stdout and said in done.stdout
+    assert "MissingRuleException" in done.stdout and expected_message in done.stdout
     assert "Traceback" not in done.stdout
 
 

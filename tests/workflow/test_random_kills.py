@@ -40,7 +40,7 @@ def kill_at(project: Project, seconds: float, whole_group: bool) -> bool:
     return at_work
 
 
-def made(project: Project) -> dict[str, str]:
+def file_hashes(project: Project) -> dict[str, str]:
     """Hashes of the results, without the hidden files of a write that was killed."""
     return {
         name: digest
@@ -69,7 +69,7 @@ def test_runs_killed_at_random_moments_end_with_the_same_bytes(
         assert "Traceback" not in checked.stdout, checked.stdout
         assert project.snakemake("--unlock", *TARGETS).returncode == 0
         project.build(*TARGETS)
-        assert made(project) == made(undisturbed), f"kill {number} of seed {SEED}"
+        assert file_hashes(project) == file_hashes(undisturbed), f"kill {number} of seed {SEED}"
         assert project.planned(*TARGETS) == {}
     record_property("times", hits)
     # On a machine that got faster meanwhile a run may end before its kill; not all of them do.

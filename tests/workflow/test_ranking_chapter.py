@@ -54,16 +54,16 @@ def test_what_was_planted_stands_beside_what_was_found(built):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "made"),
+    ("old", "new", "expected"),
     [
         ("noise_seeds: 2", "noise_seeds: 3", {"oracle", "curves"}),
         ("scaling: query", "scaling: run", {"quality", "interpolation", "oracle", "curves"}),
     ],
 )
-def test_a_choice_of_the_evaluation_trains_and_encodes_nothing(rebuilt, old, new, made):
+def test_a_choice_of_the_evaluation_trains_and_encodes_nothing(rebuilt, old, new, expected):
     rebuilt.edit("config.yaml", old, new)
     jobs = rebuilt.planned()
-    rules = {f"abolghasemi2026_ch2_{rule}" for rule in made}
+    rules = {f"abolghasemi2026_ch2_{rule}" for rule in expected}
     assert jobs.keys() == rules | {"verdicts", "page", "default"}
 
 

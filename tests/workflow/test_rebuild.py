@@ -46,8 +46,8 @@ def test_embedded_verdicts_are_as_expected(built, repository):
 
 def test_a_second_run_does_nothing(built):
     before = {path: path.stat().st_mtime_ns for path in (built.folder / "results").rglob("*")}
-    printed = built.build()
-    assert "Nothing to be done" in printed
+    output = built.build()
+    assert "Nothing to be done" in output
     after = {path: path.stat().st_mtime_ns for path in (built.folder / "results").rglob("*")}
     assert after == before
 
@@ -85,11 +85,11 @@ def test_two_builds_from_clean_give_the_same_bytes(built, clean):
     replace(clean, forks=False).build("--cores", "1", *runs)
     seed = str(random.randrange(2**32))
     done = clean.snakemake("--cores", "1", "--verbose", *results, env={"PYTHONHASHSEED": seed})
-    printed = done.stdout
-    assert done.returncode == 0, printed
+    output = done.stdout
+    assert done.returncode == 0, output
     # The scheduler looks at ready jobs when one has ended, and not every second besides.
-    looks = printed.count("Resources before job selection")
-    assert 1 < looks <= printed.count("Finished jobid") + 1
+    looks = output.count("Resources before job selection")
+    assert 1 < looks <= output.count("Finished jobid") + 1
     for below in ("results", "work"):
         first, second = built.hashes(below), clean.hashes(below)
         # Lucene gives its files random names.
@@ -161,7 +161,7 @@ def test_make_ends_with_snakemake_and_leaves_no_process(clean, number):
     clean.edit("config.yaml", "    studies: 500\n", "    studies: 3000\n")
     log = SIMULATED.replace("results/", "logs/") + ".log"
     code = stopped_in_the_middle(
-        clean, number, "everycell", "make", send=os.kill, begun=lambda here: (here / log).exists()
+        clean, number, "everycell", "make", send=os.kill, begun=lambda tree: (tree / log).exists()
     )
     assert code == 1  # with which Snakemake ends
     assert not any((clean.folder / ".snakemake/locks").glob("*.lock"))

@@ -56,7 +56,7 @@ def write_scidocs(folder: Path) -> None:
 
 
 @pytest.fixture
-def named(clean: Project) -> Project:
+def configured_project(clean: Project) -> Project:
     """Return a project whose configuration names both folders."""
     write_scidocs(clean.folder / "scidocs")
     model = tiny_bert(words=len(VOCABULARY), positions=32, size=16)
@@ -121,12 +121,12 @@ def check_that_the_best_is_kept(model: Path) -> None:
 
 
 @pytest.mark.slow
-def test_from_the_files_to_the_verdicts(named):
-    folder = named.folder / "work/scidocs"
+def test_from_the_files_to_the_verdicts(configured_project):
+    folder = configured_project.folder / "work/scidocs"
     kinds = ("tilde", "tildev2", "mtft")
     created = [f"work/scidocs/runs/{kind}.scibert.cite.{FIRST}.run" for kind in kinds]
     again = f"models/tildev2.scibert.cite.{SECOND}"
-    named.build(*created, f"work/scidocs/{again}")
+    configured_project.build(*created, f"work/scidocs/{again}")
     models = [folder / f"models/tildev2.scibert.cite.{FIRST}", folder / again]
     assert len({(model / "model.safetensors").read_bytes() for model in models}) == 2
     record = json.loads((folder / f"models/tilde.scibert.cite.{FIRST}/training.json").read_text())
@@ -136,7 +136,7 @@ def test_from_the_files_to_the_verdicts(named):
     # A model scores the lists of its task and no others.
     lists = pd.read_parquet(folder / "candidates.parquet")
     ranked = lists[(lists["task"] == "cite") & (lists["split"] != "train")]
-    scored = (named.folder / created[1]).read_text().splitlines()
+    scored = (configured_project.folder / created[1]).read_text().splitlines()
     assert {tuple(line.split()[:3:2]) for line in scored} == set(
         ranked[["query_id", "document_id"]].itertuples(index=False, name=None)
     )
@@ -144,7 +144,7 @@ def test_from_the_files_to_the_verdicts(named):
     # Trainings of the other tasks would only take time: their runs are invented.
     write_other_runs(folder)
     lacking = {"table_2_1": 16, "table_2_3": 0, "table_2_4": 0, "figure_2_3": 1}
-    named.build(*(f"{CHAPTER}/{name}.verdicts.json" for name in lacking))
+    configured_project.build(*(f"{CHAPTER}/{name}.verdicts.json" for name in lacking))
     assert sorted(path.name for path in (folder / "models").iterdir()) == [
         f"mtft.scibert.cite.{FIRST}",
         f"tilde.scibert.cite.{FIRST}",
@@ -152,14 +152,14 @@ def test_from_the_files_to_the_verdicts(named):
         f"tildev2.scibert.cite.{SECOND}",
     ]
     for name, number in lacking.items():
-        report = named.verdicts(f"abolghasemi2026/{name}", "full")
+        report = configured_project.verdicts(f"abolghasemi2026/{name}", "full")
         assert report["state"] == "rebuilt"
         verdicts = [cell["verdict"] for cell in report["cells"]]
         assert verdicts.count("not_run") == number, name
         assert set(verdicts) <= {"equal", "close", "differs", "not_run", "quoted"}
         assert any(claim["on_rebuilt"] != "undecided" for claim in report["conclusions"])
     table, seeds = (
-        pd.read_csv(named.folder / f"{CHAPTER}/table_2_1{part}.csv", dtype=str)
+        pd.read_csv(configured_project.folder / f"{CHAPTER}/table_2_1{part}.csv", dtype=str)
         for part in ("", ".seeds")
     )
     keys = ["row", "model", "detail", "task", "metric"]
@@ -169,14 +169,14 @@ def test_from_the_files_to_the_verdicts(named):
     for *key, value in table[[*keys, "value"]].itertuples(index=False, name=None):
         if tuple(key) in spread:
             assert float(value) == pytest.approx(spread[tuple(key)].mean)
-    assert named.everycell("verify").returncode == 0
+    assert configured_project.everycell("verify").returncode == 0
 
 
 @pytest.mark.released
 @pytest.mark.slow
-def test_sizes_of_the_text_are_counted(named, mirror):
-    named = Project(named.folder, mirror)
-    encoded = named.folder / "work/scidocs/encoded"
+def test_sizes_of_the_text_are_counted(configured_project, mirror):
+    configured_project = Project(configured_project.folder, mirror)
+    encoded = configured_project.folder / "work/scidocs/encoded"
     encoded.mkdir(parents=True)
     # What 24 models would add is invented; all else is made.
     for position, task in enumerate(FOLDERS):
@@ -189,15 +189,17 @@ def test_sizes_of_the_text_are_counted(named, mirror):
     rules = ("collection_scidocs", "fetch_wordpiece-vocab", "tokenise", "index", "tune_bm25")
     rules += ("abolghasemi2026_ch2_stated_sizes", "identity", "verdicts")
     created = f"{CHAPTER}/text_2.verdicts.json"
-    done = named.snakemake("--cores", "2", "--allowed-rules", *rules, "--", created)
+    done = configured_project.snakemake("--cores", "2", "--allowed-rules", *rules, "--", created)
     assert done.returncode == 0, done.stdout
-    report = named.verdicts("abolghasemi2026/text_2", "full")
+    report = configured_project.verdicts("abolghasemi2026/text_2", "full")
     verdicts = {cell["key"]["claim"]: cell["verdict"] for cell in report["cells"]}
     assert len(verdicts) == 22 and "not_run" not in verdicts.values()
     assert verdicts["new tokens appended on average with m=200"] == "equal"
     assert verdicts["new tokens appended on average with m=100"] == "differs"
     assert verdicts["alpha step"] == "quoted"
-    result = pd.read_csv(named.folder / f"{CHAPTER}/text_2.csv", dtype="str").set_index("claim")
+    result = pd.read_csv(
+        configured_project.folder / f"{CHAPTER}/text_2.csv", dtype="str"
+    ).set_index("claim")
     # As `write_scidocs` makes them.
     assert result.loc["query papers per task", "value"] == str(QUERIES["test"])
     assert result.loc["candidates per query: positives up to", "value"] == "2"
@@ -207,19 +209,19 @@ def test_sizes_of_the_text_are_counted(named, mirror):
 
 
 @pytest.mark.slow
-def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(named):
+def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(configured_project):
     tables = [f"{CHAPTER}/table_2_{number}.csv" for number in range(1, 5)]
-    plan = named.planned(*tables)
+    plan = configured_project.planned(*tables)
     # Two kinds for BERT and for SciBERT, and two cross-encoders; one model a task and seed.
     assert plan["train_scidocs"] == 32 and plan["train_pairs_scidocs"] == 16
     assert plan["encode_scidocs"] == 32 and plan["encode_expanded_scidocs"] == 16
     assert not {"train", "encode", "collection_pydocs", "collection_cacm"} & plan.keys()
-    named.edit("config.yaml", "tilde_msmarco: null", "tilde_msmarco: encoder")
-    assert named.planned(*tables)["encode_scidocs"] == 33
+    configured_project.edit("config.yaml", "tilde_msmarco: null", "tilde_msmarco: encoder")
+    assert configured_project.planned(*tables)["encode_scidocs"] == 33
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("", "", "`query_by_example.scidocs.folder` is null; this tier needs the published files"),
         (
@@ -229,24 +231,24 @@ def test_the_thesis_rows_are_planned_and_two_of_them_only_on_request(named):
         ),
     ],
 )
-def test_without_the_files_one_sentence_says_what_to_name(clean, old, new, said):
+def test_without_the_files_one_sentence_says_what_to_name(clean, old, new, message):
     if old:
         clean.edit("config.yaml", old, new)
     done = clean.snakemake("-n", f"{CHAPTER}/table_2_2.csv")
-    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1
+    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {message}") == 1
 
 
 @pytest.mark.parametrize(
-    ("folder", "said"),
+    ("folder", "message"),
     [
         ("null", "`query_by_example.encoders.scibert` is null; this tier needs a BERT in safetens"),
         ("published", "`query_by_example.encoders.scibert` is 'published', which has no config.j"),
     ],
 )
-def test_without_an_encoder_one_sentence_says_what_to_name(named, folder, said):
-    named.edit("config.yaml", "scibert: encoder", f"scibert: {folder}")
-    done = named.snakemake("-n", f"{CHAPTER}/table_2_3.csv")
-    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {said}") == 1
+def test_without_an_encoder_one_sentence_says_what_to_name(configured_project, folder, message):
+    configured_project.edit("config.yaml", "scibert: encoder", f"scibert: {folder}")
+    done = configured_project.snakemake("-n", f"{CHAPTER}/table_2_3.csv")
+    assert done.returncode != 0 and done.stdout.count(f"config.yaml: {message}") == 1
 
 
 def test_without_a_run_the_tier_says_what_it_needs(tree):

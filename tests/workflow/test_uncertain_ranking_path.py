@@ -23,7 +23,7 @@ SCORES = "data/msmarco_fair_data/msmarco_pointwise_uncertainty.csv"
 
 
 @pytest.fixture
-def named(clean: Project, mirror: Path, stage: Stage) -> Project:
+def configured_project(clean: Project, mirror: Path, stage: Stage) -> Project:
     """Return a project with the published files of MS MARCO, made up, and runs."""
     settings = fair_reranking(stage)
     del settings["uncertain_ranking"]
@@ -51,37 +51,45 @@ def queries_of(project: Project) -> list[str]:
 
 
 @pytest.mark.slow
-def test_scores_of_the_users_give_the_table_and_all_figures(named):
+def test_scores_of_the_users_give_the_table_and_all_figures(configured_project):
     coder = {"2": f"{DATA}/coder-2.run", "1": f"{DATA}/coder-1.run"}
-    change(named, scores=SCORES, runs={"CODER": coder, "ADV": {"2.0": f"{DATA}/adv.run"}})
-    named.build(*(f"{RESULTS}/{name}.verdicts.json" for name in NAMES))
-    table = pd.read_csv(named.folder / f"{RESULTS}/table_3_1.csv", dtype="str")
+    change(
+        configured_project, scores=SCORES, runs={"CODER": coder, "ADV": {"2.0": f"{DATA}/adv.run"}}
+    )
+    configured_project.build(*(f"{RESULTS}/{name}.verdicts.json" for name in NAMES))
+    table = pd.read_csv(configured_project.folder / f"{RESULTS}/table_3_1.csv", dtype="str")
     assert {"UNFAIR", "PUFR"} <= set(table["row"])
     # Random rankings of one relevant passage: a trained method loses nothing, or is beside UNFAIR.
     assert {"CODER", "ADV"} <= set(table["row"])
-    report = json.loads((named.folder / f"{RESULTS}/table_3_1.verdicts.json").read_text())
+    report = json.loads(
+        (configured_project.folder / f"{RESULTS}/table_3_1.verdicts.json").read_text()
+    )
     # The passages are made up.
     assert report["state"] == "stand_in"
-    curves = pd.read_csv(named.folder / f"{RESULTS}/figure_3_6.csv")
+    curves = pd.read_csv(configured_project.folder / f"{RESULTS}/figure_3_6.csv")
     strengths = curves[curves["method"] == "CODER"].groupby("metric")["alpha"].agg(list)
     assert strengths["nDCG@10"] == [0, 1, 2]
-    crossings = pd.read_csv(named.folder / f"{RESULTS}/figure_3_2.csv")
+    crossings = pd.read_csv(configured_project.folder / f"{RESULTS}/figure_3_2.csv")
     assert set(crossings["ranker"]) == {"BERT-Mini"}
 
 
 @pytest.mark.slow
-def test_a_model_of_the_users_gives_scores_with_deviations(named):
+def test_a_model_of_the_users_gives_scores_with_deviations(configured_project):
     words = sorted("where is the bee who he a river told his father and brother".split())
     vocabulary = [*SPECIAL, *dict.fromkeys(words)]
-    folder = named.folder / DATA / "mini"
+    folder = configured_project.folder / DATA / "mini"
     folder.mkdir()
     model = tiny_bert(BertForSequenceClassification, words=len(vocabulary), positions=64)
     write_bert(folder, model, vocabulary)
-    change(named, model=f"{DATA}/mini", candidates=f"{DATA}/means.run", depth=5)
-    named.configure({"term_fairness": {"msmarco": {"pair": 48}}})
-    named.build("work/heuss2025/ch3/cross-encoded.scores.parquet")
-    scores = pd.read_parquet(named.folder / "work/heuss2025/ch3/cross-encoded.scores.parquet")
-    assert scores.groupby("query").size().to_dict() == dict.fromkeys(queries_of(named), 5)
+    change(configured_project, model=f"{DATA}/mini", candidates=f"{DATA}/means.run", depth=5)
+    configured_project.configure({"term_fairness": {"msmarco": {"pair": 48}}})
+    configured_project.build("work/heuss2025/ch3/cross-encoded.scores.parquet")
+    scores = pd.read_parquet(
+        configured_project.folder / "work/heuss2025/ch3/cross-encoded.scores.parquet"
+    )
+    assert scores.groupby("query").size().to_dict() == dict.fromkeys(
+        queries_of(configured_project), 5
+    )
     assert (scores["deviation"] > 0).all() and np.isfinite(scores["mean"]).all()
     # Passages of one text have one score.
     kind = scores["document"].astype(int) % 3 == 0
@@ -90,7 +98,7 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({}, "`uncertain_ranking.msmarco.model` is null"),
         ({"scores": "a.csv"}, "`uncertain_ranking.msmarco.scores` is 'a.csv', which is not a file"),
@@ -99,19 +107,21 @@ def test_a_model_of_the_users_gives_scores_with_deviations(named):
         ({"scores": SCORES, "runs": {"ADV": {"1": "a.run"}}}, "has 'a.run' for 1, which is not a"),
     ],
 )
-def test_what_is_not_named_is_said_before_a_job_starts(named, settings, said):
-    change(named, **settings)
-    done = named.snakemake("-n", f"{RESULTS}/figure_3_2.csv")
+def test_what_is_not_named_is_said_before_a_job_starts(configured_project, settings, message):
+    change(configured_project, **settings)
+    done = configured_project.snakemake("-n", f"{RESULTS}/figure_3_2.csv")
     assert done.returncode != 0
-    assert said in done.stdout
+    assert message in done.stdout
 
 
 @pytest.mark.slow
-def test_a_run_without_all_queries_is_refused(named):
-    query, short = queries_of(named)[3], named.folder / DATA / "adv.run"
+def test_a_run_without_all_queries_is_refused(configured_project):
+    query, short = queries_of(configured_project)[3], configured_project.folder / DATA / "adv.run"
     remaining = [line for line in short.read_text().splitlines(True) if not line.startswith(query)]
     short.write_text("".join(remaining))
-    change(named, scores=SCORES, runs={"ADV": {"2": f"{DATA}/adv.run"}})
-    done = named.snakemake("--cores", "2", "work/heuss2025/ch3/msmarco.measures.parquet")
+    change(configured_project, scores=SCORES, runs={"ADV": {"2": f"{DATA}/adv.run"}})
+    done = configured_project.snakemake(
+        "--cores", "2", "work/heuss2025/ch3/msmarco.measures.parquet"
+    )
     assert done.returncode != 0
     assert f"ADV with strength 2 has no list of query {query}" in done.stdout

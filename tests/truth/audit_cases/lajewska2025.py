@@ -32,13 +32,13 @@ MENDED: dict[str, list[Edit]] = {
         (
             "table_3_3",
             {
-                "row": f"T5_Q + {rest} + m/dT5",
+                "row": f"T5_Q + {rankers} + m/dT5",
                 "cast_year": "2021",
                 "metric": "NDCG@3",
             },
             "0.4065",
         )
-        for rest in ("ANCE/BM25", "ANCE/BM25/PRF")
+        for rankers in ("ANCE/BM25", "ANCE/BM25/PRF")
     ],
     "audit_lajewska2025_table_4_8_alpha": [
         (

@@ -24,7 +24,7 @@ ANSWERS = [
 ]
 
 
-def shown(body):
+def documents_of(body):
     """Question and documents of a prompt, by their numbers."""
     prompt = body["messages"][-1]["content"]
     documents = dict(re.findall(r"^\[(\d+)\] (.*)$", prompt, re.M))
@@ -33,7 +33,7 @@ def shown(body):
 
 def from_words(handler, body):
     """Someone who knows the answer, and cites each document that has its words."""
-    question, documents = shown(body)
+    question, documents = documents_of(body)
     message = "the night" if "owls" in question else "honey"
     cited = "".join(f"[{n}]" for n, text in documents.items() if message in text.lower())
     return reply_of(f"{message} {cited}.")
@@ -41,7 +41,7 @@ def from_words(handler, body):
 
 def from_documents(handler, body):
     """Someone who reads, and cites the document that has the whole sentence."""
-    question, documents = shown(body)
+    question, documents = documents_of(body)
     claim, message = (
         ("birds of the night", "the night") if "owls" in question else ("Bees make honey", "honey")
     )
@@ -121,7 +121,7 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
 
 
 @pytest.mark.parametrize(
-    ("file", "line", "said"),
+    ("file", "line", "fragment"),
     [
         ("answers.jsonl", "no json", "answers.jsonl, line 3 is not JSON"),
         ("answers.jsonl", '{"question": "Who?"}', "line 3: documents: Field required"),
@@ -149,10 +149,10 @@ def test_a_second_call_sends_no_request_and_prints_the_same(files, server):
         ),
     ],
 )
-def test_broken_lines_are_refused_in_a_sentence(files, server, file, line, said):
+def test_broken_lines_are_refused_in_a_sentence(files, server, file, line, fragment):
     with Path(file).open("a") as opened:
         opened.write(line + "\n")
-    assert said in refused("answers.jsonl", "passages.jsonl", "--model", "gpt")
+    assert fragment in refused("answers.jsonl", "passages.jsonl", "--model", "gpt")
     assert not server.seen
 
 

@@ -51,7 +51,7 @@ def name_citations(project, **changed):
         (project / "cited" / name).touch()
 
 
-def found(*arguments):
+def doctor(*arguments):
     code, out, err = call("doctor", "--full", *arguments, "--format", "json")
     assert out, err
     report = json.loads(out)
@@ -97,7 +97,7 @@ def test_each_missing_requirement_has_a_row_and_is_in_the_last_line(project, mon
     monkeypatch.setattr(full_machine.shutil, "disk_usage", lambda path: usage)
     name_citations(project)
     (project / "cited/retrieved.run").unlink()
-    report = found("heuss2025_ch5")
+    report = doctor("heuss2025_ch5")
     assert report["ending"] == (
         "full_heuss2025_ch5 cannot start: put retrieved.run into cited "
         "(docs/citation-faithfulness.md), export TOY_KEY, free 0.9 GB here, take a machine with 24 "
@@ -111,52 +111,52 @@ def test_a_model_removed_from_its_server_is_missing(project, monkeypatch):
     name_citations(project)
     listed = ["command-r-plus", "command-a"]
     monkeypatch.setattr(full_tier.Endpoint, "listed_instead", lambda self: listed)
-    assert found("heuss2025_ch5")["ending"] == (
+    assert doctor("heuss2025_ch5")["ending"] == (
         "full_heuss2025_ch5 cannot start: set language_models.endpoints.mine.model to one of "
         "command-r-plus, command-a."
     )
 
 
 def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
-    report = found("abolghasemi2026_ch3")
+    report = doctor("abolghasemi2026_ch3")
     assert report["can_start"] and states(report)["GPU"] == "ok"
     assert states(report)["network to huggingface.co"] == "ok"
     disk = next(row for row in report["rows"] if row["what"].startswith("disk"))
     # Two models of 7B, a BERT twice, and what is made: 48 trained models.
     assert disk["what"] == "disk: 53 GB here"
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Small", 8.0)])
-    report = found("abolghasemi2026_ch3")
+    report = doctor("abolghasemi2026_ch3")
     size = requirements("zephyr", Config().language_models).gpu_gb
     assert report["ending"].endswith(f"cannot start: take a machine with a GPU of {size:.0f} GB.")
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "2.13.0+cpu")
-    assert "install torch for your GPU" in found("abolghasemi2026_ch3")["ending"]
+    assert "install torch for your GPU" in doctor("abolghasemi2026_ch3")["ending"]
     monkeypatch.setattr(full_machine, "gpus", lambda: None)
-    assert states(found("abolghasemi2026_ch3"))["GPU"] == "unknown"
+    assert states(doctor("abolghasemi2026_ch3"))["GPU"] == "unknown"
     # On a login node the nodes may have what is not here.
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: name)
     monkeypatch.setattr(full_machine, "gpus", lambda: [])
-    report = found("abolghasemi2026_ch3")
+    report = doctor("abolghasemi2026_ch3")
     assert report["can_start"] and states(report)["GPU"] == "unknown"
 
 
 def test_an_offline_or_mirrored_hub_is_reported(project, monkeypatch):
     (project / "config.yaml").write_text("network: false\n")
-    assert found("abolghasemi2026_ch3")["ending"].endswith("cannot start: set network: true.")
+    assert doctor("abolghasemi2026_ch3")["ending"].endswith("cannot start: set network: true.")
     (project / "config.yaml").write_text("")
     monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example.org")
-    assert states(found("abolghasemi2026_ch3"))["network to mirror.example.org"] == "ok"
+    assert states(doctor("abolghasemi2026_ch3"))["network to mirror.example.org"] == "ok"
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert "unset HF_HUB_OFFLINE" in found("abolghasemi2026_ch3")["ending"]
+    assert "unset HF_HUB_OFFLINE" in doctor("abolghasemi2026_ch3")["ending"]
 
 
 def test_a_model_behind_a_login_of_the_hub_needs_a_token(project, monkeypatch):
     assert "hf_never_shown" not in call("doctor", "--full", "abolghasemi2026_ch3")[1]
     monkeypatch.delenv("HF_TOKEN")
-    ending = found("abolghasemi2026_ch3")["ending"]
+    ending = doctor("abolghasemi2026_ch3")["ending"]
     assert ending.endswith("v0.2 on the hub and export HF_TOKEN.")
     (project / "hub").mkdir()
     (project / "hub/token").touch()
-    assert found("abolghasemi2026_ch3")["can_start"]
+    assert doctor("abolghasemi2026_ch3")["can_start"]
 
 
 def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypatch, repository):
@@ -172,7 +172,7 @@ def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypat
     marco.mkdir()
     settings = {"term_fairness": {"msmarco": {"folder": "marco"}}}
     (project / "mine.yaml").write_text(json.dumps(settings))
-    ending = found("abolghasemi2026_ch4", "--configfile", "mine.yaml")["ending"]
+    ending = doctor("abolghasemi2026_ch4", "--configfile", "mine.yaml")["ending"]
     for part in (
         "put collection.tsv into marco",
         "put qrels.dev.tsv into marco",
@@ -188,7 +188,7 @@ def test_a_language_model_removed_from_the_hub_is_reported(project, monkeypatch)
     source = "HuggingFaceH4/zephyr-7b-beta"
     message = f"neither a folder nor the hub has {source}"
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: message if name == source else "")
-    assert found("abolghasemi2026_ch3")["ending"].endswith(
+    assert doctor("abolghasemi2026_ch3")["ending"].endswith(
         "cannot start: set language_models.local.zephyr.source to another model of the hub, or to "
         "a folder."
     )
@@ -202,7 +202,7 @@ def test_missing_files_are_reported_before_all_keys_are_set(project, monkeypatch
     settings["citation_faithfulness"]["full"]["data"] = None
     (project / "config.yaml").write_text(json.dumps(settings))
     monkeypatch.delenv("TOY_KEY", raising=False)
-    assert found("heuss2025_ch5")["ending"] == (
+    assert doctor("heuss2025_ch5")["ending"] == (
         "full_heuss2025_ch5 cannot start: set citation_faithfulness.full.data, export TOY_KEY, "
         "take a machine with 24 GB of memory."
     )
@@ -233,7 +233,7 @@ def test_optional_materials_have_a_row_if_they_are_configured(project, repositor
     for more, rows in (({}, 0), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
         settings = {"ginger": {"full": full | more}}
         (project / "mine.yaml").write_text(json.dumps(settings))
-        report = found("lajewska2025_ch6", "--configfile", "mine.yaml")
+        report = doctor("lajewska2025_ch6", "--configfile", "mine.yaml")
         message = [
             row for row in report["rows"] if "duoT5" in row["what"] or "TREC RAG" in row["what"]
         ]
@@ -259,7 +259,7 @@ def test_a_fetched_corpus_takes_both_disks(project, repository, monkeypatch):
         ),
     )
     monkeypatch.setattr(full_tier, "corpus_cache", lambda: project / "downloads")
-    found("abolghasemi2026_ch2", "--configfile", "mine.yaml")
+    doctor("abolghasemi2026_ch2", "--configfile", "mine.yaml")
     # 0.52 GB as published; what is unpacked or copied lies in the project, beside what is made.
     assert requests[project / "downloads"] == pytest.approx(0.52)
     assert requests[project / "work/corpora"] == 1
@@ -277,7 +277,7 @@ def test_models_in_the_cache_of_the_hub_need_no_network(project):
         folder = project / "hub/hub" / f"models--{name}" / "snapshots/0"
         folder.mkdir(parents=True)
         (folder / "model.safetensors").touch()
-    report = found("abolghasemi2026_ch3")
+    report = doctor("abolghasemi2026_ch3")
     assert not [row for row in report["rows"] if row["what"].startswith("network")]
     assert report["can_start"]
 
@@ -287,20 +287,20 @@ def test_hosts_of_a_corpus_are_checked_until_it_is_downloaded(project, repositor
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     (project / "mine.yaml").write_text(json.dumps(settings))
     requests = ("lajewska2025_chB", "--configfile", "mine.yaml")
-    report = found(*requests)
+    report = doctor(*requests)
     assert report["can_start"] and states(report)["package ir-datasets"] == "ok"
     assert states(report)["network to rajpurkar.github.io"] == "ok"
     folder = project / "work/corpora/squad"
     folder.mkdir(parents=True)
     (folder / "SOURCE.json").touch()
-    rows = found(*requests)["rows"]
+    rows = doctor(*requests)["rows"]
     assert not [row for row in rows if row["what"].startswith(("network", "package"))]
 
 
 def test_a_partly_configured_chapter_lists_the_missing_keys(project):
     (project / "config.yaml").write_text(json.dumps({"cast_systems": {"organisers_run": "a.run"}}))
     (project / "a.run").touch()
-    report = found("lajewska2025_ch3")
+    report = doctor("lajewska2025_ch3")
     assert report["artefacts"] == ["lajewska2025/text_3_5"]
     (row,) = [row for row in report["rows"] if row["what"].startswith("The organisers' run")]
     assert row["state"] == "ok" and row["finding"].startswith("a.run; identified by: no known")
@@ -309,7 +309,7 @@ def test_a_partly_configured_chapter_lists_the_missing_keys(project):
         "cast_systems.runs_2020."
     )
     (project / "a.run").unlink()
-    assert found("lajewska2025_ch3")["ending"] == (
+    assert doctor("lajewska2025_ch3")["ending"] == (
         "full_lajewska2025_ch3 cannot start: set cast_systems.organisers_run "
         "(docs/papers/lajewska2025.md); for the other 4 set cast_systems.runs_2020."
     )
@@ -324,14 +324,16 @@ def test_runs_of_2020_are_unpacked_and_may_be_gzipped(project, repository):
     (project / "runs").mkdir()
     for name, _ in names:
         (project / "runs" / f"{name}.tar.gz").touch()
-    assert f"put {names[0][0]} or {names[0][0]}.gz into runs" in found("lajewska2025_ch3")["ending"]
+    assert (
+        f"put {names[0][0]} or {names[0][0]}.gz into runs" in doctor("lajewska2025_ch3")["ending"]
+    )
     for number, item in enumerate(names):
         (project / "runs" / item[number % 2]).touch()
-    assert found("lajewska2025_ch3")["can_start"]
+    assert doctor("lajewska2025_ch3")["can_start"]
 
 
 def test_without_a_name_all_configured_artefacts_are_checked(project):
-    report = found()
+    report = doctor()
     assert report["target"] == "full" and len(report["artefacts"]) == 4
     assert report["ending"].startswith("full can start with 4 of ")
 

@@ -61,8 +61,8 @@ def test_values_sum_to_the_gain_of_the_list_and_are_sorted(files):
 
 
 def test_the_table_names_features_and_the_plot_is_written(files):
-    printed = call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
-    assert "Column_2" in printed and "10 documents of query 2" in printed
+    output = call("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
+    assert "Column_2" in output and "10 documents of query 2" in output
     assert sorted(path.name for path in Path("out").iterdir()) == ["p.pdf", "p.png", "p.svg"]
     again = refused("model.txt", "data.svm", "--query", "2", "--samples", "30", "--plot", "out/p")
     assert "out/p.svg already exists" in again

@@ -172,7 +172,7 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
 
 
 @pytest.mark.parametrize(
-    ("options", "table", "said"),
+    ("options", "table", "message"),
     [
         (["class"], TABLE, "'class'"),
         (["rule2026x1"], TABLE, "'rule2026x1'"),
@@ -209,7 +209,7 @@ def test_the_command_of_the_documentation_needs_no_key(folder):
         (["--values", "table.csv"], TABLE, "--values"),
     ],
 )
-def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, said):
+def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, message):
     (folder / "full").mkdir()
     (folder / "full/file").touch()
     (folder / "other.txt").write_text("x1 0 d1 1\n")
@@ -220,7 +220,7 @@ def test_errors_are_one_sentence_and_leave_no_files(folder, options, table, said
     more = [option for option in RUNS if not (option == "--runs" and "--runs" in options)]
     if "--runs" in options:
         more = ["--qrels", "qrels.txt"]
-    assert said in refused("init", "--table", "table.csv", *more, *options)
+    assert message in refused("init", "--table", "table.csv", *more, *options)
     assert sorted(folder.rglob("*")) == before
 
 

@@ -72,8 +72,12 @@ def test_without_any_passage_of_the_judgements(beir, tmp_path):
 @pytest.mark.parametrize(
     ("file", "content", "expected_message"),
     [
-        ("qrels/test.tsv", "test0\td0\t1\n", "has no header"),
-        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\n", "line 2: has 2 parts"),
+        ("qrels/test.tsv", "test0\td0\t1\n", "the header .* is missing"),
+        (
+            "qrels/test.tsv",
+            "query-id\tcorpus-id\tscore\ntest0\td0\n",
+            "line 2: expected 'query, tab",
+        ),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ntest0\td0\tx\n", "the score is 'x'"),
         ("corpus.jsonl", '{"title": "a"}\n', "corpus.jsonl, line 1: `_id`"),
         ("queries.jsonl", "test0\n", "queries.jsonl, line 1: is not a JSON object"),

@@ -56,7 +56,7 @@ def pairs(frame):
 
 
 @pytest.mark.parametrize(
-    ("issue", "rest", "year", "category"),
+    ("issue", "fields", "year", "category"),
     [
         ("CACM May, 1968", "Author, A.\n\nword, Lisp 1.5, word\n\n4.22 4.32", 1968, "4.22"),
         ("July 1970", "Author, A.\n\n5 5.1 5.11", 1970, "5.1"),
@@ -65,9 +65,9 @@ def pairs(frame):
         ("CACM May, 1979", "algorithms, Lisp 1.5\ncategories--4.12", 1979, ""),
     ],
 )
-def test_year_and_category_of_a_record(tmp_path, issue, rest, year, category):
+def test_year_and_category_of_a_record(tmp_path, issue, fields, year, category):
     path = tmp_path / "cacm.tar.gz"
-    page = PAGE.format(issue=issue, rest=rest).encode()
+    page = PAGE.format(issue=issue, rest=fields).encode()
     with tarfile.open(path, "w:gz") as archive:
         member = tarfile.TarInfo("CACM-0007.html")
         member.size = len(page)
@@ -82,7 +82,9 @@ def test_a_record_without_a_date(tmp_path):
         member = tarfile.TarInfo("CACM-0007.html")
         member.size = len(page)
         archive.addfile(member, io.BytesIO(page))
-    with pytest.raises(CollectionError, match=r"CACM-0007.html, line 1: .* but this has 0; use"):
+    with pytest.raises(
+        CollectionError, match=r"CACM-0007.html, line 1: .* but this page has 0; use"
+    ):
         read_cacm_issues(path)
 
 

@@ -63,7 +63,7 @@ def test_nothing_is_read_before_it_is_asked_for(write):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("0\ta\n1 b\n", "line 2 has 0 tabs: a line is 'id, tab, text'"),
         ("0\ta\tb\n", "line 1 has 2 tabs"),
@@ -75,8 +75,8 @@ def test_nothing_is_read_before_it_is_asked_for(write):
         ("", "has 0 passages, but 2 are expected"),
     ],
 )
-def test_a_wrong_collection_is_refused(write, content, said):
-    with pytest.raises(MsMarcoError, match=said):
+def test_a_wrong_collection_is_refused(write, content, message):
+    with pytest.raises(MsMarcoError, match=message):
         list(stream_passages(write(content), expected=2))
 
 
@@ -88,7 +88,7 @@ def test_wanted_passages_must_be_there(write):
 
 
 @pytest.mark.parametrize(
-    ("read", "content", "said"),
+    ("read", "content", "message"),
     [
         (read_queries, "1 bee\n", "line 1 has the id '1 bee' and the text ''"),
         (read_queries, "x\tbee\n", "line 1 has the id 'x'"),
@@ -100,8 +100,8 @@ def test_wanted_passages_must_be_there(write):
         (read_annotated_queries, "1,bee,n\n1,fly,m\n", "which occurs before"),
     ],
 )
-def test_a_wrong_line_of_queries_is_refused(write, read, content, said):
-    with pytest.raises(MsMarcoError, match=said):
+def test_a_wrong_line_of_queries_is_refused(write, read, content, message):
+    with pytest.raises(MsMarcoError, match=message):
         read(write(content))
 
 
@@ -126,7 +126,7 @@ def test_judgements_of_the_wanted_queries_are_kept(write):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("1\t0\t10\n", "line 1 reads '1.t0.t10': a line is"),
         ("1\t0\tD10\t1\n", "a line is 'query 0 passage relevance'"),
@@ -134,8 +134,8 @@ def test_judgements_of_the_wanted_queries_are_kept(write):
         ("2\t0\t10\t1\n", "judges none of the 1 queries"),
     ],
 )
-def test_wrong_judgements_are_refused(write, content, said):
-    with pytest.raises(MsMarcoError, match=said):
+def test_wrong_judgements_are_refused(write, content, message):
+    with pytest.raises(MsMarcoError, match=message):
         read_judgements(write(content), ["1"])
 
 

@@ -52,7 +52,7 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "message"),
     [
         (row(passages=[]), "'what has delft' has 0 gold passages"),
         (row(passages=[passage(gold=False)]), "has 0 gold passages"),
@@ -66,11 +66,11 @@ def test_distractors_come_into_the_pool_but_are_not_relevant(read):
         ([], "not a JSON object"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named(read, bad, said):
+def test_a_row_that_cannot_be_used_is_named(read, bad, message):
     with pytest.raises(CollectionError) as error:
         read(row("another question"), bad)
     assert ", line 2: " in str(error.value)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_question_that_stands_twice_is_refused(read):

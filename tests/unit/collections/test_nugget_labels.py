@@ -65,7 +65,7 @@ def test_blank_lines_are_no_responses(save):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"judge": ""}, r"line 1: 'judge' is ''"),
         ({"qid": 7}, r"line 1: 'qid' is 7"),
@@ -81,13 +81,13 @@ def test_blank_lines_are_no_responses(save):
         ({"v_strict": None}, r"'v_strict' is None"),
     ],
 )
-def test_a_bad_line_is_named(save, changes, said):
-    with pytest.raises(LabelsError, match=said):
+def test_a_bad_line_is_named(save, changes, message):
+    with pytest.raises(LabelsError, match=message):
         read_nugget_labels(save(entry(**changes)))
 
 
 @pytest.mark.parametrize(
-    ("second", "said"),
+    ("second", "message"),
     [
         ({}, r"line 2: judge 'gpt4' labels run 'a', topic '1' again, after .*line 1"),
         ({"run": "b", "nuggets": ["red", "tall"]}, r"line 2: the nuggets of judge 'gpt4' for top"),
@@ -97,13 +97,13 @@ def test_a_bad_line_is_named(save, changes, said):
         ),
     ],
 )
-def test_lines_that_do_not_fit_each_other_are_named(save, second, said):
-    with pytest.raises(LabelsError, match=said):
+def test_lines_that_do_not_fit_each_other_are_named(save, second, message):
+    with pytest.raises(LabelsError, match=message):
         read_nugget_labels(save(entry(), entry(**second)))
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "is empty; fetch it again"),
         (b"<html>\n", "line 1: is not JSON"),
@@ -111,10 +111,10 @@ def test_lines_that_do_not_fit_each_other_are_named(save, second, said):
         (b'{"judge": "\xff"}\n', "is not UTF-8 text"),
     ],
 )
-def test_a_file_of_another_kind_is_named(tmp_path, content, said):
+def test_a_file_of_another_kind_is_named(tmp_path, content, message):
     path = tmp_path / "labels.jsonl"
     path.write_bytes(content)
-    with pytest.raises(LabelsError, match=said):
+    with pytest.raises(LabelsError, match=message):
         read_nugget_labels(path)
 
 
@@ -158,7 +158,7 @@ def test_every_table_is_known_to_the_registry():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("a_nuggets_importance", "x", "lacks the column 'a_nuggets_importance'"),
         (
@@ -171,11 +171,11 @@ def test_every_table_is_known_to_the_registry():
         (";0.5", ";1.5", "line 3: 'v_strict' is 1.5"),
     ],
 )
-def test_a_bad_table_is_named(tabled, old, new, said):
+def test_a_bad_table_is_named(tabled, old, new, message):
     path = tabled(entry())
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(LabelsError, match=said):
+    with pytest.raises(LabelsError, match=message):
         read_nugget_labels(path)
 
 

@@ -68,7 +68,7 @@ def test_shares_of_dissatisfaction_and_noise_are_those_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("options", "expected_message"),
     [
         ({"dialogues": 0}, "dialogues is 0"),
         ({"dissatisfied": 1.5}, "dissatisfied is 1.5"),
@@ -77,6 +77,6 @@ def test_shares_of_dissatisfaction_and_noise_are_those_asked_for() -> None:
         ({"seed": -1}, "seed is -1"),
     ],
 )
-def test_numbers_out_of_range_are_refused(chosen: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        plant_dialogues(**chosen)
+def test_numbers_out_of_range_are_refused(options: dict, expected_message: str) -> None:
+    with pytest.raises(ValueError, match=expected_message):
+        plant_dialogues(**options)

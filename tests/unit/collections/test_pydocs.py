@@ -335,10 +335,10 @@ def test_check_tells_the_hash_where_the_counts_agree(toy):
 def test_the_data_card_prints_what_the_check_wants(repository):
     card = (repository / "docs" / "data-cards" / "pydocs.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", card, re.MULTILINE)
-    printed = {name: value.replace(",", "").strip("`") for name, value in rows}
+    documented = {name: value.replace(",", "").strip("`") for name, value in rows}
     counts, versions, sha256 = expected()
     target = {**versions, **counts, "sha256": sha256}
-    assert {name: printed.get(name) for name in target} == {k: str(v) for k, v in target.items()}
+    assert {name: documented.get(name) for name in target} == {k: str(v) for k, v in target.items()}
 
 
 def test_expected_is_made_at_the_locked_versions(repository):

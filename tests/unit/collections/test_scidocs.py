@@ -97,7 +97,11 @@ def test_from_the_files_to_an_evaluation(scidocs):
     ] * len(FOLDERS)
 
     text = result.documents.set_index("document_id")["text"]
-    words = text.str.lower().str.findall(r"\w+").map(lambda each: set(each) & set(SUBJECTS))
+    words = (
+        text.str.lower()
+        .str.findall(r"\w+")
+        .map(lambda words_of_text: set(words_of_text) & set(SUBJECTS))
+    )
     shared = [
         len(words[query] & words[document])
         for query, document in zip(candidates["query_id"], candidates["document_id"], strict=True)

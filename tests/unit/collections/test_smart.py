@@ -161,8 +161,8 @@ def test_cacm_links_and_tasks(read, tmp_path):
         ("cisi", {"documents": None}, "documents cannot be read .* fetch it"),
         ("cacm", {"documents": None}, "documents cannot be read .* fetch it"),
         ("cisi", {"documents": " \n"}, "documents is empty"),
-        ("cacm", {"documents": "<html>"}, "documents is not a whole .tar.gz archive"),
-        ("cacm", {"documents": {"x.html": "x"}}, "holds 'x.html'; expected are pages"),
+        ("cacm", {"documents": "<html>"}, "documents is not a complete .tar.gz archive"),
+        ("cacm", {"documents": {"x.html": "x"}}, "contains 'x.html'; expected pages"),
         ("cacm", {"documents": {"CACM-0001.html": "x"}}, r"CACM-0001.html, line 1: .* has 0;"),
         ("cisi", {"topics": "caf\xe9"}, "topics, line 1: byte 0xe9 is not ASCII"),
         ("cisi", {"documents": ".I 1\n.T\nx\n.Q\n"}, r"documents, line 4: found '.Q' .*\.T, \.A"),
@@ -196,7 +196,7 @@ def test_files_that_cannot_be_used(read, name, changed, message):
     ("links", "message"),
     [
         ("2\t5\t1", r"CACM-0001.html, line 16: .*\(cite\) to CACM-0002, which has no link back"),
-        ("9\t4\t1", r"line 16: .*\(coupling\) to CACM-0009, which is not there"),
+        ("9\t4\t1", r"line 16: .*\(coupling\) to CACM-0009, which is missing"),
         ("1\t7\t1", "line 16: .* is not a link of CACM-0001"),
         ("1\t5\t2", "line 16: .* is not a link of CACM-0001"),
     ],
@@ -222,7 +222,7 @@ def test_a_damaged_archive(tmp_path, start, end, what):
     remaining = b"x" * (end - start) + content[end:] if end else b""
     path.write_bytes(content[:start] + remaining)
     with pytest.raises(
-        CollectionError, match=rf"^.*links.tar.gz is not a whole .*{what}.*; fetch it again.$"
+        CollectionError, match=rf"^.*links.tar.gz is not a complete .*{what}.*; fetch it again.$"
     ):
         read_cacm_links(path)
 

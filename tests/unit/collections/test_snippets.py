@@ -122,19 +122,19 @@ def test_a_broken_annotation_is_named(save, changes, message):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "expected"), [({"low": True, "high": False}, 2.0), ({"very_high": True}, 5.0)]
+    ("levels", "expected"), [({"low": True, "high": False}, 2.0), ({"very_high": True}, 5.0)]
 )
-def test_confidence_is_a_number_from_one_to_five(save, chosen, expected):
-    message = [{"answer_confidence": chosen, "x": {"entities": []}}]
+def test_confidence_is_a_number_from_one_to_five(save, levels, expected):
+    message = [{"answer_confidence": levels, "x": {"entities": []}}]
     path = save(row(**{"Answer.taskAnswers": str(message), "text_spans": "[]"}))
     assert read_annotations([path])["confidence"].tolist() == [expected]
 
 
 @pytest.mark.parametrize(
-    "chosen", [{"low": True, "high": True}, {"low": False}, {"sure": True}, [1]]
+    "levels", [{"low": True, "high": True}, {"low": False}, {"sure": True}, [1]]
 )
-def test_confidence_has_one_known_level(save, chosen):
-    message = [{"answer_confidence": chosen, "x": {"entities": []}}]
+def test_confidence_has_one_known_level(save, levels):
+    message = [{"answer_confidence": levels, "x": {"entities": []}}]
     with pytest.raises(AnnotationError, match="one level of confidence"):
         read_annotations([save(row(**{"Answer.taskAnswers": str(message), "text_spans": "[]"}))])
 
@@ -157,7 +157,7 @@ def test_a_text_has_one_wording_and_all_its_annotations(save):
 
 
 def test_annotations_of_different_texts_are_not_compared(save):
-    result, reworded, another = (
+    result, reworded, other_text = (
         read_annotations([save(row(**changes))])
         for changes in ({}, {"Input.passage": TEXT.replace("A", "O")}, {"Input.passage_id": "p2"})
     )
@@ -165,7 +165,7 @@ def test_annotations_of_different_texts_are_not_compared(save):
     with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is not worded alike in both"):
         check_same_texts(result, reworded)
     with pytest.raises(AnnotationError, match="text p1 of turn 8_1 is missing from one"):
-        check_same_texts(result, another)
+        check_same_texts(result, other_text)
 
 
 def test_missing_columns_are_named(save):

@@ -46,8 +46,8 @@ def sample(name="toy-1", turns=(ASKED, TOLD), satisfied=True):
 def rated(user, ratings):
     """A dialogue in which the system says the same after each utterance of the user."""
     turns = [turn for text in user for turn in ((USER, text), TOLD)][:-1]
-    given = [result for rating in ratings for result in ((rating,), ())][:-1]
-    return RatedDialogue(tuple(turns), tuple(given), (3,))
+    utterance_ratings = [result for rating in ratings for result in ((rating,), ())][:-1]
+    return RatedDialogue(tuple(turns), tuple(utterance_ratings), (3,))
 
 
 def before(user):
@@ -75,7 +75,7 @@ def test_speakers_texts_and_labels_come_out(save):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (LINE.replace("1}", "2}"), "line 2: has 2"),
         (LINE.replace("1}", "True}"), "expected a 'binary_score' of 0 or 1"),
@@ -92,8 +92,8 @@ def test_speakers_texts_and_labels_come_out(save):
         (LINE, "line 2: repeats the dialogue of line 1"),
     ],
 )
-def test_a_bad_line_is_named(save, tmp_path, line, said):
-    with pytest.raises(CollectionError, match=said) as error:
+def test_a_bad_line_is_named(save, tmp_path, line, message):
+    with pytest.raises(CollectionError, match=message) as error:
         read_samples(save(LINE + line), "toy", "test")
     assert "file.txt" in str(error.value) and "fetch" in str(error.value)
     assert len(str(error.value)) < 400 + len(str(tmp_path))
@@ -117,7 +117,7 @@ def test_empty_and_binary_files_are_refused(save, read):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"turns": (ASKED,)}, "does not end with an utterance of the system"),
         ({"turns": ()}, "does not end with an utterance of the system"),
@@ -125,8 +125,8 @@ def test_empty_and_binary_files_are_refused(save, read):
         ({"satisfied": 1}, "has the label 1; expected True or False"),
     ],
 )
-def test_no_sample_without_what_its_label_is_about(changes, said):
-    with pytest.raises(CollectionError, match=f"toy-1 {said}"):
+def test_no_sample_without_what_its_label_is_about(changes, message):
+    with pytest.raises(CollectionError, match=f"toy-1 {message}"):
         sample(**changes)
 
 
@@ -195,7 +195,7 @@ def test_ratings_and_texts_of_a_dialogue(save):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (USS.replace("3,3,4", "3,3,6"), "line 2: has '6'"),
         (USS.replace("3,3,4", "3,,4"), "line 2: has ''"),
@@ -209,8 +209,8 @@ def test_ratings_and_texts_of_a_dialogue(save):
         (USS.replace("SYSTEM\tAt noon.\tTell\t\n", ""), "line 2: .* no utterance of the system"),
     ],
 )
-def test_a_bad_line_of_ratings_is_named(save, text, said):
-    with pytest.raises(CollectionError, match=said):
+def test_a_bad_line_of_ratings_is_named(save, text, message):
+    with pytest.raises(CollectionError, match=message):
         read_dialogues(save(text))
 
 
@@ -224,7 +224,7 @@ def test_lines_that_rate_whole_dialogues_are_no_samples(save):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (SPLIT, "line 2: repeats the sample of line 1"),
         (SPLIT[:25] + "\n", "line 2: has .* tabs"),
@@ -237,13 +237,13 @@ def test_lines_that_rate_whole_dialogues_are_no_samples(save):
         ("['A|||b', 7]\t[1]\t2\n", "line 2: has .* a list of 'user|||system'"),
     ],
 )
-def test_a_bad_line_of_the_split_is_named(save, line, said):
-    with pytest.raises(CollectionError, match=said.replace("|||", r"\|\|\|")):
+def test_a_bad_line_of_the_split_is_named(save, line, message):
+    with pytest.raises(CollectionError, match=message.replace("|||", r"\|\|\|")):
         read_split(save(SPLIT + line))
 
 
 @pytest.mark.parametrize(
-    ("ratings", "found"),
+    ("ratings", "expected"),
     [
         ([2, 3, 3, 2], [2, 3, 3, 2]),
         ([1, 1, 5, 5, 3], [1, 5, 3, 5]),
@@ -251,8 +251,8 @@ def test_a_bad_line_of_the_split_is_named(save, line, said):
         ([4], [4, 4, 4, 4]),
     ],
 )
-def test_rules_on_ratings_worked_by_hand(ratings, found):
-    assert [rule(ratings) for rule in RULES.values()] == found
+def test_rules_on_ratings_worked_by_hand(ratings, expected):
+    assert [rule(ratings) for rule in RULES.values()] == expected
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=7), st.randoms(use_true_random=False))
@@ -280,10 +280,10 @@ class TestSplit:
         rated("abcdez", [3, 3, 3, 4, 2, 4]),
         rated("qrs", [1, 1, 1]),
     ]
-    held = [before("ghijk")], [before("lmno"), before("lmnop")]
+    validation = [before("ghijk")], [before("lmno"), before("lmnop")]
 
     def split(self, **options):
-        return split_samples(self.dialogues, *self.held, "toy", **options)
+        return split_samples(self.dialogues, *self.validation, "toy", **options)
 
     def test_parts_and_labels(self):
         split = self.split()
@@ -304,10 +304,12 @@ class TestSplit:
         assert labels == [False, True, False, True, False, True]
 
     def test_another_rule(self):
-        assert all(result.satisfied for result in self.split(rule=lambda given: 3).train)
+        assert all(
+            result.satisfied for result in self.split(rule=lambda utterance_ratings: 3).train
+        )
 
     def test_cut_samples_drop_out(self):
-        stored = [before("hijk"), before("ghijk")], self.held[1]
+        stored = [before("hijk"), before("ghijk")], self.validation[1]
         assert len(split_samples(self.dialogues, *stored, "toy").valid) == 1
 
     def test_windows_differ_where_the_system_speaks_twice(self):
@@ -316,14 +318,14 @@ class TestSplit:
         )
         dialogues = [*self.dialogues[1:3], longer]
         lengths = {
-            window: len(split_samples(dialogues, *self.held, "toy", window=window).train)
+            window: len(split_samples(dialogues, *self.validation, "toy", window=window).train)
             for window in (SYSTEM, USER)
         }
         assert lengths == {SYSTEM: 11, USER: 12}
 
     def test_files_of_two_benchmarks_do_not_fit(self):
         with pytest.raises(CollectionError, match="toy: no sample of a part is among the 5 rated"):
-            split_samples(self.dialogues, self.held[0], [before("zzzz")], "toy")
+            split_samples(self.dialogues, self.validation[0], [before("zzzz")], "toy")
 
 
 @pytest.fixture(scope="module")
@@ -346,11 +348,11 @@ def splits(mirror, tmp_path_factory):
 
 
 def test_the_released_files_give_table_3_2(splits, repository):
-    printed = read_cells(repository / "published" / "abolghasemi2026" / "table_3_2.csv")
+    published = read_cells(repository / "published" / "abolghasemi2026" / "table_3_2.csv")
     for benchmark, parts in splits.items():
         for part, samples in parts._asdict().items():
-            of_part = printed["split"] == part.capitalize()
-            cells = printed[of_part & (printed["dataset"] == benchmark)]
+            of_part = published["split"] == part.capitalize()
+            cells = published[of_part & (published["dataset"] == benchmark)]
             satisfied = sum(sample.satisfied for sample in samples)
             result = [satisfied, len(samples) - satisfied, len(samples)]
             assert result == cells["value"].astype(int).tolist()

@@ -17,7 +17,7 @@ from everycell.collections.answerability import (
     read_sentence_labels,
 )
 from everycell.collections.answerability_predictions import (
-    paired_scores,
+    join_scores,
     read_passage_predictions,
     read_sentence_scores,
 )
@@ -145,7 +145,7 @@ HEADS = {
         ),
         ("labels", "8_1,p1,train,0,1,why?,So.", "other.csv, row 1: partition is 'test'"),
         ("labels", "", "has a header and no rows"),
-        ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which its passage does not have"),
+        ("sentences", "8_1,p1,Yes.,{'No.'},set(),1", "has 'No.', which is not in the passage"),
         ("sentences", "8_1,p1,Yes.,['Yes.'],set(),1", "expected a set as a Python literal"),
         ("sentences", "8_1,p1,Yes.,{['Yes.']},set(),1", "expected a set as a Python literal"),
         ("pairs", "test,why?,1", "sentences is 'why\\?'"),
@@ -154,12 +154,12 @@ HEADS = {
         ("pairs", "test,why? [SEP] So.,1\ntrain,why? [SEP] No.,0", "row 2: partition is 'train'"),
         ("predictions", "8_1,p1,1,0\n8_1,p1,0,0", "row 2: answerability is '0'"),
         ("predictions", "8_1,p1,1,0\n8_1,p1,1,1", "row 2: predicted_value is '1'"),
-        ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*a pair of probabilities"),
-        ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "a pair of probabilities"),
-        ("scores", "8_1,p1,test,[0.1]", "a pair of probabilities"),
-        ("scores", '8_1,p1,test,"[[0.9, 0.9]]"', "which sum to 1"),
-        ("scores", '8_1,p1,test,"[[-0.5, 1.5]]"', "a pair of probabilities"),
-        ("scores", "8_1,p1,test,[[1.0]]", "a pair of probabilities"),
+        ("scores", "8_1,p1,test,[]", "sentence_probabilities is .*one pair of probabilities"),
+        ("scores", '8_1,p1,test,"[[0.1, 1.9]]"', "one pair of probabilities"),
+        ("scores", "8_1,p1,test,[0.1]", "one pair of probabilities"),
+        ("scores", '8_1,p1,test,"[[0.9, 0.9]]"', "that sum to 1"),
+        ("scores", '8_1,p1,test,"[[-0.5, 1.5]]"', "one pair of probabilities"),
+        ("scores", "8_1,p1,test,[[1.0]]", "one pair of probabilities"),
         ("scores", "8_1,p1,test,none", "'none'; expected a list as a Python literal"),
         (
             "scores",
@@ -207,7 +207,7 @@ SCORED = pd.DataFrame(
 
 def test_scores_are_paired_by_passage_and_not_by_row():
     other = SCORED.assign(scores=[(0.2,), (0.4, 0.8), (0.6,)])
-    result = paired_scores({"a": SCORED, "b": other[::-1]})
+    result = join_scores({"a": SCORED, "b": other[::-1]})
     assert result["a"].tolist() == SCORED["scores"].tolist()
     assert result["b"].tolist() == other["scores"].tolist()
 
@@ -221,7 +221,7 @@ def test_scores_are_paired_by_passage_and_not_by_row():
 )
 def test_scores_of_other_passages_are_not_paired(other, message):
     with pytest.raises(AnnotationError, match=message):
-        paired_scores({"a": SCORED, "b": other})
+        join_scores({"a": SCORED, "b": other})
 
 
 PASSAGES = pd.DataFrame(
@@ -282,8 +282,8 @@ def test_words_tell_what_they_can_tell():
 @pytest.mark.parametrize(
     ("question", "partition", "message"),
     [
-        ("why?", "train", "Row 1 of the sentences: .*'train', and its passages are in 'test'"),
-        ("how?", "test", "'how\\?' is in the partition 'test', and its passages are in no part"),
+        ("why?", "train", "Row 1 of the sentences: .*'train', but its passages are in 'test'"),
+        ("how?", "test", "'how\\?' is in the partition 'test', but its passages are in no part"),
     ],
 )
 def test_sentences_of_another_partition_are_refused(question, partition, message):

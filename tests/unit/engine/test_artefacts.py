@@ -158,19 +158,19 @@ def test_a_folder_without_papers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "nearest"),
+    ("requested", "nearest"),
     [
         ("toy/table_2", "toy/table_1"),
         ("table_1", "toy/table_1"),
         ("other/tabel_1", "other/table_1"),
     ],
 )
-def test_an_unknown_id_brings_the_nearest(tmp_path, wanted, nearest):
+def test_an_unknown_id_brings_the_nearest(tmp_path, requested, nearest):
     write_paper(tmp_path)
     papers = load_papers(write_paper(tmp_path, key="other"))
     with pytest.raises(CardError) as caught:
-        find_artefact(papers, wanted)
-    assert str(caught.value).startswith(f"{wanted!r} is not an artefact; did you mean {nearest}")
+        find_artefact(papers, requested)
+    assert str(caught.value).startswith(f"{requested!r} is not an artefact; did you mean {nearest}")
 
 
 def test_an_id_that_resembles_none(tmp_path):

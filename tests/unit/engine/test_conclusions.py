@@ -258,7 +258,7 @@ def test_the_detail_names_what_speaks_against_a_claim():
 
 
 @pytest.mark.parametrize(
-    ("lacks", "cells", "found", "detail"),
+    ("lacks", "cells", "outcome_with", "detail"),
     [
         (["c"], ["a", "b", "c"], "holds", "2 of 2 comparisons true, without system c"),
         (["d", "c"], ["a", "c", "d"], "holds", "1 of 1 comparisons true, without system c, d"),
@@ -269,11 +269,13 @@ def test_the_detail_names_what_speaks_against_a_claim():
         (["c"], ["a", "b"], "holds", "2 of 2 comparisons true"),
     ],
 )
-def test_what_a_table_is_declared_to_lack_is_left_out_beside_others(lacks, cells, found, detail):
+def test_what_a_table_is_declared_to_lack_is_left_out_beside_others(
+    lacks, cells, outcome_with, detail
+):
     claim = Conclusion(id="c", claim="A claim of ours.", source="p. 1",
                        holds_if=[above(0, system=cells)])  # fmt: skip
     decision = evaluate(claim, table(a=1, b=2), lacks={"system": lacks})
-    assert (decision.outcome, decision.detail) == (found, detail)
+    assert (decision.outcome, decision.detail) == (outcome_with, detail)
 
 
 def test_a_comparison_with_what_a_table_lacks_stays_undecided():
@@ -289,13 +291,13 @@ def test_a_comparison_with_what_a_table_lacks_stays_undecided():
     st.integers(0, 4),
 )
 def test_undecided_means_that_filling_the_gaps_can_go_both_ways(values, quantifier, limit):
-    def found(fill):
+    def outcome_with(fill):
         cells = [fill if value == "-" else value for value in values]
         frame = table(**{f"s{at}": value for at, value in enumerate(cells)})
         return outcome(frame, above(limit, quantifier))
 
-    open_outcome = found("-")
-    filled = {found(fill) for fill in (-1, 5)}
+    open_outcome = outcome_with("-")
+    filled = {outcome_with(fill) for fill in (-1, 5)}
     assert filled == ({"holds", "fails"} if open_outcome == "undecided" else {open_outcome})
 
 
@@ -423,11 +425,11 @@ def test_a_difference_against_a_difference(gain, other, expected):
 
 
 @pytest.mark.parametrize(
-    ("whole", "expected"), [(4, "holds"), (5, "fails"), (0, "undecided"), ("-", "undecided")]
+    ("share", "expected"), [(4, "holds"), (5, "fails"), (0, "undecided"), ("-", "undecided")]
 )
-def test_a_share_against_a_number(whole, expected):
+def test_a_share_against_a_number(share, expected):
     part = {"cells": {"system": "a"}, "over": {"system": "b"}, "op": ">=", "value": 0.25}
-    assert outcome(table(a=1, b=whole), part) == expected
+    assert outcome(table(a=1, b=share), part) == expected
 
 
 def test_a_share_is_compared_with_a_number_only():

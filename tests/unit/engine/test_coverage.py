@@ -54,12 +54,12 @@ def test_without_a_result_nothing_is_tested(papers):
 
 
 def test_reproduced_values_count_before_surrogate_data(papers):
-    stand_in = entry(papers, "embedded", 2, 1, 1, 2)
+    surrogate = entry(papers, "embedded", 2, 1, 1, 2)
     rebuilt = entry(papers, "released", 0.3, 12, 0.4, 7)
     for entries, basis in (
-        ([stand_in], "surrogate data"),
-        ([stand_in, rebuilt], "data"),
-        ([rebuilt, stand_in], "data"),
+        ([surrogate], "surrogate data"),
+        ([surrogate, rebuilt], "data"),
+        ([rebuilt, surrogate], "data"),
     ):
         (result,) = count_chapters(papers, entries).values()
         claims = {(basis, "holds"): 1, (basis, "fails"): 1, ("untestable", ""): 1}
@@ -67,7 +67,7 @@ def test_reproduced_values_count_before_surrogate_data(papers):
 
 
 @pytest.mark.parametrize(
-    ("declared", "rows", "told"),
+    ("declared", "rows", "expected_basis"),
     [
         (
             "not_run: [{cells: {row: b, metric: AP}, tier: released, needs: x y}]",
@@ -79,7 +79,7 @@ def test_reproduced_values_count_before_surrogate_data(papers):
         ("derived: [{cells: {metric: AP}, because: follows from n}]", [0, 1, 2, 3], "other cells"),
     ],
 )
-def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, told):
+def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, expected_basis):
     card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(
         write_paper(tmp_path, card.replace("    conclusions:", f"    {declared}\n    conclusions:"))
@@ -87,13 +87,15 @@ def test_a_claim_counts_by_the_cells_that_it_compares(tmp_path, declared, rows, 
     (artefact,) = all_artefacts(papers)
     result = Entry(artefact, "released", report(artefact, "released", artefact.cells.iloc[rows]))
     basis, larger = claims_of(artefact, result)
-    assert basis[0] == told and larger == ("data", "fails")
+    assert basis[0] == expected_basis and larger == ("data", "fails")
 
 
 @pytest.mark.parametrize("varies", ["", ", varies: trained here"])
-@pytest.mark.parametrize(("named", "holding"), [("", 0), (", conclusions: [larger]", 1)])
-def test_what_surrogate_data_cannot_test_counts_as_untestable(tmp_path, named, holding, varies):
-    declared = f"name: toys{varies}, not_testable: {{because: Toys have no size.{named}}}"
+@pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", conclusions: [larger]", 1)])
+def test_what_surrogate_data_cannot_test_counts_as_untestable(
+    tmp_path, claims_field, holding, varies
+):
+    declared = f"name: toys{varies}, not_testable: {{because: Toys have no size.{claims_field}}}"
     card = CARD.replace("{embedded: {state: rebuilt, needs: nothing}}", TIERS) + CLAIMS
     papers = load_papers(write_paper(tmp_path, card.replace("name: toys", declared)))
     message = entry(papers, "embedded", 1, 2, 2, 3)

@@ -98,8 +98,8 @@ def entities(crate: Path) -> dict[str, dict]:
     return {entity["@id"]: entity for entity in graph}
 
 
-def ids(found) -> set[str]:
-    return {part["@id"] for part in (found if isinstance(found, list) else [found])}
+def ids(references) -> set[str]:
+    return {part["@id"] for part in (references if isinstance(references, list) else [references])}
 
 
 def test_every_file_is_described_with_its_hash(crate, project):

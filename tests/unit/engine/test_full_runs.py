@@ -207,7 +207,7 @@ RUN = {
 
 
 @pytest.mark.parametrize(
-    ("runs", "said"),
+    ("runs", "message"),
     [
         ({}, "no run lists toy/table_1"),
         ({"a": RUN | {"materials": ["sqad"]}}, "a reads 'sqad', which is not declared"),
@@ -217,7 +217,7 @@ RUN = {
         ({"a": {key: RUN[key] for key in RUN if key != "known_from"}}, "runs.a.known_from"),
     ],
 )
-def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, said):
+def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, message):
     folder = tmp_path / "toy"
     folder.mkdir()
     (folder / "paper.yaml").write_text(
@@ -227,7 +227,7 @@ def test_a_faulty_declaration_is_one_sentence(tmp_path, runs, said):
     (folder / "full.yaml").write_text(yaml.safe_dump({"runs": runs}))
     with pytest.raises(CardError) as error:
         load_full_tier(tmp_path, load_papers(tmp_path))
-    assert said in str(error.value) and "full.yaml" in str(error.value)
+    assert message in str(error.value) and "full.yaml" in str(error.value)
 
 
 def test_facts_are_not_of_what_nothing_is_known_of(tier):

@@ -167,11 +167,11 @@ def test_a_job_ends_when_the_process_that_started_it_is_killed(tmp_path):
 
 
 def test_readings_that_a_layout_does_not_name_stand_side_by_side(tmp_path):
-    face = {"title": "A toy", "names": {}, "decimals": {"AP": 1}}
-    face["layout"] = {"rows": ["row"], "columns": ["metric"]}
+    display = {"title": "A toy", "names": {}, "decimals": {"AP": 1}}
+    display["layout"] = {"rows": ["row"], "columns": ["metric"]}
     job = ResultJob.__new__(ResultJob)
     job.snakemake = SimpleNamespace(
-        output={"csv": tmp_path / "table_1.csv"}, params=SimpleNamespace(faces={"table_1": face})
+        output={"csv": tmp_path / "table_1.csv"}, params=SimpleNamespace(faces={"table_1": display})
     )
     readings = {"epochs": ["30", "10"], "value": [0.1, 0.2]}
     job.write_table(pd.DataFrame({"row": "a", "metric": "AP"} | readings))

@@ -122,12 +122,12 @@ def write(path: Path, content: str) -> str:
 
 
 def test_what_a_job_read_from_outside_has_its_hash(tmp_path):
-    printed = write(tmp_path / "published" / "toy.csv", "a,1\n")
+    published = write(tmp_path / "published" / "toy.csv", "a,1\n")
     model = write(tmp_path / "named" / "model" / "weights", "7")
     write(tmp_path / "work" / "text", "made here")
     inputs = ["published/toy.csv", "named", "work/text", "results/a.csv", "gone"]
     record(tmp_path, "work/model", rule="train", inputs=inputs, endtime=time.time())
-    actual = {"named/model/weights": model, "published/toy.csv": printed}
+    actual = {"named/model/weights": model, "published/toy.csv": published}
     assert hashes(tmp_path) == actual
     assert list(hashes(tmp_path)) == sorted(actual)
 
@@ -301,30 +301,32 @@ def test_what_contradicts_the_receipts_or_the_files_here_is_named(tmp_path):
     job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {}}
     other = job | {"outputs": ["work/other"]}
 
-    def found(*jobs: dict, project: Path = tmp_path) -> list[str]:
+    def lineage_ids(*jobs: dict, project: Path = tmp_path) -> list[str]:
         write_jobs(results / NAME, list(jobs))
         return contradictions(results, project)
 
     true = {"published/toy.csv": digest, "/elsewhere/weights": "0" * 64, "published/gone": "a"}
-    assert found(job | {"hashes": true}, other | {"hashes": true}) == []
-    [fault] = found(job | {"hashes": true}, other | {"hashes": true | {"published/gone": "b"}})
+    assert lineage_ids(job | {"hashes": true}, other | {"hashes": true}) == []
+    [fault] = lineage_ids(
+        job | {"hashes": true}, other | {"hashes": true | {"published/gone": "b"}}
+    )
     assert "rank made work/other from published/gone with sha256 b, and a receipt or " in fault
-    [fault] = found(job | {"hashes": {"published/toy.csv": "0" * 64}})
+    [fault] = lineage_ids(job | {"hashes": {"published/toy.csv": "0" * 64}})
     assert "from published/toy.csv, which has other bytes here; remove work/run and" in fault
-    [fault] = found(job, job)
+    [fault] = lineage_ids(job, job)
     assert "says that two jobs made work/run" in fault
     # Elsewhere the other accepted content of a released file may lie under its key.
     elsewhere = tmp_path / "elsewhere"
     write(elsewhere / "resources" / key, "other")
     for accepted in load_registry().entry(key).contents:
         released = job | {"hashes": {f"resources/{key}": accepted}}
-        assert found(released, project=elsewhere) == []
-    [fault] = found(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
+        assert lineage_ids(released, project=elsewhere) == []
+    [fault] = lineage_ids(job | {"hashes": {f"resources/{key}": "0" * 64}}, project=elsewhere)
     assert "which has other bytes here; it was made from another one." in fault
     for put in (Path.mkdir, os.mkfifo):
         position = tmp_path / "published" / put.__name__
         put(position)
-        [fault] = found(job | {"hashes": {f"published/{position.name}": digest}})
+        [fault] = lineage_ids(job | {"hashes": {f"published/{position.name}": digest}})
         assert f"from published/{position.name}, which has other bytes here" in fault
 
 

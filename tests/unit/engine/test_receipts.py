@@ -39,14 +39,14 @@ def make(project: Path, *, seconds: float = 1.0) -> Path:
     source.write_text("a,value\n1,2\n")
     table = folder / "table_1.csv"
     table.write_text("a,value\n1,2\n")
-    made = in_all_forms(table)
+    product = in_all_forms(table)
     receipt = folder / "table_1.receipt.json"
     write_receipt(
         receipt,
         artefact="toy/table_1",
         tier="embedded",
         inputs=hashed(source),
-        outputs=made,
+        outputs=product,
         parameters={"alpha": 0.05},
         seed=7,
         code="0" * 64,
@@ -92,12 +92,12 @@ def test_the_processor_stands_where_equal_runs_may_differ(tmp_path):
 @pytest.mark.fault("receipt")
 def test_one_changed_byte_of_an_output_is_named(tmp_path):
     receipt = make(tmp_path)
-    made = receipt.with_name("table_1.tex")
-    content = bytearray(made.read_bytes())
+    product = receipt.with_name("table_1.tex")
+    content = bytearray(product.read_bytes())
     content[3] ^= 1
-    made.write_bytes(content)
+    product.write_bytes(content)
     [fault] = verify(receipt, tmp_path)
-    assert fault.startswith(f"{made}: changed since it was made")
+    assert fault.startswith(f"{product}: changed since it was made")
 
 
 @pytest.mark.fault("receipt")
@@ -137,31 +137,31 @@ def test_a_moved_results_folder_still_verifies(tmp_path):
 
 def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_path, monkeypatch):
     # There is a clone of the project there, with cards, and nothing else that the result came from.
-    made = make(tmp_path / "here").parent
-    there = tmp_path / "there" / "a copy"
-    shutil.copytree(made, there / "embedded" / "toy")
+    product = make(tmp_path / "here").parent
+    copy_folder = tmp_path / "there" / "a copy"
+    shutil.copytree(product, copy_folder / "embedded" / "toy")
     monkeypatch.chdir(ROOT)
 
     def call() -> tuple[int, str]:
-        done = CliRunner().invoke(app, ["verify", str(there)])
+        done = CliRunner().invoke(app, ["verify", str(copy_folder)])
         return done.exit_code, done.stdout
 
-    assert absent_inputs(there / "embedded/toy/table_1.receipt.json", ROOT) == [
+    assert absent_inputs(copy_folder / "embedded/toy/table_1.receipt.json", ROOT) == [
         "published/cells.csv"
     ]
     assert call() == (
         0,
-        f"The receipt in {there} holds.\n"
+        f"The receipt in {copy_folder} holds.\n"
         "1 file that they were made from cannot be checked here, as published/cells.csv.\n"
         "1 result came from other code than that of this project, as "
         "embedded/toy/table_1.receipt.json says.\n",
     )
     # As an editor, or a transfer that takes tables for text, changes them.
-    table = there / "embedded" / "toy" / "table_1.csv"
+    table = copy_folder / "embedded" / "toy" / "table_1.csv"
     table.write_bytes(table.read_bytes().replace(b"\n", b"\r\n"))
-    code, said = call()
-    assert code == 1 and said.startswith(f"{table}: changed since it was made")
-    assert "Traceback" not in said
+    code, report = call()
+    assert code == 1 and report.startswith(f"{table}: changed since it was made")
+    assert "Traceback" not in report
 
 
 @pytest.fixture
@@ -176,15 +176,15 @@ def run_otherwise(tmp_path) -> tuple[Path, Path]:
         (project / "work" / "run").write_text(f"run of {name}\n")
         folder = project / "results" / "embedded" / "toy"
         folder.mkdir(parents=True)
-        for made, sources in (
+        for product, sources in (
             ("table_1", ["work/run", "published/cells.csv"]),
             ("table_2", ["results/embedded/toy/table_1.csv"]),
         ):
-            table = folder / f"{made}.csv"
-            table.write_text(f"row,value\n{made},{name}\n")
+            table = folder / f"{product}.csv"
+            table.write_text(f"row,value\n{product},{name}\n")
             write_receipt(
-                folder / f"{made}.receipt.json",
-                artefact=f"toy/{made}",
+                folder / f"{product}.receipt.json",
+                artefact=f"toy/{product}",
                 tier="embedded",
                 inputs=hashed(*(project / source for source in sources)),
                 outputs=in_all_forms(table),
@@ -229,9 +229,9 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
     key = "transparent-cis/pilot/qs3.csv"
     contents = load_registry().entry(key).contents
     assert len(contents) == 2
-    here = project / "resources" / key
-    here.parent.mkdir(parents=True)
-    here.write_text("neither of both\n")
+    local_file = project / "resources" / key
+    local_file.parent.mkdir(parents=True)
+    local_file.write_text("neither of both\n")
     receipt = copied / "embedded/toy/table_1.receipt.json"
     for path in (f"resources/{key}", f"/cache of another machine/{key}"):
         for digest in contents:
@@ -246,11 +246,11 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
         rewrite(path, inputs=[source])
     assert verify(receipt, project, copied) == []
     [fault] = verify(own, project)
-    assert fault.startswith(f"{here}: changed since")
+    assert fault.startswith(f"{local_file}: changed since")
     rewrite(receipt, inputs=[source | {"sha256": "0" * 64}])
     unknown, other = verify(receipt, project, copied)
     assert "which is not a released content of it" in unknown
-    assert other.startswith(f"{here}: is not the file that")
+    assert other.startswith(f"{local_file}: is not the file that")
 
 
 def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):
@@ -413,14 +413,14 @@ def test_imports_are_those_that_the_parser_finds(repository, tmp_path):
     (tmp_path / "x.py").write_text(source)
     for path in [tmp_path / "x.py", *sorted(repository.rglob("src/**/*.py"))]:
         text = path.read_text(encoding="utf-8")
-        wanted = set()
+        expected = set()
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
-                wanted |= {alias.name for alias in node.names}
+                expected |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 assert not node.level, f"{path}: a relative import is not followed"
-                wanted |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        assert wanted <= set(imported_names(text)), path
+                expected |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        assert expected <= set(imported_names(text)), path
 
 
 #: Imported by the library, and no number depends on them: they fetch, check, ask, print and pack.
@@ -461,19 +461,19 @@ def test_a_receipt_names_every_package_that_the_library_computes_with():
     installed = packages_distributions()
     packages = set()
     for name in foreign:
-        found = [OPTIONAL[name]] if name in OPTIONAL else installed[name]
-        packages |= {package.lower().replace("_", "-") for package in found}
+        distributions = [OPTIONAL[name]] if name in OPTIONAL else installed[name]
+        packages |= {package.lower().replace("_", "-") for package in distributions}
     assert packages - set(PACKAGES) == NO_NUMBERS
 
 
 @pytest.mark.fault("receipt")
 @pytest.mark.parametrize(
-    "place", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
+    "target", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
 )
-def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, place):
+def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, target):
     """As a stand-in that is copied to the tier of the released data."""
     receipt = make(tmp_path)
-    stem = tmp_path / "results" / place
+    stem = tmp_path / "results" / target
     stem.parent.mkdir(parents=True, exist_ok=True)
     for path in receipt.parent.glob("table_1.*"):
         shutil.copy(path, stem.parent / path.name.replace("table_1", stem.name))

@@ -253,15 +253,15 @@ def test_a_sound_card_has_no_faults(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cells", "tier", "said"),
+    ("cells", "tier", "message"),
     [
         ("{metric: AP}", "embedded", "names the tier embedded, which rebuilds nothing of it"),
         ("{metric: n}", "full", "line 3: is a count, a label, a rank or a text"),
         ("{}", "full", "line 5: is a count, a label, a rank or a text"),
     ],
 )
-def test_where_it_cannot_be(tmp_path, cells, tier, said):
-    assert any(said in fault for fault in faults(tmp_path, CARD.format(cells=cells, tier=tier)))
+def test_where_it_cannot_be(tmp_path, cells, tier, message):
+    assert any(message in fault for fault in faults(tmp_path, CARD.format(cells=cells, tier=tier)))
 
 
 def test_the_table_of_seeds_must_be_named(tmp_path):

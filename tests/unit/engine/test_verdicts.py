@@ -48,17 +48,17 @@ def test_a_value_is_equal_to_its_print(value, digits):
 
 @given(NUMBERS, DIGITS)
 def test_dropped_zeros_of_the_print_do_not_matter(value, digits):
-    printed = f"{value:.{digits}f}"
-    short = printed.rstrip("0").rstrip(".") if "." in printed else printed
+    published_value = f"{value:.{digits}f}"
+    short = published_value.rstrip("0").rstrip(".") if "." in published_value else published_value
     assert judge(short or "0", value, digits, measured=True) == "equal"
 
 
 @given(st.integers(-(10**6), 10**6), DIGITS, st.booleans())
 def test_an_exact_half_may_go_either_way(steps, digits, up):
-    printed = Decimal(steps).scaleb(-digits)
+    published_value = Decimal(steps).scaleb(-digits)
     half = Decimal(5).scaleb(-digits - 1)
-    rebuilt = float(printed + half if up else printed - half)
-    assert judge(str(printed), rebuilt, digits, measured=True) == "equal"
+    rebuilt = float(published_value + half if up else published_value - half)
+    assert judge(str(published_value), rebuilt, digits, measured=True) == "equal"
 
 
 @given(
@@ -67,10 +67,10 @@ def test_an_exact_half_may_go_either_way(steps, digits, up):
     st.floats(-3, 3).filter(lambda shift: min(abs(abs(shift) - x) for x in (0.5, 1)) > 1e-3),
 )
 def test_a_distance_in_units_of_the_last_digit_decides(steps, digits, shift):
-    printed = Decimal(steps).scaleb(-digits)
-    rebuilt = float(printed + Decimal(shift).scaleb(-digits))
+    published_value = Decimal(steps).scaleb(-digits)
+    rebuilt = float(published_value + Decimal(shift).scaleb(-digits))
     expected = "equal" if abs(shift) < 0.5 else "close" if abs(shift) < 1 else "differs"
-    assert judge(str(printed), rebuilt, digits, measured=True) == expected
+    assert judge(str(published_value), rebuilt, digits, measured=True) == expected
 
 
 @given(st.integers(-(10**6), 10**6), st.floats(-3, 3).filter(lambda shift: abs(shift) > 1e-3))
@@ -88,21 +88,23 @@ def test_print_and_rebuilt_may_change_places(one, other, digits):
 
 
 @given(NUMBERS, NUMBERS, DIGITS, st.floats(0, 1e6))
-def test_a_tolerance_never_makes_a_verdict_worse_or_a_cell_equal(printed, rebuilt, digits, within):
-    text = f"{printed:.{digits}f}"
+def test_a_tolerance_never_makes_a_verdict_worse_or_a_cell_equal(
+    published_value, rebuilt, digits, within
+):
+    text = f"{published_value:.{digits}f}"
     without, with_it = judge(text, rebuilt, digits), judge(text, rebuilt, digits, within)
     assert ORDER.index(with_it) <= ORDER.index(without)
     assert (with_it == "equal") == (without == "equal")
 
 
 @given(NUMBERS, NUMBERS, DIGITS)
-def test_a_distance_within_the_tolerance_is_close_at_least(printed, rebuilt, digits):
-    text = f"{printed:.{digits}f}"
+def test_a_distance_within_the_tolerance_is_close_at_least(published_value, rebuilt, digits):
+    text = f"{published_value:.{digits}f}"
     assert judge(text, rebuilt, digits, abs(float(text) - rebuilt)) != "differs"
 
 
 @pytest.mark.parametrize(
-    ("printed", "rebuilt", "decimals", "verdict"),
+    ("published_value", "rebuilt", "decimals", "verdict"),
     [
         ("0.0", 0.0005, 3, "equal"),
         ("0.0", 0.00051, 3, "close"),
@@ -135,8 +137,8 @@ def test_a_distance_within_the_tolerance_is_close_at_least(printed, rebuilt, dig
         ("0.0", "<0.001", 3, "differs"),
     ],
 )
-def test_single_cells(printed, rebuilt, decimals, verdict):
-    assert judge(printed, rebuilt, decimals) == verdict
+def test_single_cells(published_value, rebuilt, decimals, verdict):
+    assert judge(published_value, rebuilt, decimals) == verdict
 
 
 def test_the_limit_of_a_tolerance_belongs_to_it():
@@ -648,8 +650,8 @@ def test_counts_sum_to_the_cells_with_and_without_a_run(artefact, tier):
         row = summary_row(result)
         assert sum(row["claims"].values()) == len(artefact.card.conclusions)
         if rebuilt is not None:
-            given = {verdict for verdict, count in result.verdicts.items() if count}
-            assert given <= {"equal", "consistent", "quoted", "not_run"}
+            counted = {verdict for verdict, count in result.verdicts.items() if count}
+            assert counted <= {"equal", "consistent", "quoted", "not_run"}
             derived = pd.Series(False, index=artefact.cells.index)
             for part in artefact.card.derived:
                 if tier in part.tiers:

@@ -26,7 +26,7 @@ WEIGHTS = np.array([0, 0, 4.0, 0, 2.0, 0, 0, 1.0, 0, 0])
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory):
+def explained(tmp_path_factory):
     rng = np.random.default_rng(3)
     vectors = rng.random((900, len(WEIGHTS)))
     # A column that is the same everywhere is read by no split.
@@ -62,45 +62,45 @@ def test_kernel_shap_leaves_the_generator_of_the_process_alone():
     assert np.random.random() == expected
 
 
-def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(given):
-    value = kendall(given.ranks)
-    game = given.game(value)
-    result = ranking_shap(given, value, np.random.default_rng(0), select=False)
+def test_ranking_shap_is_near_enumeration_and_sums_to_what_the_list_gains(explained):
+    value = kendall(explained.ranks)
+    game = explained.game(value)
+    result = ranking_shap(explained, value, np.random.default_rng(0), select=False)
     exact = shapley_values(game(all_coalitions(game.features)))
-    assert result[given.read] == pytest.approx(exact, abs=0.01)
+    assert result[explained.read] == pytest.approx(exact, abs=0.01)
     ends = game(np.array([[True] * game.features, [False] * game.features]))
     assert result.sum() == pytest.approx(ends[0] - ends[1])
 
 
-def test_what_no_split_looks_at_has_no_attribution(given):
-    assert 0 not in given.read
+def test_what_no_split_looks_at_has_no_attribution(explained):
+    assert 0 not in explained.read
     rng = np.random.default_rng(0)
     for values in (
-        ranking_shap(given, kendall(given.ranks), rng, select=True),
-        greedy(given, kendall(given.ranks), 3),
-        pointwise_shap(given),
-        sharp(given, rng),
-        mean_pointwise_lime(given, rng, 300),
-        mean_listwise_lime(given, rng, 300),
+        ranking_shap(explained, kendall(explained.ranks), rng, select=True),
+        greedy(explained, kendall(explained.ranks), 3),
+        pointwise_shap(explained),
+        sharp(explained, rng),
+        mean_pointwise_lime(explained, rng, 300),
+        mean_listwise_lime(explained, rng, 300),
     ):
         assert values.shape == WEIGHTS.shape and values[0] == 0
 
 
-def test_all_find_the_two_features_that_matter_most(given):
+def test_all_find_the_two_features_that_matter_most(explained):
     rng = np.random.default_rng(0)
-    value = kendall(given.ranks)
-    assert first_two(ranking_shap(given, value, rng, select=False)) == [2, 4]
-    assert first_two(greedy(given, value, 3)) == [2, 4]
-    assert set(first_two(mean_pointwise_lime(given, rng, 2000))) == {2, 4}
-    assert set(first_two(mean_listwise_lime(given, rng, 4000))) == {2, 4}
+    value = kendall(explained.ranks)
+    assert first_two(ranking_shap(explained, value, rng, select=False)) == [2, 4]
+    assert first_two(greedy(explained, value, 3)) == [2, 4]
+    assert set(first_two(mean_pointwise_lime(explained, rng, 2000))) == {2, 4}
+    assert set(first_two(mean_listwise_lime(explained, rng, 4000))) == {2, 4}
 
 
-def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(given):
-    narrow = given.narrow
-    coalitions = np.random.default_rng(0).random((9, len(given.read))) < 0.5
+def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(explained):
+    narrow = explained.narrow
+    coalitions = np.random.default_rng(0).random((9, len(explained.read))) < 0.5
     result = RankGame(narrow.forest, narrow.documents, narrow.background)(coalitions)
     masked = masked_scores(narrow.forest, narrow.documents, narrow.background, coalitions)
-    scores = given.forest(given.documents)
+    scores = explained.forest(explained.documents)
     for row in range(len(coalitions)):
         for document in range(len(scores)):
             ranks = []
@@ -111,11 +111,11 @@ def test_ranks_of_single_documents_are_those_of_lists_with_one_masked(given):
             assert result[row, document] == pytest.approx(-np.mean(ranks))
 
 
-def test_sharp_is_the_mean_of_each_documents_values(given):
-    narrow = given.narrow
+def test_sharp_is_the_mean_of_each_documents_values(explained):
+    narrow = explained.narrow
     game = RankGame(narrow.forest, narrow.documents, narrow.background)
-    item = shapley_values(game(all_coalitions(len(given.read))))
-    result = sharp(given, np.random.default_rng(0))[given.read]
+    item = shapley_values(game(all_coalitions(len(explained.read))))
+    result = sharp(explained, np.random.default_rng(0))[explained.read]
     assert result == pytest.approx(item.mean(axis=1), abs=0.05)
 
 

@@ -106,7 +106,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         # LightGBM's own parser ends the process on some of these.
         ("left_child=1 -1", "left_child=0 -1", "do not form a tree"),
@@ -118,7 +118,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         ("max_feature_idx=1", "max_feature_idx=9", "does not fit feature_names"),
     ],
 )
-def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, said):
+def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, message):
     full = (
         "tree\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=1\nfeature_names=a b\n\n"
         "Tree=0\nnum_leaves=3\nnum_cat=0\nsplit_feature=0 1\nthreshold=0.5 0.25\n"
@@ -130,7 +130,7 @@ def test_a_broken_tree_is_refused_before_lightgbm_reads_it(tmp_path, old, new, s
     assert read_forest(path)(np.array([[0.9, 0.0], [0.1, 0.1]])).round(9).tolist() == [0.2, -0.2]
     assert old in full
     path.write_text(full.replace(old, new))
-    with pytest.raises(ValueError, match=f"model.txt is not a LightGBM model .*{said}"):
+    with pytest.raises(ValueError, match=f"model.txt is not a LightGBM model .*{message}"):
         read_forest(path)
 
 

@@ -148,7 +148,7 @@ def test_the_command_makes_runs_a_table_and_a_plot(files):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected_message"),
     [
         (["--alpha", 1], "pufr needs --deviations"),
         (["--deviations", "deviations.run"], "There is no --alpha"),
@@ -156,10 +156,10 @@ def test_the_command_makes_runs_a_table_and_a_plot(files):
         (["--method", "fair", "--alpha", 1.5], "The share is 1.5"),
     ],
 )
-def test_the_command_says_what_is_wrong_and_leaves_nothing(files, arguments, said):
+def test_the_command_says_what_is_wrong_and_leaves_nothing(files, arguments, expected_message):
     before = {path.name for path in files.iterdir()}
     done = call(files, *arguments, "--out", "out")
-    assert done.exit_code == 2 and said in done.output.replace("\n", " ")
+    assert done.exit_code == 2 and expected_message in done.output.replace("\n", " ")
     assert {path.name for path in files.iterdir()} == before
 
 

@@ -44,12 +44,12 @@ def sliding():
     return LocalModel(MistralForCausalLM(config).eval(), make_tokenizer(), Identity(name="window"))
 
 
-def same(found, expected):
-    assert [token.logprob for token in found.tokens or ()] == pytest.approx(
+def same(first, expected):
+    assert [token.logprob for token in first.tokens or ()] == pytest.approx(
         [token.logprob for token in expected.tokens or ()], abs=1e-5
     )
     without = {"tokens": None}
-    assert found.model_copy(update=without) == expected.model_copy(update=without)
+    assert first.model_copy(update=without) == expected.model_copy(update=without)
 
 
 @pytest.mark.parametrize("make", [toy, sliding])

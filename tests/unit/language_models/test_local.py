@@ -208,9 +208,9 @@ def grounded(*documents):
     return ask((Grounded(role="user", content="Q", documents=documents),), logprobs=True)
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_documents_go_through_the_models_own_template(named):
-    template = {"default": TEMPLATE, "rag": GROUNDED_TEMPLATE} if named else GROUNDED_TEMPLATE
+@pytest.mark.parametrize("templates", [False, True])
+def test_documents_go_through_the_models_own_template(templates):
+    template = {"default": TEMPLATE, "rag": GROUNDED_TEMPLATE} if templates else GROUNDED_TEMPLATE
     model = LocalModel(make_model(), make_tokenizer(template), Identity(name="toy"))
     full = "(0)An owl(1)x< end>[accurate][user]Q<end>[assistant]"
     # A document ends no turn.

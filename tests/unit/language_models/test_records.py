@@ -139,14 +139,14 @@ def test_without_log_probabilities_there_is_no_sum_of_them():
 
 @settings(max_examples=15)
 @given(st.lists(requests, max_size=3))
-def test_what_was_recorded_is_replayed(tmp_path_factory, asked):
+def test_what_was_recorded_is_replayed(tmp_path_factory, requests_sent):
     path = tmp_path_factory.mktemp("records") / "a.jsonl"
     with Record(path) as record:
-        given_answers = Recorded(record, MODEL, Parrot).answer_all(asked)
-    assert [answer.text for answer in given_answers] == [request.text for request in asked]
+        given_answers = Recorded(record, MODEL, Parrot).answer_all(requests_sent)
+    assert [answer.text for answer in given_answers] == [request.text for request in requests_sent]
     with Record(path) as record:
-        assert Recorded(record, MODEL, None).answer_all(asked) == given_answers
-    assert path.exists() == bool(asked)
+        assert Recorded(record, MODEL, None).answer_all(requests_sent) == given_answers
+    assert path.exists() == bool(requests_sent)
 
 
 def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path):

@@ -85,7 +85,7 @@ def test_replies_of_servers_are_read_alike(server):
     assert answer.served_by.startswith(REPLIES[server]["model"])
 
 
-@pytest.mark.parametrize("asked", [CHAT, TEXT, SCORED])
+@pytest.mark.parametrize("chat_request", [CHAT, TEXT, SCORED])
 @pytest.mark.parametrize(
     "content",
     [
@@ -98,9 +98,9 @@ def test_replies_of_servers_are_read_alike(server):
         "é".encode("utf-16"),
     ],
 )
-def test_what_is_no_reply_is_said_to_be_none(content, asked):
+def test_what_is_no_reply_is_said_to_be_none(content, chat_request):
     with pytest.raises(NoReplyError):
-        parse_answer(content, asked, MODEL)
+        parse_answer(content, chat_request, MODEL)
     assert parse_model_names(content) == []
 
 
@@ -113,7 +113,7 @@ BYTES = {"content": [{"token": "?", "logprob": -0.5, "bytes": [b]} for b in "Ja 
 
 
 @pytest.mark.parametrize(
-    ("asked", "text", "logprobs"),
+    ("chat_request", "text", "logprobs"),
     [
         (CHAT, "Yes", tokens_of("Ye", "s")),
         (CHAT, "Yes", tokens_of("Yes", "<|im_end|>")),
@@ -122,9 +122,9 @@ BYTES = {"content": [{"token": "?", "logprob": -0.5, "bytes": [b]} for b in "Ja 
         (CHAT, "Ja é", BYTES),
     ],
 )
-def test_tokens_spell_the_answer_and_where_it_was_cut(asked, text, logprobs):
+def test_tokens_spell_the_answer_and_where_it_was_cut(chat_request, text, logprobs):
     reply = {"choices": [{"message": {"content": text}, "logprobs": logprobs}]}
-    answer = parse_answer(json.dumps(reply).encode(), asked, MODEL)
+    answer = parse_answer(json.dumps(reply).encode(), chat_request, MODEL)
     assert "".join(token.text for token in answer.tokens).startswith(text)
     assert answer.logprob == -0.5 * len(logprobs["content"])
 
@@ -239,9 +239,9 @@ values = st.recursive(
     ),
     st.sampled_from([CHAT, TEXT, SCORED]),
 )
-def test_whatever_comes_is_an_answer_or_is_refused(choices, asked):
+def test_whatever_comes_is_an_answer_or_is_refused(choices, chat_request):
     try:
-        answer = parse_answer(json.dumps({"choices": choices}).encode(), asked, MODEL)
+        answer = parse_answer(json.dumps({"choices": choices}).encode(), chat_request, MODEL)
     except (NoReplyError, LanguageModelError):
         return
     assert isinstance(answer, Answer)

@@ -30,8 +30,8 @@ def expected(ids):
 class Small:
     """A model on a machine that holds `most` padded tokens; counts what it was asked."""
 
-    def __init__(self, most, error=None):
-        self.most, self.error, self.shapes = most, error, []
+    def __init__(self, limit, error=None):
+        self.most, self.error, self.shapes = limit, error, []
 
     def __call__(self, batch):
         self.shapes.append(tuple(batch["input_ids"].shape))

@@ -311,10 +311,10 @@ def test_training_puts_relevant_documents_first(tokenizer, model):
     assert scores.reshape(2, 3).argmax(axis=1).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("negatives", "found"), [([["w1"], []], "0, 1"), ([[], []], "0")])
-def test_rows_with_unequal_or_no_negatives_are_refused(model, tokenizer, negatives, found):
+@pytest.mark.parametrize(("negatives", "message_part"), [([["w1"], []], "0, 1"), ([[], []], "0")])
+def test_rows_with_unequal_or_no_negatives_are_refused(model, tokenizer, negatives, message_part):
     loss = training_loss(tokenizer, PairLength(12))
-    with pytest.raises(ValueError, match=rf"The rows have \[{found}\] negatives"):
+    with pytest.raises(ValueError, match=rf"The rows have \[{message_part}\] negatives"):
         loss(model, ROWS | {"negatives": negatives})
 
 

@@ -84,10 +84,10 @@ def test_gradients_of_the_inputs_are_those_of_finite_differences(layer):
 
 def test_gradients_of_the_parameters_are_those_of_finite_differences(layer):
     names, values = zip(*layer.named_parameters(), strict=True)
-    given_ = inputs()
+    inputs_of_turns = inputs()
 
     def intensities(*parameters):
-        return functional_call(layer, dict(zip(names, parameters, strict=True)), given_)
+        return functional_call(layer, dict(zip(names, parameters, strict=True)), inputs_of_turns)
 
     values = tuple(value.detach().requires_grad_() for value in values)
     assert gradcheck(intensities, values, fast_mode=True)

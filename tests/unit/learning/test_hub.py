@@ -78,7 +78,7 @@ def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server
 
 
 @pytest.mark.parametrize(
-    ("name", "revision", "fault", "said"),
+    ("name", "revision", "fault", "message"),
     [
         ("org/none", None, None, "knows no model org/none, or does not show it without a token"),
         ("org/toy", None, "gated", "accepted its terms: accept them on http.*/org/toy, and put"),
@@ -86,10 +86,10 @@ def test_only_safe_files_are_taken_and_the_cache_serves_without_a_network(server
         ("org/toy", None, "html", "could not be downloaded from http"),
     ],
 )
-def test_what_the_hub_does_not_give_is_a_sentence(server, name, revision, fault, said):
+def test_what_the_hub_does_not_give_is_a_sentence(server, name, revision, fault, message):
     if fault:
         server.fault(name, fault)
-    with pytest.raises(ModelError, match=said) as caught:
+    with pytest.raises(ModelError, match=message) as caught:
         download_model(name, revision)
     assert "\n" not in str(caught.value)
 

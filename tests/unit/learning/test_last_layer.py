@@ -94,7 +94,7 @@ def test_a_classifier_s_logit_and_vector_are_those_of_the_whole_model():
     torch.testing.assert_close(pooled_first_state(model, batch), pooled, atol=1e-5, rtol=1e-5)
 
 
-def fixed_dropout(kept):
+def fixed_dropout(mask):
     """A `torch.nn.functional.dropout` that always drops the same numbers."""
 
     def dropout(values, p, training, inplace=False):
@@ -102,7 +102,7 @@ def fixed_dropout(kept):
             return values
         assert p == 1 - KEPT and training
         # We have attention from the first position alone.
-        numbers = kept[:, :, 0] if kept.ndim > values.ndim else kept
+        numbers = mask[:, :, 0] if mask.ndim > values.ndim else mask
         return values * numbers / KEPT
 
     return patch.object(torch.nn.functional, "dropout", dropout)

@@ -100,13 +100,13 @@ def test_the_majority_is_what_most_were():
     assert majority_probability([False] * 9 + [True]) == pytest.approx(0.1)
 
 
-def told(word, label, number=6):
+def dialogues_with(word, label, number=6):
     """Return dialogues whose last answer has a word that decides, after words that do not."""
     return [([("USER", f"w{n} please"), ("SYSTEM", f"{word} w{n}")], label) for n in range(number)]
 
 
 def test_the_regression_learns_the_word_that_decides_and_where_it_stands():
-    rows = told("done", False) + told("sorry", True)
+    rows = dialogues_with("done", False) + dialogues_with("sorry", True)
     texts, labels = zip(*rows, strict=True)
     model = logistic_regression(texts, labels, texts, labels)
     new = [
@@ -117,7 +117,11 @@ def test_the_regression_learns_the_word_that_decides_and_where_it_stands():
 
 
 def test_up_sampling_of_the_regression_is_repeating_rows():
-    rows = told("done", False, 9) + told("sorry", True, 2) + told("done", True, 1)
+    rows = (
+        dialogues_with("done", False, 9)
+        + dialogues_with("sorry", True, 2)
+        + dialogues_with("done", True, 1)
+    )
     texts, labels = zip(*rows, strict=True)
     repeated = up_sampled(labels, 5)
     weighted = logistic_regression(texts, labels, texts, labels, factor=5, strengths=[1.0])
@@ -132,7 +136,7 @@ def test_up_sampling_of_the_regression_is_repeating_rows():
 
 
 def test_a_regression_needs_both_labels():
-    texts, labels = zip(*told("done", False), strict=True)
+    texts, labels = zip(*dialogues_with("done", False), strict=True)
     with pytest.raises(ValueError, match="All 6 training samples have one label"):
         logistic_regression(texts, labels, texts, labels)
 
@@ -173,7 +177,7 @@ def test_the_loss_is_the_mean_of_log_probabilities(classifier):
 
 
 def test_a_classifier_learns_a_word(classifier, tokenizer, tmp_path):
-    rows = told("w10", False, 8) + told("w11", True, 8)
+    rows = dialogues_with("w10", False, 8) + dialogues_with("w11", True, 8)
     texts, labels = zip(*rows, strict=True)
     ids = context_ids(tokenizer, texts, 16)
     examples = Dataset.from_dict({"ids": [row.tolist() for row in ids], "dissatisfied": labels})

@@ -54,12 +54,12 @@ class Killed(BaseException):
 
 def dies_after(calls: int):
     """A loss that ends the training like a kill, at the call after so many."""
-    seen = 0
+    step_count = 0
 
     def dying(model, batch):
-        nonlocal seen
-        seen += 1
-        if seen > calls:
+        nonlocal step_count
+        step_count += 1
+        if step_count > calls:
             raise Killed
         return loss(model, batch)
 

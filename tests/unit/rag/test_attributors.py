@@ -27,7 +27,7 @@ QUESTIONS = [
     )
     for number in range(8)
 ]
-RIGHT = {each.text: each.answer for each in QUESTIONS}
+RIGHT = {question.text: question.answer for question in QUESTIONS}
 
 
 def by_topic(texts):
@@ -41,19 +41,19 @@ def by_topic(texts):
     return np.array(rows)
 
 
-def found(attributor) -> pd.Series:
+def outcomes_of(attributor) -> pd.Series:
     table = outcomes(trials(QUESTIONS, attributor.answer, seed=0))
     return table.set_index(["kind", "metric"])["value"]
 
 
 def test_who_matches_words_cites_all_that_is_forged():
-    values = found(WordMatcher(RIGHT))
+    values = outcomes_of(WordMatcher(RIGHT))
     assert values["random", "cites the forged document"] == 100
     assert values["random", "statement removed"] == 100
 
 
 def test_who_matches_vectors_cites_what_is_on_the_question():
-    values = found(VectorMatcher(RIGHT, by_topic, cited=1, relevant=2))
+    values = outcomes_of(VectorMatcher(RIGHT, by_topic, cited=1, relevant=2))
     assert values["random", "cites the forged document"] == 0
     # Words of the answer change nothing in these vectors: the first of two alike is cited.
     assert values["relevant, not cited", "cites the forged document"] == 0
@@ -61,7 +61,9 @@ def test_who_matches_vectors_cites_what_is_on_the_question():
 
 
 def test_who_reads_cites_nothing_forged_and_says_nothing_without_the_words():
-    values = found(OracleReader(RIGHT, {each.text: each.relevant for each in QUESTIONS}))
+    values = outcomes_of(
+        OracleReader(RIGHT, {question.text: question.relevant for question in QUESTIONS})
+    )
     assert values["random", "recovered"] == 100
     assert values["random", "cites the forged document"] == 0
     assert values["random", "statement removed"] == 0
@@ -92,8 +94,10 @@ def pool():
 
 
 def test_questions_need_a_right_answer_in_a_relevant_document_that_was_retrieved(pool):
-    found = select_questions(*pool, depth=2, count=9, seed=1)
+    outcomes_of = select_questions(*pool, depth=2, count=9, seed=1)
     # b and c have no right answer in their document, d has not retrieved its own.
-    assert found == [RetrievedQuestion("qa", "Owl", ("An owl!", "Bees."), frozenset({"An owl!"}))]
+    assert outcomes_of == [
+        RetrievedQuestion("qa", "Owl", ("An owl!", "Bees."), frozenset({"An owl!"}))
+    ]
     assert len(select_questions(*pool, depth=3, count=9, seed=1)) == 2
     assert len(select_questions(*pool, depth=3, count=1, seed=1)) == 1

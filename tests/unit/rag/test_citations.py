@@ -22,7 +22,7 @@ def numbers(text, **options):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected_citations"),
     [
         ("", []),
         ("No source says so.", []),
@@ -89,8 +89,8 @@ def numbers(text, **options):
         ("[1234567]", []),
     ],
 )
-def test_forms(text, found):
-    assert numbers(text) == found
+def test_forms(text, expected_citations):
+    assert numbers(text) == expected_citations
 
 
 def test_only_plain_brackets_as_in_the_authors_library():
@@ -173,7 +173,7 @@ def test_citations_are_taken_out_of_a_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "expected"),
     [
         ("In [1984] [2].", "In [1984]."),
         ("From [1939-1945], [3]", "From [1939-1945],"),
@@ -182,8 +182,8 @@ def test_citations_are_taken_out_of_a_text():
         ("In [11] [999] [2100] [0].", "In."),
     ],
 )
-def test_a_year_stays_in_what_is_compared_with_right_answers(text, kept):
-    assert without_citations(text, k=10) == kept
+def test_a_year_stays_in_what_is_compared_with_right_answers(text, expected):
+    assert without_citations(text, k=10) == expected
     # It is read as a citation of no document, and documents lose it before they are shown.
     assert "19" not in without_citations(text)
     assert not {1, 4, 10} & set(documents(find_citations(text), 10).documents)
@@ -249,7 +249,7 @@ def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected_citations"),
     [
         ("【4:1†source】", [1]),
         ("[citation:2] [cite: 1]", [2, 1]),
@@ -259,8 +259,8 @@ def test_no_letter_goes_with_a_citation_and_none_is_left(text, plain):
         ("At night¹ and day,² ³ say owls.⁴", [1, 2, 3, 4]),
     ],
 )
-def test_forms_of_chat_models(text, found):
-    assert numbers(text) == found
+def test_forms_of_chat_models(text, expected_citations):
+    assert numbers(text) == expected_citations
     assert unread_marks(text) == []
 
 

@@ -169,15 +169,17 @@ def test_responses_survive_their_frame():
 
 
 @pytest.fixture
-def told():
+def responses_page():
     text = "Owls <b>eat</b> mice."
     nuggets = nuggets_frame({("1", "p"): [(5, 15), (16, 20)]}, {("1", "p"): text})
     passages = pd.DataFrame({"topic": ["1"], "passage_id": ["p"], "text": [text]})
     return nuggets, passages, {"1": "<i>Owls</i>?"}
 
 
-def test_the_page_links_sentences_with_spans_and_escapes_all_text(told):
-    result = provenance([Response("1", (Sentence("They <u>eat</u>.", (1,)),), "<s>?")], *told)
+def test_the_page_links_sentences_with_spans_and_escapes_all_text(responses_page):
+    result = provenance(
+        [Response("1", (Sentence("They <u>eat</u>.", (1,)),), "<s>?")], *responses_page
+    )
     page = provenance_page(result, "<title>")
     assert not re.search(r"<(b|i|u|s)>", page)
     targets = set(re.findall(r' id="([^"]+)"', page))
@@ -193,10 +195,10 @@ def test_pieces_are_the_passage_again():
     assert "".join(text for text, _ in pieces(PASSAGE, spans)) == PASSAGE
 
 
-def test_provenance_of_another_run_is_refused(told):
-    nuggets, passages, questions = told
+def test_provenance_of_another_run_is_refused(responses_page):
+    nuggets, passages, questions = responses_page
     with pytest.raises(ValueError, match="comes from nugget 7, and the topic has 2 nuggets"):
-        provenance([Response("1", (Sentence("A.", (7,)),))], *told)
+        provenance([Response("1", (Sentence("A.", (7,)),))], *responses_page)
     with pytest.raises(ValueError, match="are not the text of nugget 1"):
         moved = nuggets.assign(start=nuggets["start"] + 1)
         provenance([Response("1", ())], moved, passages, questions)

@@ -86,7 +86,7 @@ def test_a_judge_agrees_with_its_own_copy_in_every_sample(random_scores):
 
 
 @pytest.mark.parametrize(
-    ("alter", "said"),
+    ("alter", "message"),
     [
         (lambda s: s[s["judge"] == "a"], "only judge is .'a'."),
         (lambda s: pd.concat([s, s.iloc[:1]]), "Judge 'a', run 'x', topic '0' has two scores"),
@@ -97,8 +97,8 @@ def test_a_judge_agrees_with_its_own_copy_in_every_sample(random_scores):
 @pytest.mark.parametrize(
     "measure", [judge_agreement, lambda scores: rank_agreement(scores, seed=0)]
 )
-def test_scores_that_cannot_be_compared_are_named(measure, alter, said):
-    with pytest.raises(ValueError, match=said):
+def test_scores_that_cannot_be_compared_are_named(measure, alter, message):
+    with pytest.raises(ValueError, match=message):
         measure(alter(scored([[[0.1, 0.2], [0.3, 0.4]], [[0.5, 0.6], [0.7, 0.8]]])))
 
 

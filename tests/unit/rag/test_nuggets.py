@@ -90,9 +90,9 @@ def test_the_order_of_the_nuggets_does_not_matter(labels, dice, measure):
 
 
 @given(RESPONSE, st.integers(0, 11), st.sampled_from(list(MEASURES)))
-def test_more_support_never_scores_less(labels, place, measure):
+def test_more_support_never_scores_less(labels, nugget_index, measure):
     better = [
-        (importance, "support" if number == place else support)
+        (importance, "support" if number == nugget_index else support)
         for number, (importance, support) in enumerate(labels)
     ]
     assert nugget_score(better, measure) >= nugget_score(labels, measure)
@@ -108,11 +108,11 @@ def test_one_key_is_that_of_most_runs():
     labels = pd.DataFrame(
         [
             (run, nugget, importance)
-            for nugget, given in enumerate(
+            for nugget, support_label in enumerate(
                 [("vital", "Vital", "okay"), ("okay", "okay", "vital"), ("", "okay", "vital"), ""],
                 start=1,
             )
-            for run, importance in zip("abc", given or ("", "", ""), strict=True)
+            for run, importance in zip("abc", support_label or ("", "", ""), strict=True)
         ],
         columns=["run", "nugget", "importance"],
     ).assign(judge="j", topic="1")
@@ -130,7 +130,7 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: nugget_score([], "X"), "measure 'X' is unknown"),
         (
@@ -139,8 +139,8 @@ def test_one_key_takes_no_votes_from_another_judge_or_topic():
         ),
     ],
 )
-def test_what_cannot_be_scored_is_named(call, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_scored_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 

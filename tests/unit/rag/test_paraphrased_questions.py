@@ -50,11 +50,11 @@ def saying(failing=(), telling=()):
     return paraphrase_again, calls
 
 
-def one_step_at_a_time(questions, failing, telling, wanted):
+def one_step_at_a_time(questions, failing, telling, count):
     """The same, without any look ahead."""
     complete, result = [], []
     for first in range(0, len(questions), STEP):
-        if len(complete) >= wanted:
+        if len(complete) >= count:
             break
         left = questions[first : first + STEP]
         for position in range(len(questions[0].documents)):
@@ -72,22 +72,22 @@ def one_step_at_a_time(questions, failing, telling, wanted):
                 and not (position and output[question.id] in telling)
             ]
         complete += [question.id for question in left]
-    return complete[:wanted], result
+    return complete[:count], result
 
 
 DOCUMENTS = [f"d{number}" for number in range(12)]
 
 
 @given(st.data(), st.integers(1, 60), st.integers(1, 4))
-def test_stretches_ask_for_what_single_steps_ask_for(data, wanted, depth):
+def test_stretches_ask_for_what_single_steps_ask_for(data, count, depth):
     output = st.lists(st.sampled_from(DOCUMENTS), min_size=depth, max_size=depth, unique=True)
     lists = data.draw(st.lists(st.tuples(output, st.integers(1, depth)), max_size=60))
     questions = [Question(f"q{n}", tuple(row), gold) for n, (row, gold) in enumerate(lists)]
     failing, telling = (data.draw(st.sets(st.sampled_from(DOCUMENTS), max_size=4)) for _ in "ab")
     paraphrase_again, calls = saying(failing, telling)
     answers = {question.id: [ANSWER] for question in questions}
-    result, created = paraphrase_questions(questions, paraphrase_again, answers, target=wanted)
-    expected = one_step_at_a_time(questions, failing, telling, wanted) if questions else ([], [])
+    result, created = paraphrase_questions(questions, paraphrase_again, answers, target=count)
+    expected = one_step_at_a_time(questions, failing, telling, count) if questions else ([], [])
     assert (result, [item.id for item in created]) == expected
     requests = [name for names in calls for name in names]
     assert sorted(requests) == sorted(expected[1])

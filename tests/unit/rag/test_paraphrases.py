@@ -155,8 +155,8 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
     passages = [Passage("d1", f"{FIRST} {SECOND}", ("1742",))]
 
     def judged(request, sentence, reason):
-        given = rounds[request.decoding.temperature > 0][sentence]
-        message.append(passed_on(Answer(text=given, finish="stop"), sentence, reason))
+        answer_text = rounds[request.decoding.temperature > 0][sentence]
+        message.append(passed_on(Answer(text=answer_text, finish="stop"), sentence, reason))
 
     first = paraphrase_all(passages, ask, read_template(), DECODINGS[:2], judged=judged)
     assert [answer.text for answer in message] == ["", GOOD[SECOND], GOOD[FIRST]]
@@ -168,7 +168,7 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
 
 
 @pytest.mark.parametrize(
-    ("answer", "taken"),
+    ("answer", "paraphrase"),
     [
         ("Sure! Here is one:\n\n“Corn was ground.”\n\nI moved the verb.", "Corn was ground."),
         ("  Corn\twas  ground. ", "Corn was ground."),
@@ -177,17 +177,17 @@ def test_what_is_passed_on_quotes_nothing_and_leads_to_the_same_paraphrase():
         ("\n\n", ""),
     ],
 )
-def test_what_frames_a_paraphrase_is_taken_off(answer, taken):
-    assert clean_answer(answer) == taken
+def test_what_frames_a_paraphrase_is_taken_off(answer, paraphrase):
+    assert clean_answer(answer) == paraphrase
 
 
 @given(WORDS, WORDS)
-def test_shares_and_names(words, others):
-    text, other = " ".join(words), " ".join(others)
+def test_shares_and_names(words, expected_share):
+    text, other = " ".join(words), " ".join(expected_share)
     assert 0 <= copied_share(text, other) <= 1
     assert copied_share(text, text) == 1
     assert added_numbers_and_names(text, text) == []
-    assert set(added_numbers_and_names(text, other)) <= set(words) - set(others)
+    assert set(added_numbers_and_names(text, other)) <= set(words) - set(expected_share)
     assert (fault(text, other, []) == "empty") == (not normalise_answer(text))
 
 

@@ -115,7 +115,7 @@ def test_its_probabilities_are_those_of_what_it_cites():
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "expected_message"),
     [
         (lambda: PlantedGenerator(math.inf), "strength is inf"),
         (lambda: PlantedGenerator(1).cite("q", ["Robot"], [1]), "the label 'Robot'"),
@@ -127,6 +127,6 @@ def test_its_probabilities_are_those_of_what_it_cites():
         ),
     ],
 )
-def test_bad_input_is_named(ask, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_input_is_named(ask, expected_message):
+    with pytest.raises(ValueError, match=expected_message):
         ask()

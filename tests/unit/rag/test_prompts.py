@@ -109,7 +109,7 @@ def test_names_are_kept_over_arms():
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "expected_message"),
     [
         (lambda: document_lines([], []), "0 documents and 0 authors"),
         (lambda: document_lines(TEXTS, [""]), "3 documents and 1 authors"),
@@ -118,13 +118,13 @@ def test_names_are_kept_over_arms():
         (lambda: shown_authors(["LLM"], names=["Ada", " "]), "a blank one"),
     ],
 )
-def test_bad_input_is_named(ask, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_input_is_named(ask, expected_message):
+    with pytest.raises(ValueError, match=expected_message):
         ask()
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_message"),
     [
         ("Question: $question", r"lacks the slot \$documents"),
         ("$documents $question $author", r"unknown slot \$author"),
@@ -140,8 +140,8 @@ def test_bad_input_is_named(ask, said):
         ),
     ],
 )
-def test_a_template_that_cannot_be_used(tmp_path: Path, text, said):
+def test_a_template_that_cannot_be_used(tmp_path: Path, text, expected_message):
     path = tmp_path / "mine.txt"
     path.write_text(text)
-    with pytest.raises(TemplateError, match=f"mine.txt: .*{said}"):
+    with pytest.raises(TemplateError, match=f"mine.txt: .*{expected_message}"):
         read_template(path)

@@ -16,7 +16,7 @@ PASSAGE = "Delft is a city of canals in the west, and it was founded in 1246 by 
 WORDS = "delft rye oats 12 canal old in the of a count [1] [2] [1, 2] [3].".split()
 
 
-def said(text, *, tokens=None):
+def answer_of(text, *, tokens=None):
     return Answer(text=text, finish="stop", tokens=tokens)
 
 
@@ -39,11 +39,11 @@ def words(text):
     ],
 )
 def test_what_is_left_out(text, left):
-    assert without_quotations(said(text), ["Other words.", PASSAGE], []).text == left
+    assert without_quotations(answer_of(text), ["Other words.", PASSAGE], []).text == left
 
 
 def test_a_gold_answer_stays_where_a_quotation_has_it():
-    result = without_quotations(said(PASSAGE), [PASSAGE], ["1246", "Leiden", "a count"])
+    result = without_quotations(answer_of(PASSAGE), [PASSAGE], ["1246", "Leiden", "a count"])
     assert "1246" in result.text and "count" in result.text and "canals" not in result.text
     assert not is_correct(result.text, ["Leiden"])
 
@@ -51,17 +51,17 @@ def test_a_gold_answer_stays_where_a_quotation_has_it():
 def test_an_answer_that_would_be_read_otherwise_is_not_passed_on():
     # The gold answer stands across the end of the quotation.
     text = "a city of canals in the west, and north of it"
-    assert without_quotations(said(text), [PASSAGE], ["and north"]) is None
+    assert without_quotations(answer_of(text), [PASSAGE], ["and north"]) is None
     # The quotation ends in the noun of a citation.
     document = "one two three four five six seven document"
-    assert without_quotations(said(f"{document} 2"), [document], []) is None
+    assert without_quotations(answer_of(f"{document} 2"), [document], []) is None
 
 
 def test_tokens_keep_the_probabilities_of_citations():
     pieces = [("[", -1.0), ("1", -0.5), ("] Delft is", -0.25), (" a city of canals in the", -2.0)]
     pieces += [(" west, and", -0.1), (" so [", -0.2), ("2", -0.75), ("]", 0.0)]
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
-    answer = said("".join(text for text, _ in pieces), tokens=tokens)
+    answer = answer_of("".join(text for text, _ in pieces), tokens=tokens)
     result = without_quotations(answer, [PASSAGE], [])
     assert result.text == f"[1] {OMITTED} so [2]"
     assert "".join(token.text for token in result.tokens) == result.text
@@ -78,7 +78,7 @@ def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size)
     text, document = " ".join(text), without_citations(" ".join(document))
     pieces = [text[start : start + size] for start in range(0, len(text), size)]
     tokens = tuple(Token(text=piece, logprob=-float(number)) for number, piece in enumerate(pieces))
-    result = without_quotations(said(text, tokens=tokens), [document], gold)
+    result = without_quotations(answer_of(text, tokens=tokens), [document], gold)
     if result is None:
         return
     known = {tuple(words(document)[at : at + QUOTED]) for at in range(len(words(document)))}
@@ -99,8 +99,8 @@ def test_nothing_is_quoted_and_all_is_read_as_before(text, document, gold, size)
 def test_letters_of_a_right_answer_stay_too():
     """The word that has them stays, which makes no other right answer one of whole words."""
     document = "In the year of the fire many parties were held by the harbour of the old town."
-    said = Answer(text=f"{document} So it is [1].", finish="stop")
-    result = without_quotations(said, [document], ["part", "the sea"])
+    answer_of = Answer(text=f"{document} So it is [1].", finish="stop")
+    result = without_quotations(answer_of, [document], ["part", "the sea"])
     assert result.text == " … parties … . So it is [1]."
     for match, right in (("substring", True), ("words", False)):
         assert is_correct(result.text, ["part"], match=match) == right

@@ -129,16 +129,16 @@ def test_numba_compiles_again_afterwards():
     [
         (RUNS[:1], "rrf", {}, "fewer than two runs"),
         (RUNS, "condorcet", {}, "fusion method 'condorcet' is unknown"),
-        (RUNS, "rrf", {"phi": 0.5}, "'rrf' has no parameter 'phi': it takes \\['k'\\]"),
-        (RUNS, "isr", {"k": 1}, "'isr' has no parameter 'k': it takes none"),
+        (RUNS, "rrf", {"phi": 0.5}, "'rrf' has no parameter 'phi': it accepts \\['k'\\]"),
+        (RUNS, "isr", {"k": 1}, "'isr' has no parameter 'k': it accepts none"),
         (RUNS, "rrf", {"k": 0}, "k is 0: give a number above 0"),
-        (RUNS, "rbc", {}, "'rbc' needs phi: give phi=."),
+        (RUNS, "rbc", {}, "'rbc' requires phi: pass phi=."),
         (RUNS, "rbc", {"phi": 1.5}, "phi is 1.5: give a number from 0 to 1"),
         (RUNS, "rrf", {"normalise": "zmuv"}, "'rrf' .* `normalise`"),
         (RUNS, "sum", {}, "normalise is None for the fusion method 'sum'"),
         (RUNS, "wsum", {"normalise": "max", "weights": [1]}, "weights are \\[1\\] for 3 runs"),
-        ([RUNS[0], run_of(0, [1], ["q1", "q2"])], "rrf", {}, "'q10' is answered by run 0 and not"),
-        ([run_of(0, [1], ["q1"]), run_of(0, [1], ["q1", "x"])], "rrf", {}, "'x' .* by run 1 and"),
+        ([RUNS[0], run_of(0, [1], ["q1", "q2"])], "rrf", {}, "'q10' is in run 0 but not"),
+        ([run_of(0, [1], ["q1"]), run_of(0, [1], ["q1", "x"])], "rrf", {}, "'x' is in run 1 but"),
     ],
 )
 def test_what_cannot_be_fused_says_why(runs, method, choices, message):

@@ -108,9 +108,9 @@ def test_measures_that_arrays_do_not_have(measure):
 @pytest.mark.parametrize(
     ("options", "expected_message"),
     [
-        ({"folds": 1}, "There are 1 folds and 20 topics"),
-        ({"folds": 21}, "There are 21 folds and 20 topics"),
-        ({"measures": ["AP", "MAP"]}, "give one or more, each once"),
+        ({"folds": 1}, "folds is 1 for 20 topics"),
+        ({"folds": 21}, "folds is 21 for 20 topics"),
+        ({"measures": ["AP", "MAP"]}, "give each measure only once"),
         ({"noise_seeds": 0}, "noise_seeds is 0"),
         ({"candidates": "all"}, "candidates is 'all'"),
         ({"missing_topics": "zero"}, "missing_topics is 'zero'"),
@@ -130,7 +130,7 @@ def test_topics_that_one_run_does_not_answer(both):
         first, fewer, qrels, ["RR"], noise_seeds=1, missing_topics="drop"
     )
     assert len(interpolated.by_topic) == 19
-    with pytest.raises(ValueError, match="no document of a topic in common"):
+    with pytest.raises(ValueError, match="no topic, or no document of a topic, in common"):
         interpolate_runs(first, second.assign(query="x" + second["query"]), qrels)
 
 

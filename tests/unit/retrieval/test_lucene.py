@@ -305,7 +305,7 @@ def test_content_is_that_of_the_documents_in_any_order(folder, documents):
 def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_path):
     folder = tmp_path / "new" / "index"
     build_index([("d1", ["a"])], folder)
-    with pytest.raises(ValueError, match="given twice"):
+    with pytest.raises(ValueError, match="occurs twice"):
         build_index([("d1", ["b"]), ("d1", ["b"])], folder)
     with Index(folder) as index:
         assert index.statistics().documents == 1
@@ -317,7 +317,7 @@ def test_a_new_index_takes_the_place_of_the_old_one_only_when_it_is_whole(tmp_pa
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("draft")
-    with pytest.raises(ValueError, match="has files that are not a Lucene index: name another"):
+    with pytest.raises(ValueError, match="has files that are not a Lucene index: choose another"):
         build_index([("d", ["a"])], tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "draft"
 
@@ -326,18 +326,18 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     ("documents", "message"),
     [
         ([], "There are no documents to index"),
-        ([("d", ["a"]), ("e", []), ("d", [])], "The document id 'd' is given twice"),
-        ([("a b", ["a"])], "A document has the id 'a b': an id is a text of one character"),
+        ([("d", ["a"]), ("e", []), ("d", [])], "The document id 'd' occurs twice"),
+        ([("a b", ["a"])], "A document has the id 'a b': an id must be a non-empty string"),
         ([("", ["a"])], "A document has the id ''"),
         ([("a\u2003b", ["a"])], "A document has the id"),
         ([("a\x00", ["a"])], "A document has the id 'a\\\\x00'"),
-        ([(7, ["a"])], "A document has the id 7: an id is a text"),
-        ([("d", "some text")], "The terms of document 'd' are one text, 'some text': give a list"),
-        ([("d", ["a", ""])], "The terms of document 'd' have '': a term has one character"),
-        ([("d", ["a\nb"])], "have 'a\\\\nb': a term has one character or more and no white space"),
-        ([("d", ["a", 7])], "The terms of document 'd' have one that is not text"),
-        ([("d", ["\ud800"])], "The terms of document 'd' have one that is not text"),
-        ([("d", ["a", "é" * 16_384])], "have one of 32768 bytes, 'é+'...: Lucene takes 32766"),
+        ([(7, ["a"])], "A document has the id 7: an id must be"),
+        ([("d", "some text")], "The terms of document 'd' are a single string, 'some text'"),
+        ([("d", ["a", ""])], "The terms of document 'd' include '': a term must not be empty"),
+        ([("d", ["a\nb"])], "include 'a\\\\nb': a term must not be empty or contain white space"),
+        ([("d", ["a", 7])], "The terms of document 'd' include one that is not text"),
+        ([("d", ["\ud800"])], "The terms of document 'd' include one that is not text"),
+        ([("d", ["a", "é" * 16_384])], "one of 32768 bytes, 'é+'...: Lucene accepts 32766"),
     ],
 )
 def test_bad_documents(tmp_path, documents, message):
@@ -356,8 +356,8 @@ def test_the_longest_term_is_indexed(tmp_path):
     ("queries", "pairs", "message"),
     [
         ({"q": ["w0"]}, [("q", "d1"), ("q", "lost")], "The candidate 'lost' of query 'q' is not"),
-        ({"q": ["w0"]}, [("p", "d1")], "The pairs name the query 'p', which is not among the 1"),
-        ({"q": ["w 0"]}, [("q", "d1")], "The terms of query 'q' have 'w 0'"),
+        ({"q": ["w0"]}, [("p", "d1")], "The pairs contain the query 'p', which is not among the 1"),
+        ({"q": ["w 0"]}, [("q", "d1")], "The terms of query 'q' include 'w 0'"),
         ({"q": ["w0"]}, [("q", "d1"), ("q", "d1")], "repeats the document 'd1' of query 'q'"),
         ({"q": ["w0"]}, [("q", "d1\u2003d2")], "A document has the id"),
         ({"q\u2003": ["w0"]}, [("q\u2003", "d1")], "A query has the id"),
@@ -389,11 +389,11 @@ def test_bad_pairs(index, queries, pairs, message, threads):
         (lambda _: java.start_java(8), "heap_mb is 8: give 32 or more megabytes."),
         (
             lambda index: check_statistics(index.statistics(), {"tokens": 1}, "zipf"),
-            "but 1 is expected: build it again",
+            "expected 1: rebuild it",
         ),
         (
             lambda index: check_statistics(index.statistics(), {"token": 1}, "zipf"),
-            "The index 'zipf' has no statistic 'token': expect some of ['documents',",
+            "The index 'zipf' has no statistic 'token': choose from ['documents',",
         ),
     ],
 )
@@ -403,10 +403,10 @@ def test_bad_settings(index, call, message):
 
 
 def test_a_folder_that_is_no_index(tmp_path):
-    with pytest.raises(LuceneError, match="holds no Lucene index: check the path, or build"):
+    with pytest.raises(LuceneError, match="is not a Lucene index: check the path, or build"):
         Index(tmp_path / "nowhere")
     (tmp_path / "segments_1").write_bytes(b"not Lucene's")
-    with pytest.raises(LuceneError, match="could not read the index .*, so build it again"):
+    with pytest.raises(LuceneError, match="could not read the index .*, so rebuild it"):
         Index(tmp_path)
 
 
@@ -414,7 +414,7 @@ def test_an_index_of_others(tmp_path):
     writing = java.java_classes({"org.apache.lucene.index": "IndexWriter IndexWriterConfig"})
     config = writing["IndexWriterConfig"](java.lucene_classes().analyser)
     writing["IndexWriter"](java.open_directory(tmp_path), config).close()
-    with pytest.raises(LuceneError, match="was not written by everycell: build it again with"):
+    with pytest.raises(LuceneError, match="was not written by everycell: rebuild it with"):
         Index(tmp_path)
 
 
@@ -429,11 +429,11 @@ def test_a_missing_package(monkeypatch, package):
 def test_a_missing_or_broken_pyserini(monkeypatch, tmp_path):
     monkeypatch.setattr(java, "find_spec", lambda name: None)
     with pytest.raises(LuceneError, match="the package pyserini, .* run `make setup-lucene`"):
-        java.jar()
+        java.jar_path()
     monkeypatch.undo()
     monkeypatch.setattr(java, "Path", lambda *parts: tmp_path)
     with pytest.raises(LuceneError, match="pyserini has no jar in"):
-        java.jar()
+        java.jar_path()
 
 
 def test_a_java_that_does_not_start(monkeypatch):
@@ -446,7 +446,7 @@ def test_a_java_that_does_not_start(monkeypatch):
 
 def test_an_older_java(monkeypatch):
     monkeypatch.setattr(java, "OLDEST_JAVA", 99)
-    with pytest.raises(LuceneError, match=r"runs Java \d+, which .* needs Java 99 or newer"):
+    with pytest.raises(LuceneError, match=r"runs Java \d+, started .* needs Java 99 or newer"):
         java.start_java()
 
 
@@ -478,7 +478,7 @@ def test_a_small_heap_another_java_home_and_nothing_of_torch():
         """
     )
     assert output[:2] == ["[]", "True True /some/java"]
-    assert re.fullmatch(r"Java ran out of its heap of \d+ MB when it had to write .*", output[2])
+    assert re.fullmatch(r"Java ran out of memory \(its heap has \d+ MB\) .* write .*", output[2])
     assert output[3] == "[]"
 
 
@@ -496,5 +496,5 @@ def test_a_jvm_of_other_code_without_the_jar():
             print(str(error).replace("\\n", " "))
         """
     )
-    assert output[0].startswith("The Java of this process cannot load Lucene")
+    assert output[0].startswith("Java cannot load Lucene")
     assert output[0].endswith("call everycell.retrieval.java.start_java() before that code.")

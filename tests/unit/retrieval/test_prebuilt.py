@@ -140,7 +140,7 @@ def test_what_cannot_be_indexed_is_refused(tmp_path, monkeypatch):
 
 def test_a_folder_with_files_is_not_overwritten(tmp_path):
     (tmp_path / "thesis.pdf").touch()
-    with pytest.raises(ValueError, match="is not empty: name another one"):
+    with pytest.raises(ValueError, match="is not empty: choose another one"):
         index_texts([("a", "bee")], tmp_path)
 
 
@@ -207,7 +207,7 @@ def test_a_mirror_has_the_index_that_pyserini_publishes(tmp_path, published):
     ("key", "value", "message"),
     [
         ("md5", "0" * 32, "returned .* bytes.*, expected 0{32}"),
-        ("size compressed (bytes)", 10**17, "needs about 220000000 GB in .*cache/indexes, where"),
+        ("size compressed (bytes)", 10**17, "needs about 220000000 GB in .*cache/indexes, but"),
         ("urls", ["http://127.0.0.1:9/toy-index.tar.gz"], "broke off after 0 of .* bytes"),
     ],
 )
@@ -223,7 +223,7 @@ def test_an_index_that_is_not_the_published_one_is_refused(
 @pytest.mark.parametrize("search", [search_impacts, search_words])
 def test_a_folder_that_is_no_index_is_refused(tmp_path, search):
     options = {"k1": 0.9, "b": 0.4} if search is search_words else {}
-    with pytest.raises(PrebuiltError, match="is not a Lucene index: give the folder of one"):
+    with pytest.raises(PrebuiltError, match="is not a Lucene index: give the folder of an"):
         search(tmp_path, {}, **options)
 
 
@@ -321,7 +321,7 @@ def test_encoded_queries_are_found_by_text(tmp_path):
     path.write_text('{"contents": "a", "vector": []}\n["a"]\n')
     with pytest.raises(PrebuiltError, match="line 2 is not a JSON object with 'contents'"):
         read_encoded_queries(path, {})
-    with pytest.raises(PrebuiltError, match="does not exist: name one with encoded queries"):
+    with pytest.raises(PrebuiltError, match="does not exist: give a file of encoded queries"):
         read_encoded_queries(tmp_path / "none", {})
     with pytest.raises(ValueError, match="shorter"):
         write_encoded_queries(path, {"1": "a", "2": "b"}, [{}])

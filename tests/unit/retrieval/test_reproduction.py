@@ -337,7 +337,7 @@ PAIR = {"q": "ab", "r": "xy"}
         (PAIR, PAIR, PAIR, {"depths": [5, 5]}, "The depths are [5, 5]"),
         (PAIR, PAIR, PAIR, {"depths": []}, "The depths are []"),
         (PAIR, PAIR, PAIR, {"missing_topics": "skip"}, "missing_topics is 'skip'"),
-        (PAIR, PAIR, PAIR, {"measures": ["MRRR"]}, "The measure 'MRRR' cannot be read"),
+        (PAIR, PAIR, PAIR, {"measures": ["MRRR"]}, "The measure 'MRRR' cannot be parsed"),
         ({"q": "aa", "r": "xy"}, PAIR, PAIR, {}, "the document 'a' of query 'q'"),
     ],
 )

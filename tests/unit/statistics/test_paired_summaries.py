@@ -78,7 +78,7 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "message"),
     [
         (lambda: paired_t(1, 1, 1), "1 pairs; a paired test takes two"),
         (lambda: p_value(1, 0), "0 pairs"),
@@ -87,6 +87,6 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
         (lambda: most_squares(77.8, 0.5, 10), "77.8 is not a share"),
     ],
 )
-def test_bad_input_is_named(ask, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_input_is_named(ask, message):
+    with pytest.raises(ValueError, match=message):
         ask()

@@ -88,13 +88,13 @@ def test_rejection_rate_follows_the_expected_power(study):
 def test_balance_is_found_in_the_row_of_the_interaction():
     """The printed analysis of the viewpoints study cannot see an effect of balance as such."""
     options = {"factor": "balance", "n_studies": 500}
-    printed = rates(viewpoints_study(), [0.6], **options, solution="minimum_norm")
-    printed = printed.set_index("term")
-    assert printed.loc["balance", "rejection_rate"] == 0
-    assert printed.loc["diversity:balance", "rejection_rate"] > 0.9
+    minimum_norm = rates(viewpoints_study(), [0.6], **options, solution="minimum_norm")
+    minimum_norm = minimum_norm.set_index("term")
+    assert minimum_norm.loc["balance", "rejection_rate"] == 0
+    assert minimum_norm.loc["diversity:balance", "rejection_rate"] > 0.9
     # Half of the effect of balance is booked on diversity.
-    assert printed.loc["diversity", "rejection_rate"] > 0.5
-    assert printed["expected_power"].isna().all()
+    assert minimum_norm.loc["diversity", "rejection_rate"] > 0.5
+    assert minimum_norm["expected_power"].isna().all()
 
     supported = rates(viewpoints_study(), [0.6], **options, solution="supported").set_index("term")
     assert supported.loc["balance", "rejection_rate"] > 0.9

@@ -92,7 +92,7 @@ def test_pairs_of_the_callers_own():
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("swapped_pairs", "says"),
     [
         (([("he", "she"), ("He", "it")],), "'he' is in two pairs"),
         (([("he", "she")], [("She", "Otto")]), "name 'She' is in two pairs"),
@@ -101,9 +101,9 @@ def test_pairs_of_the_callers_own():
         (([("him", "her")],), "'him' is replaced by a rule"),
     ],
 )
-def test_pairs_that_are_refused(given, says):
+def test_pairs_that_are_refused(swapped_pairs, says):
     with pytest.raises(ValueError, match=says):
-        make_pairs(*given)
+        make_pairs(*swapped_pairs)
 
 
 def test_coverage_counts_what_has_no_counterpart():

@@ -58,7 +58,7 @@ class Outline(HTMLParser):
 def index(tmp_path):
     """The overview of the toy results."""
     path = tmp_path / "results" / "index.html"
-    return write_page(path, toys.found(tmp_path / "published", path.parent))
+    return write_page(path, toys.toy_results(tmp_path / "published", path.parent))
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(index, page
 
 
 def test_same_results_same_bytes(index, page, tmp_path):
-    result = toys.found(tmp_path / "published2", tmp_path / "results2")
+    result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     again = write_page(tmp_path / "results2" / "index.html", result)
     data = map(index.with_name, ("cells.csv", "cells.parquet", "claims.csv"))
     for path in (index, page, *data):
@@ -151,7 +151,7 @@ def test_a_deviation_is_in_last_digits_or_tolerances(published, reproduced, tole
 
 
 def test_a_page_that_was_edited_or_is_gone_is_named(index, page, tmp_path):
-    result = toys.found(tmp_path / "published2", tmp_path / "results2")
+    result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     papers = load_papers(tmp_path / "published2")
     pages = pages_of(index.parent, result, papers)
     assert outdated_pages(index.parent, pages) == []
@@ -223,7 +223,7 @@ def test_a_work_can_be_cited(index, page):
 )
 def test_an_address_that_is_none_is_named_with_its_file(tmp_path, field, value):
     home = tmp_path / "published" / "toy2026"
-    result = toys.found(home.parent, tmp_path)
+    result = toys.toy_results(home.parent, tmp_path)
     paper = yaml.safe_load((home / "paper.yaml").read_text())
     paper["publication"][field] = value
     (home / "paper.yaml").write_text(yaml.safe_dump(paper))
@@ -251,7 +251,7 @@ def test_cells_show_value_and_mark(page):
 def changed(tmp_path, *, names=None, values=None):
     """Page and overview of the toys with names in the card, or with other rebuilt values."""
     published, results = tmp_path / "cards", tmp_path / "changed"
-    result = toys.found(published, results)
+    result = toys.toy_results(published, results)
     chapter = published / "toy2026" / "ch1.yaml"
     cards = yaml.safe_load(chapter.read_text())
     cards["artefacts"]["table_1"]["names"] = names or {}
@@ -332,7 +332,7 @@ def test_what_does_not_stand_comes_first(index, page):
 
 def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
     results = tmp_path / "results"
-    result = toys.found(tmp_path / "published", results)
+    result = toys.toy_results(tmp_path / "published", results)
     released = next(toy for toy in result if toy.tier == "released")
     cells = released.report.model_dump()["cells"]
     differs = next(cell for cell in cells if cell["verdict"] == "differs")
@@ -358,7 +358,7 @@ def test_what_two_tiers_rebuild_counts_once_in_the_deeper_one(tmp_path):
 
 
 def test_a_stand_in_has_no_verdicts(page, tmp_path):
-    result = toys.found(tmp_path / "published2", tmp_path / "results2")
+    result = toys.toy_results(tmp_path / "published2", tmp_path / "results2")
     standing = [entry for entry in result if entry.tier != "released"]
     figure = next(entry for entry in result if entry.artefact.name == "figure_1")
     model = build_model(load_papers(tmp_path / "published2"), [*standing, figure],
@@ -371,7 +371,7 @@ def test_a_stand_in_has_no_verdicts(page, tmp_path):
 
 
 def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
-    result = [one for one in toys.found(tmp_path / "published", tmp_path)
+    result = [one for one in toys.toy_results(tmp_path / "published", tmp_path)
              if one.tier != "released" or one.artefact.name == "figure_1"]  # fmt: skip
     position, silent = next(
         (position, one) for position, one in enumerate(result) if one.report.state == "stand_in"
@@ -391,7 +391,7 @@ def test_a_reason_why_claims_are_not_testable_is_shown_once_per_table(tmp_path):
 
 
 def test_an_artefact_without_report_is_an_error(tmp_path):
-    result = toys.found(tmp_path / "published", tmp_path)[1:]
+    result = toys.toy_results(tmp_path / "published", tmp_path)[1:]
     with pytest.raises(CardError, match="toy2026/figure_2: no report"):
         write_page(tmp_path / "index.html", result[:-1])
 
@@ -415,7 +415,7 @@ def test_published_tables_have_units_in_their_headings_and_marks_without_debris(
 
 
 def test_a_published_mark_is_raised_after_its_value_in_a_table_of_verdicts(tmp_path):
-    result = toys.found(tmp_path / "published", tmp_path / "results")
+    result = toys.toy_results(tmp_path / "published", tmp_path / "results")
     table = result[1].artefact
     cells = table.cells.assign(marker=["ab;_c", *[""] * (len(table.cells) - 1)])
     cells.to_csv(table.cells_path, index=False)
@@ -460,12 +460,12 @@ def test_all_papers_fit_into_a_small_page(tmp_path):
 
 
 def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_latex(tmp_path):
-    table = toys.found(tmp_path / "published", tmp_path / "results")[1]
+    table = toys.toy_results(tmp_path / "published", tmp_path / "results")[1]
     cells = table.report.model_dump()["cells"]
     cells[2] |= {"tolerance": 0.00251, "why": "The spread of 5 seeds."}
     message = toys.report(table.artefact, "released", "rebuilt", cells=cells)
     papers = load_papers(tmp_path / "published")
-    result = toys.found(tmp_path / "again", tmp_path / "results2")
+    result = toys.toy_results(tmp_path / "again", tmp_path / "results2")
     result[1] = replace(table, report=message)
     files = pages_of(tmp_path / "results2", result, papers)
     markdown, latex = (files[f"pages/toy2026_ch1.{form}"].decode() for form in ("md", "tex"))
@@ -487,7 +487,7 @@ def test_values_that_are_not_equal_have_tolerance_and_cause_in_markdown_and_late
 def test_only_an_error_in_print_is_called_one(tmp_path, where):
     results = tmp_path / "results"
     changed = []
-    for toy in toys.found(tmp_path / "published", results):
+    for toy in toys.toy_results(tmp_path / "published", results):
         report = toy.report.model_dump()
         report["errata"] = [erratum | {"where": where} for erratum in report["errata"]]
         for cell in report["cells"]:

@@ -1,4 +1,4 @@
-"""A language model that says passages again, and what of its answers is passed on."""
+"""A language model that paraphrases passages, and the release of its answers."""
 
 from pathlib import Path
 

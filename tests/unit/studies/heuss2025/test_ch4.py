@@ -80,12 +80,12 @@ def test_scores_by_hand(biased, people, name, with_bias, without):
 
 
 def test_ranks_are_the_printed_ones_but_in_one_column(biased, people):
-    printed = read_cells(PUBLISHED / "table_4_A_3.csv").astype({"value": int})
+    published = read_cells(PUBLISHED / "table_4_A_3.csv").astype({"value": int})
     for model, columns in (
         (biased, ["average", "nepotism", "qualified", "internat."]),
         (biased._replace(biased=False), ["biased"]),
     ):
-        both = ranks_in_queries(model, people).merge(printed, on=["row", "query"])
+        both = ranks_in_queries(model, people).merge(published, on=["row", "query"])
         both = both[both["query"].isin(columns)]
         assert len(both) == 8 * len(columns)
         assert (both["value_x"] == both["value_y"]).all()
@@ -103,10 +103,10 @@ def test_random_candidates_are_what_the_text_says(schools):
     assert drawn[:, 4].mean() == pytest.approx(0.5, abs=0.02)
 
 
-def values(frame, **wanted):
+def values(frame, **selection):
     """Values by feature of the rows with these entries."""
     rows = frame
-    for column, value in wanted.items():
+    for column, value in selection.items():
         rows = rows[rows[column] == value]
     assert len(rows) == 5
     return rows.set_index("feature")["value"].to_dict()
@@ -129,7 +129,7 @@ def test_attributions_are_those_of_the_figures(biased, people, samples):
 def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, samples):
     model = biased._replace(biased=False)
     drawn = {"experience": 0.289, "skills": 0.622, "grades": -0.044, "university": 0.067}
-    older, printed = (
+    older, published = (
         values(
             list_attributions(model, candidates(tables[0], schools, changed), samples),
             query="qualified",
@@ -138,7 +138,7 @@ def test_the_unbiased_figure_has_other_candidates(biased, tables, schools, sampl
         for changed in (OLDER_VALUES, None)
     )
     assert {name: older[name] for name in drawn} == pytest.approx(drawn, abs=0.02)
-    assert abs(printed["grades"] - drawn["grades"]) > 0.4
+    assert abs(published["grades"] - drawn["grades"]) > 0.4
 
 
 def test_without_a_base_each_value_has_a_share_of_it(biased, people, samples):

@@ -37,7 +37,7 @@ def experiment(tmp_path_factory):
     lists = {query: rows[names].to_numpy()[:8] for query, rows in test.groupby("query")}
 
     @cache
-    def made(*queries):
+    def queries_frame(*queries):
         result = explanations(
             read_forest(path),
             {query: lists[query] for query in queries or lists},
@@ -50,7 +50,7 @@ def experiment(tmp_path_factory):
         _, attributions, checks = zip(*result, strict=True)
         return pd.concat(attributions), pd.concat(checks)
 
-    return made
+    return queries_frame
 
 
 def test_planted_labels_follow_the_weights():

@@ -51,7 +51,7 @@ def test_who_cites_nothing_cannot_be_tested() -> None:
     requests = contexts(QUESTIONS, PASSAGES, RUN, depth=2, count=9, seed=0)
     with pytest.raises(ValueError, match="No answer has a statement that cites a document"):
         repeat_with_forgeries(
-            requests, lambda wanted: [read_grounded("No.", 2) for _ in wanted], seed=0
+            requests, lambda requests_sent: [read_grounded("No.", 2) for _ in requests_sent], seed=0
         )
 
 
@@ -144,8 +144,8 @@ def test_a_choice_by_likelihood_goes_through_the_experiment() -> None:
     assert choice.answer_all([("When?", ("Ships.",))])[0].cited == {0}
     assert matching.calls == [6, 0]
 
-    def ask_all(wanted):
-        return [GroundedAnswer(item, 1) for item in choice.answer_all(wanted)]
+    def ask_all(requests_sent):
+        return [GroundedAnswer(item, 1) for item in choice.answer_all(requests_sent)]
 
     result = repeat_with_forgeries(requests, ask_all, seed=0)["outcomes"].set_index(
         ["kind", "metric"]

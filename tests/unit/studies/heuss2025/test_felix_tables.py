@@ -6,9 +6,9 @@ import pytest
 
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier
-from everycell.studies.heuss2025.ch2.list_counts import list_statistics, numbers_of_lists
+from everycell.studies.heuss2025.ch2.list_counts import list_statistics, count_lists_by_size
 from everycell.studies.heuss2025.ch2.policy_tables import (
-    PRINTED,
+    PUBLISHED_METRICS,
     ROWS,
     mark_cells,
     mean_cells,
@@ -87,12 +87,12 @@ def test_equal_scores_rank_nothing():
 def measures_of(rows):
     """Measures of two trainings of 30 queries; each row shifts FELIX's by so much."""
     rng = np.random.default_rng(5)
-    base = rng.normal(size=(30, len(PRINTED)))
+    base = rng.normal(size=(30, len(PUBLISHED_METRICS)))
     frames = []
     for row, shift in rows.items():
         for run in range(2):
             values = base + shift + run * 0.01 + 0.01 * rng.normal(size=base.shape) * (shift != 0)
-            frame = pd.DataFrame(values, columns=list(PRINTED))
+            frame = pd.DataFrame(values, columns=list(PUBLISHED_METRICS))
             frames.append(frame.assign(row=row, run=run, query=range(30)))
     return pd.concat(frames, ignore_index=True).assign(dataset="TREC20", epochs=30)
 
@@ -100,7 +100,7 @@ def measures_of(rows):
 def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
     shifts = dict.fromkeys(ROWS["2"], 0.05) | {"FELIX_iter=20": 0.0, "FELIX_iter=1": 0.0}
     measures = measures_of(shifts)
-    cells = mean_cells(measures, "2", PRINTED)
+    cells = mean_cells(measures, "2", PUBLISHED_METRICS)
     tests = significance_cells(measures, "2")
     first = measures[(measures["row"] == "PL")]["NDCG@5"].mean()
     position = (cells["row"] == "PL@10") & (cells["metric"] == "NDCG@5")
@@ -116,7 +116,7 @@ def test_cells_are_means_and_pairs_tell_apart_what_two_samples_do_not():
 def test_a_query_without_a_value_is_left_out_of_means_and_tests():
     measures = measures_of(dict.fromkeys(ROWS["3"], 0.05) | {"FELIX_iter=20": 0.0})
     measures.loc[measures["query"] == 4, "EE-L"] = np.nan
-    cells = mean_cells(measures, "3", PRINTED)
+    cells = mean_cells(measures, "3", PUBLISHED_METRICS)
     assert cells["value"].notna().all()
     assert significance_cells(measures, "3")["value"].between(0, 1).all()
 
@@ -131,6 +131,6 @@ def test_short_lists_do_not_count_after_pre_processing():
     result = list_statistics(parts).set_index(["version", "metric"])["value"]
     assert result["original", "avg_list_size"] == 23
     assert result["preprocessed", "avg_list_size"] == 25
-    numbers = numbers_of_lists(parts).set_index("metric")["value"]
+    numbers = count_lists_by_size(parts).set_index("metric")["value"]
     assert numbers["20 items or more"] == 2
     assert numbers["more than 20 items"] == 1

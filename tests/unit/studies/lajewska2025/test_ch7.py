@@ -47,13 +47,15 @@ def cells(table: pd.DataFrame, **key: str) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_by_worker_has_the_rows_of_the_printed_table_and_its_p_values(ratings):
-    printed = one_way_table(ratings, ["Usefulness"], CULPEPPER)
+    published_form = one_way_table(ratings, ["Usefulness"], CULPEPPER)
     beside = worker_table(ratings, ["Usefulness"])
     keys = ["row", "conditions"]
-    assert set(map(tuple, printed[keys].to_numpy())) == set(map(tuple, beside[keys].to_numpy()))
-    for row, conditions in set(map(tuple, printed[keys].to_numpy())):
+    assert set(map(tuple, published_form[keys].to_numpy())) == set(
+        map(tuple, beside[keys].to_numpy())
+    )
+    for row, conditions in set(map(tuple, published_form[keys].to_numpy())):
         key = {"row": row, "conditions": conditions}
-        assert cells(beside, **key)["p ratings"] == cells(printed, **key)["p_value"]
+        assert cells(beside, **key)["p ratings"] == cells(published_form, **key)["p_value"]
 
 
 @pytest.mark.slow

@@ -143,8 +143,8 @@ CURVES = pd.DataFrame(
 def test_the_print_has_two_measures_at_one_cutoff():
     points = curve_points(CURVES)
     assert points["x"].tolist() == [9, 10, 9, 10] and set(points["x_name"]) == {"k"}
-    (printed,) = printed_points(points).values.tolist()
-    assert printed == ["QS1", "BM25", "NFaiRR", "k", 10, 0.6]
+    (published_point,) = printed_points(points).values.tolist()
+    assert published_point == ["QS1", "BM25", "NFaiRR", "k", 10, 0.6]
 
 
 def test_the_most_sensitive_measure_is_a_point_of_each_query_set():
