@@ -1,7 +1,7 @@
 """CAsT-answerability: whether sentences and passages answer a question.
 
 Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
-lajewska2025, section 5.5 and Appendix B. `FILES` has the registry keys.
+lajewska2025, section 5.5 and Appendix B.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from everycell.collections import rating_files
 from everycell.collections.snippet_files import literal
 from everycell.collections.snippets import AnnotationError
 
-#: Registry keys.
+#: Registry keys of the released files.
 FILES: Mapping[str, str] = {
     "snippets": "cast-answerability/snippets_sentence_answerability.csv",
     "unanswerable": "cast-answerability/unanswerable_passages.csv",
@@ -29,61 +29,61 @@ FILES: Mapping[str, str] = {
     ),
 }
 PARTITIONS = ("train", "validation", "test")
-#: Annotators of a passage of CAsT-snippets.
+#: Number of annotators per passage of CAsT-snippets.
 ANNOTATORS = 3
 
-labelled_rows = partial(rating_files.read_table, error=AnnotationError)
+read_labelled_rows = partial(rating_files.read_table, error=AnnotationError)
 refuse_rows = partial(rating_files.refuse_rows, error=AnnotationError)
 
 
 def read_passage_labels(snippets: Path, unanswerable: Path) -> pd.DataFrame:
-    """Passages of both halves with their labels."""
+    """Read the passages of CAsT-snippets and CAsT-unanswerable with their labels."""
     columns = ["turn_id", "passage_id", "partition", "query", "passage"]
-    counted, label = "no_answer_annotations", "answerability"
-    first = labelled_rows(
+    count, label = "no_answer_annotations", "answerability"
+    snippet_rows = read_labelled_rows(
         snippets,
         [column if column == "partition" else f"Input.{column}" for column in columns]
-        + [counted, label],
+        + [count, label],
     ).rename(columns=lambda name: name.removeprefix("Input."))
-    refuse_levels(snippets, first, counted, [str(number) for number in range(ANNOTATORS + 1)])
-    refuse_levels(snippets, first, label, ["0", "1"])
-    nobody = first[counted] == str(ANNOTATORS)
+    refuse_levels(snippets, snippet_rows, count, [str(number) for number in range(ANNOTATORS + 1)])
+    refuse_levels(snippets, snippet_rows, label, ["0", "1"])
+    lacks_answer = snippet_rows[count] == str(ANNOTATORS)
     refuse_rows(
         snippets,
-        first,
+        snippet_rows,
         label,
-        nobody == (first[label] == "1"),
-        f"0 where all {ANNOTATORS} annotators found no answer, and 1 elsewhere",
+        lacks_answer == (snippet_rows[label] == "1"),
+        f"0 if all {ANNOTATORS} annotators found no answer, and 1 otherwise",
     )
-    second = labelled_rows(unanswerable, columns)
-    for path, rows in ((snippets, first), (unanswerable, second)):
+    unanswerable_rows = read_labelled_rows(unanswerable, columns)
+    for path, rows in ((snippets, snippet_rows), (unanswerable, unanswerable_rows)):
         refuse_levels(path, rows, "partition", PARTITIONS)
         refuse_rows(
-            path, rows, "passage_id", rows.duplicated(columns[:2]), "a passage once per turn"
+            path, rows, "passage_id", rows.duplicated(columns[:2]), "each passage once per turn"
         )
-    answering = pd.MultiIndex.from_frame(first.loc[~nobody, columns[:2]])
+    answerable_passages = pd.MultiIndex.from_frame(snippet_rows.loc[~lacks_answer, columns[:2]])
     refuse_rows(
         unanswerable,
-        second,
+        unanswerable_rows,
         "passage_id",
-        pd.MultiIndex.from_frame(second[columns[:2]]).isin(answering),
-        f"a passage without an answer, and this one has one in {snippets.name}",
+        pd.MultiIndex.from_frame(unanswerable_rows[columns[:2]]).isin(answerable_passages),
+        f"a passage without an answer, but {snippets.name} has an answer in it",
     )
-    refuse_two_partitions(snippets, first, "turn_id")
-    of_first = first.drop_duplicates("turn_id").set_index("turn_id")["partition"]
-    refuse_two_partitions(unanswerable, second, "turn_id", of_first)
+    refuse_two_partitions(snippets, snippet_rows, "turn_id")
+    partitions = snippet_rows.drop_duplicates("turn_id").set_index("turn_id")["partition"]
+    refuse_two_partitions(unanswerable, unanswerable_rows, "turn_id", partitions)
     parts = [
-        first[columns].assign(dataset="CAsT-snippets", answerable=~nobody),
-        second[columns].assign(dataset="CAsT-unanswerable", answerable=False),
+        snippet_rows[columns].assign(dataset="CAsT-snippets", answerable=~lacks_answer),
+        unanswerable_rows[columns].assign(dataset="CAsT-unanswerable", answerable=False),
     ]
     passages = pd.concat(parts, ignore_index=True)[["dataset", *columns, "answerable"]]
     return passages.rename(columns={"query": "question"})
 
 
 def read_passage_sentences(path: Path) -> pd.DataFrame:
-    """Sentences of the passages of CAsT-snippets with their labels, in the passage's order."""
+    """Read the labelled sentences of the passages of CAsT-snippets, in the order of the text."""
     labels = {"answerable_sentences": True, "unanswerable_sentences": False}
-    raw = labelled_rows(
+    raw = read_labelled_rows(
         path, ["Input.turn_id", "Input.passage_id", "Input.passage", "answerability", *labels]
     )
     refuse_levels(path, raw, "answerability", ["0", "1"])
@@ -95,8 +95,8 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
                 start = row["Input.passage"].find(sentence)
                 if start < 0:
                     raise AnnotationError(
-                        f"{path}, row {number}: {column} has {sentence[:40]!r}, which its passage "
-                        "does not have; fetch the file again (delete it first)."
+                        f"{path}, row {number}: {column} has {sentence[:40]!r}, which is not in "
+                        "the passage; fetch the file again (delete it first)."
                     )
                 sentences.append((start, len(sentence), answers))
         rows += [
@@ -115,8 +115,8 @@ def read_passage_sentences(path: Path) -> pd.DataFrame:
 
 
 def read_sentence_labels(path: Path) -> pd.DataFrame:
-    """Question-sentence pairs to train and test a classifier."""
-    raw = labelled_rows(path, ["partition", "sentences", "labels"])
+    """Read the question-sentence pairs that train and test a classifier."""
+    raw = read_labelled_rows(path, ["partition", "sentences", "labels"])
     refuse_levels(path, raw, "partition", PARTITIONS)
     refuse_levels(path, raw, "labels", ["0", "1"])
     pairs = raw["sentences"].str.split(" [SEP] ", n=1, expand=True, regex=False)
@@ -135,37 +135,34 @@ def read_sentence_labels(path: Path) -> pd.DataFrame:
 
 
 def check_partitions(passages: pd.DataFrame, sentences: pd.DataFrame) -> None:
-    """Refuse sentences whose question is in a different partition from its passages.
+    """Raise an error if a question's sentences and passages are in different partitions.
 
-    A classifier trained on such sentences would be tested on questions that it has seen.
+    A classifier trained on such sentences would be tested on questions from its training data.
     """
-    partitions = passages.drop_duplicates(["question", "partition"]).groupby("question")[
-        "partition"
-    ]
-    allowed = partitions.agg(set).to_dict()
+    partitions = passages.groupby("question")["partition"].agg(set).to_dict()
     for number, (question, partition) in enumerate(
         zip(sentences["question"], sentences["partition"], strict=True), start=1
     ):
-        expected = allowed.get(question, set())
+        expected = partitions.get(question, set())
         if partition not in expected:
-            theirs = " and ".join(map(repr, sorted(expected))) or "no partition"
+            names = " and ".join(map(repr, sorted(expected))) or "no partition"
             raise AnnotationError(
                 f"Row {number} of the sentences: the question {question!r} is in the partition "
-                f"{partition!r}, and its passages are in {theirs}; take both from one release."
+                f"{partition!r}, but its passages are in {names}; use files from one release."
             )
 
 
 def refuse_two_partitions(
     path: Path, rows: pd.DataFrame, column: str, known: pd.Series | None = None
 ) -> None:
-    """Refuse a turn or question in two partitions; `known` are those of another file."""
+    """Raise an error if a turn or question is in two partitions, or differs from `known` ones."""
     expected = rows.groupby(column)["partition"].transform("first")
     if known is not None:
         expected = rows[column].map(known).fillna(expected)
-    other = rows["partition"] != expected
-    refuse_rows(path, rows, "partition", other, f"the partition of this {column} in rows before")
+    differs = rows["partition"] != expected
+    refuse_rows(path, rows, "partition", differs, f"the partition of earlier rows of this {column}")
 
 
 def refuse_levels(path: Path, raw: pd.DataFrame, column: str, allowed: Sequence[str]) -> None:
-    """Refuse the first row whose value of a column is not allowed."""
+    """Raise an error for the first row whose value in a column is not allowed."""
     refuse_rows(path, raw, column, ~raw[column].isin(allowed), " or ".join(allowed))

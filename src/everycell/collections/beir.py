@@ -1,7 +1,8 @@
-"""Collections in BEIR's format, converted to the format of `cited_questions`.
+"""Conversion of collections in BEIR's format to the format of `cited_questions`.
 
-BEIR: ``corpus.jsonl`` (lines with `_id`, `title`, `text`), ``queries.jsonl`` (`_id`, `text`) and
-``qrels/SPLIT.tsv`` (a header, then query, document and score). Answers come from a separate file.
+A BEIR folder contains ``corpus.jsonl`` (`_id`, `title`, `text`), ``queries.jsonl`` (`_id`, `text`)
+and ``qrels/SPLIT.tsv`` (a header, then query, document and score). Answers are read from a separate
+file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 
 
 class _Lenient(BaseModel):
-    # Other keys are allowed, such as `metadata`; so are blanks around a text.
+    # Other keys, such as `metadata`, and white space around texts are ignored.
     model_config = ConfigDict(strict=True, str_strip_whitespace=True)
 
 
@@ -63,42 +64,42 @@ class Converted:
 def convert_beir(
     folder: Path, target: Path, *, split: str = "test", answers: Path | None = None
 ) -> Converted:
-    """Write the questions and passages of a BEIR folder as `read_cited_questions` takes them."""
-    relevant = _judgements(folder / "qrels" / f"{split}.tsv")
-    return _write(folder, target, relevant, read_answers(answers))
+    """Convert a BEIR folder to the files that `read_cited_questions` reads."""
+    relevant = _read_relevant_documents(folder / "qrels" / f"{split}.tsv")
+    return _write_files(folder, target, relevant, read_answers(answers))
 
 
 def read_answers(path: Path | None) -> Callable[[str, str], list[str]]:
-    """Return a function that gives the right answers to a question, by its id or its text."""
+    """Return a function that maps a question's id and text to its correct answers."""
     answers_by_key: dict[tuple[str, str], list[str]] = {}
     if path is not None:
         for _, row in read_objects(path, _Answers):
-            right = row.answers or row.answer
+            correct_answers = row.answers or row.answer
             if row.id is not None:
-                answers_by_key["id", row.id] = right
+                answers_by_key["id", row.id] = correct_answers
             if row.question is not None:
-                answers_by_key["question", _plain(row.question)] = right
+                answers_by_key["question", _normalise(row.question)] = correct_answers
         if not answers_by_key:
             raise CollectionError(
-                f"{path}: no line has an `id` or a `question`; give lines such as "
+                f"{path}: no line has an `id` or a `question`; use lines such as "
                 '{"question": "...", "answers": ["..."]}.'
             )
     return lambda key, text: (
-        answers_by_key.get(("id", key)) or answers_by_key.get(("question", _plain(text))) or []
+        answers_by_key.get(("id", key)) or answers_by_key.get(("question", _normalise(text))) or []
     )
 
 
-def _plain(question: str) -> str:
+def _normalise(question: str) -> str:
     return " ".join(question.lower().rstrip("? ").split())
 
 
-def _write(
+def _write_files(
     folder: Path,
     target: Path,
     relevant: Mapping[str, list[str]],
     answers: Callable[[str, str], list[str]],
 ) -> Converted:
-    """Write both files, passages one by one, since there may be millions."""
+    """Write both files; passages are streamed because there may be millions."""
     relevant_ids = {document for documents in relevant.values() for document in documents}
     present_ids: set[str] = set()
     passage_ids: set[str] = set()
@@ -106,10 +107,10 @@ def _write(
     written = answered = left_out = count = empty = 0
     with atomic_path(target / PASSAGES) as temporary, temporary.open("w", encoding="utf-8") as file:
         for _, item in read_objects(folder / CORPUS, _Document):
-            _add_once(passage_ids, item.id, "passage")
+            _add_new_id(passage_ids, item.id, "passage")
             empty += not item.text
             if item.text:
-                _line(file, {"id": item.id, "title": item.title, "text": item.text})
+                _write_line(file, {"id": item.id, "title": item.title, "text": item.text})
                 count += 1
                 if item.id in relevant_ids:
                     present_ids.add(item.id)
@@ -118,22 +119,29 @@ def _write(
         temporary.open("w", encoding="utf-8") as file,
     ):
         for _, item in read_objects(folder / QUERIES, _Query):
-            _add_once(question_ids, item.id, "question")
+            _add_new_id(question_ids, item.id, "question")
             documents = [
                 document for document in relevant.get(item.id, []) if document in present_ids
             ]
             if not documents:
                 left_out += 1
                 continue
-            right = answers(item.id, item.text)
-            row = {"id": item.id, "question": item.text, "answers": right, "relevant": documents}
-            _line(file, row)
+            correct_answers = answers(item.id, item.text)
+            _write_line(
+                file,
+                {
+                    "id": item.id,
+                    "question": item.text,
+                    "answers": correct_answers,
+                    "relevant": documents,
+                },
+            )
             written += 1
-            answered += bool(right)
+            answered += bool(correct_answers)
         if not written:
             raise CollectionError(
-                "No question has a relevant passage in the collection; take questions, "
-                "judgements and passages of one collection."
+                "No question has a relevant passage in the collection; use questions, "
+                "judgements and passages from the same collection."
             )
     return Converted(
         written,
@@ -146,31 +154,32 @@ def _write(
     )
 
 
-def _add_once(ids: set[str], key: str, what: str) -> None:
+def _add_new_id(ids: set[str], key: str, kind: str) -> None:
     if key in ids:
-        raise CollectionError(f"The {what} {in_quotes(key)} occurs twice; keep one of them.")
+        raise CollectionError(f"The {kind} {in_quotes(key)} occurs twice; remove the duplicate.")
     ids.add(key)
 
 
-def _line(file: IO[str], row: Mapping[str, object]) -> None:
+def _write_line(file: IO[str], row: Mapping[str, object]) -> None:
     file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _judgements(path: Path) -> dict[str, list[str]]:
-    # In their order, each once, however often it is judged.
+def _read_relevant_documents(path: Path) -> dict[str, list[str]]:
+    """Relevant documents per query, in file order and without duplicates."""
     documents_by_query: dict[str, dict[str, None]] = {}
     lines = ((number, line) for number, line in read_lines(path) if line.strip())
     header = next(lines, (1, ""))[1].split("\t")
     if len(header) != 3 or header[2].strip().lstrip("-").isdecimal():
         raise CollectionError(
-            f"{path}: has no header 'query-id, corpus-id, score'; give the file in BEIR's format."
+            f"{path}: the header 'query-id, corpus-id, score' is missing; use a file in BEIR's "
+            "format."
         )
     for number, line in lines:
         row = line.split("\t")
         if len(row) != 3 or not row[0]:
             raise CollectionError(
-                f"{path}, line {number}: has {len(row)} parts; a line is 'query, tab, document, "
-                "tab, score', so correct it."
+                f"{path}, line {number}: expected 'query, tab, document, tab, score', got "
+                f"{in_quotes(line)}; correct the line."
             )
         query, document, score = row
         try:
@@ -178,7 +187,7 @@ def _judgements(path: Path) -> dict[str, list[str]]:
         except ValueError:
             raise CollectionError(
                 f"{path}: {in_quotes(query)}, {in_quotes(document)}: the score is "
-                f"{in_quotes(score)}; give a whole number."
+                f"{in_quotes(score)}; it must be a whole number."
             ) from None
         if level > 0:
             documents_by_query.setdefault(query, {})[document] = None

@@ -1,4 +1,4 @@
-"""Training and test material for rankers: queries with candidate lists, for any collection."""
+"""Queries with candidate lists to train and test rankers on, for any collection."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Benchmark:
     ----------
     queries : pandas.DataFrame
         `task`, `query_id`, `split` ("test", "validation", "train"), `origin_id` (the document that
-        the query is made from, or looks for) and `text`.
+        the query is derived from, or searches for) and `text`.
     candidates : pandas.DataFrame
         `setting`, `task`, `split`, `query_id`, `document_id`, `relevance` (1 or 0): the documents
-        to rank. Those of one setting and task, with relevance, are its judgements (qrels). Training
-        queries that kept no pair have no rows.
+        to rank. The rows of one setting and task are its relevance judgements (qrels). Training
+        queries without a training pair have no rows.
     """
 
     queries: pd.DataFrame
@@ -43,11 +43,11 @@ def linked_benchmark(
     seed: int,
     settings: Sequence[str],
 ) -> Benchmark:
-    """Benchmark of tasks where the queries are documents of the collection.
+    """Benchmark of tasks whose queries are documents of the collection.
 
-    There is one split for all tasks: no pair of a test or validation query, in any task or
-    direction, is among the relevant pairs for training, and nothing that is relevant in one task is
-    a negative in another.
+    All tasks share one split: no pair of a test or validation query, in any task or direction, is
+    among the relevant pairs for training. A document that is relevant to a query in one task is not
+    a negative for this query in another.
 
     Examples
     --------
@@ -64,17 +64,19 @@ def linked_benchmark(
     text = documents.set_index("document_id")["text"]
     queries = split.assign(origin_id=split["query_id"], text=split["query_id"].map(text))
     pairs = ["query_id", "document_id"]
-    never = pd.concat([positives[pairs], excluded[pairs]], ignore_index=True)
-    trained = queries["split"] == "train"
+    excluded_pairs = pd.concat([positives[pairs], excluded[pairs]], ignore_index=True)
+    is_training = queries["split"] == "train"
     lists = [
-        candidate_lists(queries[~trained], positives, never, documents, setting=setting, seed=seed)
+        candidate_lists(
+            queries[~is_training], positives, excluded_pairs, documents, setting=setting, seed=seed
+        )
         for setting in settings
     ]
     lists.append(
         candidate_lists(
-            queries[trained],
+            queries[is_training],
             training_positives(positives, split),
-            never,
+            excluded_pairs,
             documents,
             setting=settings[0],
             seed=seed,
@@ -90,7 +92,7 @@ def listed_pairs(
     settings: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Query-document pairs that systems must score, each once, however many lists contain it.
+    """Distinct query-document pairs that systems must score.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def listed_pairs(
 
 
 def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str) -> pd.DataFrame:
-    """Candidate lists of one task as judgements (qrels), in which every candidate is judged."""
+    """Candidate lists of one task as relevance judgements (qrels)."""
     is_listed = (
         (candidates["setting"] == setting)
         & (candidates["task"] == task)
@@ -123,16 +125,16 @@ def judgements(candidates: pd.DataFrame, *, setting: str, task: str, split: str)
     )
     if not is_listed.any():
         raise ValueError(
-            f"No candidate list has setting {setting!r}, task {task!r} and split {split!r}: there "
-            f"are {sorted(set(candidates['setting']))}, {sorted(set(candidates['task']))} and "
-            f"{sorted(set(candidates['split']))}; name some of these."
+            f"No candidate list has setting {setting!r}, task {task!r} and split {split!r}: use a "
+            f"setting of {sorted(set(candidates['setting']))}, a task of "
+            f"{sorted(set(candidates['task']))} and a split of {sorted(set(candidates['split']))}."
         )
     lists = candidates.loc[is_listed, ["query_id", "document_id", "relevance"]]
     return lists.set_axis(["query", "document", "relevance"], axis="columns").reset_index(drop=True)
 
 
 def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
-    """Texts of documents or queries, the first for each id, in order.
+    """Map the ids of documents or queries to their first texts.
 
     Examples
     --------
@@ -145,30 +147,30 @@ def texts_by_id(frame: pd.DataFrame, key: str) -> dict[str, str]:
 
 
 def check_texts(documents: pd.DataFrame, queries: pd.DataFrame, candidates: pd.DataFrame) -> None:
-    """Refuse a collection with ambiguous or unknown ids.
+    """Raise an error if a collection has duplicate or unknown ids.
 
     Examples
     --------
     >>> documents = pd.DataFrame({"document_id": ["d", "d"], "text": ["a", "b"]})
     >>> check_texts(documents, pd.DataFrame(), pd.DataFrame())
     Traceback (most recent call last):
-    ValueError: The document id 'd' occurs twice: give each document an id of its own.
+    ValueError: The document id 'd' occurs twice: each document needs a unique id.
     """
-    twice = documents.loc[documents["document_id"].duplicated(), "document_id"]
-    if len(twice):
+    duplicates = documents.loc[documents["document_id"].duplicated(), "document_id"]
+    if len(duplicates):
         raise ValueError(
-            f"The document id {twice.iloc[0]!r} occurs twice: give each document an id of its own."
+            f"The document id {duplicates.iloc[0]!r} occurs twice: each document needs a unique id."
         )
     texts = queries[["query_id", "text"]].drop_duplicates()
-    several = texts.loc[texts["query_id"].duplicated(), "query_id"]
-    if len(several):
+    ambiguous = texts.loc[texts["query_id"].duplicated(), "query_id"]
+    if len(ambiguous):
         raise ValueError(
-            f"The query id {several.iloc[0]!r} has two texts: give each query an id of its own."
+            f"The query id {ambiguous.iloc[0]!r} has two texts: each query needs a unique id."
         )
     for column, known in (("document_id", documents), ("query_id", queries)):
         unknown = candidates.loc[~candidates[column].isin(known[column]), column]
         if len(unknown):
             raise ValueError(
-                f"The candidate lists name the {column} {unknown.iloc[0]!r}, which is not among "
-                "the collection: add it, or leave its rows out."
+                f"The candidate lists contain the {column} {unknown.iloc[0]!r}, which is not in "
+                "the collection: add it, or remove its rows."
             )

@@ -1,4 +1,4 @@
-"""CACM: the pages of its archive, links between documents, and dates of their issues."""
+"""CACM: records, links between them, and dates of their issues, from the archive's HTML pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from everycell.collections.smart_files import decoded_lines, single_blanks, trec
 from everycell.engine.text_files import check_regular
 from everycell.engine.untrusted import in_quotes, unpack
 
-#: Type of a link in the records of CACM -> task.
+#: Task of each type of link in the records of CACM.
 LINK_TYPES: Mapping[str, str] = {"5": "cite", "6": "co-cite", "4": "coupling"}
 
 _LINK = re.compile(r"(\d+)\t(\d+)\t(\d+)\s*")
@@ -28,7 +28,10 @@ _PAGE = re.compile(r"(CACM-\d{4})\.html")
 
 
 def cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Title and abstract: the first paragraph, and what follows up to the date of the issue."""
+    """Location, id, title and abstract of each record.
+
+    The title is the first paragraph; the abstract is the text from there to the date of the issue.
+    """
     for page, record, lines in _pages(path):
         issue, _ = _issue(lines, page)
         head = "\n".join(lines[2:issue]).strip()
@@ -39,12 +42,12 @@ def cacm_documents(path: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def cacm_topics(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Place, number and text of each topic."""
+    """Location, number and text of each topic."""
     return trec_blocks(path, "DOC", "DOCNO")
 
 
 def read_cacm_links(path: Path) -> pd.DataFrame:
-    """Links between the records of CACM."""
+    """Read the links between the records of CACM."""
     links: dict[tuple[str, str, str], str] = {}
     records = set()
     for page, record, lines in _pages(Path(path)):
@@ -53,37 +56,37 @@ def read_cacm_links(path: Path) -> pd.DataFrame:
             link = _LINK.fullmatch(line)
             if not link:
                 continue
-            where = f"{page}, line {number}"
-            other, kind, own = link.groups()
-            if kind not in LINK_TYPES or cacm_id(own) != record:
+            location = f"{page}, line {number}"
+            target, kind, source = link.groups()
+            if kind not in LINK_TYPES or cacm_id(source) != record:
                 raise CollectionError(
-                    f"{where}: {in_quotes(line.strip())} is not a link of {record}; a link is "
-                    f"'record, type, {int(record[-4:])}' with type 4, 5 or 6: use the registry's "
+                    f"{location}: {in_quotes(line.strip())} is not a link of {record}; expected "
+                    f"'record, type, {int(record[-4:])}' with type 4, 5 or 6: use the registered "
                     "file."
                 )
-            if cacm_id(other) != record:
-                links[LINK_TYPES[kind], record, cacm_id(other)] = where
-    for (task, record, other), where in links.items():
-        if other not in records or (task, other, record) not in links:
-            lack = "has no link back" if other in records else "is not there"
+            if cacm_id(target) != record:
+                links[LINK_TYPES[kind], record, cacm_id(target)] = location
+    for (task, record, target), location in links.items():
+        if target not in records or (task, target, record) not in links:
+            fault = "has no link back" if target in records else "is missing"
             raise CollectionError(
-                f"{where}: {record} has a link ({task}) to {other}, which {lack}; use the "
-                "registry's file."
+                f"{location}: {record} has a link ({task}) to {target}, which {fault}; use the "
+                "registered file."
             )
-    order = {task: page for page, task in enumerate(LINK_TYPES.values())}
+    order = {task: position for position, task in enumerate(LINK_TYPES.values())}
     rows = sorted(links, key=lambda link: (order[link[0]], *link[1:]))
     return pd.DataFrame(rows, columns=["task", "query_id", "document_id"]).assign(relevance=1)
 
 
 def linked_tasks(links: pd.DataFrame, documents: pd.DataFrame, *, min_words: int) -> pd.DataFrame:
-    """Query-by-example tasks from the links of records whose abstract can serve as a query."""
+    """Links of the records whose abstracts have at least `min_words` words."""
     words = documents["abstract"].str.split().str.len()
     queries = documents.loc[words >= min_words, "document_id"]
     return links[links["query_id"].isin(queries)].reset_index(drop=True)
 
 
 def read_cacm_issues(path: Path) -> pd.DataFrame:
-    """Year and subject of each record of CACM."""
+    """Read the year and subject category of each record of CACM."""
     rows = []
     for page, record, lines in _pages(Path(path)):
         number, year = _issue(lines, page)
@@ -93,46 +96,46 @@ def read_cacm_issues(path: Path) -> pd.DataFrame:
 
 
 def cacm_id(number: str) -> str:
-    """Id of a CACM document by its number."""
+    """Id of the CACM record with this number."""
     return f"CACM-{int(number):04d}"
 
 
 def _pages(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Place, record and lines of each page, in the order of the archive."""
+    """Location, record id and lines of each page, in the order of the archive."""
     try:
         check_regular(path)
-        # Unpacked as a whole, so that the checksum at the end is verified before any page is used.
+        # Unpack the complete file first, to verify the checksum at its end.
         with gzip.open(path, "rb") as packed:
             unpacked = io.BytesIO(unpack(packed, path))
         with tarfile.open(fileobj=unpacked, mode="r:") as archive:
             for member in archive:
                 page = _PAGE.fullmatch(member.name)
-                # A sparse member of a few bytes may claim to hold terabytes of zeros.
-                regular = member.isfile() and not member.issparse()
-                file = archive.extractfile(member) if page and regular else None
+                # A sparse member of a few bytes may expand to terabytes of zeros.
+                is_regular = member.isfile() and not member.issparse()
+                file = archive.extractfile(member) if page and is_regular else None
                 if page is None or file is None:
                     raise CollectionError(
-                        f"{path} holds {in_quotes(member.name)}; expected are pages CACM-0001.html "
-                        "and so on: use the registry's file."
+                        f"{path} contains {in_quotes(member.name)}; expected pages named "
+                        "CACM-0001.html and so on: use the registered file."
                     )
-                where = f"{path}, {member.name}"
-                yield where, page[1], decoded_lines(file.read(), where)
-    # A ValueError comes from `unpack`, or from a header without a number where one must be.
+                location = f"{path}, {member.name}"
+                yield location, page[1], decoded_lines(file.read(), location)
+    # `unpack` and malformed headers raise a ValueError.
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         raise CollectionError(
-            f"{path} is not a whole .tar.gz archive ({error}); fetch it again."
+            f"{path} is not a complete .tar.gz archive ({error}); fetch it again."
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error
 
 
 def _issue(lines: list[str], page: str) -> tuple[int, int]:
-    """Number of the line with the month of the issue, and the year."""
+    """Index of the line with the month of the issue, and the year."""
     dates = [(number, date) for number, line in enumerate(lines) if (date := _DATE.fullmatch(line))]
     if lines[:2] != ["<html>", "<pre>"] or len(dates) != 1:
         raise CollectionError(
-            f"{page}, line 1: a page begins with <html> and <pre> and has one line with the "
-            f"month of the issue, but this has {len(dates)}; use the registry's file."
+            f"{page}, line 1: a page must begin with <html> and <pre> and have one line with the "
+            f"month of the issue, but this page has {len(dates)}; use the registered file."
         )
     number, date = dates[0]
     return number, int(date[3])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.collections.answerability_predictions import (
-    paired_scores,
+    join_scores,
     read_passage_predictions,
     read_sentence_scores,
 )
@@ -44,7 +44,7 @@ with ResultJob(snakemake) as job:
     job.write_supplement(tables.classifiers, "classifiers", decimals)
     decimals = {"only_first": 0, "only_second": 0, "p": 3, "p of questions": 3}
     job.write_supplement(tables.tests, "tests", decimals)
-    scores = paired_scores(
+    scores = join_scores(
         {name: read_sentence_scores(Path(files[part])) for part, name in CLASSIFIERS.items()}
     )
     job.write_supplement(
