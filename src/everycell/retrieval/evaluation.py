@@ -52,7 +52,7 @@ def parse_measure(measure: str | Measure, relevance_level: int = 1) -> tuple[str
     import ir_measures
 
     try:
-        parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  it takes both
+        parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  accepts both
         parsed.validate_params()
     except (ValueError, NameError, TypeError, AssertionError):
         parsed = None

@@ -1,7 +1,7 @@
-"""Fusion of several runs into one, by ranx, on frames with trec_eval's order of ties.
+"""Fusion of runs by ranx, with ties ordered as in trec_eval.
 
 ========================================  ==================================================
-method                                    score of a document, from the runs that hold it
+method                                    score of a document, over the runs that contain it
 ========================================  ==================================================
 rrf (k=60)                                sum of 1 / (k + rank)
 isr, log_isr, logn_isr (sigma=0.01)       sum of 1 / rank^2, times n, log n or log(n + sigma)
@@ -11,13 +11,13 @@ sum, max, min, med, anz, mnz              CombSUM and its variants, on normalise
 wsum, wmnz (weights)                      the same with a weight per run
 ========================================  ==================================================
 
-n is the number of runs that hold the document. The methods up to bordafuse use only ranks, the
-others normalised scores. ranx's condorcet is left out: its result depends on the order of a Python
-set, and so on the hash seed of the process; its trained methods are left out as well.
+n is the number of runs that contain the document. The methods up to bordafuse use only ranks; the
+others use normalised scores. ranx's trained methods are not supported, nor is condorcet, because
+its result depends on the hash seed of the process.
 
-ranx runs uncompiled here (:func:`uncompiled_ranx`): numba would need a minute in a fresh
-environment, and about 10 s in each process after that, for what takes 0.5 s for two runs of 1,000
-queries with 30 documents.
+ranx runs uncompiled (:func:`uncompiled_ranx`). Compilation takes a minute in a fresh environment
+and about 10 s in every later process. Uncompiled, fusing two runs of 1,000 queries with 30
+documents takes 0.5 s.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from everycell.trec.runs import trec_order
 
 Normalisation = Literal["min-max", "max", "sum", "zmuv", "rank", "borda"]
 
-# Parameters of a method: name -> default, None where it has none.
+# Method -> parameter -> default; None if the parameter is required.
 _BY_RANK: dict[str, dict[str, float | None]] = {
     "rrf": {"k": 60},
     "isr": {},
@@ -66,35 +66,35 @@ def fuse(
     """Fuse runs into one."""
     if isinstance(runs, pd.DataFrame) or len(runs) < 2:
         raise ValueError("There are fewer than two runs to fuse: give a list of two or more.")
-    checked = _parameters(method, parameters, len(runs))
+    checked = _check_parameters(method, parameters, len(runs))
     _check_normalisation(method, normalise)
     ordered = [trec_order(run) for run in runs]
     _check_queries(ordered)
     if method in _BY_RANK or normalise in ("rank", "borda"):
         ordered = [run.assign(score=_scores_by_rank(run)) for run in ordered]
-    fused = _by_ranx(ordered, method, normalise, checked)
+    fused = _fuse_with_ranx(ordered, method, normalise, checked)
     first = ordered[0]["query"].unique()
     order = pd.Series(np.arange(len(first)), index=first)
     return trec_order(fused.iloc[np.argsort(order[fused["query"]], kind="stable")])
 
 
-def _parameters(
+def _check_parameters(
     method: str, values: Mapping[str, float | Sequence[float]], n_runs: int
 ) -> dict[str, float | Sequence[float]]:
-    """Parameters for ranx, checked, with the defaults."""
-    known = {**_BY_RANK, **_BY_SCORE}
-    if method not in known:
-        raise ValueError(f"The fusion method {method!r} is unknown: give one of {list(known)}.")
-    unknown = sorted(set(values) - set(known[method]))
+    """Check the parameters for ranx, and add the defaults."""
+    defaults = {**_BY_RANK, **_BY_SCORE}
+    if method not in defaults:
+        raise ValueError(f"The fusion method {method!r} is unknown: give one of {list(defaults)}.")
+    unknown = sorted(set(values) - set(defaults[method]))
     if unknown:
         raise ValueError(
-            f"The fusion method {method!r} has no parameter {unknown[0]!r}: it takes "
-            f"{list(known[method]) or 'none'}."
+            f"The fusion method {method!r} has no parameter {unknown[0]!r}: it accepts "
+            f"{list(defaults[method]) or 'none'}."
         )
     checked: dict[str, float | Sequence[float]] = {}
-    for name, value in {**known[method], **values}.items():
+    for name, value in {**defaults[method], **values}.items():
         if value is None:
-            raise ValueError(f"The fusion method {method!r} needs {name}: give {name}=.")
+            raise ValueError(f"The fusion method {method!r} requires {name}: pass {name}=.")
         if name == "weights":
             weights = np.asarray(value, dtype=np.float64)
             if weights.shape != (n_runs,) or not np.isfinite(weights).all():
@@ -125,19 +125,19 @@ def _check_queries(runs: Sequence[pd.DataFrame]) -> None:
     first = set(runs[0]["query"])
     for number, run in enumerate(runs[1:], 1):
         for query in sorted(first ^ set(run["query"])):
-            holder = 0 if query in first else number
+            containing = 0 if query in first else number
             raise ValueError(
-                f"Query {query!r} is answered by run {holder} and not by run "
-                f"{number - holder} (counted from 0): give runs of the same queries."
+                f"Query {query!r} is in run {containing} but not in run {number - containing} "
+                "(counted from 0): give runs for the same queries."
             )
 
 
 def _scores_by_rank(run: pd.DataFrame) -> pd.Series:
-    """Scores without ties for an ordered run: 1 for a query's last document, 2, 3, ... above."""
+    """Distinct scores for an ordered run: 1 for the last document of a query, then 2, 3, ..."""
     return run.groupby("query", sort=False).cumcount(ascending=False) + 1.0
 
 
-def _by_ranx(
+def _fuse_with_ranx(
     runs: Sequence[pd.DataFrame],
     method: str,
     normalise: str | None,
@@ -155,22 +155,22 @@ def _by_ranx(
 
 @contextmanager
 def uncompiled_ranx() -> Iterator[ModuleType]:
-    """Import ranx, and keep numba from compiling it, as long as the context lasts.
+    """Import ranx with numba's compiler disabled while the context lasts.
 
-    A process that has already imported ranx has its compiled functions, which do not accept plain
+    ranx must not have been imported before: its compiled functions do not accept plain
     dictionaries.
     """
-    # numba.typed decides at import whether it is compiled, so import it before the JIT is off.
+    # numba.typed reads the setting when it is imported, so import it before disabling the JIT.
     import numba.typed
 
-    before = numba.config.DISABLE_JIT
+    previous = numba.config.DISABLE_JIT
     numba.config.DISABLE_JIT = True
     try:
         import ranx
 
         yield ranx
     finally:
-        numba.config.DISABLE_JIT = before
+        numba.config.DISABLE_JIT = previous
 
 
 def ranx_run(run: pd.DataFrame, name: str | None = None):

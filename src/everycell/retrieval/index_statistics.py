@@ -1,4 +1,4 @@
-"""Statistics that identify an index: its files differ each time that it is built."""
+"""Statistics that identify an index, since its files differ between builds."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Statistics:
 
 
 def check_statistics(statistics: Statistics, expected: Mapping[str, int | str], name: str) -> None:
-    """Compare the statistics of an index with those of a data card."""
+    """Raise an error unless the statistics of an index have the expected values."""
     values = asdict(statistics)
     for key, value in expected.items():
         if key not in values:
             raise ValueError(
-                f"The index {name!r} has no statistic {key!r}: expect some of {list(values)}."
+                f"The index {name!r} has no statistic {key!r}: choose from {list(values)}."
             )
         if values[key] != value:
             raise ValueError(
-                f"The index {name!r} has {key} = {values[key]}, but {value} is expected: build it "
-                "again from the right documents, or correct the expected count."
+                f"The index {name!r} has {key} = {values[key]}, expected {value}: rebuild it from "
+                "the right documents, or correct the expected value."
             )

@@ -1,4 +1,4 @@
-"""Building a Lucene index of tokenised documents."""
+"""Building Lucene indexes of tokenised documents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from everycell.retrieval.java import (
     TEXT_FIELD,
     Terms,
     explain_java_errors,
-    id_line,
     is_index,
     java_classes,
+    join_ids,
+    join_terms,
     lucene_classes,
     open_directory,
-    term_line,
 )
 from everycell.retrieval.lucene import Index
 
@@ -31,84 +31,84 @@ def build_index(
 ) -> Statistics:
     """Index tokenised documents.
 
-    The index is written beside `folder` and takes its name only when it is complete; an older index
-    of that name is then removed. It is one segment with term frequencies and no positions, written
-    by one thread, since pyjnius mixes up the objects of several.
+    The index is built in a temporary folder next to `folder`, which it replaces only when it is
+    complete. It has one segment, with term frequencies but without positions. One thread writes it,
+    since pyjnius confuses the objects of several threads.
     """
     folder = Path(folder)
     if folder.exists() and not (
         folder.is_dir() and (is_index(folder) or not any(folder.iterdir()))
     ):
         raise ValueError(
-            f"{folder} has files that are not a Lucene index: name another folder, or "
-            "delete this one."
+            f"{folder} has files that are not a Lucene index: choose another folder, or delete "
+            "this one."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    java, writing = lucene_classes(), _writing_classes()
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".index-") as beside:
-        new = Path(beside, "new")
+    java, writer_java = lucene_classes(), _writer_classes()
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".index-") as temporary:
+        new = Path(temporary, "new")
         with explain_java_errors(f"write the index {folder}"):
-            settings = writing.IndexWriterConfig(java.analyser)
-            writer = writing.IndexWriter(open_directory(new), settings)
+            settings = writer_java.IndexWriterConfig(java.analyser)
+            writer = writer_java.IndexWriter(open_directory(new), settings)
             try:
-                counts = _add(documents, writer, term_vectors)
+                counts = _add_documents(documents, writer, term_vectors)
                 writer.forceMerge(1)
                 writer.commit()
             finally:
-                # Closes without a further commit.
+                # Close without another commit.
                 writer.rollback()
         with Index(new) as index:
             statistics = index.statistics()
         check_statistics(statistics, counts, str(folder))
         if folder.exists():
-            folder.rename(Path(beside, "old"))
+            folder.rename(Path(temporary, "old"))
         new.rename(folder)
     return statistics
 
 
-def _add(
+def _add_documents(
     documents: Iterable[tuple[str, Terms]], writer: Any, term_vectors: bool
 ) -> dict[str, int | str]:
-    """Add the documents, and return the statistics that can be counted without memory."""
-    java, writing = lucene_classes(), _writing_classes()
-    # One document, filled again and again, as Lucene advises: each call into Java costs.
-    name_field = writing.StringField(ID_FIELD, "", writing.FieldStore.YES)
-    order_field = writing.BinaryDocValuesField(ID_FIELD, writing.BytesRef())
-    kind = writing.FieldType()
-    kind.setIndexOptions(writing.IndexOptions.DOCS_AND_FREQS)
-    kind.setStoreTermVectors(term_vectors)
-    kind.freeze()
-    text_field = writing.Field(
+    """Add the documents, and return all statistics except the number of distinct terms."""
+    java, writer_java = lucene_classes(), _writer_classes()
+    # One document is reused, as Lucene advises, because calls into Java are slow.
+    name_field = writer_java.StringField(ID_FIELD, "", writer_java.FieldStore.YES)
+    order_field = writer_java.BinaryDocValuesField(ID_FIELD, writer_java.BytesRef())
+    field_type = writer_java.FieldType()
+    field_type.setIndexOptions(writer_java.IndexOptions.DOCS_AND_FREQS)
+    field_type.setStoreTermVectors(term_vectors)
+    field_type.freeze()
+    text_field = writer_java.Field(
         TEXT_FIELD,
         java.cast("java.lang.CharSequence", java.String("")),
-        java.cast("org.apache.lucene.index.IndexableFieldType", kind),
+        java.cast("org.apache.lucene.index.IndexableFieldType", field_type),
     )
-    document = writing.Document()
+    document = writer_java.Document()
     for field in (name_field, order_field, text_field):
         document.add(field)
 
     names: set[str] = set()
     empty = tokens = content = 0
     for name, terms in documents:
-        raw_name, raw = id_line([name], "document"), term_line(terms, f"document {name!r}")
+        raw_name, raw_terms = join_ids([name], "document"), join_terms(terms, f"document {name!r}")
         if name in names:
             raise ValueError(
-                f"The document id {name!r} is given twice: an index holds an id once, so leave "
-                "one of the two out."
+                f"The document id {name!r} occurs twice: ids must be unique, so remove one of the "
+                "two documents."
             )
         names.add(name)
-        empty += not raw
+        empty += not raw_terms
         tokens += len(terms)
-        content += int.from_bytes(hashlib.sha256(raw_name + b" " + raw).digest(), "big")
+        content += int.from_bytes(hashlib.sha256(raw_name + b" " + raw_terms).digest(), "big")
         name_field.setStringValue(java.text(raw_name))
-        order_field.setBytesValue(writing.BytesRef(raw_name))
-        text_field.setStringValue(java.text(raw))
+        order_field.setBytesValue(writer_java.BytesRef(raw_name))
+        text_field.setStringValue(java.text(raw_terms))
         writer.addDocument(document)
     if not names:
         raise ValueError("There are no documents to index: give one or more.")
-    # A sum does not depend on the order of documents.
+    # The sum does not depend on the order of the documents.
     identity = f"{content % (1 << 256):064x}"
-    data = writing.HashMap()
+    data = writer_java.HashMap()
     data.put("content", identity)
     data.put("term_vectors", str(term_vectors))
     writer.setLiveCommitData(data.entrySet())
@@ -121,7 +121,7 @@ def _add(
 
 
 @cache
-def _writing_classes() -> SimpleNamespace:
+def _writer_classes() -> SimpleNamespace:
     return SimpleNamespace(
         **java_classes(
             {

@@ -1,4 +1,4 @@
-"""Interpolation of two runs: tuned and oracle weights, and the gain of choice alone."""
+"""Interpolation of two runs, with tuned, oracle and noise-oracle weights."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Candidates = Literal["either", "both"]
 
 @dataclass(frozen=True)
 class InterpolatedRuns:
-    """Results of interpolating two runs; made by :func:`interpolate_runs`.
+    """Results of interpolating two runs, as returned by :func:`interpolate_runs`.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class InterpolatedRuns:
         One row per measure and ranking: ``first``, ``second``, ``tuned``, ``oracle`` and ``noise
         oracle``. Columns: ``measure``, ``ranking``, ``value`` (mean over topics), ``alpha`` (mean
         weight of the first run; for the noise oracle, of the run that is mixed with noise),
-        ``gain`` over the better of the two runs, ``sd`` (of the noise oracle's gain over its
-        seeds) and ``p`` (paired two-sided t-test against the better run, not corrected; missing for
-        the noise oracle).
+        ``gain`` over the better of the two runs, ``sd`` (standard deviation of the noise oracle's
+        gain over the seeds) and ``p`` (paired two-sided t-test against the better run, uncorrected;
+        missing for the noise oracle).
     by_topic : pandas.DataFrame
         Index ``query``; for each measure M ``M first``, ``M second``, ``M tuned``, ``M oracle``
         and ``M oracle alpha``; ``tuned alpha``.
@@ -69,8 +69,8 @@ def interpolate_runs(
 ) -> InterpolatedRuns:
     """Interpolate the scores of two runs, with weights from cross-validation and from an oracle.
 
-    The noise oracle mixes the better run (of each measure) with random numbers, and chooses the
-    best weight of each topic like the oracle: its gain is due to the choice alone.
+    For each measure, the noise oracle interpolates the better run with random numbers. Like the
+    oracle, it chooses the best weight of each topic, so its gain comes from this choice alone.
     """
     if missing_topics not in ("error", "drop"):
         raise ValueError(f"missing_topics is {missing_topics!r}: give 'error' or 'drop'.")
@@ -79,40 +79,40 @@ def interpolate_runs(
     names = [str(measure) for measure in measures]
     parsed = parse_measures(names, relevance_level)
     if len(set(parsed.values())) < len(names):
-        raise ValueError(f"The measures are {list(measures)}: give one or more, each once.")
-    lists, scores = _judged(
+        raise ValueError(f"The measures are {list(measures)}: give each measure only once.")
+    lists, scores = _judge_candidates(
         check_run(first), check_run(second), qrels, candidates, relevance_level, missing_topics
     )
-    parts = _parts(len(lists.queries), folds, seed)
+    parts = _assign_folds(len(lists.queries), folds, seed)
     swept = sweep(lists, *scores, names, alphas=alphas, over=over)
     weights = np.asarray(swept.alphas)
     tuned = np.empty(len(lists.queries), dtype=np.intp)
     target = swept.of(names[0])
     for part in range(folds):
         tuned[parts == part] = first_best(target[:, parts != part].mean(axis=1))
-    ends = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
+    single = sweep(lists, *scores, names, alphas=[0.0, 1.0], over=over)
     rows, topics = [], {}
     for measure in names:
         best = oracle(swept, measure)
         values = {
-            "first": (ends.of(measure)[1], 1.0),
-            "second": (ends.of(measure)[0], 0.0),
+            "first": (single.of(measure)[1], 1.0),
+            "second": (single.of(measure)[0], 0.0),
             "tuned": (swept.of(measure)[tuned, np.arange(len(tuned))], weights[tuned].mean()),
             "oracle": (best["value"].to_numpy(), best["alpha"].mean()),
         }
-        # If the runs are equal, take the first.
-        better = max(("first", "second"), key=lambda which: values[which][0].mean())
+        # If both runs are equally good, max returns the first.
+        better = max(("first", "second"), key=lambda name: values[name][0].mean())
         for ranking, (value, alpha) in values.items():
             rows.append(
                 {"measure": measure, "ranking": ranking, "value": value.mean(), "alpha": alpha}
                 | {"gain": value.mean() - values[better][0].mean(), "sd": np.nan}
-                | {"p": np.nan if ranking == better else _p(value, values[better][0])}
+                | {"p": np.nan if ranking == better else _p_value(value, values[better][0])}
             )
             topics[f"{measure} {ranking}"] = value
         topics[f"{measure} oracle alpha"] = best["alpha"].to_numpy()
-        alone = scores[0] if better == "first" else scores[1]
+        better_scores = scores[0] if better == "first" else scores[1]
         control = noise_oracle(
-            lists, alone, [measure], alphas=alphas, over=over, seeds=range(noise_seeds)
+            lists, better_scores, [measure], alphas=alphas, over=over, seeds=range(noise_seeds)
         )
         rows.append(
             {
@@ -133,7 +133,7 @@ def interpolate_runs(
     )
 
 
-def _judged(
+def _judge_candidates(
     first: pd.DataFrame,
     second: pd.DataFrame,
     qrels: pd.DataFrame,
@@ -141,7 +141,7 @@ def _judged(
     relevance_level: int,
     missing_topics: Choice,
 ) -> tuple[JudgedLists, tuple[FloatArray, FloatArray]]:
-    """Candidate lists of topics that both runs answer, and the scores of each."""
+    """Candidate lists of the topics that are in both runs, and the scores of each run."""
     if candidates not in ("either", "both"):
         raise ValueError(f"candidates is {candidates!r}: give 'either' or 'both'.")
     pairs = [run[["query", "document"]] for run in (first, second)]
@@ -149,13 +149,13 @@ def _judged(
         listed = pairs[0].merge(pairs[1])
     else:
         listed = pd.concat(pairs, ignore_index=True).drop_duplicates()
-        answered = set(first["query"]) & set(second["query"])
-        listed = listed[listed["query"].isin(answered)]
+        common_topics = set(first["query"]) & set(second["query"])
+        listed = listed[listed["query"].isin(common_topics)]
     if listed.empty:
         raise ValueError(
-            "The two runs have no document of a topic in common: the first begins with "
-            f"{first.iloc[0, :2].tolist()}, the second with {second.iloc[0, :2].tolist()}; give "
-            "runs on the same topics and collection."
+            "The two runs have no topic, or no document of a topic, in common: the first begins "
+            f"with {first.iloc[0, :2].tolist()}, the second with {second.iloc[0, :2].tolist()}; "
+            "give runs for the same topics and collection."
         )
     lists = judge(
         listed,
@@ -164,28 +164,30 @@ def _judged(
         missing_topics=missing_topics,
         without_relevant="zero",
     )
-    one, other = (lists.scores(_completed(run, listed), outside="drop") for run in (first, second))
-    return lists, (one, other)
+    first_scores, second_scores = (
+        lists.scores(_fill_missing_scores(run, listed), outside="drop") for run in (first, second)
+    )
+    return lists, (first_scores, second_scores)
 
 
-def _completed(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
-    """Scores of the candidates; those that the run lacks get its lowest score in the topic."""
+def _fill_missing_scores(run: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
+    """Scores of the candidates; if one is missing, the run's lowest score in the topic."""
     merged = listed.merge(run, on=["query", "document"], how="left")
     lowest = merged["query"].map(run.groupby("query")["score"].min())
     return merged.assign(score=merged["score"].fillna(lowest))
 
 
-def _parts(topics: int, folds: int, seed: int) -> IntArray:
-    """Random fold of each topic; folds are of nearly equal size."""
+def _assign_folds(topics: int, folds: int, seed: int) -> IntArray:
+    """Random fold of each topic; the folds have nearly equal sizes."""
     if not 2 <= folds <= topics:
         raise ValueError(
-            f"There are {folds} folds and {topics} topics: give from 2 folds to one per topic."
+            f"folds is {folds} for {topics} topics: give at least 2, and at most one per topic."
         )
     return np.random.default_rng(seed).permutation(np.arange(topics) % folds)
 
 
-def _p(first: FloatArray, second: FloatArray) -> float:
-    # Sums in another order differ in their last bits, but are the same value.
+def _p_value(first: FloatArray, second: FloatArray) -> float:
+    # Rounded, because the last bits of equal values depend on the order of summation.
     samples = {"a": first.round(12), "b": second.round(12)}
     return float(t_tests(samples, correction="none")["p"].iloc[0])
 
@@ -193,7 +195,7 @@ def _p(first: FloatArray, second: FloatArray) -> float:
 def _tuned_scores(
     lists: JudgedLists, scores: tuple[FloatArray, FloatArray], alphas: FloatArray, over: Scaling
 ) -> FloatArray:
-    """Weighted sums of each topic at its own weight; at 0 and 1, the run's own scores."""
+    """Weighted sums with one weight per topic; the original scores if it is 0 or 1."""
     scaled = [z_scores(values, lists.listed, over=over) for values in scores]
     sums = np.zeros(lists.listed.shape)
     for alpha in np.unique(alphas):

@@ -1,8 +1,8 @@
 """Weighted sums of two systems' scores, with one weight for all queries.
 
 ``s = alpha * first + (1 - alpha) * second`` with both scores z-scaled (abolghasemi2026, equation
-2.5, where `first` is BM25). :func:`sweep` gives the values at each weight of a grid, and
-:meth:`Sweep.tune` the weight with the best mean on validation topics (Table 2.3).
+2.5, where `first` is BM25). :func:`sweep` evaluates every weight of a grid, and :meth:`Sweep.tune`
+returns the weight with the best mean, for instance on validation topics (Table 2.3).
 `everycell.retrieval.oracle` chooses the best weight of each topic.
 """
 
@@ -24,10 +24,9 @@ Scaling = Literal["query", "run"]
 #: 0, 0.1, ..., 1, each the float nearest to its decimal (so ``ALPHAS[3] == 0.3``).
 ALPHAS: tuple[float, ...] = tuple(step / 10 for step in range(11))
 
-# Equal values differ in their last bits if they were summed in another order; values that really
-# differ lie much further apart.
+# Values within this tolerance are ties: they differ only by the order of summation.
 _TIE = 1e-12
-# Number of scores sorted at once: larger blocks are no faster and take more memory.
+# Number of scores sorted at once: larger blocks need more memory and are no faster.
 _BLOCK = 1 << 20
 
 
@@ -39,13 +38,13 @@ def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query
     if values.shape != listed.shape:
         raise ValueError(
             f"The scores have the shape {values.shape} and the lists {listed.shape} (topics, "
-            "candidates): give one score per candidate."
+            "candidates): both must have the same shape."
         )
     if not np.isfinite(values[listed]).all():
         topic, candidate = np.argwhere(~np.isfinite(values) & listed)[0]
         raise ValueError(
             f"The score of candidate {candidate} of topic {topic} (counted from 0) is "
-            f"{values[topic, candidate]}: find out where it comes from."
+            f"{values[topic, candidate]}: scores must be finite."
         )
     axis = 1 if over == "query" else None
     values = np.where(listed, values, 0.0)
@@ -55,7 +54,7 @@ def z_scores(scores: npt.ArrayLike, listed: BoolArray, *, over: Scaling = "query
     deviation = np.sqrt((centred**2).sum(axis=axis, keepdims=True) / count)
     highest = np.max(values, axis=axis, keepdims=True, where=listed, initial=-np.inf)
     lowest = np.min(values, axis=axis, keepdims=True, where=listed, initial=np.inf)
-    # Not deviation == 0: the mean of equal numbers need not be that number.
+    # deviation == 0 would not do: the mean of equal numbers may differ by rounding.
     varies = (highest > lowest) & (deviation > 0)
     return np.where(varies, centred / np.where(varies, deviation, 1.0), 0.0)
 
@@ -64,20 +63,22 @@ def interpolate(
     first: npt.ArrayLike, second: npt.ArrayLike, alphas: Sequence[float] = ALPHAS
 ) -> FloatArray:
     """Weighted sums of two systems' scores for every weight."""
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != other.shape:
+    first_scores, second_scores = (
+        np.asarray(scores, dtype=np.float64) for scores in (first, second)
+    )
+    if first_scores.shape != second_scores.shape:
         raise ValueError(
-            f"The scores of the two systems have the shapes {one.shape} and {other.shape}: both "
-            "must score the same candidates."
+            f"The scores of the two systems have the shapes {first_scores.shape} and "
+            f"{second_scores.shape}: both must score the same candidates."
         )
-    weights = _weights(alphas).reshape(-1, *[1] * one.ndim)
-    return weights * one + (1 - weights) * other
+    weights = _check_weights(alphas).reshape(-1, *[1] * first_scores.ndim)
+    return weights * first_scores + (1 - weights) * second_scores
 
 
-def _weights(alphas: Sequence[float]) -> FloatArray:
+def _check_weights(alphas: Sequence[float]) -> FloatArray:
     weights = np.asarray(alphas, dtype=np.float64)
-    inside = weights.ndim == 1 and len(weights) and 0 <= weights.min() and weights.max() <= 1
-    if not inside or (np.diff(weights) <= 0).any():
+    in_range = weights.ndim == 1 and len(weights) and 0 <= weights.min() and weights.max() <= 1
+    if not in_range or (np.diff(weights) <= 0).any():
         raise ValueError(
             f"The weights are {list(np.ravel(alphas))}: give one or more from 0 to 1, ascending, "
             "such as ALPHAS."
@@ -87,7 +88,7 @@ def _weights(alphas: Sequence[float]) -> FloatArray:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values of each measure at each weight for each topic; made by :func:`sweep`."""
+    """Values per measure, weight and topic, as returned by :func:`sweep`."""
 
     alphas: tuple[float, ...]
     queries: pd.Index
@@ -97,8 +98,7 @@ class Sweep:
         """Values of one measure, shape (a, n)."""
         if measure not in self.values:
             raise ValueError(
-                f"The measure {measure!r} was not computed: there are {list(self.values)}; name "
-                "one of these."
+                f"The measure {measure!r} was not computed: choose one of {list(self.values)}."
             )
         return self.values[measure]
 
@@ -106,7 +106,7 @@ class Sweep:
         """Values of each topic at one weight."""
         if alpha not in self.alphas:
             raise ValueError(
-                f"The weight {alpha!r} is not in the grid {list(self.alphas)}: name one of these."
+                f"The weight {alpha!r} is not in the grid: choose one of {list(self.alphas)}."
             )
         index = self.alphas.index(alpha)
         return pd.DataFrame(
@@ -122,12 +122,12 @@ class Sweep:
         )
 
     def tune(self, measure: str) -> float:
-        """Weight with the best mean of one measure, for use on other topics."""
+        """Weight with the best mean value of a measure, for use on other topics."""
         return self.alphas[int(first_best(self.of(measure).mean(axis=1)))]
 
 
 def first_best(values: FloatArray) -> IntArray:
-    """Place of the first of the greatest values along the first axis."""
+    """Index of the first maximum along the first axis, up to a tolerance."""
     return np.argmax(values >= values.max(axis=0) - _TIE, axis=0)
 
 
@@ -142,21 +142,21 @@ def sweep(
 ) -> Sweep:
     """Evaluate the weighted sum of two systems at every weight.
 
-    At the weights 0 and 1 the systems' own scores are used, so that the ends of the grid equal the
-    single systems down to the last tie: two scores that differ as 32-bit floats may become equal by
-    scaling if a third is millions of times larger.
+    At weights 0 and 1 the original scores are used, so that the values equal those of the single
+    systems exactly. Scaled scores could have more ties: if one score is millions of times larger
+    than two others, those may become equal as 32-bit floats.
     """
-    own_first, own_second = (np.asarray(s, dtype=np.float64) for s in (first, second))
-    weights = _weights(alphas)
-    scaled = [z_scores(scores, lists.listed, over=over) for scores in (own_first, own_second)]
+    first_scores, second_scores = (np.asarray(s, dtype=np.float64) for s in (first, second))
+    weights = _check_weights(alphas)
+    scaled = [z_scores(scores, lists.listed, over=over) for scores in (first_scores, second_scores)]
     n, width = lists.listed.shape
     values = {measure: np.empty((len(weights), n)) for measure in measures}
     step = max(_BLOCK // (len(weights) * width), 1)
     for start in range(0, n, step):
         rows = slice(start, start + step)
         sums = interpolate(scaled[0][rows], scaled[1][rows], alphas)
-        sums[weights == 1] = own_first[rows]
-        sums[weights == 0] = own_second[rows]
+        sums[weights == 1] = first_scores[rows]
+        sums[weights == 0] = second_scores[rows]
         block = ranking_measures(lists.topics(rows), sums, measures)
         for measure, block_values in block.items():
             values[measure][:, rows] = block_values

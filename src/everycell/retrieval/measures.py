@@ -1,4 +1,4 @@
-"""Any measure of `ir_measures`, in that library's notation, topic by topic."""
+"""Evaluation with any measure of `ir_measures`, per topic."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from everycell.trec.runs import order_run
 if TYPE_CHECKING:
     from ir_measures import Measure, Metric
 
-#: Query -> document -> relevance or score, as most providers of `ir_measures` read it.
+#: Query -> document -> relevance or score: the format of most providers of `ir_measures`.
 _Nested = dict[str, dict[str, Any]]
 
-#: Documents that cwl-eval reads of a list, and the greatest relevance that gdeval.pl takes.
-_DEPTH_OF_CWL, _GRADE_OF_GDEVAL = 1000, 4
+#: Number of documents per list that cwl-eval reads, and highest relevance that gdeval.pl accepts.
+_CWL_DEPTH, _GDEVAL_MAX_RELEVANCE = 1000, 4
 
 
-def _is_whole(value: object, low: int, high: int) -> bool:
+def _is_integer(value: object, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-#: Parameter -> whether a value is possible, and the words for those that are. The libraries check
-#: little: some values abort the interpreter, some give another measure than the one asked for.
+#: Parameter -> whether a value is allowed, and a description of the allowed values. The libraries
+#: check little: some values abort the interpreter, others silently compute a different measure.
 _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "cutoff": (lambda value: _is_whole(value, 1, 999_999), "a whole number from 1 to 999999"),
-    "rel": (lambda value: _is_whole(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
+    "cutoff": (lambda value: _is_integer(value, 1, 999_999), "a whole number from 1 to 999999"),
+    "rel": (lambda value: _is_integer(value, 1, 999_999_999), "a whole number from 1 to 999999999"),
     "min_rel": (
-        lambda value: _is_whole(value, 0, 999_999_999),
+        lambda value: _is_integer(value, 0, 999_999_999),
         "a whole number from 0 to 999999999",
     ),
     "max_rel": (
-        lambda value: _is_whole(value, 1, 999_999_999),
+        lambda value: _is_integer(value, 1, 999_999_999),
         "a whole number from 1 to 999999999",
     ),
-    # trec_eval rounds the level to two decimals, and reads no exponents.
+    # trec_eval rounds the level to two decimals, and does not read exponents.
     "recall": (
         lambda value: 0 <= value <= 1 and round(value, 2) == value,
         "a number from 0 to 1 with at most two decimals",
@@ -52,7 +52,7 @@ _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "T": (lambda value: 0 < value < math.inf, "a positive number"),
     "gains": (
         lambda value: all(
-            _is_whole(key, -999_999_999, 999_999_999) and _is_whole(gain, 0, 999_999_999)
+            _is_integer(key, -999_999_999, 999_999_999) and _is_integer(gain, 0, 999_999_999)
             for key, gain in value.items()
         ),
         "whole numbers, with gains from 0 to 999999999",
@@ -60,33 +60,33 @@ _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def _obstacle(measure: Measure) -> str | None:
-    """Why the parameters of a measure are not what its library computes, or computes rightly."""
+def _explain_unsupported(measure: Measure) -> str | None:
+    """Why a measure with its parameters cannot be computed correctly; None if it can."""
     import ir_measures
 
     for name, value in measure.params.items():
-        possible, words = _ALLOWED.get(name, (lambda value: True, ""))
-        if not possible(value):
-            return f"{name} is {value!r}, and must be {words}"
+        is_allowed, description = _ALLOWED.get(name, (lambda value: True, ""))
+        if not is_allowed(value):
+            return f"{name} is {value!r}, but must be {description}"
     if "max_rel" in measure.params and measure["min_rel"] >= measure["max_rel"]:
-        return f"min_rel is {measure['min_rel']}, and must be below max_rel"
-    if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _DEPTH_OF_CWL:
-        return f"cwl-eval reads {_DEPTH_OF_CWL} documents of a list, so give a smaller cut-off"
-    if measure.NAME in {other.NAME for other in ir_measures.pyndeval.SUPPORTED_MEASURES}:
-        return "it needs judgements by subtopic, which qrels of everycell do not have"
-    if _is_of_gdeval(measure) and "cutoff" not in measure.params:
-        return "give it a cut-off, such as @20"
-    if _is_of_gdeval(measure) and (measure.params.keys() & {"gains", "judged_only"}):
-        return "gdeval takes neither gains nor judged_only"
+        return f"min_rel is {measure['min_rel']}, but must be below max_rel"
+    if "max_rel" in measure.params and measure.params.get("cutoff", 1) > _CWL_DEPTH:
+        return f"cwl-eval reads only {_CWL_DEPTH} documents per list, so use a smaller cut-off"
+    if measure.NAME in {needing.NAME for needing in ir_measures.pyndeval.SUPPORTED_MEASURES}:
+        return "it needs judgements per subtopic, which everycell's qrels do not have"
+    if _uses_gdeval(measure) and "cutoff" not in measure.params:
+        return "it needs a cut-off, such as @20"
+    if _uses_gdeval(measure) and (measure.params.keys() & {"gains", "judged_only"}):
+        return "gdeval supports neither gains nor judged_only"
     return None
 
 
-def _is_of_gdeval(measure: Measure) -> bool:
+def _uses_gdeval(measure: Measure) -> bool:
     return measure.NAME == "ERR" or measure.params.get("dcg") == "exp-log2"
 
 
 def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measure:
-    """Read a measure in the notation of `ir_measures`."""
+    """Parse a measure in the notation of `ir_measures`."""
     import ir_measures
 
     from everycell.metrics.ir_measures_provider import register_measures
@@ -94,18 +94,18 @@ def parse_measure(measure: str | Measure, *, relevance_level: int = 1) -> Measur
     register_measures()
     check_level(relevance_level)
     try:
-        parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  it takes both
+        parsed = ir_measures.parse_measure(measure)  # pyrefly: ignore[bad-argument-type]  accepts both
         if "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params:
             if parsed.NAME == "RBP" or (relevance_level > 1 and parsed.NAME != "NumRet"):
                 parsed = parsed(rel=relevance_level)
         parsed.validate_params()
     except (ValueError, NameError, TypeError, AssertionError) as error:
         raise ValueError(
-            f"The measure {measure!r} cannot be read ({error}): write it as ir_measures does, "
+            f"The measure {measure!r} cannot be parsed ({error}): use the notation of ir_measures, "
             "such as AP, nDCG@10, P(rel=2)@5 or RR."
         ) from None
-    if (obstacle := _obstacle(parsed)) is not None:
-        raise ValueError(f"The measure {str(measure)!r} cannot be computed: {obstacle}.")
+    if (reason := _explain_unsupported(parsed)) is not None:
+        raise ValueError(f"The measure {str(measure)!r} cannot be computed: {reason}.")
     return parsed
 
 
@@ -116,19 +116,20 @@ def evaluate_measures(
     *,
     relevance_level: int = 1,
 ) -> pd.DataFrame:
-    """Value of each measure for each topic of the qrels, by `ir_measures`.
+    """Evaluate a run with `ir_measures`: one value per measure and topic of the qrels.
 
-    Each measure has the value that it has alone, which `ir_measures` does not promise for measures
-    that are computed together.
+    Each value is the same as if its measure were computed alone, which `ir_measures` does not
+    guarantee.
 
-    The library's providers break ties in different ways (trec_eval by the greater id, its own
-    RR@k by the lesser), so each document is passed on with its place in trec_eval's order, from the
-    last one, as the score. Only measures that you define with `ir_measures.define` see the scores.
+    The providers of `ir_measures` break ties differently (trec_eval by the greater id, the
+    library's own RR@k by the lesser). So most of them get the reversed ranks of trec_eval's order
+    as scores. Only everycell's measures and those that you define with `ir_measures.define` get the
+    original scores.
 
-    Values of trec_eval are those of version 9.0.8; version 10 rounds the levels of ``IPrec`` in
-    another way. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
-    relevance from 0 to 4, which it always scales by 4. Measures of cwl-eval,
-    such as RBP, look at 1,000 documents per topic.
+    Measures of trec_eval are those of version 9.0.8; version 10 rounds the levels of ``IPrec``
+    differently. ERR@k and ``nDCG(dcg='exp-log2')@k`` are those of gdeval.pl, with five decimals and
+    relevance from 0 to 4; ERR always assumes 4 as the highest relevance. Measures of cwl-eval, such
+    as RBP, read 1,000 documents per topic.
     """
     if isinstance(measures, str) or not measures:
         raise ValueError(f"The measures are {measures!r}: give a list such as ['AP', 'nDCG@10'].")
@@ -140,15 +141,15 @@ def evaluate_measures(
     ranked = run[run["query"].isin(topics)]
     if ranked.empty:
         raise ValueError(
-            f"None of the {len(topics)} topics of the qrels is answered: the qrels begin with "
-            f"{list(topics[:3])}, the run with {list(run['query'].unique()[:3])}; give both the "
-            "same ids."
+            f"None of the {len(topics)} topics in the qrels is in the run: the qrels begin with "
+            f"{list(topics[:3])}, the run with {list(run['query'].unique()[:3])}; use the same "
+            "topic ids in both."
         )
-    by_place = ranked.assign(score=ranked.groupby("query").cumcount(ascending=False) + 1.0)
-    judged, retrieved = _nested(qrels), _nested(by_place)
+    by_rank = ranked.assign(score=ranked.groupby("query").cumcount(ascending=False) + 1.0)
+    judged, retrieved = _nest(qrels), _nest(by_rank)
     values: dict[Measure, dict[str, float]] = defaultdict(dict)
-    for group in _groups(parsed.values()):
-        for metric in _computed(group, judged, retrieved, ranked):
+    for group in _group_measures(parsed.values()):
+        for metric in _compute(group, judged, retrieved, ranked):
             values[metric.measure][metric.query_id] = metric.value
     table = {
         name: [values[measure].get(topic, math.nan) for topic in topics]
@@ -157,18 +158,18 @@ def evaluate_measures(
     return pd.DataFrame(table, index=topics).astype(float)
 
 
-def _nested(frame: pd.DataFrame) -> _Nested:
+def _nest(frame: pd.DataFrame) -> _Nested:
     nested: _Nested = {}
     for query, document, value in zip(*(frame[name].tolist() for name in frame), strict=True):
         nested.setdefault(query, {})[document] = value
     return nested
 
 
-def _groups(measures: Iterable[Measure]) -> list[list[Measure]]:
-    """Measures that are computed in one call: those of trec_eval without parameters, each other.
+def _group_measures(measures: Iterable[Measure]) -> list[list[Measure]]:
+    """Group measures by call: trec_eval's without parameters together, others separately.
 
-    In one call the library's providers take two measures for the same one, or one's parameters for
-    the other's; with a cut-off alone there is nothing to confuse.
+    In a joint call, the providers may confuse two measures, or their parameters. A cut-off is not a
+    problem.
     """
     import ir_measures
 
@@ -179,10 +180,10 @@ def _groups(measures: Iterable[Measure]) -> list[list[Measure]]:
     return list(groups.values())
 
 
-def _computed(
+def _compute(
     measures: list[Measure], qrels: _Nested, run: _Nested, ranked: pd.DataFrame
 ) -> list[Metric]:
-    """Values of measures of one call; `ranked` has the scores of `run`'s documents."""
+    """Compute measures in one call; `ranked` is the run with its original scores."""
     import ir_measures
 
     from everycell.metrics.ir_measures_provider import EverycellProvider
@@ -194,27 +195,28 @@ def _computed(
             ir_measures.iter_calc(measures, qrels, ranked.set_axis(columns, axis="columns"))
         )
     try:
-        if _is_of_gdeval(first):
-            return _by_gdeval(first, qrels, run)
+        if _uses_gdeval(first):
+            return _compute_with_gdeval(first, qrels, run)
         return list(ir_measures.iter_calc(measures, qrels, run))
     except Exception as error:
-        # What the libraries raise for such a run or such qrels is not documented.
+        # The libraries do not document which errors they raise.
         raise ValueError(
-            f"ir_measures cannot compute {', '.join(map(str, measures))} here "
-            f"({type(error).__name__}: {error}); choose other measures, or install what it names."
+            f"ir_measures cannot compute {', '.join(map(str, measures))} "
+            f"({type(error).__name__}: {error}); choose other measures, or install the package "
+            "that the error names."
         ) from error
 
 
-def _by_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list[Metric]:
-    """Values by gdeval.pl, which reads topics as numbers and relevance up to 4."""
+def _compute_with_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list[Metric]:
+    """Compute a measure with gdeval.pl, which needs numbers as topics and relevance up to 4."""
     import ir_measures
 
     for query, judged in qrels.items():
-        document, grade = max(judged.items(), key=lambda pair: pair[1])
-        if grade > _GRADE_OF_GDEVAL:
+        document, relevance = max(judged.items(), key=lambda pair: pair[1])
+        if relevance > _GDEVAL_MAX_RELEVANCE:
             raise ValueError(
-                f"document {document!r} of topic {query!r} has the relevance {grade}, and gdeval "
-                f"takes at most {_GRADE_OF_GDEVAL}"
+                f"document {document!r} of topic {query!r} has relevance {relevance}, but gdeval "
+                f"accepts at most {_GDEVAL_MAX_RELEVANCE}"
             )
     topics = list(qrels)
     numbers = {query: str(number) for number, query in enumerate(topics, 1)}

@@ -1,10 +1,10 @@
-"""Weighted sums of two systems' scores, with the best weight of each query.
+"""Weighted sums of two systems' scores, with the best weight for each topic.
 
-- oracle: the best weight of each topic, chosen by looking at its value (:func:`oracle`;
-  abolghasemi2026, Table 2.4);
-- noise oracle: the same choice, with random numbers for the second system
-  (:func:`noise_oracle`). Choosing among eleven rankings by their value always gains something, so
-  an oracle's gain means little unless it is well above this one.
+- Oracle (:func:`oracle`; abolghasemi2026, Table 2.4): the weight with the best value of the
+  measure, for each topic.
+- Noise oracle (:func:`noise_oracle`): the same choice, with random numbers as the second system.
+  Choosing the best of eleven rankings cannot lose and usually gains, so an oracle's gain means
+  little unless it is well above that of the noise oracle.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from everycell.retrieval.judged_lists import JudgedLists, ranking_measures
 
 
 def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
-    """Best weight of each topic, chosen by its value.
+    """Best weight of each topic for a measure, and the value at this weight.
 
-    Source: abolghasemi2026, section 2.4 (Table 2.4). The text leaves the rule for ties open; the
-    smallest weight fits its reading of alpha 0 as "no gain" and its many queries with alpha 0.
+    Source: abolghasemi2026, section 2.4 (Table 2.4). The text does not say how ties are broken.
+    Here the smallest weight wins, which fits the text's interpretation of alpha 0 as "no gain" and
+    its many queries with alpha 0.
     """
     values = swept.of(measure)
     return pd.DataFrame(
@@ -38,7 +39,7 @@ def oracle(swept: Sweep, measure: str) -> pd.DataFrame:
 def oracle_summary(choices: pd.DataFrame) -> pd.Series:
     """Summarise the choices of an oracle: the rows of Table 2.4."""
     if choices.empty:
-        raise ValueError("The oracle has no topic: give it one topic or more.")
+        raise ValueError("The oracle has no topics: give at least one topic.")
     alpha = choices["alpha"]
     return pd.Series(
         {
@@ -61,24 +62,24 @@ def noise_oracle(
     over: Scaling = "query",
     seeds: Iterable[int] = range(20),
 ) -> pd.DataFrame:
-    """Oracle of one system with random numbers for the other: the gain of choice alone.
+    """Oracle of a system and random numbers: the gain due to the choice alone.
 
-    Not in the thesis: our control for Table 2.4. The numbers are drawn in the order of the
-    lists, so the same topics, candidates and seed give the same noise.
+    The thesis has no such control for Table 2.4. The numbers are drawn in the order of the lists,
+    so the same topics, candidates and seed give the same noise.
     """
-    chosen_seeds = list(seeds)
-    if not chosen_seeds or len(set(chosen_seeds)) != len(chosen_seeds):
+    seed_list = list(seeds)
+    if not seed_list or len(set(seed_list)) != len(seed_list):
         raise ValueError(
-            f"The seeds are {chosen_seeds}: give one or more, each only once, such as range(20)."
+            f"The seeds are {seed_list}: give one or more, each only once, such as range(20)."
         )
-    alone = ranking_measures(lists, first, measures)
+    baseline = ranking_measures(lists, first, measures)
     rows = []
-    for seed in chosen_seeds:
+    for seed in seed_list:
         noise = np.zeros(lists.listed.shape)
         noise[lists.listed] = np.random.default_rng(seed).normal(size=int(lists.listed.sum()))
         swept = sweep(lists, first, noise, measures, alphas=alphas, over=over)
         for measure in measures:
             summary = oracle_summary(oracle(swept, measure))
-            gain = summary["value"] - alone[measure].mean()
+            gain = summary["value"] - baseline[measure].mean()
             rows.append({"measure": measure, "seed": seed, **summary, "gain": gain})
     return pd.DataFrame(rows).set_index(["measure", "seed"])

@@ -1,9 +1,9 @@
-"""Search in indexes that pyserini publishes or builds: words, impacts, vectors.
+"""Search of pyserini's indexes of words, impacts or vectors.
 
-Nothing of pyserini's Python is imported to search: its wrappers bring torch and more, and its
-encoders of queries do not load with transformers 5. Java classes of its jar are called directly,
-as in :mod:`everycell.retrieval.lucene`; vectors are searched by faiss. Indexes by their published
-names are found by :mod:`everycell.retrieval.published_indexes`.
+pyserini's Python code is not used: its wrappers require torch and more, and its query encoders do
+not load with transformers 5. Java classes in its jar are called directly, as in
+:mod:`everycell.retrieval.lucene`, and faiss searches vectors.
+:mod:`everycell.retrieval.published_indexes` finds indexes by their published names.
 """
 
 from __future__ import annotations
@@ -25,32 +25,31 @@ import pandas as pd
 from everycell.retrieval.java import explain_java_errors, java_classes
 from everycell.retrieval.query_files import _DENSE, PrebuiltError
 
-# Number of queries whose hits Java holds at a time: a published index stores every passage's
-# text, which each hit includes.
-_AT_ONCE = 64
+# Number of queries per batch, which limits memory: each hit contains the text of its passage.
+_BATCH_SIZE = 64
 
-# Passages per file to index: Anserini reads as many files at once as it has threads.
-_A_FILE = 500_000
+# Number of passages per file to index. Each of Anserini's threads reads one file at a time.
+_PASSAGES_PER_FILE = 500_000
 
 
 def index_texts(
     documents: Iterable[tuple[str, str]], folder: Path | str, *, threads: int = 1
 ) -> int:
-    """Index texts as pyserini's published index of MS MARCO was made, for `search_words`.
+    """Index texts like pyserini's published index of MS MARCO, for `search_words`.
 
-    Anserini's own analysis (Porter's stemmer, its stop words). The texts are first written as JSON
-    lines beside the index, and later removed: both need room.
+    Anserini analyses the texts (Porter's stemmer and its own stop words). They are first written as
+    JSON lines to a temporary folder next to the index, so there must be disk space for both.
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"The folder {folder} is not empty: name another one, or remove it.")
+        raise ValueError(f"The folder {folder} is not empty: choose another one, or remove it.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     java = _java()
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
-        texts, unfinished = Path(beside, "texts"), Path(beside, "index")
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
+        texts, unfinished = Path(temporary, "texts"), Path(temporary, "index")
         texts.mkdir()
-        written = _write_texts(documents, texts)
-        if not written:
+        n_texts = _write_texts(documents, texts)
+        if not n_texts:
             raise ValueError(f"The index {folder} has no texts: give one or more.")
         with explain_java_errors(f"index the texts for {folder}", PrebuiltError):
             java.IndexCollection.main(
@@ -59,26 +58,26 @@ def index_texts(
                 + ["-threads", str(threads), "-quiet"]
             )
             with java.SimpleSearcher(str(unfinished)) as searcher:
-                indexed = searcher.get_total_num_docs()
-        if indexed != written:
+                n_indexed = searcher.get_total_num_docs()
+        if n_indexed != n_texts:
             raise PrebuiltError(
-                f"Anserini indexed {indexed} of {written} documents for {folder}: look for a "
-                "reason in its output (disk space, an id that occurs twice), and index again."
+                f"Anserini indexed {n_indexed} of {n_texts} documents for {folder}: look for the "
+                "reason in its output (disk space, duplicate ids), and index the texts again."
             )
         os.replace(unfinished, folder)
-    return written
+    return n_texts
 
 
 def _write_texts(documents: Iterable[tuple[str, str]], folder: Path) -> int:
     """Write JSON lines in files of limited size; return the number of non-empty texts."""
-    present = ((name, text) for name, text in documents if text.strip())
-    written = 0
-    while part := list(islice(present, _A_FILE)):
-        with Path(folder, f"{written:09}.jsonl").open("w", encoding="utf-8") as file:
-            for name, text in part:
+    non_empty = ((name, text) for name, text in documents if text.strip())
+    count = 0
+    while batch := list(islice(non_empty, _PASSAGES_PER_FILE)):
+        with Path(folder, f"{count:09}.jsonl").open("w", encoding="utf-8") as file:
+            for name, text in batch:
                 file.write(json.dumps({"id": name, "contents": text}) + "\n")
-        written += len(part)
-    return written
+        count += len(batch)
+    return count
 
 
 def search_words(
@@ -90,7 +89,7 @@ def search_words(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of words by BM25; queries are analysed like the documents."""
+    """Search an index of words with BM25; queries are analysed like the documents."""
     _check_lucene(folder)
     java = _java()
     with (
@@ -108,7 +107,7 @@ def search_impacts(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of impacts: the sum of query weight times impact over terms."""
+    """Search an index of impacts; a score sums query weight times impact over the terms."""
     _check_lucene(folder)
     java = _java()
     with (
@@ -118,21 +117,21 @@ def search_impacts(
         with java.DirectoryReader.open(
             java.FSDirectory.open(java.Paths.get(str(folder)))
         ) as reader:
-            everywhere = reader.numDocs()
+            n_documents = reader.numDocs()
 
             @cache
-            def tells(term: str) -> bool:
+            def is_discriminative(term: str) -> bool:
                 frequency = reader.docFreq(java.Term("contents", java.text(term)))
-                return 0 < frequency < everywhere
+                return 0 < frequency < n_documents
 
-            def make(terms: Mapping[str, int]) -> Any:
+            def build_query(terms: Mapping[str, int]) -> Any:
                 weights = java.HashMap()
                 for term, weight in terms.items():
-                    if weight > 0 and tells(term):
+                    if weight > 0 and is_discriminative(term):
                         weights.put(java.text(term), java.Integer(weight))
                 return weights
 
-            return _search(searcher, queries, make, hits, threads)
+            return _search(searcher, queries, build_query, hits, threads)
 
 
 def search_vectors(
@@ -142,7 +141,7 @@ def search_vectors(
     hits: int = 1000,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Best documents of an index of vectors, as faiss compares (inner product as published)."""
+    """Search an index of vectors with faiss (published indexes use the inner product)."""
     folder = Path(folder)
     if find_spec("faiss") is None:
         raise PrebuiltError(
@@ -152,7 +151,7 @@ def search_vectors(
     if missing := [name for name in _DENSE if not (folder / name).is_file()]:
         raise PrebuiltError(
             f"{folder} has no file {missing[0]!r}: give the folder of an index of vectors, which "
-            "has 'index' and 'docid'."
+            "contains 'index' and 'docid'."
         )
     import faiss
 
@@ -161,7 +160,7 @@ def search_vectors(
     index = faiss.read_index(str(folder / "index"))
     if index.ntotal != len(names) or index.d != vectors.shape[1]:
         raise PrebuiltError(
-            f"{folder} has {index.ntotal} vectors of length {index.d} and {len(names)} ids, and "
+            f"{folder} has {index.ntotal} vectors of length {index.d} and {len(names)} ids, but "
             f"the queries have vectors of length {vectors.shape[1]}: encode the queries with the "
             "model of the index, or copy the index again."
         )
@@ -174,38 +173,38 @@ def search_vectors(
             "score": scores.ravel().astype(float),
         }
     )
-    # An approximate index says -1 where it found fewer.
+    # An approximate index returns -1 if it finds fewer documents.
     return run[positions.ravel() >= 0].reset_index(drop=True)
 
 
 def _check_lucene(folder: Path | str) -> None:
     if not any(Path(folder).glob("segments_*")):
         raise PrebuiltError(
-            f"{folder} is not a Lucene index: give the folder of one, or pyserini's name of it."
+            f"{folder} is not a Lucene index: give the folder of an index, or its name in pyserini."
         )
 
 
 def _search(
-    searcher: Any, queries: Mapping[str, Any], make: Callable[[Any], Any], hits: int, threads: int
+    searcher: Any, queries: Mapping[str, Any], build: Callable[[Any], Any], hits: int, threads: int
 ) -> pd.DataFrame:
-    """Run of all queries, searched by Java's threads in batches."""
+    """Search for all queries in batches, with Java's threads."""
     java, rows = _java(), []
     names = list(queries)
-    for start in range(0, len(names), _AT_ONCE):
-        part = names[start : start + _AT_ONCE]
+    for start in range(0, len(names), _BATCH_SIZE):
+        batch = names[start : start + _BATCH_SIZE]
         built, keys = java.ArrayList(), java.ArrayList()
-        for name in part:
-            built.add(make(queries[name]))
+        for name in batch:
+            built.add(build(queries[name]))
             keys.add(java.text(name))
         results = searcher.batch_search(built, keys, hits, threads)
-        for name in part:
+        for name in batch:
             rows += [(name, hit.docid, hit.score) for hit in results.get(java.text(name)) or ()]
     return pd.DataFrame(rows, columns=["query", "document", "score"])
 
 
 @cache
 def _java() -> SimpleNamespace:
-    """Java classes; starts the JVM if it is not running."""
+    """Java classes of this module; starts the JVM if necessary."""
     java = SimpleNamespace(
         **java_classes(
             {
@@ -220,6 +219,6 @@ def _java() -> SimpleNamespace:
             }
         )
     )
-    # A str that pyjnius converts itself is cut short by its characters above U+FFFF.
+    # pyjnius truncates strings with characters above U+FFFF if it converts them itself.
     java.text = lambda text: java.String(text.encode(), java.StandardCharsets.UTF_8)
     return java

@@ -1,4 +1,4 @@
-"""Queries that were encoded elsewhere, in a file: word counts, impacts or vectors."""
+"""Encoded queries (word counts, impacts or vectors) and their files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from everycell.engine.untrusted import in_quotes, parse_json
 _DENSE = ("index", "docid")
 
 
-# Words that DeepImpact leaves out of queries: the list of its authors' code (DI4IR/SIGIR2021,
-# src/utils2.py, Apache-2.0), after apostrophes are removed.
+# Stop words that DeepImpact removes from queries, from the authors' code (DI4IR/SIGIR2021,
+# src/utils2.py, Apache-2.0), without apostrophes.
 _STOP_WORDS = frozenset(
     """
     a about also am an and another any anyone are arent as at be been being but by despite did
@@ -33,19 +33,19 @@ _STOP_WORDS = frozenset(
 
 
 def deepimpact_query(text: str) -> dict[str, int]:
-    """Query of DeepImpact: its words by the authors' rule, each with its number of occurrences.
+    """DeepImpact query for a text: the number of occurrences of each of its words.
 
     A document's score is the sum of the impacts of the query's words in it (Mallia et al., SIGIR
-    2021). The rule is that of the authors' code (DI4IR/SIGIR2021, ``cleanQ`` in ``src/utils2.py``):
-    ASCII letters and digits in lower case; a dot separates unless all that it separates is single
-    letters, a hyphen unless any of it is; stop words are left out. Documents keep their stop words.
-    pyserini counts repeated words in the same way.
+    2021). Words are split as in the authors' code (DI4IR/SIGIR2021, ``cleanQ`` in
+    ``src/utils2.py``). They consist of ASCII letters and digits in lower case. A dot splits a word
+    unless all its parts are single letters, a hyphen unless any part is. Stop words are removed
+    from queries only. pyserini counts repeated words in the same way.
     """
-    # Before the case is lowered, which makes a k of the Kelvin sign.
+    # Before lower-casing, which turns the Kelvin sign into a k.
     words = re.sub(r"[^0-9A-Za-z.-]", " ", text).lower().split()
-    for mark, length in ((".", max), ("-", min)):
+    for mark, extreme in ((".", max), ("-", min)):
         split = [word.split(mark) for word in words]
-        joined = ((" " if length(map(len, parts)) > 1 else "").join(parts) for parts in split)
+        joined = ((" " if extreme(map(len, parts)) > 1 else "").join(parts) for parts in split)
         words = " ".join(joined).split()
     return dict(Counter(word for word in words if word not in _STOP_WORDS))
 
@@ -62,10 +62,10 @@ def write_encoded_queries(
 
 
 def read_encoded_queries(path: Path | str, queries: Mapping[str, str]) -> dict[str, Any]:
-    """Read vectors of queries, which are matched by their text as in pyserini."""
+    """Read encoded queries, matched by text as in pyserini."""
     path, vectors = Path(path), {}
     if not path.is_file():
-        raise PrebuiltError(f"The file {path} does not exist: name one with encoded queries.")
+        raise PrebuiltError(f"The file {path} does not exist: give a file of encoded queries.")
     for number, line in text_lines(path, PrebuiltError):
         try:
             entry = parse_json(line)
@@ -87,4 +87,4 @@ Vector = Mapping[str, int] | Sequence[float]
 
 
 class PrebuiltError(Exception):
-    """An index or its encoded queries cannot be used; the message says what to do."""
+    """An index or its encoded queries cannot be used."""

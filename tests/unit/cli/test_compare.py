@@ -181,7 +181,7 @@ def test_invalid_judgements_are_refused(files, qrels, options, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--measure", "MRRR"], "The measure 'MRRR' cannot be read"),
+        (["--measure", "MRRR"], "The measure 'MRRR' cannot be parsed"),
         (["--scale", "4"], "--scale is '4'; give the lowest and the highest label, as 0,4"),
         (["--scale", "4,0"], "The scale is (4, 0)"),
         (["--level", "0"], "relevance_level is 0"),

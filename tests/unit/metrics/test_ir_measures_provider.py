@@ -158,5 +158,5 @@ def test_a_wrong_file_of_groups_is_refused(tmp_path, text, message):
     ],
 )
 def test_measures_with_other_parameters_are_refused(files, text, says):
-    with pytest.raises(ValueError, match=f"cannot be read .*{says}"):
+    with pytest.raises(ValueError, match=f"cannot be parsed .*{says}"):
         everycell.evaluate(files[1], files[2], text)
