@@ -106,7 +106,9 @@ def test_choices_and_bounds_have_all_their_rows():
     )
     keys = ["distribution", "probabilities", "matching", "iterations", "end"]
     assert len(choices) == len(choices.drop_duplicates(keys)) == 2 * 3 * 2 * 2 * 3
-    bounds = compare_with_optimum(sizes=[(9, 8), (16, 10)], lists=4, iterations=5, bootstrap=50, seed=0)
+    bounds = compare_with_optimum(
+        sizes=[(9, 8), (16, 10)], lists=4, iterations=5, bootstrap=50, seed=0
+    )
     value = bounds[bounds["end"] == "value"].set_index(["items", "distribution", "policy"])["value"]
     for law in ("log-normal", "power-law"):
         order = [

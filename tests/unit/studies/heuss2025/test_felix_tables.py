@@ -6,7 +6,7 @@ import pytest
 
 from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weights
 from everycell.fair_ranking.exposure_measures import holds_outlier
-from everycell.studies.heuss2025.ch2.list_counts import list_statistics, count_lists_by_size
+from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size, list_statistics
 from everycell.studies.heuss2025.ch2.policy_tables import (
     PUBLISHED_METRICS,
     ROWS,

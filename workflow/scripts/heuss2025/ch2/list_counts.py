@@ -2,11 +2,11 @@
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch2.list_counts import list_statistics, numbers_of_lists
+from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size, list_statistics
 
 with ResultJob(snakemake) as job:
     parts = {
         tuple(name.split("_")): read_fair_lists(path) for name, path in snakemake.input.items()
     }
     job.write_table(list_statistics(parts))
-    job.write_supplement(numbers_of_lists(parts), "lists", {"all": 0, "share below 40 items": 3})
+    job.write_supplement(count_lists_by_size(parts), "lists", {"all": 0, "share below 40 items": 3})

@@ -2,7 +2,7 @@
 
 from everycell.collections.fair_ranking_lists import read_fair_lists
 from everycell.engine.result_job import ResultJob
-from everycell.studies.heuss2025.ch2.list_counts import numbers_of_lists
+from everycell.studies.heuss2025.ch2.list_counts import count_lists_by_size
 
 STATED = [
     ("TREC2020", "train", "lists"),
@@ -18,5 +18,5 @@ with ResultJob(snakemake) as job:
     parts = {
         tuple(name.split("_")): read_fair_lists(path) for name, path in snakemake.input.items()
     }
-    numbers = numbers_of_lists(parts).set_index(["dataset", "split", "metric"])
+    numbers = count_lists_by_size(parts).set_index(["dataset", "split", "metric"])
     job.write_table(numbers.loc[STATED].reset_index())

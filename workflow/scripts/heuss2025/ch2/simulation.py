@@ -4,7 +4,7 @@ from everycell.engine.result_job import ResultJob
 from everycell.studies.heuss2025.ch2.simulation import sensitivity_analysis
 from everycell.studies.heuss2025.ch2.simulation_figure import outlier_reductions
 from everycell.studies.heuss2025.ch2.simulation_sensitivity import (
-    against_the_best,
+    compare_with_optimum,
     matrices_and_rules,
 )
 
@@ -15,4 +15,4 @@ with ResultJob(snakemake) as job:
     job.write_figure(points, outlier_reductions(points))
     job.write_supplement(changes, "changes", {"all": 1})
     job.write_supplement(matrices_and_rules(**params.choices, **random), "choices", {"all": 1})
-    job.write_supplement(against_the_best(**params.bounds, **random), "bounds", {"all": 1})
+    job.write_supplement(compare_with_optimum(**params.bounds, **random), "bounds", {"all": 1})

@@ -6,7 +6,7 @@ from everycell.engine.audits import Cells, Finding, holds_if_any, published_numb
 
 
 def audit_heuss2025_repeated_column(cells: Cells) -> Finding:
-    """Table 2.1: the 2019 test column before the filter repeats the training column."""
+    """Table 2.1: the 2019 test column before filtering repeats the training column."""
     table = rows_where(cells("table_2_1"), dataset="TREC2019", version="original")
     pairs = table.pivot(index="metric", columns="split", values="value")
     same = (pairs["train"] == pairs["test"]).all()
@@ -14,16 +14,16 @@ def audit_heuss2025_repeated_column(cells: Cells) -> Finding:
 
 
 def audit_heuss2025_deterministic_differs(cells: Cells) -> Finding:
-    """Tables 2.2 and 2.3: one deterministic ranker with two sets of top-ten measures."""
+    """Tables 2.2 and 2.3: top-ten measures of the same deterministic ranker differ."""
     metrics = ["NDCG@5", "NDCG@10", "P(u|pi)@10", "Outlierness@10"]
     tables = [
         rows_where(cells(name), row="Deterministic", metric=metrics)
         for name in ("table_2_2", "table_2_3")
     ]
     both = tables[0].merge(tables[1], on=["dataset", "metric"], suffixes=("", "_full"))
-    off = both[both["value"] != both["value_full"]]
+    differing = both[both["value"] != both["value_full"]]
     return holds_if_any(
-        (f"{r.dataset} {r.metric}: {r.value}, {r.value_full}" for r in off.itertuples()),
+        (f"{r.dataset} {r.metric}: {r.value}, {r.value_full}" for r in differing.itertuples()),
         "the measures agree",
     )
 
@@ -37,6 +37,6 @@ def audit_heuss2025_deterministic_unmarked(cells: Cells) -> Finding:
         size = (column["value"].astype(float) - best).abs()
         smallest = size[column["marker"] == "*"].min()
         for index in column.index[(column["marker"] != "*") & (size > smallest)]:
-            cell = f"{metric} {column.at[index, 'row']}: {size[index]:.3f} unmarked"
-            faults.append(f"{cell}, {smallest:.3f} marked")
-    return holds_if_any(faults, "every difference above a marked one is marked")
+            cell = f"{metric} {column.at[index, 'row']}: difference {size[index]:.3f} unmarked"
+            faults.append(f"{cell}, another of {smallest:.3f} marked")
+    return holds_if_any(faults, "all differences that exceed a marked one are marked")

@@ -1,4 +1,4 @@
-"""Table 2.1: sizes of the lists and their relevant items."""
+"""Table 2.1: list sizes and numbers of relevant items."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pandas as pd
 
 from everycell.collections.fair_ranking_lists import DATASETS, long_lists
 
-#: Items that a test list has at least, by data set (section 2.5).
-SHORTEST = {"TREC20": 20, "TREC19": 10}
+#: Minimum size of a test list, by data set (section 2.5).
+MIN_ITEMS = {"TREC20": 20, "TREC19": 10}
 
 
 def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
     """Mean list size and mean number of relevant items, before and after pre-processing.
 
-    Pre-processing drops short test lists. Training lists without relevant items count, although no
-    ranker can be trained on them.
+    Pre-processing drops short test lists. Training lists without relevant items are counted,
+    although no ranker can be trained on them.
     """
     rows = []
     for (dataset, split), lists in parts.items():
@@ -32,8 +32,8 @@ def list_statistics(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFra
 
 
 def select_test_lists(lists: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Test lists that are long enough."""
-    return long_lists(lists, SHORTEST[dataset])
+    """Test lists of at least the minimum size."""
+    return long_lists(lists, MIN_ITEMS[dataset])
 
 
 def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def select_training_lists(lists: pd.DataFrame) -> pd.DataFrame:
     return lists[lists.groupby("query")["relevance"].transform("sum") > 0]
 
 
-def numbers_of_lists(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+def count_lists_by_size(parts: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
     """Numbers of lists by their size."""
     rows = []
     for (dataset, split), lists in parts.items():

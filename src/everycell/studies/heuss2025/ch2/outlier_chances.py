@@ -1,4 +1,4 @@
-"""How often lists of random items hold an outlier (section 2.7)."""
+"""How often lists of random items contain an outlier (section 2.7)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pandas as pd
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.studies.heuss2025.ch2.simulation import DISTRIBUTIONS
 
-#: Lists that are in memory at a time.
-_AT_ONCE = 50_000
+#: Number of lists in memory at a time.
+_BATCH = 50_000
 
 
 def outlier_chances(lists: int, items: int, seed: int) -> pd.DataFrame:
-    """Share of random lists that hold an outlier, in percent, with its standard error.
+    """Share of random lists with an outlier, in percent, with its standard error.
 
     Examples
     --------
-    Among seven items nothing can stand out by 2.5 standard deviations:
+    Among seven items, none can deviate by 2.5 standard deviations:
 
     >>> outlier_chances(100, 7, seed=1)["value"].tolist()
     [0.0, 0.0, 0.0, 0.0]
@@ -26,8 +26,8 @@ def outlier_chances(lists: int, items: int, seed: int) -> pd.DataFrame:
     rows = []
     for name, draw in DISTRIBUTIONS.items():
         hits = 0
-        for start in range(0, lists, _AT_ONCE):
-            count = min(_AT_ONCE, lists - start)
+        for start in range(0, lists, _BATCH):
+            count = min(_BATCH, lists - start)
             values = draw(rng, (count * items,))
             has_outlier = holds_outlier(values)(np.arange(count * items).reshape(count, items))
             hits += int(has_outlier.sum())

@@ -1,4 +1,4 @@
-"""Tables 2.2 and 2.3 from the measures of policies, and their supplementary tables."""
+"""Tables 2.2 and 2.3 and their supplementary tables, from measures of policies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from everycell.statistics.hypothesis_tests import t_tests
 from everycell.studies.heuss2025.ch2.ranked_lists import METRICS
 
-#: Row of a policy in a table, by the table's number.
+#: Number of a table -> policy -> its row.
 ROWS = {
     "2": {
         "FELIX_iter=20": "FELIX_iter=20",
@@ -29,31 +29,31 @@ ROWS = {
         "OMIT": "OMIT",
     },
 }
-#: Policies that do not care for fairness.
+#: Policies that do not optimize fairness.
 UNFAIR = ("PL-random", "Deterministic")
-#: The method that all others are tested against.
+#: Method against which all others are tested.
 REFERENCE = "FELIX_iter=20"
-#: Published metrics.
-PRINTED = METRICS[:5]
+#: Metrics of the published tables.
+PUBLISHED_METRICS = METRICS[:5]
 _KEY = ["row", "dataset", "optimizing_fairness"]
 
 
 def mean_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
-    """Means over queries and then over trainings."""
+    """Means over queries, then over training runs."""
     runs = run_cells(measures, number, metrics)
     keys = [column for column in runs if column not in ("run", "value")]
     return runs.groupby(keys, sort=False)["value"].mean().reset_index()
 
 
 def run_cells(measures: pd.DataFrame, number: str, metrics: tuple[str, ...]) -> pd.DataFrame:
-    """Means over queries of each training, with a column ``run``; see `mean_cells`."""
+    """Means over queries per training run, with a column ``run``."""
     by_run = measures.groupby(["dataset", "row", "epochs", "run"], sort=False)[list(metrics)].mean()
-    long = by_run.stack().rename("value").reset_index()
-    return _with_row_names(long.rename(columns={"level_4": "metric"}), number)
+    cells = by_run.stack().rename("value").reset_index()
+    return _with_row_names(cells.rename(columns={"level_4": "metric"}), number)
 
 
 def select_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFrame:
-    """Cells of some readings; for a single one, without the column that names it."""
+    """Cells of some interpretations; a single one needs no column `epochs`."""
     rows = cells[cells["epochs"].isin(readings)]
     return rows if len(readings) > 1 else rows.drop(columns="epochs")
 
@@ -61,16 +61,16 @@ def select_readings(cells: pd.DataFrame, readings: Sequence[str]) -> pd.DataFram
 def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
     """t-tests of each policy against FELIX with 20 iterations, over queries.
 
-    The value of a query is the mean of its trainings; a query without a value (EE-L where no
-    relevant item is ranked) is left out. Two-tailed, without a correction for the number of tests,
-    which the text does not mention.
+    The value of a query is its mean over training runs. Queries without a value (EE-L if no
+    relevant item is ranked) are left out. Tests are two-tailed and uncorrected; the text does not
+    mention a correction.
     """
     by_query = measures.groupby(["dataset", "epochs", "row", "query"], sort=False)[
-        list(PRINTED)
+        list(PUBLISHED_METRICS)
     ].mean()
     rows = []
     for (dataset, epochs), part in by_query.groupby(level=["dataset", "epochs"], sort=False):
-        for metric in PRINTED:
+        for metric in PUBLISHED_METRICS:
             samples = part[metric].droplevel(["dataset", "epochs"]).unstack("row").dropna()
             for row in samples.columns.drop(REFERENCE):
                 for name, p in _p_values(samples, row):
@@ -80,25 +80,25 @@ def significance_cells(measures: pd.DataFrame, number: str) -> pd.DataFrame:
 
 
 def _p_values(samples: pd.DataFrame, row: str) -> Iterator[tuple[str, float]]:
-    # Differences due only to rounding do not count: both policies come from one matrix.
-    alike = np.allclose(samples[row], samples[REFERENCE], rtol=0, atol=1e-6)
+    # Rounding errors are not differences: both policies decompose the same matrix.
+    equal = np.allclose(samples[row], samples[REFERENCE], rtol=0, atol=1e-6)
     for paired in (True, False):
         test = t_tests(samples, [(row, REFERENCE)], paired=paired, correction="none")
-        yield f"p {'paired' if paired else 'unpaired'}", 1.0 if alike else float(test["p"].iloc[0])
+        yield f"p {'paired' if paired else 'unpaired'}", 1.0 if equal else float(test["p"].iloc[0])
 
 
 def mark_cells(
     cells: pd.DataFrame, tests: pd.DataFrame, statistic: str, alpha: float
 ) -> pd.DataFrame:
-    """Cells with an asterisk where a test of them is below a level."""
+    """Cells with an asterisk if the p-value of a test is below alpha."""
     key = [*_KEY, "epochs", "metric"]
-    low = tests[(tests["statistic"] == statistic) & (tests["value"] < alpha)][key]
-    result = cells.merge(low.assign(marker="*"), on=key, how="left", validate="one_to_one")
+    significant = tests[(tests["statistic"] == statistic) & (tests["value"] < alpha)][key]
+    result = cells.merge(significant.assign(marker="*"), on=key, how="left", validate="one_to_one")
     return result.assign(marker=result["marker"].fillna(""))
 
 
 def _with_row_names(cells: pd.DataFrame, number: str) -> pd.DataFrame:
-    """Cells with the published names and order of a table's rows."""
+    """Cells with the row names and row order of the published table."""
     rows = ROWS[number]
     cells = cells.assign(
         optimizing_fairness=np.where(cells["row"].isin(UNFAIR), "No", "Yes"),

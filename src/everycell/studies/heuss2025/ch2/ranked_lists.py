@@ -1,4 +1,4 @@
-"""Policies of Tables 2.2 and 2.3 for one list, and what they are measured by."""
+"""Policies of Tables 2.2 and 2.3 for one list, and their measures."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from everycell.fair_ranking.policies import (
 
 Marginals = Literal["entropy", "centre"]
 
-#: Smallest normalised score (section 2.5).
-LOWEST = 1e-4
-#: Metrics of the tables, and Outlierness as section 2.5 prints it.
+#: Lowest normalised score (section 2.5).
+MIN_SCORE = 1e-4
+#: Metrics of the tables, and Outlierness by the formula in section 2.5.
 METRICS = ("NDCG@5", "NDCG@10", "EE-L", "P(u|pi)@10", "Outlierness@10", "Outlierness@10 (formula)")
 
 
 class Setup(NamedTuple):
-    """How policies are made; section 2.5 and the authors' code."""
+    """Parameters of the policies, from section 2.5 and the authors' code."""
 
-    ranks: int | None = None  #: ranks of a ranking, all where none are given
-    items: int = 60  #: items with the highest scores that enter
-    outlier_ranks: int = 10  #: first ranks whose outliers count
+    ranks: int | None = None  #: length of a ranking; None: all items
+    items: int = 60  #: number of items with the highest scores that are ranked
+    outlier_ranks: int = 10  #: number of top ranks displayed together
     iterations: int = 20
-    samples: int = 1000  #: rankings drawn from Plackett-Luce
+    samples: int = 1000  #: number of rankings drawn from Plackett-Luce
     marginals: Marginals = "entropy"
 
 
@@ -54,24 +54,24 @@ class RankedList(NamedTuple):
 
     scores: FloatArray  #: shape (n,), from 1e-4 to 1
     relevance: FloatArray  #: shape (n,)
-    outlying: FloatArray  #: shape (n,): what items stand out by
+    outlying: FloatArray  #: shape (n,), the feature in which items may be outliers
 
 
 def best_items(
     scores: npt.ArrayLike, relevance: npt.ArrayLike, outlying: npt.ArrayLike, items: int
 ) -> RankedList:
-    """Items with the highest scores, which are normalised over the whole list before.
+    """Items with the highest scores, after normalisation over the complete list.
 
-    Of equal scores the item that comes first is before the others.
+    Ties keep the order of the list.
     """
     values = np.asarray(scores, dtype=float)
     low, high = values.min(), values.max()
     if not high > low:
         raise ValueError(
-            f"All {len(values)} items of a list have the score {high:g}: nothing ranks them, so "
-            "leave the list out."
+            f"All {len(values)} items of a list have the score {high:g}, expected different "
+            "scores; leave the list out."
         )
-    normal = LOWEST + (1 - LOWEST) * (values - low) / (high - low)
+    normal = MIN_SCORE + (1 - MIN_SCORE) * (values - low) / (high - low)
     order = np.argsort(-normal, kind="stable")[:items]
     return RankedList(
         normal[order],
@@ -83,26 +83,27 @@ def best_items(
 def policies(
     items: RankedList, setup: Setup, rng: np.random.Generator
 ) -> Iterator[tuple[str, Policy]]:
-    """Policies of a table with their rows, without the sign of the top-k tables (`@10`).
+    """Policies by row of a table, without the suffix `@10` of the top-k tables.
 
-    ``FELIX_iter=1`` is one decomposition of the fair marginals, and ``FELIX_iter=20`` decomposes
-    what shows an outlier there another 20 times. As in the authors' code, the first decomposition
-    takes the items by decreasing score, and only re-sampling shuffles them. That changes which
-    items are shown together.
+    ``FELIX_iter=1`` is a single decomposition of the fair marginals. ``FELIX_iter=20`` decomposes
+    its rankings with outliers again, in 20 iterations. As in the authors' code, the first
+    decomposition takes items by decreasing score, and only re-sampling shuffles them. This affects
+    which items are displayed together.
     """
     count = len(items.scores)
     ranks = min(setup.ranks or count, count)
     weights = logarithmic_rank_weights(ranks)
     exposures = fair_exposure(items.scores, weights)
-    make = entropy_marginals if setup.marginals == "entropy" else centre_marginals
-    marginals = make(exposures, weights)
+    compute_marginals = entropy_marginals if setup.marginals == "entropy" else centre_marginals
+    marginals = compute_marginals(exposures, weights)
     outlier = holds_outlier(items.outlying, displayed=setup.outlier_ranks)
-    once = decompose(marginals)
-    yield f"FELIX_iter={setup.iterations}", _resampled(once, outlier, count, setup.iterations, rng)
-    yield "FELIX_iter=1", once
-    # As in the authors' code, the item with the lowest score has no weight at all.
-    weights_of_items = items.scores - items.scores.min()
-    yield "PL", plackett_luce(weights_of_items, ranks, samples=setup.samples, rng=rng)
+    single = decompose(marginals)
+    resampled = _resample_outliers(single, outlier, count, setup.iterations, rng)
+    yield f"FELIX_iter={setup.iterations}", resampled
+    yield "FELIX_iter=1", single
+    # As in the authors' code, the item with the lowest score has weight 0.
+    item_weights = items.scores - items.scores.min()
+    yield "PL", plackett_luce(item_weights, ranks, samples=setup.samples, rng=rng)
     yield "PL-random", uniform(count, ranks, samples=setup.samples, rng=rng)
     yield "Deterministic", deterministic(items.scores, ranks)
     costs = list_outliers(items.outlying)
@@ -114,26 +115,27 @@ def policies(
     yield "OMIT", decompose(marginals if fair is None else fair)
 
 
-def _resampled(
-    once: Policy, outlier: Avoided, items: int, iterations: int, rng: np.random.Generator
+def _resample_outliers(
+    single: Policy, outlier: Avoided, items: int, iterations: int, rng: np.random.Generator
 ) -> Policy:
-    """Policy that decomposes the rankings with outliers again, by FELIX."""
-    bad = outlier(once.rankings)
-    share = once.weights[bad].sum()
+    """Decompose the rankings with outliers again, by FELIX."""
+    has_outlier = outlier(single.rankings)
+    share = single.weights[has_outlier].sum()
     if share <= TINY:
-        return once
-    marginals = Policy(once.rankings[bad], once.weights[bad] / share).marginals(items)
-    again = resample(marginals, outlier, iterations=iterations, rng=rng).policy
+        return single
+    with_outliers = Policy(single.rankings[has_outlier], single.weights[has_outlier] / share)
+    marginals = with_outliers.marginals(items)
+    resampled = resample(marginals, outlier, iterations=iterations, rng=rng).policy
     return Policy(
-        np.concatenate([once.rankings[~bad], again.rankings]),
-        np.concatenate([once.weights[~bad], share * again.weights]),
+        np.concatenate([single.rankings[~has_outlier], resampled.rankings]),
+        np.concatenate([single.weights[~has_outlier], share * resampled.weights]),
     )
 
 
 def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str, float]:
     """Measures of a policy, by their names in the tables.
 
-    A list whose relevant items all lie beyond its cap has NDCG 0 and no EE-L (NaN), as in the
+    If no relevant item of a list is among the ranked ones, NDCG is 0 and EE-L is NaN, as in the
     authors' code.
 
     Examples
@@ -163,7 +165,7 @@ def measures(policy: Policy, items: RankedList, outlier_ranks: int) -> dict[str,
 def measure_policies(
     lists: Sequence[RankedList], setup: Setup, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Measures of all policies of all lists."""
+    """Measures of all policies on all lists."""
     return pd.DataFrame(
         [
             {"query": query, "row": row} | measures(policy, items, setup.outlier_ranks)

@@ -1,4 +1,4 @@
-"""Test lists of Tables 2.2 and 2.3 with the scores of rankers that were trained on other lists."""
+"""Test lists of Tables 2.2 and 2.3, scored by rankers trained on other lists."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from everycell.collections.fair_ranking_lists import (
 from everycell.studies.heuss2025.ch2.list_counts import select_test_lists, select_training_lists
 from everycell.studies.heuss2025.ch2.ranked_lists import RankedList, best_items
 
-#: Items that test lists are filled up to, where they are too short.
-FILLED_UP = {"TREC19": 50}
-#: Share of the training lists that is set aside for validation.
+#: Data set -> size to which shorter test lists are filled up.
+FILLED_SIZES = {"TREC19": 50}
+#: Share of the training lists that is held out for validation.
 VALIDATION = 0.2
 
 
 def lists_to_rank(
     train: pd.DataFrame, test: pd.DataFrame, dataset: str, draw: int
 ) -> list[pd.DataFrame]:
-    """Lists of a data set that policies are made for; section 2.5 of the thesis."""
+    """Test lists of a data set for which policies are computed (section 2.5)."""
     lists = split_lists(select_test_lists(test, dataset))
-    if dataset in FILLED_UP:
-        lists = fill_up(lists, train, FILLED_UP[dataset], draw)
+    if dataset in FILLED_SIZES:
+        lists = fill_up(lists, train, FILLED_SIZES[dataset], draw)
     return lists
 
 
@@ -41,40 +41,42 @@ def score_lists(
     seeds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Score test lists by rankers of several seeds, each trained on its own part of the lists.
+    """Score test lists by rankers of several seeds, each with its own training split.
 
-    One training gives two rankers: that of the text, stopped early after at most so many epochs,
-    and that of the authors' code, which trains for a fixed number. The text does not say what early
-    stopping watches; here it is the loss on the lists that are set aside, which keeps the scores
-    after the epoch with the lowest one.
+    A training run yields two rankers: that of the text, which stops early, and that of the authors'
+    code, which trains for a fixed number of epochs. The text does not specify the criterion of
+    early stopping; here it is the lowest validation loss.
     """
-    # torch takes seconds to import, and the jobs that read these scores need none.
+    # torch takes seconds to import, and jobs that only read these scores do not need it.
     from everycell.learning.listnet import train_and_score
 
-    known = split_lists(select_training_lists(train))
-    features = [part[FEATURES].to_numpy() for part in known]
-    relevance = [part["relevance"].to_numpy() for part in known]
+    labelled = split_lists(select_training_lists(train))
+    features = [part[FEATURES].to_numpy() for part in labelled]
+    relevance = [part["relevance"].to_numpy() for part in labelled]
     frame = pd.concat(
         [part.assign(query=number) for number, part in enumerate(lists)], ignore_index=True
     )
-    facts = frame[["query", "relevance", OUTLYING]].rename(columns={OUTLYING: "outlying"})
+    items = frame[["query", "relevance", OUTLYING]].rename(columns={OUTLYING: "outlying"})
     (text, max_epochs), (code, fixed) = readings.items()
     frames = []
     for run in range(seeds):
-        own = seed + run
-        order = np.random.default_rng(own).permutation(len(known))
-        aside, training = np.split(order, [int(VALIDATION * len(known))])
+        run_seed = seed + run
+        order = np.random.default_rng(run_seed).permutation(len(labelled))
+        validation, training = np.split(order, [int(VALIDATION * len(labelled))])
         scores = train_and_score(
             [features[i] for i in training],
             [relevance[i] for i in training],
             [part[FEATURES].to_numpy() for part in lists],
             epochs=[max_epochs, fixed],
-            seed=own,
-            validation=([features[i] for i in aside], [relevance[i] for i in aside]),
+            seed=run_seed,
+            validation=(
+                [features[i] for i in validation],
+                [relevance[i] for i in validation],
+            ),
             stop_by=max_epochs,
         )
         frames += [
-            facts.assign(epochs=name, run=run, score=np.concatenate(scores[key]))
+            items.assign(epochs=name, run=run, score=np.concatenate(scores[key]))
             for name, key in ((text, None), (code, fixed))
         ]
     columns = ["epochs", "run", "query", "score", "relevance", "outlying"]
@@ -84,7 +86,7 @@ def score_lists(
 def ranked_lists(
     frame: pd.DataFrame, items: int
 ) -> Iterator[tuple[Mapping[str, Any], list[RankedList]]]:
-    """Lists of each training and reading, from what :func:`score_lists` gives.
+    """Lists per training run and interpretation, from a frame of :func:`score_lists`.
 
     Examples
     --------

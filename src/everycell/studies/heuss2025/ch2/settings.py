@@ -22,33 +22,36 @@ class FairExposure(Settings):
         30,
         ge=1,
         le=1000,
-        description="Most training epochs, according to the text, which stops early.",
+        description="Maximum number of training epochs according to the text, which stops early.",
     )
     epochs_of_code: int = Field(
         10,
         ge=1,
         le=1000,
-        description="Training epochs according to the authors' code.",
+        description="Number of training epochs according to the authors' code.",
     )
     samples: int = Field(
         1000, ge=10, le=100_000, description="Rankings drawn from a Plackett-Luce policy."
     )
     marginals: Literal["entropy", "centre"] = Field(
-        "entropy", description="Which of the matrices with the fair exposures is decomposed."
+        "entropy", description="Matrix that is decomposed, among those with the fair exposures."
     )
     planted_lists: int = Field(
         24, ge=4, le=10_000, description="Lists with planted outliers (surrogate data)."
     )
     simulated_lists: int = Field(
-        100, ge=2, le=100_000, description="Lists of each point of the simulation of Figure 2.2."
+        100, ge=2, le=100_000, description="Lists per point of the simulation of Figure 2.2."
     )
     compared_lists: int = Field(
-        12, ge=2, le=10_000, description="Lists on which its choices and bounds are compared."
+        12,
+        ge=2,
+        le=10_000,
+        description="Lists on which choices and bounds of the simulation are compared.",
     )
 
     @property
     def readings(self) -> dict[str, int]:
-        """Names of the rankers of the text and of the authors' code, and their epochs."""
+        """Name -> epochs of the rankers of the text and of the authors' code."""
         return {f"up to {self.epochs}": self.epochs, str(self.epochs_of_code): self.epochs_of_code}
 
 

@@ -1,4 +1,4 @@
-"""Section 2.7: lists of items with known merits, and how often FELIX shows an outlier of them."""
+"""Section 2.7: simulated lists, and how often FELIX displays their outliers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from everycell.fair_ranking.exposure import fair_exposure, logarithmic_rank_weig
 from everycell.fair_ranking.exposure_measures import holds_outlier
 from everycell.fair_ranking.marginals import entropy_marginals
 
-#: What an item can stand out by, as the authors' code draws it.
+#: Distributions of the feature in which items may be outliers, as in the authors' code.
 DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], FloatArray]] = {
     "uniform": lambda rng, size: rng.random(size),
     "normal": lambda rng, size: rng.normal(size=size),
     "log-normal": lambda rng, size: np.exp(rng.normal(size=size)),
     "power-law": lambda rng, size: 1 / (1 - rng.random(size)),
 }
-#: Deviations of the mean of an interval's ends: 95 %.
-ENDS = (0.025, 0.975)
+#: Quantiles of a 95 % interval.
+BOUNDS = (0.025, 0.975)
 
 
 def simulated_list(
     items: int, number: int, ranks: int, seed: int
 ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray], np.random.Generator]:
-    """Exposures, their rank weights, and scores by distribution, of one simulated list.
+    """Exposures, rank weights, scores by distribution and generator of a simulated list.
 
     Merits are the same for all distributions.
     """
@@ -41,7 +41,7 @@ def simulated_list(
 def outliers_by_iteration(
     items: int, *, lists: int, ranks: int, iterations: int, seed: int
 ) -> dict[str, FloatArray]:
-    """P(u) of each list after each iteration of FELIX, by distribution: (lists, iterations)."""
+    """P(u) by distribution: arrays of shape (lists, iterations of FELIX)."""
     probabilities: dict[str, FloatArray] = {
         name: np.zeros((lists, iterations)) for name in DISTRIBUTIONS
     }
@@ -60,7 +60,10 @@ def reductions(
     draws: FloatArray,
     fixed: int | None,
 ) -> tuple[pd.DataFrame, FloatArray]:
-    """Relative change of mean P(u) in percent at each x, with intervals over lists."""
+    """Relative change of mean P(u) in percent at each x, with intervals over lists.
+
+    `fixed` is an x at which the change is 0 by definition.
+    """
     rows, samples = [], []
     for x, once, felix in measurements:
         if x != fixed and once.sum() == 0:
@@ -72,7 +75,7 @@ def reductions(
             base = draws @ once
             with np.errstate(invalid="ignore", divide="ignore"):
                 sampled = 100 * ((draws @ felix) / base - 1)
-        low, high = np.nanquantile(sampled, ENDS)
+        low, high = np.nanquantile(sampled, BOUNDS)
         rows.append((x, value, min(low, value), max(high, value), once.mean(), felix.mean()))
         samples.append(sampled)
     frame = pd.DataFrame(rows, columns=["x", "value", "low", "high", "once", "felix"])
@@ -91,7 +94,7 @@ def sensitivity_analysis(
     seed: int,
     steps: dict[str, Sequence[tuple[int, int]]],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both panels of Figure 2.2, and changes from one point to a later one."""
+    """Both panels of Figure 2.2, and changes between points."""
     rng = np.random.default_rng([seed, 2])
     points, changes = [], []
     last_iteration = max(iterations)
@@ -131,7 +134,7 @@ def sensitivity_analysis(
             if panel == "iterations":
                 frame, samples = reductions(measurements, shared, fixed)
             else:
-                # Lists of different lengths are different lists.
+                # Lists of different sizes are different lists, so each point has its own samples.
                 parts = [
                     reductions(
                         [point],
@@ -156,18 +159,22 @@ def sensitivity_analysis(
 
 
 def melt_bounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Value and bounds of an interval, one row each, as in supplementary tables."""
-    ends = ["value", "low", "high"]
-    keys = [column for column in frame.columns if column not in ends]
+    """Turn columns of values and bounds into rows, as in supplementary tables."""
+    parts = ["value", "low", "high"]
+    keys = [column for column in frame.columns if column not in parts]
     return (
-        frame.set_index(keys)[ends].rename_axis("end", axis=1).stack().rename("value").reset_index()
+        frame.set_index(keys)[parts]
+        .rename_axis("end", axis=1)
+        .stack()
+        .rename("value")
+        .reset_index()
     )
 
 
 def _changes(
     frame: pd.DataFrame, samples: FloatArray, steps: Sequence[tuple[int, int]]
 ) -> pd.DataFrame:
-    """Differences between points with their intervals, and of the last such from the first."""
+    """Differences between points with intervals, and the last minus the first difference."""
     positions = {int(x): position for position, x in enumerate(frame["x"])}
     values = frame["value"].to_numpy()
     rows = []
@@ -178,10 +185,10 @@ def _changes(
             continue
         a, b = positions[start], positions[stop]
         change, sampled = values[b] - values[a], samples[:, b] - samples[:, a]
-        rows.append((f"{start} to {stop}", change, *np.nanquantile(sampled, ENDS)))
+        rows.append((f"{start} to {stop}", change, *np.nanquantile(sampled, BOUNDS)))
         last = (f"{start} to {stop}", change, sampled)
         first = first or last
     if first is not None and last is not None and last[0] != first[0]:
-        ends = np.nanquantile(last[2] - first[2], ENDS)
-        rows.append((f"{last[0]}, less {first[0]}", last[1] - first[1], *ends))
+        bounds = np.nanquantile(last[2] - first[2], BOUNDS)
+        rows.append((f"{last[0]}, less {first[0]}", last[1] - first[1], *bounds))
     return pd.DataFrame(rows, columns=["change", "value", "low", "high"])

@@ -1,4 +1,4 @@
-"""Drawing of Figure 2.2: fewer outliers with more items, and with more iterations."""
+"""Drawing of Figure 2.2: outliers by number of items and by number of iterations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OFFSETS = (-1.5, -0.5, 0.5, 1.5)
 
 
 def outlier_reductions(points: pd.DataFrame) -> Figure:
-    """Relative change of P(u) over the number of items, and over that of iterations."""
+    """Relative change of P(u) by number of items and by number of iterations."""
     check_intervals(points)
     check_known(points, "panel", tuple(_PANELS))
     check_single(points, ["panel", "distribution", "x"])
@@ -45,7 +45,7 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
 
 
 def _draw(axes, rows: pd.DataFrame, number: int, name: str) -> None:
-    """Draw one series, moved sideways by a point or so."""
+    """Draw one series, with an offset along the axis."""
     from matplotlib.transforms import ScaledTranslation
 
     rows = rows.sort_values("x")
@@ -64,6 +64,6 @@ def _draw(axes, rows: pd.DataFrame, number: int, name: str) -> None:
         label=name,
         transform=offset,
     )
-    # What is moved does not stretch the axis.
+    # A series with an offset does not extend the limits of the axes.
     axes.update_datalim(rows[["x", "value"]].to_numpy(dtype=float))
     axes.autoscale_view(scaley=False)

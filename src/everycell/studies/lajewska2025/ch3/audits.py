@@ -55,7 +55,9 @@ def audit_lajewska2025_table_3_3_feedback(cells: Cells) -> Finding:
             table, row=cell.row.replace("/PRF", ""), cast_year=cell.cast_year
         )
         if float(cell.value) <= without:
-            faults.append(f"{cell.cast_year} {cell.row}: {cell.value}, {without:.4f} without")
+            faults.append(
+                f"{cell.cast_year} {cell.row}: {cell.value}, without feedback {without:.4f}"
+            )
     return holds_if_any(faults, "all four rise")
 
 
