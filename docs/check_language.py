@@ -95,6 +95,7 @@ def checked_files() -> list[Path]:
         "docs": ["md"],
         "published": ["yaml"],
         "src": ["py", "smk"],
+        "tests": ["py"],
         "workflow": ["py", "smk"],
     }
     for folder in endings:

@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--slow-until", type=float, help="begin no slow test after this time (seconds since 1970)"
     )
-    parser.addoption("--site", type=Path, help="the site that `make docs` made: not made anew")
+    parser.addoption("--site", type=Path, help="a site built by `make docs`, instead of a new one")
     parser.addoption("--fault-table", type=Path, help="page into which the faults' table goes")
 
 

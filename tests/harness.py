@@ -28,7 +28,7 @@ def published() -> dict[str, Paper]:
 
 
 def load_script(path: str) -> ModuleType:
-    """A module of a folder that is no package, such as docs/, by its path in the repository."""
+    """Import a module by path from a folder without packages, such as docs/."""
     spec = importlib.util.spec_from_file_location(Path(path).stem, REPOSITORY / path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

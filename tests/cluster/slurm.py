@@ -124,7 +124,7 @@ class Slurm:
                 nodes="\n".join(lines),
             )
         )
-        # A device that is there on every machine stands in for a GPU.
+        # A device that every machine has replaces a GPU.
         (self.folder / "gres.conf").write_text("Name=gpu File=/dev/zero\n")
         (self.folder / "state").mkdir()
         self._wrap_srun()
@@ -214,7 +214,7 @@ class Slurm:
         return dict(line.split("|", 1) for line in listed)
 
     def finished(self) -> list[dict[str, str]]:
-        """Fields of each job that has ended since `rest`, in the order of their end."""
+        """Fields of each job that has ended since `reset`, in the order of their end."""
         return [
             dict(field.split("=", 1) for field in line.split() if "=" in field)
             for line in self._ended()[self.before :]
@@ -224,7 +224,7 @@ class Slurm:
         path = self.folder / "finished.txt"
         return path.read_text().splitlines() if path.exists() else []
 
-    def rest(self) -> None:
+    def reset(self) -> None:
         """Cancel all jobs and take all nodes into service: as after `start`."""
         if "slurmctld" not in self.daemons:
             self.start_controller()

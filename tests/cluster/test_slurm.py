@@ -66,7 +66,7 @@ def started() -> Iterator[Slurm]:
 @pytest.fixture
 def slurm(started: Slurm) -> Slurm:
     """Return the same Slurm without jobs, whatever the test before did to it."""
-    started.rest()
+    started.reset()
     return started
 
 

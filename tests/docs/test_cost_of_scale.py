@@ -1,4 +1,4 @@
-"""The page on the cost of scale follows the configuration, the records and the print."""
+"""The page on the cost of scale follows the configuration, the records and the published values."""
 
 import json
 from pathlib import Path

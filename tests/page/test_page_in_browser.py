@@ -307,7 +307,7 @@ def test_keys_of_a_wide_table_stay_in_sight(page):
     box.evaluate("box => { box.style.width = '200px'; dispatchEvent(new Event('resize')); }")
     expect(box).to_have_class("scroll wide")
     box.evaluate("box => { box.scrollLeft = 1000; }")
-    # The key that tells the rows apart, which is not the last one.
+    # The key that distinguishes the rows, which is not the last one.
     key = box.locator("tbody tr").first.locator("th.fixed").first
     assert key.inner_text() == "a"
     assert key.bounding_box()["x"] >= box.bounding_box()["x"] - 1

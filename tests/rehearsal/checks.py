@@ -69,7 +69,7 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     assert changes["rankers", "recall change", "highest"] == pytest.approx(
         100 * (third / first - 1)
     )
-    # What the released runs of 2021 give is the print, whatever those of 2020 are.
+    # The released runs of 2021 give the published values, regardless of those of 2020.
     verdicts: dict[str, set[str]] = {}
     for cell in project.verdicts("lajewska2025/table_3_4", "full")["cells"]:
         verdicts.setdefault(cell["key"]["cast_year"], set()).add(cell["verdict"])
@@ -118,7 +118,7 @@ def papers_as_queries(project: Project, stage: Stage) -> None:
 
 def group_fairness(project: Project, stage: Stage) -> None:
     report = project.verdicts("abolghasemi2024/table_1", "full")
-    # Every printed cell of eleven rankers on both query sets has one of ours.
+    # Every published cell of eleven rankers on both query sets is reproduced.
     assert len(report["cells"]) == 110 and report["verdicts"]["not_run"] == 0
     # Each index is fetched once, by a job of its own, and its archive is not kept.
     requests = [path for kind, path, _ in stage.hub.asked if kind == "GET" and "/indexes/" in path]

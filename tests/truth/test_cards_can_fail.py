@@ -1,4 +1,4 @@
-"""Every conclusion on a card is decided by the printed cells, and could have been otherwise."""
+"""The published cells decide every claim of a record, and other cells would change its outcome."""
 
 import itertools
 import re
@@ -51,7 +51,7 @@ def outcome(conclusion: Conclusion, number: int, cells: pd.DataFrame, kind: Kind
 
 
 def made_up(predicate: Predicate) -> pd.DataFrame:
-    """A table with the cells that a predicate names, where the print has none of them."""
+    """A table with the cells that a predicate selects, for cells that are not published."""
     leads = [predicate.other, predicate.low, predicate.high, predicate.p, predicate.minus,
              predicate.other_minus]  # fmt: skip
     labels = {
@@ -116,7 +116,7 @@ def changed(cells: pd.DataFrame, edits: Edits, rows: dict[Key, object]) -> pd.Da
 
 
 def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Iterator[pd.DataFrame]:
-    """Tables on which one comparison, or all of them, may come out otherwise."""
+    """Tables that may change the outcome of one comparison, or of all."""
     known = Cells.of(cells, keys)
     selected = known.selected(predicate.cells, known.names)
     ways = [list(against(predicate, known, key)) for key in selected]
@@ -128,7 +128,7 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
     for together in itertools.zip_longest(*ways):
         every = {k: v for edits in together if edits for k, v in edits.items()}
         yield changed(objects, every, rows)
-    # Where several cells must move at once: the values of each metric dealt out anew.
+    # For claims that depend on several cells: the values of each metric are permuted.
     dice = np.random.default_rng(20261121)
     metrics = cells["metric"] if "metric" in cells else pd.Series("all", cells.index)
     groups = cells.groupby(metrics)["value"]
@@ -137,13 +137,13 @@ def perturbed(predicate: Predicate, cells: pd.DataFrame, keys: list[str]) -> Ite
 
 
 def is_about_print(artefact: Artefact, predicate: Predicate) -> bool:
-    """Whether the cells of a predicate are printed ones, or have their keys."""
+    """Whether the cells of a predicate are published, or have the keys of published ones."""
     own = predicate.beside is None and predicate.tested_on != ["stand_in"]
     return own and not artefact.cells.empty
 
 
 def ground(artefact: Artefact, predicate: Predicate) -> tuple[pd.DataFrame, list[str], Kind]:
-    """The printed cells, or made-up ones for a predicate that is not about the print."""
+    """The published cells, or invented ones for a predicate on other cells."""
     if is_about_print(artefact, predicate):
         cells = artefact.unlabelled(artefact.cells)
         return cells, key_columns(cells), predicate.tested_on[0]
@@ -220,7 +220,7 @@ def test_a_claim_does_on_the_print_what_its_card_says(
     on_print = any(
         "printed" in part.tested_on and part.beside is None for part in conclusion.holds_if
     )
-    # Without printed cells, or on tables that only a run has, there is nothing to expect.
+    # Without published cells, or on tables that only a run has, the outcome is undecided.
     expected = conclusion.on_print if on_print and len(artefact.cells) else "undecided"
     assert result.outcome == expected, result.detail
 

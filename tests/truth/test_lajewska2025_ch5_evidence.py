@@ -32,7 +32,7 @@ def read(mirror, tmp_path):
 
 
 def published_table(repository: Path, table: str) -> pd.DataFrame:
-    """Printed cells as numbers where they are."""
+    """Published cells, as numbers where possible."""
     return pd.read_csv(repository / "published" / "lajewska2025" / f"{table}.csv")
 
 
@@ -54,7 +54,7 @@ def test_costs_of_sentences_lack_the_fee(read, repository):
         item = 0.1 * (1 + number / len(selection.drop_duplicates([TURN, PASSAGE])))
         assert round(item, 2) == float(cells[row, "Sentence", "cost_usd"])
         assert round(item * (1 + fee), 2) == full
-        # Half a cent is rounded up in the print.
+        # The paper rounds half a cent up.
         cost = math.floor(100 * 0.3 * (1 + fee) + 0.5) / 100
         assert cost == float(cells[row, "Paragraph", "cost_usd"])
 

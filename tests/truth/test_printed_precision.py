@@ -1,4 +1,4 @@
-"""What cards declare of decimals, against the print; and what that means for counts and labels."""
+"""Decimals declared in records agree with the published values, also for counts and labels."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ BY_ID = pytest.mark.parametrize("artefact", WITH_CELLS, ids=lambda artefact: art
 
 
 def numbers(artefact: Artefact) -> pd.DataFrame:
-    """Printed numbers that are compared as numbers, with declared and shown decimals."""
+    """Published numbers that are compared as numbers, with declared and shown decimals."""
     cells = artefact.cells.assign(
         decimals=[precision.decimals for precision in artefact.precisions],
         measured=[precision.measured for precision in artefact.precisions],

@@ -37,7 +37,7 @@ def entities(paper, sets):
 
 
 def compared(artefact, rebuilt):
-    """Verdict of each printed cell; every cell must be rebuilt, and no other."""
+    """Verdict of each published cell; these cells must be reproduced, and no others."""
     keys = artefact.key_columns
     values = rebuilt.set_index(keys)["value"]
     assert set(values.index) == set(artefact.cells[keys].itertuples(index=False, name=None))

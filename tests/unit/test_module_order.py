@@ -108,7 +108,7 @@ def test_a_study_imports_of_studies_only_those_of_its_paper(path, papers):
     for other in imported_here(path):
         floor, *remaining = other.split(".")
         if floor == "studies" and remaining:
-            # A folder that is no paper's is an experiment of several, which each may import.
+            # A folder without a paper's name is shared by several papers, which may all import it.
             allowed = remaining[0] == own[0] or remaining[0] not in papers
             assert allowed, f"{name} imports {other}, of another paper"
             chapter = remaining[1] if len(remaining) > 1 else ""

@@ -701,7 +701,7 @@ def test_a_pipe_is_refused_and_not_waited_for(name, path_of_reader):
     thread.join(5)
     path_of_reader.unlink()
     assert not waits
-    # Printed cells are read when they are asked for.
+    # Published cells are read on demand.
     assert message or name == "engine.artefacts.load_papers#cells"
     assert all(path_of_reader.name in str(error) for error in message), message
 

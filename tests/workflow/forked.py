@@ -7,7 +7,7 @@ same server for each script. The library of the copy is imported by each process
 
 Not all is as in a process of its own. Forks of one server hash texts in the same order. A library
 that they forgot to import may be there. The memory of a job counts the server's, a signal gives 128
-and its number, as in a shell, and a job goes on where its Snakemake is killed. Tests of any of
+and its number, as in a shell, and a job continues after its Snakemake is killed. Tests of any of
 these switch `Project.forks` off; the tiers of a CI run are never forked.
 
 This file is the launcher too, so that it imports nothing that takes long.

@@ -11,7 +11,7 @@ from rehearsal.stage import Stage
 from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
-from everycell.engine.spread import spreads
+from everycell.engine.spread import read_spreads
 
 TABLE = "results/full/lajewska2025/table_5_6"
 #: That of config.yaml, at the end of a training's name.
@@ -53,7 +53,7 @@ def test_from_the_labels_to_the_verdicts(configured_project, mirror):
         for part in ("", ".seeds")
     )
     keys = list(table.columns[:-1])
-    spread = spreads(seeds, keys, where="table_5_6")
+    spread = read_spreads(seeds, keys, where="table_5_6")
     # Both classifiers; ChatGPT's released answers have no seeds of ours.
     assert len(spread) == 14 and {result.seeds for result in spread.values()} == {1}
     for *key, value in table.itertuples(index=False, name=None):

@@ -185,7 +185,7 @@ def test_totals_are_the_sums_of_the_entries(call, built):
             ["show", "sakai2023/table_1", "--tier", "full", "--verdicts", "--format", "tex"],
             "has no reproduced values",
         ),
-        (["check-verdicts", "no.csv"], "There is no file no.csv; write it with `--update`."),
+        (["check-verdicts", "no.csv"], "The file no.csv does not exist; write it with `--update`."),
         (["verify", "elsewhere"], "The folder elsewhere does not exist; run `everycell make`, or"),
         (["verify", "published"], "published contains no receipts; run `everycell make`, or"),
     ],
@@ -232,7 +232,7 @@ def test_outside_the_project_folder(call, tmp_path, command):
 
 def test_verify_holds_after_a_build(call, built):
     code, out, _ = call(built, "verify")
-    assert code == 0 and out == "All 53 receipts in results hold.\n"
+    assert code == 0 and out == "All 53 receipts in results are valid.\n"
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_check_verdicts(call, built, tmp_path):
         expected.write_text(changed)
         code, out, err = call(built, "check-verdicts", expected)
         assert code == 1 and out == f"{key}: {result}\n"
-        assert "1 verdicts changed; `--update` if the change is intended." in err
+        assert "1 verdict changed; use `--update` if this is intended." in err
     expected.write_text(f"{text}released,sakai2023/table_1,x / y,equal\n")
     code, out, _ = call(built, "check-verdicts", expected)
     assert code == 1 and "x / y: expected equal, found nothing" in out

@@ -1,4 +1,4 @@
-"""Corpora and models that come by themselves, through the rules, from a server on this machine."""
+"""Corpora and models that the rules download, from a local server."""
 
 from __future__ import annotations
 

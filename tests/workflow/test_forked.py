@@ -1,4 +1,4 @@
-"""A forked command prints and computes as one that is started anew, and ends as in a shell."""
+"""A forked command prints and computes like a new process, and ends as in a shell."""
 
 import os
 from dataclasses import replace

@@ -65,7 +65,7 @@ def test_a_killed_run_goes_on_and_pays_for_no_answer_twice(
     assert (model["answers"], model["served_by"]) == (6, ["gpt-9-2026 fp_1"])
     assert model["decoding"][0]["max_tokens"] == 64
     log = (configured_project.folder / "logs/abolghasemi2026/generate_embedded.log").read_text()
-    assert "gpt-9: 4 requests were sent, " in log and "answers a minute, " in log
+    assert "gpt-9: 4 requests were sent, " in log and "answers per minute, " in log
     assert "prompt tokens and 256 answer tokens, no `prices` configured." in log
     assert "HTTP Request" not in log
     check_key(configured_project, server, SECRET)

@@ -53,7 +53,7 @@ def test_an_endpoint_detects_and_writes(
     passages = pd.read_parquet(clean.folder / "work/ginger/released/passages.parquet")
     output = passages[passages["topic"].isin(passages["topic"].unique()[:3])]
     detected = nuggets[nuggets["detection"] == "GPT-4"]
-    # A nugget of each passage, its first sentence, and nothing that is not there.
+    # A nugget of each passage: its first sentence, and no text from elsewhere.
     assert len(detected) == len(output)
     texts = output.set_index(["input", "topic", "passage_id"])["text"]
     for row in detected.itertuples(index=False):

@@ -1,4 +1,4 @@
-"""A change makes anew what it changes, and nothing else: which code hashes follow from an edit."""
+"""An edit changes the hashes of the code that depends on it, and no others."""
 
 from __future__ import annotations
 

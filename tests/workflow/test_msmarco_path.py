@@ -139,7 +139,7 @@ def test_from_the_files_to_the_runs_of_both_collections(configured_project, mirr
     of_qs2 = read_run(work / "msmarco/runs/unicoil.qs2.run")
     pairs = {key: set(zip(run["query"], run["document"], strict=True)) for key, run in runs.items()}
     assert set(zip(of_qs2["query"], of_qs2["document"], strict=True)) < pairs["msmarco", "unicoil"]
-    # A cross-encoder ranks BM25's passages of the same collection anew.
+    # A cross-encoder re-ranks BM25's passages of the same collection.
     assert pairs["msmarcoswapped", "minilm"] == pairs["msmarcoswapped", "bm25"]
     orders = [
         runs["msmarcoswapped", ranker].groupby("query")["document"].agg(list)
@@ -206,7 +206,7 @@ def test_the_tables_are_of_all_rankers_and_judged_queries_count_for_effectivenes
         "--cores", "2", "--allowed-rules", *rules, "verdicts", "--", *result
     )
     assert done.returncode == 0, done.stdout
-    # Every printed cell has one of ours.
+    # Every published cell is reproduced.
     for path, cells in zip(result, (110, 24), strict=True):
         verdicts = json.loads((configured_project.folder / path).read_text())["verdicts"]
         assert sum(verdicts.values()) == cells and verdicts["not_run"] == 0

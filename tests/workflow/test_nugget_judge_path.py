@@ -156,7 +156,7 @@ def test_responses_to_trec_rag_are_written_and_judged(
     assert agreed.at["created", "value"] == 2 and agreed.at["topics", "value"] == 2
     assert agreed.at["found", "value"] == agreed.at["found by chance", "value"] == 0
     verdicts = json.loads((clean.folder / f"{TABLE}.verdicts.json").read_text())
-    # Two invented topics are not the track's, so no printed cell is compared.
+    # Two invented topics are not the track's, so no published cell is compared.
     assert (verdicts["state"], verdicts["cells"]) == ("stand_in", [])
     assert "topics.rag24.test.txt" in verdicts["foreign"]
     receipt = json.loads((clean.folder / f"{TABLE}.receipt.json").read_text())

@@ -20,7 +20,7 @@ PARENTS = {
     *("step", "torch_step", "asking_step", "cached_step", "table", "figure"),
     *("evaluation", "given_values"),
 }
-#: Stand-ins of the embedded tier, of which no other tier has any.
+#: Surrogate results that only the embedded tier has.
 PLANTED = {
     "collection_concepts",
     "collection_planted",

@@ -1,4 +1,4 @@
-"""No rebuilt cell was read from the printed cells without being declared an input."""
+"""No reproduced cell was read from published cells that are not declared as inputs."""
 
 import csv
 import re
@@ -27,7 +27,7 @@ def other(value: str) -> str:
 
 
 def change_all_but_inputs(published: Path) -> int:
-    """Change every printed cell that no card declares as an input; return how many."""
+    """Change every published cell that no record declares as an input; return the number."""
     changed = 0
     for artefact in all_artefacts(load_papers(published)):
         if artefact.cells.empty:
@@ -50,7 +50,7 @@ def rebuilt_in(tier: str, papers: Mapping[str, Paper]) -> dict[str, Artefact]:
 
 
 def undeclared_inputs(folder: Path) -> list[str]:
-    """Printed cells that a receipt names although their card declares no inputs."""
+    """Published cells listed in a receipt although their record declares no inputs."""
     papers, result = load_papers(folder / "published"), []
     for receipt in sorted(folder.glob("results/*/*/*.receipt.json")):
         for source in read_receipt(receipt)["inputs"]:
@@ -74,7 +74,7 @@ def sources(jobs: Iterable[JobRecord], files: Iterable[str]) -> set[str]:
 
 
 def from_printed_results(folder: Path) -> dict[str, set[str]]:
-    """Verdicts of each result that comes from printed cells alone, not all of them observations."""
+    """Verdicts of results from published cells alone that are not all observations."""
     papers, result = load_papers(folder / "published"), {}
     jobs = read_lineage(folder / "results")
     for path in sorted(folder.glob("results/*/*/*.receipt.json")):
@@ -102,7 +102,7 @@ def from_printed_results(folder: Path) -> dict[str, set[str]]:
 
 @pytest.mark.slow
 def test_what_follows_from_printed_results_is_never_equal(built):
-    """Follow the lineage of each result: arithmetic from print to print is no rebuilding."""
+    """Results computed from published values alone do not count as reproduced."""
     result = from_printed_results(built.folder)
     tables = [*(f"table_5_{number}" for number in (3, 5, 11, 12)), "text_5"]
     assert result.keys() >= {f"embedded/abolghasemi2026/{name}" for name in tables}

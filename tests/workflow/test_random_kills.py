@@ -62,7 +62,7 @@ def test_runs_killed_at_random_moments_end_with_the_same_bytes(
     draw = random.Random(SEED)
     hits = 0
     for number in range(kills):
-        # Begun anew now and then, or later kills would only meet a finished run.
+        # Start again now and then, since later kills would otherwise hit a finished run.
         project = tree.copy_to(tmp_path / f"killed_{number}")
         hits += kill_at(project, draw.uniform(0.2, 0.95) * length, whole_group=number % 2 == 0)
         checked = project.everycell("verify")

@@ -257,7 +257,7 @@ def test_a_new_version_computes_everything_again(rebuilt):
     rebuilt.edit("src/everycell/__init__.py", '__version__ = "', '__version__ = "9.')
     checked = rebuilt.everycell("verify")
     assert checked.returncode == 1 and "this is 9." in checked.stdout
-    # What is fetched is no result.
+    # Downloads are not results.
     everything = rebuilt.planned("--forceall")
     assert rebuilt.planned() == {
         name: number for name, number in everything.items() if not name.startswith("fetch")
@@ -266,7 +266,7 @@ def test_a_new_version_computes_everything_again(rebuilt):
 
 def test_a_new_seed_simulates_again(rebuilt):
     result = rebuilt.planned("--config", "seed=7").keys()
-    # The ranking chapter draws its queries anew.
+    # The ranking chapter draws its queries again.
     assert {"lajewska2025_ch4_simulation", "lajewska2025_ch7_simulation", "train"} <= result
     assert not result & {"sakai2023_gfrc", "lajewska2025_chC_votes", "errata"}
     assert not any(name.startswith("fetch") for name in result)

@@ -13,7 +13,7 @@ from workflow.identified import pass_for_the_papers
 from workflow.project import Project
 
 from everycell.collections.scidocs import FOLDERS, METADATA
-from everycell.engine.spread import spreads
+from everycell.engine.spread import read_spreads
 from everycell.trec.runs import write_run
 
 WORDS = ["bee", "river", "bridge", "model", "graph", "protein", "star", "verb"]
@@ -163,7 +163,7 @@ def test_from_the_files_to_the_verdicts(configured_project):
         for part in ("", ".seeds")
     )
     keys = ["row", "model", "detail", "task", "metric"]
-    spread = spreads(seeds, keys, where="table_2_1")
+    spread = read_spreads(seeds, keys, where="table_2_1")
     # Eight trained rows, four tasks, two measures.
     assert len(spread) == 64 and {result.seeds for result in spread.values()} == {2}
     for *key, value in table[[*keys, "value"]].itertuples(index=False, name=None):

@@ -124,4 +124,4 @@ def test_a_run_without_all_queries_is_refused(configured_project):
         "--cores", "2", "work/heuss2025/ch3/msmarco.measures.parquet"
     )
     assert done.returncode != 0
-    assert f"ADV with strength 2 has no list of query {query}" in done.stdout
+    assert f"ADV with strength 2 has no list for query {query}" in done.stdout

@@ -1,4 +1,4 @@
-"""Changes of printed cells, made where they are read."""
+"""Edits of published cells, made when they are read."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ RANKERS = {"BM25": "BM25", "BERT": "BERT", "MiniLM": "MiniLM_KD", "TinyBERT": "T
 
 
 def edited(cells: Cells, *edits: Edit) -> Cells:
-    """Printed cells with some changed; a selector that meets no cell is a mistake of the test."""
+    """Published cells with edits; a selector without matches is a mistake in the test."""
 
     def changed(name: str) -> pd.DataFrame:
         table = cells(name)

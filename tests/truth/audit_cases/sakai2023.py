@@ -1,4 +1,4 @@
-"""Printed cells of sakai2023 for which its audits find something else."""
+"""Edited published cells of sakai2023 that change the findings of its audits."""
 
 from truth.audit_cases.edits import Edit
 

@@ -27,8 +27,8 @@ def project(tmp_path, repository, monkeypatch):
     for name in ("HF_ENDPOINT", "HF_HUB_CACHE", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Toy", 96.0)])
-    monkeypatch.setattr(full_machine, "unreachable", lambda url: "")
-    monkeypatch.setattr(full_tier.Endpoint, "listed_instead", lambda self: [])
+    monkeypatch.setattr(full_machine, "connection_fault", lambda url: "")
+    monkeypatch.setattr(full_tier.Endpoint, "alternative_models", lambda self: [])
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: "")
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: None)
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "1.0")
@@ -83,15 +83,15 @@ def test_a_complete_configuration_reports_its_cost(project, monkeypatch):
     assert code == 0 and out.splitlines()[-1] == "full_heuss2025_ch5 can start."
     assert "TOY_KEY is set" in out and "sk-never-shown" not in out
     # 12,944 requests of 787 and 256 tokens: 10.187 x 2.5 + 3.314 x 10.
-    assert "about 58.60 USD at the prices named" in out
+    assert "about 58.60 USD at the configured prices" in out
     # A model behind an endpoint needs no GPU here.
-    assert "GPU:" not in out and "ok      network to models.example.org: answers" in out
+    assert "GPU:" not in out and "ok      network to models.example.org: reachable" in out
     assert "CC BY-SA 3.0" in out and "0.2 GB" in out
 
 
 def test_each_missing_requirement_has_a_row_and_is_in_the_last_line(project, monkeypatch):
     monkeypatch.delenv("TOY_KEY", raising=False)
-    monkeypatch.setattr(full_machine, "unreachable", lambda url: "timed out")
+    monkeypatch.setattr(full_machine, "connection_fault", lambda url: "timed out")
     monkeypatch.setattr(full_machine.os, "sysconf", lambda name: 2**15)
     usage = full_machine.shutil.disk_usage("/")._replace(free=10**8)
     monkeypatch.setattr(full_machine.shutil, "disk_usage", lambda path: usage)
@@ -100,17 +100,17 @@ def test_each_missing_requirement_has_a_row_and_is_in_the_last_line(project, mon
     report = doctor("heuss2025_ch5")
     assert report["ending"] == (
         "full_heuss2025_ch5 cannot start: put retrieved.run into cited "
-        "(docs/citation-faithfulness.md), export TOY_KEY, free 0.9 GB here, take a machine with 24 "
-        "GB of memory, get a network to models.example.org."
+        "(docs/citation-faithfulness.md), export TOY_KEY, free 0.9 GB here, use a machine with 24 "
+        "GB of memory, connect this machine to models.example.org."
     )
-    assert states(report)["money for mine"] == "unknown"
+    assert states(report)["cost of mine"] == "unknown"
 
 
 def test_a_model_removed_from_its_server_is_missing(project, monkeypatch):
     monkeypatch.setenv("TOY_KEY", "sk-never-shown")
     name_citations(project)
     listed = ["command-r-plus", "command-a"]
-    monkeypatch.setattr(full_tier.Endpoint, "listed_instead", lambda self: listed)
+    monkeypatch.setattr(full_tier.Endpoint, "alternative_models", lambda self: listed)
     assert doctor("heuss2025_ch5")["ending"] == (
         "full_heuss2025_ch5 cannot start: set language_models.endpoints.mine.model to one of "
         "command-r-plus, command-a."
@@ -127,7 +127,7 @@ def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Small", 8.0)])
     report = doctor("abolghasemi2026_ch3")
     size = requirements("zephyr", Config().language_models).gpu_gb
-    assert report["ending"].endswith(f"cannot start: take a machine with a GPU of {size:.0f} GB.")
+    assert report["ending"].endswith(f"cannot start: use a machine with a GPU of {size:.0f} GB.")
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "2.13.0+cpu")
     assert "install torch for your GPU" in doctor("abolghasemi2026_ch3")["ending"]
     monkeypatch.setattr(full_machine, "gpus", lambda: None)
@@ -165,7 +165,7 @@ def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypat
     faults = {
         names.ance: "the hub has it only as a pickle",
         names.unicoil: "the hub has it only as a pickle",
-        names.sbert: "neither a folder nor the hub has it",
+        names.sbert: "it is neither a folder nor a model on the hub",
     }
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: faults.get(name, ""))
     marco = project / "marco"
@@ -186,7 +186,7 @@ def test_all_missing_files_of_a_material_are_reported_at_once(project, monkeypat
 
 def test_a_language_model_removed_from_the_hub_is_reported(project, monkeypatch):
     source = "HuggingFaceH4/zephyr-7b-beta"
-    message = f"neither a folder nor the hub has {source}"
+    message = f"{source} is neither a folder nor a model on the hub"
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: message if name == source else "")
     assert doctor("abolghasemi2026_ch3")["ending"].endswith(
         "cannot start: set language_models.local.zephyr.source to another model of the hub, or to "
@@ -204,7 +204,7 @@ def test_missing_files_are_reported_before_all_keys_are_set(project, monkeypatch
     monkeypatch.delenv("TOY_KEY", raising=False)
     assert doctor("heuss2025_ch5")["ending"] == (
         "full_heuss2025_ch5 cannot start: set citation_faithfulness.full.data, export TOY_KEY, "
-        "take a machine with 24 GB of memory."
+        "use a machine with 24 GB of memory."
     )
 
 
@@ -223,7 +223,8 @@ def test_errors_of_the_hub_are_reported(monkeypatch):
         server.fault("org/safe", "gated", times=1)
         assert "terms" in full_machine.hub_fault("org/safe")
         for unknown in ("org/none", "org/safe@v9"):
-            assert full_machine.hub_fault(unknown) == f"neither a folder nor the hub has {unknown}"
+            message = f"{unknown} is neither a folder nor a model on the hub"
+            assert full_machine.hub_fault(unknown) == message
     assert full_machine.hub_fault("org/pickle") == ""
 
 
@@ -305,13 +306,13 @@ def test_a_partly_configured_chapter_lists_the_missing_keys(project):
     (row,) = [row for row in report["rows"] if row["what"].startswith("The organisers' run")]
     assert row["state"] == "ok" and row["finding"].startswith("a.run; identified by: no known")
     assert report["ending"] == (
-        "full_lajewska2025_ch3 can start with 1 of 5 artefacts; for the other 4 set "
+        "full_lajewska2025_ch3 can start with 1 of 5 artefacts; for the other 4, set "
         "cast_systems.runs_2020."
     )
     (project / "a.run").unlink()
     assert doctor("lajewska2025_ch3")["ending"] == (
         "full_lajewska2025_ch3 cannot start: set cast_systems.organisers_run "
-        "(docs/papers/lajewska2025.md); for the other 4 set cast_systems.runs_2020."
+        "(docs/papers/lajewska2025.md); for the other 4, set cast_systems.runs_2020."
     )
 
 
@@ -340,7 +341,7 @@ def test_without_a_name_all_configured_artefacts_are_checked(project):
 
 def test_unknown_names_are_refused(project):
     assert "did you mean heuss2025_ch5" in refused("doctor", "--full", "heuss2025_ch55")
-    assert "has no full tier that runs" in refused("doctor", "--full", "sakai2023")
+    assert "has no full tier that can be run" in refused("doctor", "--full", "sakai2023")
     assert "add it" in refused("doctor", "heuss2025_ch5")
 
 
@@ -349,10 +350,10 @@ def test_a_host_with_any_status_is_reachable():
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
     # HEAD is no method of this server, which says so.
-    assert full_machine.unreachable(url) == ""
+    assert full_machine.connection_fault(url) == ""
     server.shutdown()
     server.server_close()
-    assert full_machine.unreachable(url) == "Connection refused"
+    assert full_machine.connection_fault(url) == "Connection refused"
 
 
 def test_addresses_without_http_are_not_reachable():
@@ -366,8 +367,8 @@ def test_addresses_without_http_are_not_reachable():
 
         threading.Thread(target=greet, daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        assert full_machine.unreachable(url) == "SSH-2.0-toy"
-    assert full_machine.unreachable("hub.example.org") == "unknown url type: 'hub.example.org'"
+        assert full_machine.connection_fault(url) == "SSH-2.0-toy"
+    assert full_machine.connection_fault("hub.example.org") == "unknown url type: 'hub.example.org'"
 
 
 def test_a_gpu_without_known_memory(tmp_path, monkeypatch):

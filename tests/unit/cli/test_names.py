@@ -134,7 +134,7 @@ def test_a_plan_names_targets_of_snakemake():
         "results/index.html",
         "all",
     ]
-    assert result.left_out == [] and result.papers == list(PAPERS)
+    assert result.reasons == [] and result.papers == list(PAPERS)
     assert plan(PAPERS, ["table 4.8"]).papers == ["lajewska2025"]
 
 
@@ -154,8 +154,8 @@ def test_a_plan_names_targets_of_snakemake():
         (
             "{full: {state: rebuilt, needs: a GPU}}",
             "toy/table_1",
-            "toy/table_1 has a rule only in the full tier, which takes hours and what config.yaml "
-            "must name; ask for it with `everycell make full_toy_table_1`.",
+            "toy/table_1 has a rule only in the full tier, which takes hours and needs settings in "
+            "config.yaml; make it with `everycell make full_toy_table_1`.",
         ),
         (
             "{embedded: {state: rebuilt, needs: nothing}}",
@@ -165,8 +165,8 @@ def test_a_plan_names_targets_of_snakemake():
         (
             "{released: {state: not_run, needs: Twenty people.}}",
             "toy ch1",
-            "toy_ch1: no artefact of it has a rule yet; `everycell show toy_ch1` says what each "
-            "needs.",
+            "toy_ch1: none of its artefacts has a rule yet; `everycell show toy_ch1` lists what "
+            "each of them needs.",
         ),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_target_without_a_rule_is_explained(tmp_path, tiers, name, message):
     known = "{embedded: {state: rebuilt, needs: nothing}}"
     papers = load_papers(write_paper(tmp_path, CARD.replace(known, tiers)))
     result = plan(papers, [name])
-    assert (result.targets, result.left_out, result.papers) == ([], [message], [])
+    assert (result.targets, result.reasons, result.papers) == ([], [message], [])
 
 
 def test_a_missing_extra_is_named_with_its_install_command(monkeypatch):

@@ -250,21 +250,23 @@ def test_a_new_paper_is_complete_and_overwrites_nothing(project):
     rebuilt = pd.concat(means).round(2).tolist()
     cells = papers["smith2026"].artefacts["table_1"].cells
     assert [float(value) for value in cells["value"]] == rebuilt
-    made_up = load_registry(project).sets["smith2026-data"].paper
+    description = load_registry(project).sets["smith2026-data"].paper
     (project / "my.run").write_bytes(RUN)
     call("paper", "add-data", "smith2026", "my.run", "--as", "first.run", "--replace")
     now = load_registry(project).sets["smith2026-data"]
-    assert made_up == "made-up files to begin with" and now.paper == "Title of the paper"
+    assert description == "synthetic example files" and now.paper == "Title of the paper"
     assert now.licence == "none stated"
-    missing = "The files of smith2026 are there, but Snakefile: includes no rules of smith2026"
+    missing = "The files of smith2026 already exist. Snakefile: does not include the rules of "
     assert missing in refused("paper", "new", "smith2026")
     assert "Snakefile: does not include the rules of smith2026; add" in refused("make", "smith2026")
     assert call("paper", "new", "smith2026", "--yes")[0] == 0
     assert 'include: "workflow/rules/smith2026/ch1.smk"' in (project / "Snakefile").read_text()
     assert "The key smith2026 is taken" in refused("paper", "new", "smith2026")
     for key in ("Smith 2026", "class", "page", "../a2026"):
-        assert "is not a key; use lower-case letters, then a year" in refused("paper", "new", key)
-    assert "choose another one, such as smith2026b" in refused("paper", "new", "seed")
+        assert "is not a valid key; use lower-case letters and a year" in refused(
+            "paper", "new", key
+        )
+    assert "choose another, such as smith2026b" in refused("paper", "new", "seed")
     assert call("paper", "new", "smith2026b")[0] == 0
 
 

@@ -199,8 +199,8 @@ def test_the_released_labels(released):
     assert set(sizes.index.get_level_values("judge")) == set(JUDGES.values())
     assert set(sizes.index.get_level_values("run")) == {*SYSTEMS.values(), *PARTS.values()}
     assert (sizes == 301).all()
-    # What the scores of the print rest on: capitals, which the authors' code does not count, and
-    # lists with one label too few.
+    # The published scores depend on capitals, which the authors' code does not count, and on
+    # lists that lack a label.
     spelled = released.nuggets[released.nuggets["importance"].isin(["Vital", "Okay"])]
     responses = spelled.drop_duplicates(["judge", "run", "topic"])["judge"].value_counts()
     assert responses.to_dict() == {"gemini": 200, "gpt4": 10}
@@ -209,7 +209,7 @@ def test_the_released_labels(released):
 
 @pytest.mark.released
 def test_no_importance_is_the_same_for_all_systems(released):
-    """Judges were asked anew with each system: how many topics have more than one answer key."""
+    """Judges were asked again for each system: count the topics with several answer keys."""
     lower = released.nuggets.assign(importance=released.nuggets["importance"].str.lower())
     kinds = lower.groupby(["judge", "topic", "nugget"])["importance"].nunique()
     changed = (kinds > 1).groupby(["judge", "topic"]).any().groupby("judge").sum()

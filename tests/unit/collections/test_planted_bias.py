@@ -125,7 +125,7 @@ def test_the_card(repository):
 
 
 def test_balance_among_documents_separates_the_measures():
-    """What motivates TExFAIR: NFaiRR cannot tell these two systems apart."""
+    """The motivation of TExFAIR: NFaiRR cannot distinguish these two systems."""
     planted = plant_bias(queries=2, depth=100)
     for system in ("one-sided", "alternating"):
         np.testing.assert_allclose(curve(planted, system, "NFaiRR"), 0, atol=1e-12)

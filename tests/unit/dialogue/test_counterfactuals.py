@@ -1,4 +1,4 @@
-"""Counterfactual utterances: templates, cleaned answers, rules, stand-in judges."""
+"""Counterfactual utterances: templates, cleaned answers, rules, surrogate judges."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def template(tmp_path: Path, text: str | bytes):
         ("Turn it round:\n$dialog", r"has the unknown slot \$dialog; expected \$dialogue, "),
         ("Turn it round.", r"lacks the slot \$dialogue .*; add it"),
         ("Turn $wanted round.", r"lacks the slot \$dialogue"),
-        ("It costs $5:\n$dialogue", r"a dollar sign starts no slot; write \$\$"),
-        ("### user\n$dialogue\n### assistant\nDone.", "the last message is of the assistant"),
+        ("It costs $5:\n$dialogue", r"a dollar sign does not start a slot; write \$\$"),
+        ("### user\n$dialogue\n### assistant\nDone.", "the last message has the role assistant"),
         ("### system\n$dialogue\n### user\nGo.", r"or lacks \$dialogue"),
         (b"caf\xe9 $dialogue", "is not UTF-8 text"),
     ],

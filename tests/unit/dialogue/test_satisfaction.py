@@ -1,4 +1,4 @@
-"""Measures of estimators: against scikit-learn, the print, and what they must never break."""
+"""Measures of estimators: scikit-learn, published values, invariants."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Agreement on spans: worked examples, scikit-learn, invariants, faults, the printed tables."""
+"""Agreement on spans: worked examples, scikit-learn, invariants, faults, published tables."""
 
 import numpy as np
 import pytest
@@ -219,7 +219,7 @@ def texts(mirror, tmp_path_factory):
 
 
 def published_values(repository, table, metric):
-    """Printed value of the master workers on passages."""
+    """Published value of the master workers on passages."""
     cells = published()["lajewska2025"].artefacts[table].cells
     task = "task" if "task" in cells else "task_variant"
     selection = cells[(cells["row"] == "MTurk master") & (cells["metric"] == metric)]

@@ -50,13 +50,13 @@ ADDED = {
         "holds_if: [{cells: {row: c}, op: '>', value: 0}]}]",
         "no cell has row = 'c'",
     ),
-    "comparison with a cell that is not there": (
+    "comparison with a missing cell": (
         "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
         "holds_if: [{cells: {row: a, metric: AP}, op: '>', other: {row: z}}]}]",
         "toy/table_1: conclusion c compares with a cell that does not exist, "
         "{'row': 'z', 'metric': 'AP'}.",
     ),
-    "comparison along a column that is not there": (
+    "comparison along a missing column": (
         "conclusions: [{id: c, claim: Row a is better., source: p. 1, "
         "holds_if: [{cells: {row: a, metric: AP}, op: '>=', other: {system: z}}]}]",
         "toy/table_1: conclusion c names the column 'system'; the cells have ['row', 'metric'].",
@@ -66,11 +66,11 @@ ADDED = {
         "holds_if: [{cells: {row: a}, op: '>', value: 0}]}, *c]",
         "toy/table_1: the id 'c' occurs 2 times; give each its own.",
     ),
-    "a label that is no column": (
+    "a label without a column": (
         "labels: [model]",
         "toy/table_1: `labels` names the column 'model'; the key columns are ['row', 'metric'].",
     ),
-    "a label that tells two cells apart": (
+    "a label that distinguishes two cells": (
         "labels: [row]",
         "toy/table_1: without the labels ['row'] two cells have the key {'metric': 'AP'}",
     ),

@@ -4,7 +4,7 @@ import pytest
 from unit.toy_papers import write_paper
 
 from everycell.engine.artefacts import all_artefacts, load_papers
-from everycell.engine.cell_classes import described
+from everycell.engine.cell_classes import classify_cells
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from everycell.engine.cell_classes import described
 def test_the_flag_of_a_metric(tmp_path, metric, flag):
     published = write_paper(tmp_path, cells=f"row,metric,value\na,{metric},1.0\n")
     (artefact,) = all_artefacts(load_papers(published))
-    assert {row.flag for row in described(artefact, None)} == {flag}
+    assert {row.flag for row in classify_cells(artefact, None)} == {flag}

@@ -18,7 +18,7 @@ FILES = {
     for folder in (SCRIPTS, SOURCE / "everycell" / "workflow" / "scripts")
     for path in folder.rglob("*.py")
 }
-#: Scripts whose outputs take hours, and which nothing but their method may make anew.
+#: Scripts whose outputs take hours; only a change of their method may rerun them.
 COSTLY = ("retrieval/train.py", "retrieval/lucene_index.py", "retrieval/encode.py")
 #: What shows, judges or configures: no method.
 NO_METHOD = re.compile(

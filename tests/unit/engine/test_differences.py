@@ -29,7 +29,7 @@ def make(
     verdict: str = "equal",
     plotted: str = "x,y\n1,2\n3,4\n",
 ) -> Path:
-    """Write a folder with a table, a figure beside it, verdicts and lineage; return it."""
+    """Write a folder with a table, a supplementary figure, verdicts and lineage; return it."""
     folder = project / "results"
     stem = folder / STEM
     stem.parent.mkdir(parents=True)

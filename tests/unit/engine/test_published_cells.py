@@ -1,4 +1,4 @@
-"""Printed cells: what is read as it stands, and what is a number."""
+"""Published cells: values kept as text, and values that are numbers."""
 
 import pytest
 from unit.toy_papers import CELLS, write_paper

@@ -151,8 +151,8 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
     ]
     assert call() == (
         0,
-        f"The receipt in {copy_folder} holds.\n"
-        "1 file that they were made from cannot be checked here, as published/cells.csv.\n"
+        f"The receipt in {copy_folder} is valid.\n"
+        "1 input file cannot be checked here, such as published/cells.csv.\n"
         "1 result came from other code than that of this project, as "
         "embedded/toy/table_1.receipt.json says.\n",
     )
@@ -210,7 +210,7 @@ def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("everycell.cli.project.ROOT", project)
     done = CliRunner().invoke(app, ["verify", str(copied)])
-    assert done.exit_code == 0 and done.stdout.startswith(f"All 2 receipts in {copied} hold.\n1 ")
+    assert done.exit_code == 0 and done.stdout.startswith(f"All 2 receipts in {copied} are valid.\n1 ")
     # As a card that says something else here: an input of both, whoever ran it.
     (project / "published" / "cells.csv").write_text("another\n")
     [fault] = verify(copied / "embedded/toy/table_1.receipt.json", project, copied)
@@ -255,7 +255,7 @@ def test_a_copied_folder_may_have_read_the_other_accepted_content(run_otherwise)
 
 def test_the_projects_own_files_are_compared_however_its_folder_is_named(run_otherwise, tmp_path):
     project = run_otherwise[1]
-    (project / "work" / "run").write_text("made anew\n")
+    (project / "work" / "run").write_text("made again\n")
     (tmp_path / "link").symlink_to(project / "results")
     for results in (None, project / "results", tmp_path / "link"):
         [fault] = verify(project / "results/embedded/toy/table_1.receipt.json", project, results)
@@ -471,7 +471,7 @@ def test_a_receipt_names_every_package_that_the_library_computes_with():
     "target", ["released/toy/table_1", "embedded/other/table_1", "embedded/toy/table_2"]
 )
 def test_a_receipt_that_was_copied_elsewhere_does_not_hold(tmp_path, target):
-    """As a stand-in that is copied to the tier of the released data."""
+    """As a surrogate result that is copied to the tier of the released data."""
     receipt = make(tmp_path)
     stem = tmp_path / "results" / target
     stem.parent.mkdir(parents=True, exist_ok=True)

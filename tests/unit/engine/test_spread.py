@@ -15,7 +15,7 @@ from everycell.engine.card_checks import check_cards
 from everycell.engine.cards import NotRun, Quoted
 from everycell.engine.claims import Conclusion
 from everycell.engine.published_cells import CardError
-from everycell.engine.spread import Spread, describe_spread, spreads, summarised, tolerance_of
+from everycell.engine.spread import Spread, describe_spread, read_spreads, summarised, tolerance_of
 from everycell.engine.tolerances import allowed
 from everycell.engine.verdicts import report
 
@@ -29,14 +29,14 @@ CARD = """\
     decimals: {{AP: 2, n: 0}}
     beside: {{seeds: Spread over seeds}}
     tolerances:
-      - {{cells: {cells}, from_spread: [{tier}], because: The print is one training.}}
+      - {{cells: {cells}, from_spread: [{tier}], because: One training run.}}
 """
 ROWS = ["row", "metric"]
 
 
 def of(values: list[float]) -> Spread:
     keyed = pd.DataFrame({"row": "a", "value": values})
-    return spreads(summarised(keyed, ["row"]), ["row"], where="toy")[("a",)]
+    return read_spreads(summarised(keyed, ["row"]), ["row"], where="toy")[("a",)]
 
 
 # The formula
@@ -107,16 +107,16 @@ def test_a_training_without_a_number_does_not_count():
 def test_what_is_not_whole_is_refused():
     table = summarised(pd.DataFrame({"row": ["a"] * 3, "value": [1, 2, 3]}), ["row"])
     with pytest.raises(CardError, match="lacks the column 'statistic'"):
-        spreads(table.drop(columns="statistic"), ["row"], where="toy")
+        read_spreads(table.drop(columns="statistic"), ["row"], where="toy")
     with pytest.raises(CardError, match="for the cell a"):
-        spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
+        read_spreads(table[table["statistic"] != "seeds"], ["row"], where="toy")
 
 
 def test_it_survives_a_file(tmp_path):
     cells = pd.DataFrame({"row": ["", ""] * 2, "value": [0.1, 0.2, 0.30001, 0.4]})
     summarised(cells, ["row"]).to_csv(tmp_path / "t.csv", index=False)
     read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
-    assert spreads(read, ["row"], where="toy") == spreads(
+    assert read_spreads(read, ["row"], where="toy") == read_spreads(
         summarised(cells, ["row"]), ["row"], where="toy"
     )
 
@@ -147,10 +147,10 @@ def test_the_spread_decides_and_is_told(toy):
     # Deviation 0.02: within 0.0994.
     verdict, why = judged(toy, [0.36, 0.38, 0.40])
     assert verdict == "close" and "Spread over seeds: 3 trainings gave 0.3600 to 0.4000" in why
-    assert "within 0.0994" in why and why.endswith("The print is one training.")
+    assert "within 0.0994" in why and why.endswith("One training run.")
     verdict, why = judged(toy, [0.38, 0.40, 0.42])
     assert verdict == "differs" and "within 0.0994" in why
-    # It rounds to the print: that is what equal means.
+    # It rounds to the published value, so it is equal.
     assert judged(toy, [0.25, 0.30, 0.35]) == ("equal", None)
 
 

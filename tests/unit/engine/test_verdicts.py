@@ -170,7 +170,7 @@ REBUILT = ["0.301", "S", "0.396", "M", "0.52", "L"]
 
 
 def toy(folder: Path, state: str = "rebuilt", **fields) -> Artefact:
-    """An artefact with six printed cells."""
+    """An artefact with six published cells."""
     home = folder / "toy"
     home.mkdir(exist_ok=True)
     CELLS.to_csv(home / "table_1.csv", index=False)
@@ -372,12 +372,12 @@ def test_a_printed_cell_that_a_rebuilt_table_leaves_out_is_an_error(tmp_path):
 
 
 def test_a_run_may_leave_out_what_its_user_names(tmp_path):
-    tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["b", "c"]}}
+    tier = {"state": "rebuilt", "needs": "your own models", "may_lack": {"row": ["b", "c"]}}
     artefact = toy(tmp_path, tiers={"embedded": tier})
     table = CELLS.assign(value=REBUILT)
     result = report(artefact, "embedded", table[:4])
     assert [cell.verdict for cell in result.cells] == ["equal"] * 4 + ["not_run"] * 2
-    assert result.cells[5].why == "models of yours"
+    assert result.cells[5].why == "your own models"
     assert report(artefact, "embedded", table).verdicts["not_run"] == 0
     with pytest.raises(CardError, match="lacks the published cell a / AP"):
         report(artefact, "embedded", table[2:])
@@ -464,7 +464,7 @@ def test_a_stand_in_that_was_not_run_has_no_cell_verdicts_either(tmp_path):
 
 def test_a_conclusion_on_a_rebuilt_table_that_lacks_cells_is_undecided(tmp_path):
     claim = CLAIM | {"holds_if": [{"cells": {"metric": "AP"}, "op": ">", "value": 0.1}]}
-    tier = {"state": "rebuilt", "needs": "models of yours", "may_lack": {"row": ["c"]}}
+    tier = {"state": "rebuilt", "needs": "your own models", "may_lack": {"row": ["c"]}}
     artefact = toy(tmp_path, conclusions=[claim], tiers={"embedded": tier})
     full = report(artefact, "embedded", CELLS.assign(value=REBUILT))
     part = report(artefact, "embedded", CELLS.assign(value=REBUILT)[:4])
@@ -593,7 +593,7 @@ def test_an_erratum_runs_its_audit_on_the_printed_cells(tmp_path):
 
 
 def as_rebuilt(artefact: Artefact) -> pd.DataFrame:
-    """The printed cells as a rebuilt table: numbers where the card declares digits."""
+    """The published cells as a reproduced table, with numbers where decimals are declared."""
     return artefact.cells[[*artefact.key_columns, "value"]]
 
 

@@ -1,4 +1,4 @@
-"""FA*IR: the printed table, enumeration, and rankings that keep to the table."""
+"""FA*IR: the published table, enumeration, and rankings that satisfy the table."""
 
 from itertools import product
 from math import comb

@@ -147,7 +147,7 @@ def test_a_batch_that_does_not_fit_is_halved_once_and_for_all(caplog):
     with caplog.at_level(logging.WARNING):
         batches = list(answer_in_batches(model, requests, 8))
     assert model.sizes == [8, 4, 2, 2, 2, 2, 2, 1]
-    assert caplog.messages[0].startswith("small: 8 requests at once do not fit")
+    assert caplog.messages[0].startswith("small: a batch of 8 requests does not fit")
     assert [len(request.text) for batch in batches for request, _ in batch] == list(
         range(11, 0, -1)
     )
@@ -177,7 +177,7 @@ def test_memory_that_is_full_is_named(monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(model._model, "generate", lambda *_, **__: full())
-    with pytest.raises(MemoryFullError, match="toy has not enough memory for 1 prompts of up to 1"):
+    with pytest.raises(MemoryFullError, match="not enough memory for 1 prompts of up to 1"):
         model.answer(ask("a"))
 
 
@@ -188,7 +188,7 @@ def test_a_run_that_breaks_keeps_the_batches_before(tmp_path):
         model = Recorded(record, Small.identity, lambda: Small(9, broken=("xx",)), batch=3)
         with pytest.raises(LanguageModelError, match="broken"):
             model.answer_all(requests)
-        assert model.asked == 3
+        assert model.requests_sent == 3
     assert len(read_record(path)) == 3
     mended = Small(9)
     with Record(path) as record:

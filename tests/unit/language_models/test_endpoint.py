@@ -160,7 +160,7 @@ def test_an_unknown_model_is_named_with_those_that_are_there(server):
 )
 def test_a_server_that_does_not_list_its_model_says_which_it_has(server, listed, page, instead):
     server.models, server.page = listed, page
-    assert Endpoint(server.settings()).listed_instead() == instead
+    assert Endpoint(server.settings()).alternative_models() == instead
 
 
 def test_log_probabilities_of_chat(server):
@@ -199,7 +199,7 @@ def test_a_continuation_is_scored_through_the_prompt_that_comes_back(server):
 def test_what_cannot_be_scored_says_so(server):
     requests = Request(prompt="1 + 1 = ", continuation="22")
     server.replies = [echo("1 + 1 = 22", [0, 7], [None, -1.0])]
-    with pytest.raises(LanguageModelError, match="across the border .* '22'"):
+    with pytest.raises(LanguageModelError, match="spans the end of the prompt .* '22'"):
         Endpoint(server.settings()).answer(requests)
     server.replies = [{"choices": [{"text": "22"}]}]
     with pytest.raises(NotOfferedError, match="no log-probabilities"):
@@ -229,9 +229,9 @@ def test_unusual_answers_pass_as_they_are(server, reply, text, finish):
 
 @pytest.mark.fault("endpoint")
 def test_a_reply_without_end_is_refused(server, monkeypatch):
-    monkeypatch.setattr(endpoint_module, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(endpoint_module, "_MAX_BYTES", 1000)
     server.replies = [reply_of("word " * 1000)]
-    with pytest.raises(EndpointError, match="does not keep to max_tokens"):
+    with pytest.raises(EndpointError, match="it ignores max_tokens"):
         Endpoint(server.settings()).answer(ASKED)
     assert len(server.seen) == 1
 
@@ -251,7 +251,7 @@ def test_a_retry_is_paid_for_and_stops_at_the_budget(server, waits):
     budget = Budget(Prices(answer=1e6), money=3 * ASKED.decoding.max_tokens)
     budget.spend("m", ASKED)
     endpoint = Endpoint(server.settings(retries=5), budget)
-    with pytest.raises(LanguageModelError, match="status 500.*not asked again.*`budget` of 15"):
+    with pytest.raises(LanguageModelError, match="status 500.*There was no retry.*`budget` of 15"):
         endpoint.answer(ASKED)
     # The first time, and two retries.
     assert len(server.seen) == 3
@@ -266,7 +266,7 @@ def test_what_retries_took_is_not_there_for_requests_that_wait(server, waits, tm
         model = Recorded(record, endpoint.identity, lambda: endpoint, budget=budget)
         with pytest.raises(LanguageModelError, match="One more request .* above the `budget` of"):
             model.answer_all(requests)
-    assert len(server.seen) == 5 and model.asked == 3
+    assert len(server.seen) == 5 and model.requests_sent == 3
 
 
 @pytest.mark.fault("endpoint")
@@ -278,7 +278,7 @@ def test_a_malformed_reply_is_asked_again_then_named(server, content):
     server.replies = [(200, {}, content), reply_of()]
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     server.replies = [(200, {}, content)]
-    with pytest.raises(EndpointError, match="127.0.0.1 did not answer with a reply .*address"):
+    with pytest.raises(EndpointError, match="127.0.0.1 sent an invalid reply .*address"):
         Endpoint(server.settings()).answer(ASKED)
     assert len(server.seen) == 2 + 3
 
@@ -314,7 +314,7 @@ def test_an_absurd_retry_after_is_no_longer_wait(server, waits, absurd):
 @pytest.mark.fault("endpoint")
 def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
     server.replies = [(429, {}, {"error": {"message": "slow\n down"}})]
-    with pytest.raises(EndpointError, match="status 429 .*slow.*each time: ask again later"):
+    with pytest.raises(EndpointError, match="status 429 .*slow.*each time; try again later"):
         Endpoint(server.settings()).answer(ASKED)
     assert len(server.seen) == 3
 
@@ -331,7 +331,7 @@ def test_a_server_that_stays_busy_is_named_with_what_it_said(server, waits):
 )
 def test_what_will_not_pass_is_asked_once(server, fault):
     server.replies = [fault]
-    with pytest.raises(EndpointError, match=f"does not take the request .status {fault[0]}"):
+    with pytest.raises(EndpointError, match=f"rejects the request .status {fault[0]}"):
         Endpoint(server.settings()).answer(ASKED)
     assert len(server.seen) == 1
 
@@ -386,7 +386,7 @@ def pour(part):
 def test_a_server_that_hangs_is_left(server, behave):
     server.http.closing_event = server.closing
     server.replies = [behave]
-    with pytest.raises(EndpointError, match="127.0.0.1 did not answer within 0.2 s: raise `timeo"):
+    with pytest.raises(EndpointError, match="127.0.0.1 did not answer within 0.2 s; raise `timeo"):
         Endpoint(server.settings(timeout=0.2, retries=1)).answer(ASKED)
     assert len(server.seen) == 2
 
@@ -404,7 +404,7 @@ def test_a_server_that_breaks_off_or_is_not_there(server):
     assert Endpoint(server.settings()).answer(ASKED).text == "In Holland."
     gone = server.settings(retries=0)
     server.close()
-    with pytest.raises(EndpointError, match="could not be reached or broke off .ConnectError"):
+    with pytest.raises(EndpointError, match="could not be reached or closed the connection .ConnectError"):
         Endpoint(gone).answer(ASKED)
 
 
@@ -453,7 +453,7 @@ def test_no_error_shows_the_key(server, monkeypatch, status):
         Endpoint(server.settings(key=VARIABLE, retries=0)).answer(ASKED)
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
     if status in (401, 403):
-        assert f"refuses the key in the environment variable {VARIABLE}" in str(caught.value)
+        assert f"rejects the key in the environment variable {VARIABLE}" in str(caught.value)
 
 
 LONG = "sk-proj/aB3+dE6fG9hJ2kL5mN8pQ1"
@@ -487,7 +487,7 @@ def test_a_key_that_the_server_quotes_is_neither_shown_nor_kept(
     monkeypatch.setenv(VARIABLE, LONG)
     requests = Endpoint(server.settings(key=VARIABLE, retries=0))
     server.replies = [(400, {}, f'{{"error": "wrong: {spelling}"}}'.encode())]
-    with pytest.raises(EndpointError, match="left out here: it quotes the key") as caught:
+    with pytest.raises(EndpointError, match="omitted: it quotes the key") as caught:
         requests.answer(ASKED)
     assert spelling not in str(caught.value)
     settings = LanguageModels(
@@ -508,7 +508,7 @@ def test_a_word_in_place_of_a_key_may_be_said(server, monkeypatch):
     assert Endpoint(server.settings(key=VARIABLE)).answer(ASKED).text == "In Holland."
 
 
-@pytest.mark.parametrize(("key", "message"), [("", "is not set"), ("a b", "does not hold a key")])
+@pytest.mark.parametrize(("key", "message"), [("", "is not set"), ("a b", "does not contain a valid key")])
 def test_without_a_key_nothing_is_sent(server, monkeypatch, key, message):
     monkeypatch.setenv(VARIABLE, key)
     with pytest.raises(EndpointError, match=f"{VARIABLE} {message}"):
@@ -518,7 +518,7 @@ def test_without_a_key_nothing_is_sent(server, monkeypatch, key, message):
 
 def test_a_server_that_wants_a_key_says_what_to_set(server):
     server.replies = [(401, {}, b"")]
-    with pytest.raises(EndpointError, match="refuses requests without a key .`key` names"):
+    with pytest.raises(EndpointError, match="rejects requests without a key .set `key`"):
         Endpoint(server.settings()).answer(ASKED)
 
 
@@ -591,7 +591,7 @@ from everycell.language_models.generation import Request, chat
 settings = LanguageModels.model_validate_json(sys.argv[1])
 asked = [Request(prompt=chat(letter), decoding=Decoding()) for letter in "abcdef"]
 with open_language_model("gpt", settings, "run") as model:
-    print("".join(answer.text for answer in model.answer_all(asked)), model.asked)
+    print("".join(answer.text for answer in model.answer_all(asked)), model.requests_sent)
 """
 
 
@@ -633,31 +633,31 @@ def config(**endpoint):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (config(key=SECRET), "endpoints.gpt.key` does not hold together: it names the environment"),
-        (config(url=f"https://me:{SECRET}@h/v1"), "holds no user, password"),
-        (config(url=f"https://h/v1?key={SECRET}"), "holds no user, password"),
-        (config(url="http://h/v1", key=VARIABLE), "the key would go to h over plain http"),
-        (config(url="http://localhost.h/v1", key=VARIABLE), "would go to localhost.h over plain"),
-        (config(url="http://10.0.0.7:8000/v1", key=VARIABLE), "an https address or one of this"),
-        (config(url="http://h:port/v1"), "has a host, and after a colon a port of 1 to 65535"),
-        (config(budget=5.0), "a `budget` without `prices` stops nothing"),
+        (config(key=SECRET), "endpoints.gpt.key` does not hold together: it must be the name"),
+        (config(url=f"https://me:{SECRET}@h/v1"), "must not contain a user, a password"),
+        (config(url=f"https://h/v1?key={SECRET}"), "must not contain a user, a password"),
+        (config(url="http://h/v1", key=VARIABLE), "the key would be sent to h over plain http"),
+        (config(url="http://localhost.h/v1", key=VARIABLE), "would be sent to localhost.h over plain"),
+        (config(url="http://10.0.0.7:8000/v1", key=VARIABLE), "use https, an address on this machine"),
+        (config(url="http://h:port/v1"), "its port \(if any\) must be 1 to 65535"),
+        (config(budget=5.0), "a `budget` has no effect without `prices`"),
         (config(extra={"stream": True}), "`stream` is set by the program"),
         *(
-            (config(extra={name: SECRET}), "a field to add holds no secret")
+            (config(extra={name: SECRET}), "an additional field must not contain a secret")
             for name in ("api_key", "access_token", "auth", "bearer", "passwd", "x-token", "token")
             + ("Pwd", "client_secret", "accessToken", "jwt", "credentials", "user", "passphrase")
         ),
-        (config(url="http://:80/v1"), "an address has a host"),
+        (config(url="http://:80/v1"), "an address must have a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
         (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0"),
         (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
-            "'Big Model' needs a name of small letters",
+            "'Big Model' must have lower-case letters",
         ),
         (
             {"language_models": {"local": {"gpt": {"source": "a"}}, **config()["language_models"]}},
-            "'gpt' stands under `local` and `endpoints`",
+            "'gpt' occurs under both `local` and `endpoints`",
         ),
     ],
 )
@@ -689,7 +689,7 @@ def test_documents_are_sent_where_the_server_shows_them(server):
     assert body["messages"] == [{"role": "user", "content": "Who hunts?"}]
     assert [item["text"] for item in body["documents"]] == ["Owls.", "Ants."]
     assert body["chat_template_kwargs"] == {"citation_mode": "accurate"}
-    with pytest.raises(NotOfferedError, match="set `grounded: true` where it does"):
+    with pytest.raises(NotOfferedError, match="set `grounded: true` if it supports them"):
         Endpoint(server.settings()).answer(requests)
     assert len(server.seen) == 1
 
@@ -712,7 +712,7 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
     known = LanguageModels(endpoints={"command-r": settings}, records=str(tmp_path))
     with (
         open_language_model("command-r", known, "answers") as model,
-        pytest.raises(LanguageModelError, match="its template does not show documents"),
+        pytest.raises(LanguageModelError, match="its template omits documents"),
     ):
         model.answer_all(requests)
     assert len(server.seen) == 1 and not (tmp_path / "answers.jsonl").exists()
@@ -724,7 +724,7 @@ def test_documents_that_the_template_leaves_out_stop_a_run_at_the_first_answer(
         hidden = Answer(text="It hunts.", finish="stop", prompt_tokens=read)
         record.add(model.identity, requests[0], hidden)
         replay = Recorded(record, model.identity, None)
-        with pytest.raises(LanguageModelError, match="its template does not show documents"):
+        with pytest.raises(LanguageModelError, match="its template omits documents"):
             replay.answer(requests[0])
 
 
@@ -739,5 +739,5 @@ def test_a_request_has_the_documents_in_one_message():
     ]
     keys = {prompt_hash(requests.model_copy(update={"prompt": (item,)})) for item in further}
     assert len({prompt_hash(requests), *keys}) == 3
-    with pytest.raises(ValueError, match="2 messages have documents; one of them has all"):
+    with pytest.raises(ValueError, match="2 messages have documents; put all documents in one message"):
         Request(prompt=(message, message), decoding=Decoding())

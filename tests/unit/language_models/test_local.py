@@ -126,7 +126,7 @@ def test_scores_of_all_next_tokens_add_up_to_one(local):
 
 
 def test_a_token_across_the_border_is_refused(local):
-    with pytest.raises(LanguageModelError, match="across the border .*'town': end the prompt"):
+    with pytest.raises(LanguageModelError, match="spans the end of the prompt .*'town'; end the prompt"):
         local.answer(Request(prompt="a ", continuation="town"))
     assert local.answer(Request(prompt="a", continuation=" town")).answer_tokens == 4
 
@@ -218,7 +218,7 @@ def test_documents_go_through_the_models_own_template(templates):
 
 
 def test_a_template_that_shows_no_documents_is_named(local):
-    with pytest.raises(NotOfferedError, match="template of toy does not show document 1: show"):
+    with pytest.raises(NotOfferedError, match="template of toy omits document 1; put"):
         local.answer(grounded("An owl"))
 
 
@@ -230,7 +230,7 @@ def test_a_template_that_shows_no_documents_is_named(local):
     ],
 )
 def test_what_is_too_long_is_refused_with_the_numbers(local, request_):
-    with pytest.raises(LanguageModelError, match=f"toy reads {LONGEST} in all: shorten"):
+    with pytest.raises(LanguageModelError, match=f"the limit of toy is {LONGEST} in total; shorten"):
         local.answer(request_)
     assert local.answer(ask("x" * (LONGEST - 12))).prompt_tokens == LONGEST - 12
 
@@ -302,7 +302,7 @@ def test_a_damaged_folder_is_named(folder, damage, message):
 def test_a_model_that_the_gpu_cannot_hold_is_not_moved_to_the_cpu(folder, monkeypatch):
     # Without a GPU that could hold anything, all of it lands on the CPU.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    with pytest.raises(ModelError, match="more than the GPUs have that this job sees: ask for"):
+    with pytest.raises(ModelError, match="more than the GPUs of this job have; request"):
         load_language_model(folder)
 
 
@@ -315,11 +315,11 @@ def test_a_model_is_opened_by_name_and_replayed_without_its_files(tmp_path, fold
     requests = [ask("Where?"), Request(prompt="Where", continuation="?")]
     with open_language_model("toy", settings_of(tmp_path, folder), "run") as model:
         answers = model.answer_all(requests)
-        assert model.asked == 2 and model.identity.name == "toy"
+        assert model.requests_sent == 2 and model.identity.name == "toy"
     (folder / "model.safetensors").unlink()
     replay = settings_of(tmp_path, folder, ask=False)
     with open_language_model("toy", replay, "run", folder=tmp_path / "gone") as model:
-        assert model.answer_all(requests) == answers and model.asked == 0
+        assert model.answer_all(requests) == answers and model.requests_sent == 0
         with pytest.raises(MissingAnswerError, match="1 of 1 answers of 'toy'"):
             model.answer(ask("Why?"))
     prompts = (tmp_path / "records/run.prompts.jsonl").read_text().splitlines()
@@ -346,7 +346,7 @@ def test_a_model_with_a_batch_is_asked_in_batches_and_answers_the_same(
     assert [answer.text for answer in together] == [answer.text for answer in alone]
     # The batch is no part of the model's identity: what it answered is found with another one.
     with open_language_model("toy", settings_of(tmp_path, folder), "three") as model:
-        assert model.answer_all(calls) == together and model.asked == 0
+        assert model.answer_all(calls) == together and model.requests_sent == 0
 
 
 def test_a_changed_model_is_asked_anew(tmp_path, folder):
@@ -356,7 +356,7 @@ def test_a_changed_model_is_asked_anew(tmp_path, folder):
     make_model(seed=1).save_pretrained(folder)
     with open_language_model("toy", settings, "run") as model:
         model.answer(ask("Where?"))
-        assert model.asked == 1
+        assert model.requests_sent == 1
 
 
 def test_a_hub_model_that_is_not_in_the_cache_is_named(tmp_path, monkeypatch):

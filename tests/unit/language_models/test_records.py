@@ -160,13 +160,16 @@ def test_nothing_is_asked_twice_and_the_model_is_made_only_when_needed(tmp_path)
         model = Recorded(record, MODEL, load, workers=3)
         model.answer_all([ask("a"), ask("b"), ask("a")])
         assert model.answer(ask("b")).text == "b"
-    assert sorted(request.text for request in result[0].asked) == ["a", "b"] and model.asked == 2
+    assert (
+        sorted(request.text for request in result[0].asked) == ["a", "b"]
+        and model.requests_sent == 2
+    )
     with Record(tmp_path / "a.jsonl") as record:
         model = Recorded(record, MODEL, load)
         model.answer_all([ask("b"), ask("a")])
-        assert (len(result), model.asked) == (1, 0)
+        assert (len(result), model.requests_sent) == (1, 0)
         model.answer_all([ask("a", seed=1)])
-        assert (len(result), model.asked) == (2, 1)
+        assert (len(result), model.requests_sent) == (2, 1)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -268,7 +271,7 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, edit, line):
     path = recorded(tmp_path)
     lines = edit(path.read_text().splitlines())
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(RecordError, match=f"line {line}: does not follow from the lines before"):
+    with pytest.raises(RecordError, match=f"line {line}: the hash does not match the lines up to here"):
         read_record(path)
 
 
@@ -284,7 +287,7 @@ def test_a_record_without_hashes_is_refused_until_it_is_chained(tmp_path):
     assert path.read_text() == full
     # Of a record that was chained from a line on, the earlier lines are vouched for.
     path.write_text("\n".join([*edit_answer(bare)[:2], full.splitlines()[2]]) + "\n")
-    with pytest.raises(RecordError, match="line 3: does not follow"):
+    with pytest.raises(RecordError, match="line 3: the hash does not match"):
         chain_record(path)
 
 
@@ -296,7 +299,7 @@ def test_answers_of_an_endpoint_without_address_are_refused_until_they_have_one(
     with pytest.raises(RecordError, match="line 1: .*address.* URL`"):
         read_record(path)
     for url in ("", "https://elsewhere/v1"):
-        with pytest.raises(RecordError, match="the host h without"):
+        with pytest.raises(RecordError, match="the host h lack the address"):
             chain_record(path, url)
     chain_record(path, "https://h/v1")
     model = Identity(name="gpt", host="h", url="https://h/v1")
@@ -322,7 +325,7 @@ def test_two_answers_to_one_request_are_refused_and_equal_ones_are_not(tmp_path)
     assert len(read_record(path)) == 3
     other = entries[0].model_copy(update={"answer": Answer(text="z", finish="stop")})
     path.write_text(record_lines([*entries, other]))
-    with pytest.raises(RecordError, match="line 4: .* has another answer further up"):
+    with pytest.raises(RecordError, match="line 4: .* has a different answer on an earlier line"):
         read_record(path)
 
 
@@ -382,7 +385,7 @@ def test_prompts_are_kept_apart_and_once(tmp_path):
 def test_two_processes_do_not_write_to_one_record(tmp_path, monkeypatch):
     monkeypatch.setattr("everycell.language_models.records._WAIT", 0.05)
     with Record(tmp_path / "a.jsonl"):
-        with pytest.raises(RecordError, match="another process writes"):
+        with pytest.raises(RecordError, match="another process is writing"):
             with Record(tmp_path / "a.jsonl"):
                 pass
 
@@ -484,13 +487,13 @@ def test_what_was_never_sent_does_not_use_up_the_budget(tmp_path):
     three = [ask(text, max_tokens=1) for text in "abc"]
     with Record(tmp_path / "a.jsonl") as record:
         model = Recorded(record, MODEL, lambda: parrot, budget=Budget(prices, money=4.0))
-        with pytest.raises(LanguageModelError, match="may bring the cost to 5.00"):
+        with pytest.raises(LanguageModelError, match="may raise the cost to 5.00"):
             model.answer_all([ask(text, max_tokens=1) for text in "vwxyz"])
         with pytest.raises(LanguageModelError, match="down"):
             model.answer_all(three)
         # The first was answered, the second may have been charged, the third was not sent.
         assert len(model.answer_all(three)) == 3
-        with pytest.raises(LanguageModelError, match="may bring the cost to 5.00"):
+        with pytest.raises(LanguageModelError, match="may raise the cost to 5.00"):
             model.answer(ask("d", max_tokens=1))
 
 
@@ -510,16 +513,16 @@ def test_a_model_without_prices_says_what_it_is_asked_and_how_long_it_will_take(
     assert "parrot will receive 6 requests: " in message[0] and "`prices`" not in message[0]
     # After 25 s (5 answers of 25 s to come), after 100 s (2 of them), and at the end.
     assert message[1:] == [
-        "parrot: 1 of 6 answers, 2.4 answers a minute; the others will take about 3 min.",
-        "parrot: 4 of 6 answers, 2.4 answers a minute; the others will take about 1 min.",
-        "parrot: 6 answers in 2.5 min, 2.4 answers a minute.",
+        "parrot: 1 of 6 answers, 2.4 answers per minute; about 3 min remaining.",
+        "parrot: 4 of 6 answers, 2.4 answers per minute; about 1 min remaining.",
+        "parrot: 6 answers in 2.5 min, 2.4 answers per minute.",
     ]
     assert not caplog.messages
 
 
 @pytest.mark.parametrize(
     ("workers", "expected"),
-    [(1, "1 of 9 answers, 6 answers a minute; the others will take about 2 min."), (3, "3 of 9 ")],
+    [(1, "1 of 9 answers, 6 answers per minute; about 2 min remaining."), (3, "3 of 9 ")],
 )
 def test_the_time_of_answers_is_neither_that_of_loading_nor_of_one_of_several(
     tmp_path, caplog, monkeypatch, workers, expected
@@ -567,7 +570,7 @@ def test_a_record_of_used_answers_with_some_probabilities_replays_the_same(tmp_p
         model.answer_all([ask("b"), ask("a"), ask("b")])
         provenance = model.provenance()
         thin = [
-            entry.model_copy(update={"answer": entry.answer.thinned(str.isdigit)})
+            entry.model_copy(update={"answer": entry.answer.keep_logprobs(str.isdigit)})
             for entry in model.used
         ]
     (tmp_path / "thin.jsonl").write_text(record_lines(thin))
@@ -598,7 +601,7 @@ def test_a_citation_whose_probability_was_not_kept_is_not_run():
 def test_what_is_left_of_an_answer_is_its_text_and_what_was_to_be_kept(pieces):
     tokens = tuple(Token(text=text, logprob=value) for text, value in pieces)
     answer = Answer(text="", finish="stop", tokens=tokens)
-    thin = answer.thinned(str.isalpha).tokens
+    thin = answer.keep_logprobs(str.isalpha).tokens
     assert "".join(token.text for token in thin) == "".join(text for text, _ in pieces)
     assert [token for token in thin if token.logprob is not None] == [
         token for token in tokens if token.text.isalpha()
@@ -639,7 +642,7 @@ def test_the_provenance_has_prices_and_what_the_answers_cost(tmp_path, tokens, c
 
 
 def test_the_identity_of_a_folder_is_that_of_its_weights_and_tokenizer(tmp_path):
-    with pytest.raises(LanguageModelError, match="holds no model.safetensors"):
+    with pytest.raises(LanguageModelError, match="contains no model.safetensors"):
         folder_identity(tmp_path, name="toy")
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     first = folder_identity(tmp_path, name="toy")

@@ -17,7 +17,7 @@ from everycell.language_models.generation import (
     Request,
     chat,
 )
-from everycell.language_models.replies import NoReplyError, parse_answer, parse_model_names
+from everycell.language_models.replies import InvalidReplyError, parse_answer, parse_model_names
 from everycell.language_models.settings import Decoding
 
 MODEL = Identity(name="m", host="h")
@@ -99,7 +99,7 @@ def test_replies_of_servers_are_read_alike(server):
     ],
 )
 def test_what_is_no_reply_is_said_to_be_none(content, chat_request):
-    with pytest.raises(NoReplyError):
+    with pytest.raises(InvalidReplyError):
         parse_answer(content, chat_request, MODEL)
     assert parse_model_names(content) == []
 
@@ -171,7 +171,7 @@ def test_a_score_is_that_of_the_continuation(logprobs):
 @pytest.mark.parametrize("count", [-1, int("9" * 400), 10**12])
 def test_a_number_of_tokens_that_nobody_can_pay_is_no_reply(field, count):
     reply = {"choices": [{"message": {"content": "Yes"}}], "usage": {field: count}}
-    with pytest.raises(NoReplyError):
+    with pytest.raises(InvalidReplyError):
         parse_answer(
             json.dumps(reply).encode(), Request(prompt=CHAT.prompt, decoding=Decoding()), MODEL
         )
@@ -180,7 +180,7 @@ def test_a_number_of_tokens_that_nobody_can_pay_is_no_reply(field, count):
 @pytest.mark.fault("endpoint")
 def test_a_log_probability_above_0_is_no_reply():
     reply = {"choices": [{"message": {"content": "a"}, "logprobs": tokens_of("a", logprob=3)}]}
-    with pytest.raises(NoReplyError):
+    with pytest.raises(InvalidReplyError):
         parse_answer(json.dumps(reply).encode(), CHAT, MODEL)
 
 
@@ -199,12 +199,12 @@ def test_a_large_reply_takes_bounded_memory(content):
     """In a process of its own, since what pydantic takes is not in Python's own accounts."""
     code = (
         "import sys, resource as r\n"
-        "from test_replies import CHAT, MODEL, NoReplyError, parse_answer\n"
+        "from test_replies import CHAT, MODEL, InvalidReplyError, parse_answer\n"
         "from test_replies import parse_model_names\n"
         "def taken(): return r.getrusage(r.RUSAGE_SELF).ru_maxrss\n"
         "content = sys.stdin.buffer.read(); before = taken()\n"
         "try: parse_answer(content, CHAT, MODEL)\n"
-        "except NoReplyError: print(parse_model_names(content), (taken() - before) // 1024)\n"
+        "except InvalidReplyError: print(parse_model_names(content), (taken() - before) // 1024)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], input=content, capture_output=True, check=True,
@@ -242,6 +242,6 @@ values = st.recursive(
 def test_whatever_comes_is_an_answer_or_is_refused(choices, chat_request):
     try:
         answer = parse_answer(json.dumps({"choices": choices}).encode(), chat_request, MODEL)
-    except (NoReplyError, LanguageModelError):
+    except (InvalidReplyError, LanguageModelError):
         return
     assert isinstance(answer, Answer)

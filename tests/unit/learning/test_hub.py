@@ -1,4 +1,4 @@
-"""Models of a hub that a local server stands in for, and what is said where it gives none."""
+"""Models from a local server that replaces the hub, and errors for missing ones."""
 
 from __future__ import annotations
 

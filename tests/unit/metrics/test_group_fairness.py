@@ -140,7 +140,7 @@ def test_rnod_agrees_with_a_direct_reading_of_the_definition(pair):
 @every_divergence
 def test_divergences_broadcast_over_the_ranks_of_a_list(divergence):
     achieved = np.random.default_rng(1).dirichlet(np.ones(4), (3, 5))
-    # Targets that want different groups, as RNOD must tell them apart row by row.
+    # Targets with different groups, which RNOD must distinguish row by row.
     target = np.array([[1, 0, 0, 0], [0.5, 0, 0, 0.5], [0.25] * 4, [0, 1, 0, 0], [0, 0, 0.3, 0.7]])
     result = DIVERGENCES[divergence](achieved, target)
     one_by_one = [

@@ -83,7 +83,7 @@ def test_who_matches_words_cites_the_forged_document_and_is_asked_for_the_contro
     row = try_instance(item, ask, seed=0)
     assert row["recovered"] and row["cites_forged"]
     assert row["all cited"] and row["one cited"] and row["forged alone"]
-    # It says so whatever it is given: that is memory.
+    # It gives this answer for any documents, so it remembers it.
     assert row["statement removed"]
     assert requests[0] == item.documents and requests[3] == (item.documents[3],)
     assert requests[4] == ("The owl hunts .", *DOCUMENTS[1:])

@@ -32,7 +32,7 @@ def numbered(number, depth):
 
 
 def saying(failing=(), telling=()):
-    """Say passages again, some of them in vain; and what was asked for together."""
+    """A paraphraser that fails for some passages, and the list of its requests."""
     calls = []
 
     def paraphrase_again(names):
@@ -152,7 +152,7 @@ def test_all_workers_are_busy_and_change_nothing(tmp_path, workers):
 
         answers = dict.fromkeys((item.id for item in questions), ())
         result, created = paraphrase_questions(questions, paraphrase_again, answers, target=35)
-    assert counting.met.is_set() and model.asked == 35
+    assert counting.met.is_set() and model.requests_sent == 35
     assert result == [f"q{n}" for n in range(35)]
     assert [item.text for item in created] == [f"So is d{n}.0." for n in range(35)]
 

@@ -112,7 +112,7 @@ def test_preferences_of_a_total_order_give_that_order(choice, strengths):
 @given(st.integers(2, 5), st.integers(0, 10_000))
 @settings(max_examples=40)
 def test_turned_preferences_turn_the_order(symmetric, size, seed):
-    """What was preferred is not, and the other way round: sums mirror each other."""
+    """Reversed preferences give mirrored sums."""
     p = np.random.default_rng(seed).uniform(0, 1, (size, size))
     forth, back = (
         aggregate_preferences(preferences(x), symmetric=symmetric).set_index("document")

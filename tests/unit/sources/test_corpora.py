@@ -1,4 +1,4 @@
-"""Corpora that come by themselves, from a server that cuts, spoils and stalls on demand."""
+"""Corpora from a server that truncates, corrupts and stalls on demand."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_cut_download_goes_on_where_it_was(server, tmp_path):
 def test_what_is_wrong_is_a_sentence_and_nothing_is_kept(server, tmp_path, fault, expected_message):
     server.fault(QA, fault)
     if fault == "cut":
-        # A host that takes no Range begins anew each time.
+        # A host without support for Range starts again each time.
         server.accepts_ranges = False
     with pytest.raises(CorpusError, match=expected_message) as caught:
         fetched(server, "msmarco_qa", tmp_path / "qa")

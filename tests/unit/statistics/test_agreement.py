@@ -66,5 +66,5 @@ def test_labels_of_different_cases_are_refused(measure, labels):
 
 @pytest.mark.parametrize("labels", [[], [[1], [0]], [1, 0], [[1, 0], [1]]])
 def test_what_is_no_table_of_cases_by_people_is_refused(labels):
-    with pytest.raises(ValueError, match="give every case as many labels as the others"):
+    with pytest.raises(ValueError, match="give the same number of labels"):
         fleiss_kappa(labels)

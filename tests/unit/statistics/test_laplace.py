@@ -103,7 +103,7 @@ def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
             lambda: sampled_distribution(
                 HEADS[0], np.ones((1, 5)), VECTORS, samples=1, rng=np.random.default_rng()
             ),
-            "1 samples have no spread",
+            "samples is 1",
         ),
         (
             lambda: LastLayer(np.ones((3, 4)), np.ones(3)).log_odds(VECTORS),

@@ -11,10 +11,10 @@ from scipy import stats
 
 from everycell.statistics.paired_summaries import (
     decide,
-    most_squares,
+    largest_sum_of_squares,
     p_value,
     paired_t,
-    squares_allowed,
+    critical_sum_of_squares,
 )
 
 N = 12
@@ -37,14 +37,14 @@ def test_from_sums_as_from_pairs(pair):
 @given(st.one_of(VALUES, BITS))
 def test_no_pairs_have_more_squares_than_their_means_allow(pair):
     squares = float(((pair[0] - pair[1]) ** 2).sum())
-    assert squares <= most_squares(pair[0].mean(), pair[1].mean(), N) + 1e-9
+    assert squares <= largest_sum_of_squares(pair[0].mean(), pair[1].mean(), N) + 1e-9
 
 
 @given(BITS)
 def test_a_decision_holds_for_all_pairs_with_these_sums(pair):
     differences = pair[0] - pair[1]
     total, changed = float(differences.sum()), float(np.abs(differences).sum())
-    bounds = abs(total), most_squares(pair[0].mean(), pair[1].mean(), N)
+    bounds = abs(total), largest_sum_of_squares(pair[0].mean(), pair[1].mean(), N)
     truth = p_value(paired_t(total, changed, N), N) < 0.05
     assert decide((total, total), bounds, N) in ("open", "yes" if truth else "no")
     assert decide((total, total), (changed, changed), N) == ("yes" if truth else "no")
@@ -52,12 +52,12 @@ def test_a_decision_holds_for_all_pairs_with_these_sums(pair):
 
 def test_the_bound_is_reached():
     first, second = np.repeat([1.0, 0.0], [6, 2]), np.repeat([0.0, 1.0], [4, 4])
-    assert ((first - second) ** 2).sum() == most_squares(6 / 8, 4 / 8, 8) == 6
+    assert ((first - second) ** 2).sum() == largest_sum_of_squares(6 / 8, 4 / 8, 8) == 6
 
 
 def test_squares_allowed_is_where_p_is_alpha():
     for alpha in (0.01, 0.05):
-        edge = squares_allowed(20, 500, alpha=alpha)
+        edge = critical_sum_of_squares(20, 500, alpha=alpha)
         assert p_value(paired_t(20, edge, 500), 500) == pytest.approx(alpha)
 
 
@@ -82,9 +82,9 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
     [
         (lambda: paired_t(1, 1, 1), "1 pairs; a paired test takes two"),
         (lambda: p_value(1, 0), "0 pairs"),
-        (lambda: squares_allowed(1, 1), "1 pairs"),
+        (lambda: critical_sum_of_squares(1, 1), "1 pairs"),
         (lambda: paired_t(10, 5, 10), "sum to 10 or more, not 5"),
-        (lambda: most_squares(77.8, 0.5, 10), "77.8 is not a share"),
+        (lambda: largest_sum_of_squares(77.8, 0.5, 10), "77.8 is not a share"),
     ],
 )
 def test_bad_input_is_named(ask, message):

@@ -124,12 +124,12 @@ def test_intervals_contain_the_rate():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"factor": "source"}, "study 'viewpoints' has no factor 'source'"),
+        ({"factor": "source"}, "study 'viewpoints' has no controlled factor 'source'"),
         ({"analysis": "four-way"}, "no analysis 'four-way': it has"),
         ({"interval": "normal"}, "interval is 'normal'"),
         ({"n_studies": 0}, "n_studies is 0"),
         ({"worker_sd": -1}, "worker_sd is -1"),
-        ({"effects": []}, "no planted effect"),
+        ({"effects": []}, "effects is empty"),
     ],
 )
 def test_bad_arguments_are_named(options, message):

@@ -249,7 +249,7 @@ def test_cells_show_value_and_mark(page):
 
 
 def changed(tmp_path, *, names=None, values=None):
-    """Page and overview of the toys with names in the card, or with other rebuilt values."""
+    """Page and overview of the toys with names in the record, or with other reproduced values."""
     published, results = tmp_path / "cards", tmp_path / "changed"
     result = toys.toy_results(published, results)
     chapter = published / "toy2026" / "ch1.yaml"
@@ -272,7 +272,7 @@ def test_every_view_of_a_table_has_the_names_of_its_card(tmp_path):
     names = {"run": "system <i>", "MAP": "mean AP", "a": "run A_1", "length": "words"}
     page, index = changed(tmp_path, names=names)
     grids = re.findall(r"<table.*?</table>", page, re.DOTALL)
-    # With verdicts, as a stand-in, and beside it; the last is another table.
+    # With verdicts, on surrogate data, and supplementary; the last is a different table.
     assert len(grids) == 4
     labels = [grid for grid in grids if ">mean AP</th>" in grid]
     assert len(labels) == 3 and all(">run A_1</th>" in grid for grid in labels)
@@ -282,7 +282,7 @@ def test_every_view_of_a_table_has_the_names_of_its_card(tmp_path):
 
 
 def test_a_value_that_rounds_to_the_printed_one_has_the_digits_that_tell_them_apart(tmp_path):
-    # Their verdicts say that they are not the same: a tolerance of zero, a printed marker.
+    # Their verdicts differ: a tolerance of zero, a published marker.
     values = {("b", "x", "MAP"): 0.25004, ("a", "y", "MAP"): 0.5, ("b", "y", "MAP"): -0.4}
     page, index = changed(tmp_path, values=values)
     output = re.findall(r"published </i>(\S+?)<i>, reproduced</i></span> (\S+?)[<\s]", page)

@@ -24,7 +24,7 @@ from everycell.studies.abolghasemi2026.ch5.modes import SETTING, displayed_autho
 
 K, DEPTHS, OTHERS = 4, (2, 4), ("SPLADE", "dense")
 CONTROLS = make_controls([0.0, 2.0], {"skill": 1.0, "base": -1.0}, seed=3)
-#: A generator that cites nothing, whatever it is shown.
+#: A generator that never cites.
 SILENT = PlantedControl(0.0, skill=0.0, base=-1000.0)
 #: Tables of both data sets, by the appendix'.
 HALVES = {"table_5_10": "table_5_6", "table_5_11": "table_5_1", "table_5_13": "table_5_12"}

@@ -58,7 +58,7 @@ def test_passages_are_said_again_in_either_unit(tmp_path: Path, unit, prompts):
         source = paraphraser(record, unit, mill=("1742",))
         (result,) = source.paraphrase_again(["mill"])
         assert result == ("mill", " ".join(SAID.values()), 2, "")
-        assert source.model.asked == prompts == len(source.used)
+        assert source.model.requests_sent == prompts == len(source.used)
 
 
 def test_an_answer_that_a_passage_has_to_keep_is_its_own(tmp_path: Path):

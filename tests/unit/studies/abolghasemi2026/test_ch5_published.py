@@ -1,4 +1,4 @@
-"""What tables of attribution quality determine: printed tables, and simulated answers."""
+"""Values that tables of attribution quality determine: published tables and simulated answers."""
 
 import itertools
 from pathlib import Path

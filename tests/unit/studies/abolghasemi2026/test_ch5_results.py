@@ -273,7 +273,7 @@ def test_every_table_has_its_rows(all_answers):
 
 
 def test_tables_agree_with_what_means_determine(all_answers):
-    """Bias and relevant citations follow from quality, by the functions for printed tables."""
+    """Bias and relevant citations follow from quality, by the functions for published tables."""
     table = quality(all_answers, PLAIN_ARMS, seed=1).rename(columns={"mode_relevant": "rag_mode"})
     keys = ["generator", "relevant_author", "metric"]
     bias = compare_labels(all_answers, "CAB", study="plain", seed=1)

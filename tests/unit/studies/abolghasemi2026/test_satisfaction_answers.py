@@ -1,4 +1,4 @@
-"""Tables of satisfaction estimators: against the print, by hand and by invariants."""
+"""Tables of satisfaction estimators: published values, worked examples, invariants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the printed rows of the table of estimators imply: against the print and by hand."""
+"""Values implied by the published rows of the table of estimators."""
 
 from __future__ import annotations
 

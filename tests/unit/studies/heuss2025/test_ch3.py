@@ -22,7 +22,7 @@ from everycell.studies.heuss2025.ch3.trade_offs import (
     ranked_lists,
     trade_offs,
 )
-from everycell.studies.heuss2025.ch3.uncertain_scores import scores_by_fold, trained_head
+from everycell.studies.heuss2025.ch3.uncertain_scores import scores_by_fold, train_head
 
 RNG = np.random.default_rng(7)
 SCORES = pd.DataFrame(
@@ -209,7 +209,7 @@ def test_scores_come_from_the_fold_that_never_saw_the_query():
 def test_the_head_is_at_the_optimum():
     rows = RNG.normal(size=(200, 3))
     labels = (rows[:, 0] + RNG.normal(size=200) > 0).astype(int)
-    head = trained_head(rows, labels, strength=0.5)
+    head = train_head(rows, labels, strength=0.5)
     chance = 1 / (1 + np.exp(-head.log_odds(rows)))
     gradient = rows.T @ (labels - chance) - head.weights[0] / 0.5
     np.testing.assert_allclose(gradient, 0, atol=1e-4)

@@ -1,4 +1,4 @@
-"""Cards of lajewska2025 and sakai2023: declared inputs, and printed numbers that must add up."""
+"""Records of lajewska2025 and sakai2023: declared inputs, and sums of published numbers."""
 
 import pytest
 from harness import published

@@ -87,7 +87,9 @@ def test_the_printed_row_of_the_baseline(mirror, repository):
 @pytest.mark.released
 def test_judgements_of_another_year_are_refused(mirror):
     run = read_run(mirror / FOLDER / "runs-2021" / "t5-canard_bm25_mono-t5_2021.trec.gz")
-    with pytest.raises(ValueError, match="None of the 208 topics in the qrels has ranked documents"):
+    with pytest.raises(
+        ValueError, match="None of the 208 topics in the qrels has ranked documents"
+    ):
         evaluate(run, read_qrels(mirror / FOLDER / "qrels" / "2020.txt.gz"), ["MAP"])
 
 

@@ -12,7 +12,7 @@ from everycell.collections.snippets import AnnotationError
 from everycell.statistics.cluster_relations import (
     centre_within_groups,
     clustered_correlation,
-    nested_spread,
+    nested_variance_shares,
 )
 from everycell.studies.lajewska2025.ch5.confidence import (
     AS_RELEASED,
@@ -67,14 +67,14 @@ def test_one_cluster_has_no_interval():
 )
 def test_shares_of_spread_sum_to_one(rows):
     data = pd.DataFrame(rows, columns=["a", "b", "value"])
-    shares = nested_spread(data, "value", ["a", "b"])
+    shares = nested_variance_shares(data, "value", ["a", "b"])
     assert sum(shares.values()) == pytest.approx(1)
     assert all(-1e-12 <= share <= 1 + 1e-12 for share in shares.values())
 
 
 def test_what_does_not_vary_has_no_spread():
     with pytest.raises(ValueError, match="does not vary"):
-        nested_spread(pd.DataFrame({"value": [1, 1], "a": [0, 1]}), "value", ["a"])
+        nested_variance_shares(pd.DataFrame({"value": [1, 1], "a": [0, 1]}), "value", ["a"])
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,10 @@ def test_two_measures_are_joined_and_ringed_where_they_were_planted():
     ("draw", "message"),
     [
         (lambda: documents_in_lists(DOCUMENTS, VALUES, {"F": "she"}), "found 'M', and only F"),
-        (lambda: documents_in_lists(DOCUMENTS, VALUES[::2], GROUPS), r"but the values are for \['l'\]"),
+        (
+            lambda: documents_in_lists(DOCUMENTS, VALUES[::2], GROUPS),
+            r"but the values are for \['l'\]",
+        ),
         (
             lambda: documents_in_lists(DOCUMENTS, VALUES.assign(value=1.5), GROUPS),
             "1.5 is not a fairness",
