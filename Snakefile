@@ -1,8 +1,8 @@
-"""Rebuilds the tables and figures of five information-retrieval works, cell by cell.
+"""Reproduces the tables and figures of five information-retrieval papers, cell by cell.
 
 Default target: all artefacts of the `embedded` tier, and the page results/index.html.
-Other targets by name: a tier (embedded, released, full, all), a paper (lajewska2025), a chapter
-(lajewska2025_ch4), one artefact (lajewska2025_table_4_8), or any file below results/.
+Other targets: a tier (embedded, released, full, all), a paper (lajewska2025), a chapter
+(lajewska2025_ch4), an artefact (lajewska2025_table_4_8), or any file below results/.
 """
 
 from everycell.workflow import FINISH, START
@@ -44,7 +44,7 @@ include: "workflow/rules/term_fairness.smk"
 include: "workflow/rules/documentation.smk"
 
 
-# What `snakemake` alone asks for: an included file cannot set it.
+# The target of `snakemake` without arguments. An included file cannot set it.
 rule default:
     default_target: True
     input:

@@ -1,5 +1,5 @@
-# Collections on which group bias in ranked lists is measured: planted rankings (embedded tier), and
-# two collections with rankers of all three families, in place of MS MARCO (released tier).
+# Collections for measuring group bias in ranked lists: planted rankings (embedded tier), and two
+# surrogates of MS MARCO with rankers of all three families (released tier).
 
 
 include: "term_fairness_inputs.smk"
@@ -34,7 +34,7 @@ use rule step as collection_planted with:
         },
         seed=SETTINGS.seed,
     message:
-        "Collection planted: {params.sizes[queries]} lists of each kind of ranking"
+        "Collection planted: {params.sizes[queries]} lists per kind of ranking"
 
 
 use rule step as collection_cast with:
@@ -84,7 +84,7 @@ use rule step as collection_grepbias with:
         "Collection GrepBiasIR {wildcards.wording}"
 
 
-# The counterfactual: what the documents would be, were the genders exchanged.
+# Counterfactual collections with swapped genders.
 use rule step as collection_swapped with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -155,7 +155,7 @@ use rule cached_step as train_fold with:
     params:
         **runs_ranker("retrieval/train"),
         pairs=FAIRNESS.cross_encoder.pairs,
-        # With one negative a pair, the tiny encoder learned nothing in so few steps.
+        # With one negative per pair, the tiny encoder learned nothing in so few steps.
         negatives=3,
         reading={"pair_length": {"total": FAIRNESS.cross_encoder.length}},
         seed=SETTINGS.seed,

@@ -1,12 +1,12 @@
-# abolghasemi2024: group bias in ranked lists. The experiment is that of term_fairness.smk.
-# The lists of Figure 1 are those of the thesis, of which we have the published cells.
+# abolghasemi2024: group bias in ranked lists. The experiment is in term_fairness.smk.
+# Figure 1 uses the published lists of Figure 4.1 of the thesis.
 FAIRNESS_RESULTS["example"]["abolghasemi2024/figure_1"] = "abolghasemi2026/figure_4_1"
 FAIRNESS_RESULTS["depth"]["abolghasemi2024/figure_2"] = {}
 FAIRNESS_RESULTS["means"]["abolghasemi2024/table_1"] = {"r": "r"}
 FAIRNESS_RESULTS["overlap"]["abolghasemi2024/table_2"] = {}
 
 
-# Figure 2 for planted rankings.
+# Figure 2 on planted rankings.
 use rule figure as abolghasemi2024_depth_planted with:
     input:
         unpack(depth_inputs),

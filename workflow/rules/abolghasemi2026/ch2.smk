@@ -1,7 +1,7 @@
 # abolghasemi2026, chapter 2: term-based ranking with contextual weights, query by example.
-# Each tier has its collection; embedded and released are surrogates for SciDocs. The embedded one,
-# `concepts`, is synthetic, so that the effect of each method is known; what needs real text
-# (ways to cut it, queries of two lengths) is on pydocs.
+# Each tier has its own collection; those of the embedded and released tiers are surrogates for
+# SciDocs. `concepts` (embedded) is synthetic, with known effects of the methods. Experiments that
+# need real text (tokenisation, short and long queries) use pydocs.
 
 
 include: "ch2_inputs.smk"
@@ -63,13 +63,13 @@ use rule step as collection_cacm with:
         **runs("abolghasemi2026/ch2/collection_cacm"),
         seed=SETTINGS.seed,
         sizes=CH2.cacm.model_dump(),
-        # Smallest number of words in a query's abstract: shorter ones are not long queries.
+        # Minimum number of words in a query's abstract, so that queries are long.
         min_words=50,
     message:
         "Collection CACM, from its links"
 
 
-# Classic collections with topics of their own, for the comparison of tokenisations.
+# Classic ad-hoc collections, for the comparison of tokenisers.
 use rule step as collection_ad_hoc with:
     input:
         unpack(ad_hoc_files),
@@ -87,7 +87,7 @@ use rule step as collection_ad_hoc with:
         "Collection {wildcards.collection}"
 
 
-# Table 2.1 of each tier, with what the others cannot show.
+# Table 2.1 of each tier, with supplements that differ between tiers.
 use rule table as abolghasemi2026_ch2_quality with:
     input:
         candidates="work/concepts/candidates.parquet",
@@ -116,7 +116,7 @@ use rule table as abolghasemi2026_ch2_quality with:
         query_kinds={task: "long: a document" for task in COLLECTIONS["pydocs"].tasks}
         | {"known-item": "short: one line"},
     message:
-        "Quality of all rankers on planted concepts (Table 2.1)"
+        "Effectiveness of all rankers on planted concepts (Table 2.1)"
 
 
 use rule table as abolghasemi2026_ch2_quality_cacm with:
@@ -135,11 +135,11 @@ use rule table as abolghasemi2026_ch2_quality_cacm with:
         **runs("abolghasemi2026/ch2/quality"),
         **compared("released"),
         expansion=EXPANSION["released"],
-        # What a ranker trained here must beat on validation queries before it counts: the first
-        # stage for TILDE, its initial weights for TILDEv2.
-        must_beat={"e": "a", "h": "g"},
+        # Baselines on the validation queries: the first stage for TILDE, and the initial weights
+        # for TILDEv2.
+        baselines={"e": "a", "h": "g"},
     message:
-        "Quality of all rankers on CACM (Table 2.1)"
+        "Effectiveness of all rankers on CACM (Table 2.1)"
 
 
 use rule table as abolghasemi2026_ch2_quality_scidocs with:
@@ -157,10 +157,10 @@ use rule table as abolghasemi2026_ch2_quality_scidocs with:
         **runs("abolghasemi2026/ch2/quality"),
         **compared("full"),
     message:
-        "Quality of all rankers on SciDocs (Table 2.1)"
+        "Effectiveness of all rankers on SciDocs (Table 2.1)"
 
 
-# Table 2.2: the same two rankers on five ways of cutting text into terms.
+# Table 2.2: two rankers with five tokenisers.
 use rule table as abolghasemi2026_ch2_tokenisation with:
     input:
         candidates=lambda wildcards: candidates_in(TOKENISED_COLLECTION[wildcards.tier]),
@@ -207,7 +207,7 @@ use rule table as abolghasemi2026_ch2_interpolation with:
         "Tuned interpolation (Table 2.3, {wildcards.tier})"
 
 
-# Lists with other negatives can be drawn from CACM alone.
+# Only CACM allows lists with other negatives.
 use rule table as abolghasemi2026_ch2_interpolation_cacm with:
     input:
         candidates="work/cacm/candidates.parquet",
@@ -248,9 +248,9 @@ use rule table as abolghasemi2026_ch2_oracle with:
         scaling=CH2.scaling,
         alpha=CH2.alpha,
         noise_seeds=CH2.noise_seeds,
-        # The control is a row only on surrogate data; the supplementary figure always has it.
-        # Of Table 2.1.
+        # Letters of the rows in Table 2.1.
         letters={"BM25": "a", "TILDE": "e", "TILDEv2": "h"},
+        # The control is a row only on surrogate data; the supplementary figure always has it.
         control=lambda wildcards: wildcards.tier != "full",
         seed=SETTINGS.seed,
     message:
@@ -276,10 +276,10 @@ use rule figure as abolghasemi2026_ch2_curves with:
         scaling=CH2.scaling,
         noise_seeds=CH2.noise_seeds,
     message:
-        "Quality over the weight of BM25 (Figure 2.3, {wildcards.tier})"
+        "Effectiveness by the weight of BM25 (Figure 2.3, {wildcards.tier})"
 
 
-# Published numbers are compared; everything plotted is in a supplementary file.
+# The table has only numbers that are published; a supplementary file has all points.
 use rule figure as abolghasemi2026_ch2_curves_scidocs with:
     input:
         candidates="work/scidocs/candidates.parquet",
@@ -298,7 +298,7 @@ use rule figure as abolghasemi2026_ch2_curves_scidocs with:
         scaling=CH2.scaling,
         noise_seeds=CH2.noise_seeds,
     message:
-        "Quality over the weight of BM25 on SciDocs (Figure 2.3)"
+        "Effectiveness by the weight of BM25 on SciDocs (Figure 2.3)"
 
 
 include: "ch2_scidocs.smk"

@@ -27,10 +27,10 @@ from everycell.studies.abolghasemi2026.ch2.training import (
 
 CH2 = SETTINGS.query_by_example
 FULL = CH2.full
-#: Seeds of the trainings on SciDocs. What combines rankers, and the sizes of the text, take the first.
+#: Training seeds on SciDocs. Combinations of rankers and the sizes in the text use only the first.
 FULL_SEEDS = [SETTINGS.seed + number for number in range(FULL.seeds)]
 FIRST = f"seed-{SETTINGS.seed}"
-#: End of the name of a trained model; a zero-shot model has none.
+#: Suffix of the name of a trained model; a zero-shot model has none.
 A_SEED = r"\.seed-[0-9]+"
 A_SEED_OR_NONE = rf"({A_SEED})?"
 EXPANSION = expansions(CH2)
@@ -45,7 +45,7 @@ LEXICAL = Lexical(
     dirichlet=CH2.dirichlet,
     tuning=CH2.tuning,
 )
-#: Both surrogates of SciDocs that have links.
+#: Options of the two surrogates of SciDocs that have links.
 LINKED = {
     "tasks": ["cite", "co-cite", "coupling"],
     "lexical": LEXICAL,
@@ -60,14 +60,14 @@ COLLECTIONS |= {
         proposals=max(CH2.concepts.expansion),
         encoders={
             NEW_ENCODER: f"work/concepts/{NEW_ENCODER}",
-            # What TILDE has learned of the terms is what cross-encoders start from.
+            # Cross-encoders start from TILDE, which has learned the terms.
             "tilde": f"work/concepts/models/tilde.{NEW_ENCODER}.all",
         },
         training=partial(training_on_surrogate_data, settings=CH2.concepts),
     ),
     "pydocs": Collection(
         setting="package",
-        # The embedded tier can fetch nothing: this one comes with the wheel of a model.
+        # The embedded tier downloads nothing; this vocabulary is part of an installed package.
         vocabularies={"BERT-Token": "minilm/vocab.txt"},
         **LINKED,
     ),
@@ -90,7 +90,7 @@ COLLECTIONS |= {
         ),
     ),
 }
-#: Candidate lists of a tier's collection; the combinations leave out tasks that serve checks.
+#: Candidate lists of a tier's collection; the combinations leave out tasks that only checks use.
 LISTS = {tier: {name: COLLECTIONS[name].lists} for tier, name in COLLECTION.items()}
 LISTS["embedded"]["concepts"]["tasks"] = list(TASKS)
 TOKENISED_LISTS = {
@@ -118,7 +118,7 @@ def scidocs_encoder_files(wildcards):
 
 
 def files_of_named_encoder(name):
-    """Files of the encoder that stands under this name in the configuration."""
+    """Files of the encoder configured under this name."""
     return named_model_files(
         f"query_by_example.encoders.{name}",
         "query-by-example.md",
@@ -149,7 +149,7 @@ def smart_files(collection):
 
 
 def ad_hoc_files(wildcards):
-    """Files of the wildcard's collection."""
+    """Files of the wildcard's classic collection."""
     return smart_files(wildcards.collection)
 
 
@@ -164,13 +164,13 @@ def is_zero_shot_on_scidocs(wildcards):
 
 
 def scidocs_reading_of(wildcards):
-    """SciDocs input of the wildcard's ranker."""
+    """Input lengths of the wildcard's ranker on SciDocs."""
     zero_shot = is_zero_shot_on_scidocs(wildcards)
     return encoded_as(wildcards, wildcards.kind, zero_shot)
 
 
 def scidocs_model_files(wildcards):
-    """Encoder of SciDocs for a ranker: a model of one task, or a zero-shot one from MS MARCO."""
+    """Model of a ranker on SciDocs: trained on one task, or zero-shot from MS MARCO."""
     if is_zero_shot_on_scidocs(wildcards):
         return files_of_named_encoder(f"{wildcards.kind}_{wildcards.encoder}")
     return "work/scidocs/models/{kind}.{encoder}.{trained_on}{seed}".format(**wildcards)
@@ -179,11 +179,10 @@ def scidocs_model_files(wildcards):
 def run_files(collection, systems):
     """Run files of systems.
 
-    Those of a system with a model per task have `{task}` in their name, and `{seed}` if it is trained
-    with several.
+    `{task}` and `{seed}` in the name of a run are replaced with every task and every seed.
 
-    What only the user can name is looked at here, since Snakemake takes an error in a rule further
-    up for a reason to try another one.
+    User-provided files are checked here, since Snakemake would react to an error in an upstream rule
+    by trying another rule.
     """
     if collection == "scidocs":
         check_named(systems)
@@ -219,7 +218,7 @@ def compared(tier):
 
 
 def expansion_files(tier):
-    """New terms per document of each expansion in chapter 2 of abolghasemi2026."""
+    """Files with the new terms per document of each expansion."""
     return [
         f"work/{COLLECTION[tier]}/encoded/tildev2-expanded-{m}.{ENCODERS[tier]}.all.csv"
         for m in EXPANSION[tier]
@@ -227,7 +226,7 @@ def expansion_files(tier):
 
 
 def stated_size_inputs(wildcards):
-    """Lists, word pieces, the tuned BM25, and the terms added by each expansion on SciDocs."""
+    """Candidate lists, tokens, BM25 tuning, and the terms added by each expansion on SciDocs."""
     check_named([("h", "TILDEv2", "SciBERT", "tildev2.scibert.{task}.seed-{seed}")])
     added = {
         f"m{m}": [
@@ -245,7 +244,7 @@ def stated_size_inputs(wildcards):
 
 
 def runs_of(table):
-    """Runs compared in a table of chapter 2 of abolghasemi2026, in the wildcard's tier."""
+    """Input function: runs compared in a table, in the wildcard's tier."""
     return lambda wildcards: run_files(COLLECTION[wildcards.tier], table[wildcards.tier])
 
 

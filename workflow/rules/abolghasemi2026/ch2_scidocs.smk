@@ -1,6 +1,7 @@
-# abolghasemi2026, chapter 2, on SciDocs, with the thesis' settings and a model for each task. The stages are those of
-# retrieval.smk, but a model encodes only what its task ranks: whole, TILDE's scores of 142,009
-# papers would take some 10 GB a model. Each training has a seed, at the end of its name.
+# abolghasemi2026, chapter 2, on SciDocs, with the settings of the thesis and one model per task. The
+# stages are those of retrieval.smk, except that a model encodes only the candidates of its task:
+# TILDE's scores of all 142,009 papers would take some 10 GB per model. The name of a trained model
+# ends with its seed.
 ruleorder: train_scidocs > train
 ruleorder: train_pairs_scidocs > train
 ruleorder: encode_scidocs > encode
@@ -43,7 +44,7 @@ use rule step as ranked_scidocs with:
         **needs(2000, 10),
     params:
         **runs("abolghasemi2026/ch2/ranked"),
-        # A model that was trained on no task ranks all.
+        # A zero-shot model ranks the candidates of all tasks.
         tasks=lambda wildcards: (
             COLLECTIONS["scidocs"].tasks
             if is_zero_shot_on_scidocs(wildcards)
@@ -80,7 +81,7 @@ use rule cached_step as train_scidocs with:
         "Training {wildcards.kind} with {wildcards.encoder} on SciDocs ({wildcards.trained_on}{wildcards.seed})"
 
 
-# What reads pairs stops where its validation lists are ranked best.
+# Rankers of pairs use early stopping on their validation lists.
 use rule cached_step as train_pairs_scidocs with:
     input:
         documents="work/{collection}/documents.parquet",
@@ -218,7 +219,7 @@ use rule cached_step as rerank_pairs_scidocs with:
         "Re-ranking SciDocs ({wildcards.kind}, {wildcards.trained_on})"
 
 
-# Sizes and settings that the text states.
+# Sizes and settings stated in the text.
 use rule table as abolghasemi2026_ch2_stated_sizes with:
     input:
         unpack(stated_size_inputs),

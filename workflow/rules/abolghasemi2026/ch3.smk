@@ -1,11 +1,11 @@
 # abolghasemi2026, chapter 3: counterfactual dialogues and estimators of user satisfaction (CAUSE).
-# Ratings and split, released test sets -> labelled samples and tables; estimators trained on them.
+# From ratings, splits and released test sets to labelled samples, estimators and tables.
 
 
 include: "ch3_inputs.smk"
 
 
-# Samples to train and test estimators: parts train, valid, main and cf (only MultiWOZ).
+# Samples for training and testing estimators: parts train, valid, main and cf (only MultiWOZ).
 use rule step as abolghasemi2026_ch3_samples with:
     input:
         **rated_dialogues("ratings", "valid", "test"),
@@ -22,11 +22,11 @@ use rule step as abolghasemi2026_ch3_samples with:
         "Dialogue samples with satisfaction labels"
 
 
-# Table 3.1: counts of ratings, by each rule that reduces several to one; agreement of raters.
+# Table 3.1: counts of ratings under rules for combining several ratings; agreement of raters.
 use rule table as abolghasemi2026_ch3_ratings with:
     input:
         **rated_dialogues("ratings"),
-        printed="published/abolghasemi2026/table_3_1.csv",
+        published="published/abolghasemi2026/table_3_1.csv",
     output:
         **table_files(tables=["rules", "raters"]),
     pathvars:
@@ -59,7 +59,7 @@ use rule table as abolghasemi2026_ch3_test_sets with:
     input:
         **counterfactual_dialogues(),
         samples="work/satisfaction/samples.parquet",
-        printed="published/abolghasemi2026/table_3_5.csv",
+        published="published/abolghasemi2026/table_3_5.csv",
     output:
         **table_files(tables=["pairs"]),
     pathvars:
@@ -71,8 +71,9 @@ use rule table as abolghasemi2026_ch3_test_sets with:
         "Original and counterfactual test sets (Table 3.5)"
 
 
-# New last utterances for some dialogues, by a language model and by rules. Answers are recorded; the
-# committed record has those that a run with the defaults needs, but for a few that are requested again.
+# New last utterances for some dialogues, by a language model and by rules. Answers are recorded. The
+# committed record has all answers that a run with the defaults needs, except a few that are
+# requested again.
 use rule torch_step as abolghasemi2026_ch3_generate with:
     input:
         **generation_inputs(),
@@ -117,8 +118,8 @@ use rule torch_step as abolghasemi2026_ch3_generate_planted with:
         "Rewriting utterances of synthetic dialogues with {params.model} and with rules"
 
 
-# Table 3.4: share of the generated utterances that flip the label; beside it generators that run
-# here, under a surrogate judge.
+# Table 3.4: share of the released utterances that flip the label. A supplement evaluates our own
+# generators with a surrogate judge.
 use rule table as abolghasemi2026_ch3_success with:
     input:
         main=resource(CAUSE_FILES["main"]),
@@ -163,7 +164,7 @@ use rule table as abolghasemi2026_ch3_planted_success with:
         "Success of generating counterfactuals of synthetic dialogues (Tables 3.4 and 3.5)"
 
 
-# Text 3.6: what follows from the printed rows of Table 3.6.
+# Text 3.6: values implied by the published rows of Table 3.6.
 use rule table as abolghasemi2026_ch3_implied with:
     input:
         rows="published/abolghasemi2026/table_3_6.csv",
@@ -177,7 +178,7 @@ use rule table as abolghasemi2026_ch3_implied with:
         "Values implied by the published rows of Table 3.6"
 
 
-# Dialogues with planted satisfaction: the embedded surrogate data, in the same form.
+# Dialogues with planted satisfaction: the surrogate data of the embedded tier, in the same format.
 use rule step as abolghasemi2026_ch3_planted with:
     output:
         samples="work/satisfaction/planted.parquet",
@@ -193,7 +194,7 @@ use rule step as abolghasemi2026_ch3_planted with:
         "Synthetic dialogues with known satisfaction: {params.sizes[dialogues]} for training"
 
 
-# An estimator in each setup, for each benchmark, with the baselines that it names.
+# One estimator and its baselines in all setups, on all benchmarks.
 use rule cached_step as abolghasemi2026_ch3_train with:
     input:
         samples=satisfaction_samples,
@@ -217,7 +218,7 @@ use rule cached_step as abolghasemi2026_ch3_train with:
         "Training satisfaction estimators ({wildcards.kind}, {wildcards.tier})"
 
 
-# In the full tier each training is a job of its own.
+# In the full tier each training run is a separate job.
 use rule cached_step as abolghasemi2026_ch3_train_full with:
     input:
         samples=satisfaction_samples,
@@ -242,8 +243,8 @@ use rule cached_step as abolghasemi2026_ch3_train_full with:
         "Training satisfaction estimators ({wildcards.kind}, full, seed {wildcards.seed})"
 
 
-# Test samples, labelled by a language model that is shown two examples. Its answers are recorded, and
-# the committed record has those that a run with the defaults needs.
+# Test samples labelled by a language model prompted with two examples. Answers are recorded, and the
+# committed record has those that a run with the defaults needs.
 use rule asking_step as abolghasemi2026_ch3_few_shot with:
     input:
         samples=satisfaction_samples,
@@ -274,7 +275,7 @@ use rule asking_step as abolghasemi2026_ch3_few_shot with:
         "Labelling satisfaction with {wildcards.model} ({wildcards.tier})"
 
 
-# Tables 3.6 and 3.7, Figures 3.4 and 3.5: all from the same answers, in seconds.
+# Tables 3.6 and 3.7 and Figures 3.4 and 3.5, computed from the same answers in seconds.
 use rule table as abolghasemi2026_ch3_estimators with:
     input:
         trained=satisfaction_answers,
@@ -295,15 +296,15 @@ use rule table as abolghasemi2026_ch3_estimators with:
         **runs("abolghasemi2026/ch3/estimators"),
         orders=SATISFACTION.orders,
         draws=SATISFACTION.draws,
-        # Trainings of an estimator that have a file of answers each.
+        # Number of training runs per estimator with their own file of answers.
         trainings=1,
-        printed_rows=False,
+        published_rows=False,
         seed=SETTINGS.seed,
     message:
         "Estimators of user satisfaction (Tables 3.6 and 3.7, {wildcards.tier})"
 
 
-# With the spread over seeds for the thesis' rows.
+# The same in the full tier, with the spread over seeds for the rows of the thesis.
 use rule table as abolghasemi2026_ch3_estimators_full with:
     input:
         trained=satisfaction_answers,
@@ -325,7 +326,7 @@ use rule table as abolghasemi2026_ch3_estimators_full with:
         orders=SATISFACTION.orders,
         draws=SATISFACTION.draws,
         trainings=SATISFACTION.full.seeds,
-        printed_rows=True,
+        published_rows=True,
         seed=SETTINGS.seed,
     message:
         "Estimators of user satisfaction (Tables 3.6 and 3.7, {wildcards.tier})"

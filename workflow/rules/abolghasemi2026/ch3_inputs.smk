@@ -4,7 +4,7 @@ from everycell.studies.abolghasemi2026.ch3.estimators import ESTIMATORS
 from everycell.studies.abolghasemi2026.ch3.setups import make_setups
 
 SATISFACTION = SETTINGS.user_satisfaction
-#: Settings of an estimator that say how it is trained, not what it reads.
+#: Settings of an estimator that concern its training and not its input.
 TRAINING = ("steps", "batch", "learning_rate", "validations", "dropout")
 
 
@@ -31,7 +31,7 @@ FETCHED_TOGETHER["user-satisfaction-dialogues"] = [
 COUNTERFACTUAL_PROMPT = "src/everycell/dialogue/templates/counterfactual.txt"
 
 
-#: How counterfactual utterances are generated, for the rules of both tiers.
+#: Options for generating counterfactual utterances, for the rules of both tiers.
 GENERATION = {
     "model": SETTINGS.counterfactuals.model,
     "answered_by": answered_by(SETTINGS.counterfactuals.model),
@@ -46,7 +46,7 @@ GENERATION = {
 
 
 def generation_inputs():
-    """Inputs of the generation besides dialogues: a model, a template, recorded answers."""
+    """Inputs of the generation in addition to dialogues: model, template and recorded answers."""
     return {
         "model": language_model_files(SETTINGS.counterfactuals.model),
         "template": SETTINGS.counterfactuals.template or COUNTERFACTUAL_PROMPT,
@@ -61,26 +61,26 @@ def satisfaction_samples(wildcards):
 
 
 def satisfaction_settings(wildcards):
-    """Settings of the wildcard's estimator in its tier; None if it has no block."""
+    """Settings of the wildcard's estimator in its tier; empty if it has no block."""
     settings = SATISFACTION
     tier = settings.full if wildcards.tier == "full" else settings
-    chosen = getattr(tier, wildcards.kind, None)
-    return {} if chosen is None else chosen.model_dump()
+    block = getattr(tier, wildcards.kind, None)
+    return {} if block is None else block.model_dump()
 
 
-def samples_taken(wildcards):
+def training_sample_limit(wildcards):
     """Number of training samples of an estimator, from the first on; None for all."""
     return satisfaction_settings(wildcards).get("samples")
 
 
-def stays_frozen(wildcards):
+def has_frozen_encoder(wildcards):
     """Whether the encoder of an estimator is frozen."""
     return satisfaction_settings(wildcards).get("frozen", False)
 
 
 def satisfaction_encoder(wildcards):
     """Files of an estimator's initial encoder, if it has one."""
-    encoder = ESTIMATORS[wildcards.kind].small_encoder(frozen=stays_frozen(wildcards))
+    encoder = ESTIMATORS[wildcards.kind].small_encoder(frozen=has_frozen_encoder(wildcards))
     if encoder is None:
         return []
     if wildcards.tier == "full":
@@ -100,7 +100,7 @@ def full_satisfaction_files():
 
 def satisfaction_answers(wildcards):
     """Predictions of trained estimators for all samples."""
-    # Looked at here, since Snakemake takes an error in a rule further up for a reason to try another.
+    # Checked here, since Snakemake would react to an error in an upstream rule by trying another.
     if wildcards.tier == "full":
         full_satisfaction_files()
         return [
@@ -121,13 +121,13 @@ def few_shot_settings(wildcards):
 
 def few_shot_decoding(wildcards):
     """Decoding options of a language model."""
-    chosen = few_shot_settings(wildcards)
-    logprobs = wildcards.model not in chosen.without_logprobs
-    return {"max_tokens": chosen.max_tokens, "logprobs": logprobs}
+    settings = few_shot_settings(wildcards)
+    logprobs = wildcards.model not in settings.without_logprobs
+    return {"max_tokens": settings.max_tokens, "logprobs": logprobs}
 
 
 def few_shot_answers(ending):
-    """Answers of a tier's language models, or their names."""
+    """Input function: answers or provenance of a tier's language models, by file ending."""
 
     def files(wildcards):
         folder = f"work/satisfaction/{wildcards.tier}/few_shot"
@@ -138,8 +138,8 @@ def few_shot_answers(ending):
 
 def satisfaction_training(wildcards):
     """Training options of an estimator, as in `everycell.learning`."""
-    chosen = satisfaction_settings(wildcards)
-    options = {name: chosen[name] for name in TRAINING if name in chosen}
+    settings = satisfaction_settings(wildcards)
+    options = {name: settings[name] for name in TRAINING if name in settings}
     if options and wildcards.tier == "embedded":
         options["steps"] = SATISFACTION.planted.steps
     if options and wildcards.tier == "full":
@@ -149,16 +149,16 @@ def satisfaction_training(wildcards):
 
 def satisfaction_sizes(wildcards):
     """Input length and sizes of an estimator."""
-    other = (*TRAINING, "samples", "frozen")
-    chosen = satisfaction_settings(wildcards)
-    return {name: value for name, value in chosen.items() if name not in other}
+    other_settings = (*TRAINING, "samples", "frozen")
+    settings = satisfaction_settings(wildcards)
+    return {name: value for name, value in settings.items() if name not in other_settings}
 
 
-#: How an estimator is trained, as parameters of the rules of all tiers.
+#: Parameters for training an estimator, for the rules of all tiers.
 ESTIMATOR_TRAINING = {
     "training": satisfaction_training,
     "sizes": satisfaction_sizes,
-    "samples": samples_taken,
-    "frozen": stays_frozen,
+    "samples": training_sample_limit,
+    "frozen": has_frozen_encoder,
     "setups": make_setups(SATISFACTION.upsampling),
 }

@@ -5,7 +5,7 @@ include: "ch5_inputs.smk"
 
 
 ATTRIBUTION = SETTINGS.attribution
-#: The control: how strongly it prefers a label, in tables and in a figure, and its other log-odds.
+#: Control: its preferences for a label in the figure and in tables, and its other log-odds.
 PLANTED_PREFERENCE = {
     "strengths": ATTRIBUTION.planted.strengths,
     "shown": ATTRIBUTION.planted.shown,
@@ -24,10 +24,11 @@ ATTRIBUTION_TABLES = [
 ]
 
 
-# Bias from quality, recall from counts and back, Figure 5.5: cells that other cells determine.
+# Cells that follow from other published cells: bias from attribution quality, recall and counts
+# from each other, and Figure 5.5.
 use rule table as abolghasemi2026_ch5_derived with:
     input:
-        printed=expand("published/abolghasemi2026/{table}.csv", table=ATTRIBUTION_TABLES),
+        published=expand("published/abolghasemi2026/{table}.csv", table=ATTRIBUTION_TABLES),
     output:
         **table_files(tables=["tests"]),
         **table_files("embedded/abolghasemi2026/table_5_5"),
@@ -44,7 +45,7 @@ use rule table as abolghasemi2026_ch5_derived with:
         "Attribution bias and counts from other published tables (Tables 5.3, 5.5, 5.11, 5.12)"
 
 
-# A control with a known bias, on short queries for docstrings and what BM25 finds for them.
+# A control with a known bias, on short queries to docstrings with documents retrieved by BM25.
 use rule step as abolghasemi2026_ch5_planted with:
     input:
         documents="work/pydocs/documents.parquet",
@@ -70,7 +71,7 @@ use rule step as abolghasemi2026_ch5_planted with:
         "Answers of generators with a planted preference for a label"
 
 
-# All tables and figures of a tier that follow from its answers, in seconds: here for the control.
+# All tables and figures that are computed from answers, in seconds; embedded tier: the control's.
 use rule table as abolghasemi2026_ch5_tables with:
     input:
         answers=["work/attribution/embedded/answers.parquet"],
@@ -85,13 +86,13 @@ use rule table as abolghasemi2026_ch5_tables with:
     params:
         **runs("abolghasemi2026/ch5/tables"),
         **PLANTED_PREFERENCE,
-        printed=None,
+        published_generators=None,
         seed=SETTINGS.seed,
     message:
-        "A planted preference for a label, measured (Tables 5.1, 5.2, 5.4, 5.6, Figure 5.9)"
+        "Measuring a planted preference for a label (Tables 5.1, 5.2, 5.4, 5.6, Figure 5.9)"
 
 
-# The same for the answers of a small language model to Natural Questions.
+# Released tier: answers of a small language model to Natural Questions.
 use rule table as abolghasemi2026_ch5_tables_released with:
     input:
         answers=attribution_answers("released", "parquet"),
@@ -106,13 +107,13 @@ use rule table as abolghasemi2026_ch5_tables_released with:
     params:
         **runs("abolghasemi2026/ch5/tables"),
         **PLANTED_PREFERENCE,
-        printed=None,
+        published_generators=None,
         seed=SETTINGS.seed,
     message:
         "Attribution bias of a small language model (Tables 5.1 to 5.9, 5.12, 5.14)"
 
 
-# The same for the models of the thesis, on both data sets.
+# Full tier: the models of the thesis, on both data sets.
 use rule table as abolghasemi2026_ch5_tables_full with:
     input:
         answers=attribution_answers("full", "parquet"),
@@ -127,8 +128,8 @@ use rule table as abolghasemi2026_ch5_tables_full with:
     params:
         **runs("abolghasemi2026/ch5/tables"),
         **PLANTED_PREFERENCE,
-        # Our copy of Table 5.14 lacks the rows of the third one.
-        printed={
+        # Table 5.14 lacks the rows of GPT-4.
+        published_generators={
             "all": ["Mistral", "Llama3", "GPT-4"],
             "table_5_14": ["Mistral", "Llama3"],
         },

@@ -1,9 +1,9 @@
-# abolghasemi2026, chapter 5: cited answers of language models, and of the control beside them.
+# abolghasemi2026, chapter 5: answers with citations, by language models and by a control.
 
 
-# Full tier, with Natural Questions fetched automatically: those of BEIR, with the answers that
-# were released with other passages. Only BM25 has runs: the other retrievers need a GPU to encode
-# the collection.
+# Natural Questions of the full tier, downloaded automatically: BEIR's questions and passages, with
+# answers that were released with other passages. Only BM25 has runs, since the other retrievers
+# need a GPU to encode the collection.
 use rule step as abolghasemi2026_ch5_nq_converted with:
     input:
         corpus=fetched_corpus(f"nq/{BEIR_CORPUS}"),
@@ -44,7 +44,7 @@ use rule step as abolghasemi2026_ch5_nq_fetched_bm25 with:
         "BM25 on Natural Questions of BEIR"
 
 
-# Questions over the user's collection or BEIR's, with the available runs.
+# Natural Questions on the user's collection or on BEIR's, with the available runs.
 use rule step as abolghasemi2026_ch5_nq_full with:
     input:
         files=attribution_nq,
@@ -94,7 +94,7 @@ use rule asking_step as abolghasemi2026_ch5_ask with:
         recorded="recorded/abolghasemi2026_ch5.jsonl",
     output:
         answers="work/attribution/{tier}/{bench}/answers/{model}.parquet",
-        # The same answers, read in other ways.
+        # The same answers under other readings.
         readings="work/attribution/{tier}/{bench}/answers/{model}.readings.parquet",
         provenance="work/attribution/{tier}/{bench}/answers/{model}.provenance.json",
         record="work/attribution/{tier}/{bench}/answers/{model}.record.jsonl",
@@ -125,7 +125,7 @@ use rule asking_step as abolghasemi2026_ch5_ask with:
         "Querying {wildcards.model} for answers with citations ({wildcards.bench})"
 
 
-# The control sees questions and documents of the same kind, k documents as published.
+# The control uses the same questions and documents, with k as in the thesis.
 use rule step as abolghasemi2026_ch5_control with:
     input:
         questions="work/attribution/nq/questions.parquet",

@@ -3,11 +3,11 @@ from everycell.collections.beir import CORPUS as BEIR_CORPUS, QUERIES as BEIR_QU
 from everycell.collections.cited_questions import PASSAGES, QUESTIONS
 from everycell.collections.nq_open import KEY as NQ_OPEN
 
-#: Files of the library that a job reads.
+#: Folder of the default prompts and names.
 RAG = "src/everycell/rag"
 
 
-#: The project's prompts for paraphrases, by what one of them asks for.
+#: Default prompts for paraphrases, by unit.
 PARAPHRASE_PROMPTS = {
     "sentence": f"{RAG}/templates/paraphrase.txt",
     "passage": f"{RAG}/templates/paraphrase_passage.txt",
@@ -20,33 +20,33 @@ ATTRIBUTION_NAMES = {"nq": "NQ", "nq_full": "NQ", "msmarco_qa": "MS MARCO"}
 
 #: Data of the full tier: key in config.yaml -> benchmark.
 ATTRIBUTION_FULL = {"nq": "nq_full", "msmarco_qa": "msmarco_qa"}
-#: Files made from Natural Questions that are fetched automatically.
+#: Folder of the converted Natural Questions of BEIR, which are downloaded automatically.
 FETCHED_NQ = "work/attribution/nq_fetched"
 
 
-def runs_of_named_nq():
-    """Runs of Natural Questions: BM25's, and those of other available retrievers."""
-    named = SETTINGS.attribution.full.nq
+def available_nq_runs():
+    """Runs on Natural Questions by retriever: BM25, and other retrievers with a run file."""
+    folder = SETTINGS.attribution.full.nq
     runs = {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"}
     return {
         retriever: run
         for retriever, run in runs.items()
         if run == "bm25"
-        or named is None
-        or (named != FETCH and (Path(named) / f"{run}.run").is_file())
+        or folder is None
+        or (folder != FETCH and (Path(folder) / f"{run}.run").is_file())
     }
 
 
-#: Its retrievers and their runs; the first is that of all settings but those of Table 5.9.
+#: Benchmark -> retrievers and their runs; all settings except that of Table 5.9 use the first.
 ATTRIBUTION_RUNS = {
     "nq": {"BM25": "bm25", "SPLADE": "splade", "MiniLM": "dense"},
-    "nq_full": runs_of_named_nq(),
-    # Its passages come in an order of their own, which stands where the other has BM25's.
+    "nq_full": available_nq_runs(),
+    # The published order of the passages replaces that of BM25.
     "msmarco_qa": {"BM25": "published"},
 }
 
 
-#: Benchmarks of a tier; one of the two of the full tier is enough.
+#: Benchmarks of a tier; in the full tier those that are configured, or both.
 ATTRIBUTION_BENCHMARKS = {
     "released": ["nq"],
     "full": [
@@ -67,31 +67,30 @@ def attribution_runs(benchmark):
 
 
 def paraphrase_sizes(wildcards):
-    """Number of questions to paraphrase, and the candidates."""
-    asked = getattr(SETTINGS.attribution, wildcards.tier)
-    tried = getattr(SETTINGS.attribution.paraphrases, wildcards.tier)
-    counts = tried.model_dump(exclude={"model"})
-    return {"k": asked.k, "questions": asked.questions.main} | counts
+    """Numbers of questions and passages to paraphrase."""
+    settings = getattr(SETTINGS.attribution, wildcards.tier)
+    sizes = getattr(SETTINGS.attribution.paraphrases, wildcards.tier).model_dump(exclude={"model"})
+    return {"k": settings.k, "questions": settings.questions.main} | sizes
 
 
 def paraphrase_prompt(wildcards):
-    """The user's prompt for paraphrases, or the project's for the unit of a tier."""
-    chosen = SETTINGS.attribution.paraphrases
-    return chosen.template or PARAPHRASE_PROMPTS[chosen.sizes(wildcards.tier).unit]
+    """The user's prompt for paraphrases, or the default for the unit of a tier."""
+    settings = SETTINGS.attribution.paraphrases
+    return settings.template or PARAPHRASE_PROMPTS[settings.sizes(wildcards.tier).unit]
 
 
 def paraphraser(wildcards):
     """The language model that paraphrases passages."""
     return named_by_user(
         f"attribution.paraphrases.{wildcards.tier}.model",
-        "a language model that says passages again",
+        "a language model that paraphrases passages",
         "attribution.md",
         kind="language model",
     )
 
 
 def attribution_nq(wildcards):
-    """Natural Questions on a configured collection or on BEIR's, and their runs."""
+    """Natural Questions with passages and runs: the user's files or those of BEIR."""
     parts = [QUESTIONS, PASSAGES]
     parts += [f"{run}.run" for run in ATTRIBUTION_RUNS["nq_full"].values()]
     if SETTINGS.attribution.full.nq == FETCH:
@@ -99,7 +98,7 @@ def attribution_nq(wildcards):
     return files_named_by_user(
         "attribution.full.nq",
         parts,
-        "questions, passages and runs (or the other data set below `attribution.full`)",
+        "questions, passages and runs (or the other data set under `attribution.full`)",
         "attribution.md",
         corpus="nq",
     )
@@ -117,40 +116,40 @@ def attribution_msmarco_qa(wildcards):
 
 
 def attribution_templates():
-    """Prompts without and with authors, and people's names: the project's, or the user's own."""
-    chosen = SETTINGS.attribution
+    """Prompts without and with authors, and people's names: the user's own, or the defaults."""
+    own = SETTINGS.attribution
     return {
-        "template": chosen.template or f"{RAG}/templates/cited_answer.txt",
-        "authors_template": chosen.authors_template or f"{RAG}/templates/cited_answer_authors.txt",
-        "names": chosen.names or f"{RAG}/names.txt",
+        "template": own.template or f"{RAG}/templates/cited_answer.txt",
+        "authors_template": own.authors_template or f"{RAG}/templates/cited_answer_authors.txt",
+        "names": own.names or f"{RAG}/names.txt",
     }
 
 
 def attribution_answers(tier, ending):
-    """Answers to all benchmarks of a tier, of its language models and, in one, of the control."""
+    """Input function: answers by a tier's language models, and by the control if released."""
 
     def files(wildcards):
         models = named_by_user(
             f"attribution.{tier}.models",
-            "language models that answer",
+            "language models that answer questions",
             "attribution.md",
             kind="language models",
         )
-        named = [
+        paths = [
             f"work/attribution/{tier}/{benchmark}/answers/{model}.{ending}"
             for benchmark in ATTRIBUTION_BENCHMARKS[tier]
             for model in models
         ]
-        # The control is no language model, and has no identity.
+        # The control has no readings and no provenance.
         if tier == "released" and ending == "parquet":
-            named.append("work/attribution/released/nq/control.parquet")
-        return named
+            paths.append("work/attribution/released/nq/control.parquet")
+        return paths
 
     return files
 
 
-#: Results of attribution bias that a tier makes of its answers, next to Table 5.1. Other ones of the
-#: embedded tier follow from published tables; MS MARCO is the full tier's.
+#: Results, in addition to Table 5.1, that a tier computes from its answers. The embedded tier derives
+#: others from published tables; only the full tier has MS MARCO.
 ATTRIBUTION_RESULTS = {
     "embedded": ["table_5_2", "table_5_4", "table_5_6", "figure_5_9"],
     "released": [
@@ -167,7 +166,7 @@ ATTRIBUTION_RESULTS = {
 
 
 #: Supplementary tables and figures of Table 5.1.
-ATTRIBUTION_BESIDE = {
+ATTRIBUTION_SUPPLEMENTS = {
     "embedded": (["intervals", "answers", "truth", "bias"], ["planted", "cited"]),
     "released": (["intervals", "answers", "readings", "truth", "bias"], []),
     "full": (["intervals", "answers", "readings"], []),
@@ -175,8 +174,8 @@ ATTRIBUTION_BESIDE = {
 
 
 def attribution_outputs(tier):
-    """Files of all results of attribution bias that a tier makes of its answers."""
-    tables, figures = ATTRIBUTION_BESIDE[tier]
+    """Files of all results that a tier computes from its answers."""
+    tables, figures = ATTRIBUTION_SUPPLEMENTS[tier]
     files = table_files(tables=tables, figures=figures)
     for name in ATTRIBUTION_RESULTS[tier]:
         kind = table_files if name.startswith("table") else figure_files

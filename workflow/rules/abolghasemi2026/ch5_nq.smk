@@ -1,4 +1,4 @@
-# abolghasemi2026, chapter 5: Natural Questions, their retrievers, and paraphrases of passages.
+# abolghasemi2026, chapter 5: Natural Questions, retrieval runs, and paraphrases of passages.
 
 COLLECTIONS["nq"] = Collection(lengths={"zero_shot": ATTRIBUTION.nq.length})
 
@@ -64,7 +64,8 @@ use rule step as abolghasemi2026_ch5_nq_encoded with:
         "SPLADE-tiny and MiniLM on Natural Questions"
 
 
-# Its answers are recorded, and the committed record has those that a run with the defaults needs.
+# Paraphrases of passages by a language model. Answers are recorded, and the committed record has
+# those that a run with the defaults needs.
 use rule torch_step as abolghasemi2026_ch5_paraphrase with:
     input:
         questions="work/attribution/{bench}/questions.parquet",
@@ -78,7 +79,7 @@ use rule torch_step as abolghasemi2026_ch5_paraphrase with:
         paraphrases="work/attribution/{tier}/{bench}/paraphrases.parquet",
         asked="work/attribution/{tier}/{bench}/asked.parquet",
         provenance="work/attribution/{tier}/{bench}/paraphrases.provenance.json",
-        # The answers that were used, as they may be passed on.
+        # The answers that were used, in releasable form.
         record="work/attribution/{tier}/{bench}/paraphrases.jsonl",
     pathvars:
         job="attribution/{tier}/{bench}/paraphrases",

@@ -164,7 +164,7 @@ use rule asking_step as heuss2025_ch5_chosen with:
 # What the text states, from Table 5.2 and from other numbers of the text.
 use rule table as heuss2025_ch5_stated with:
     input:
-        printed=expand("published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]),
+        published=expand("published/heuss2025/{artefact}.csv", artefact=["table_5_2", "text_5_5"]),
     pathvars:
         result="embedded/heuss2025/text_5_5",
     params:

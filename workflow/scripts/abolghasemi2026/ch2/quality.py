@@ -79,14 +79,14 @@ with ResultJob(snakemake) as job:
         }
         job.write_supplement(expansion_means(new_terms), "expansion", {"found": 1, "added": 1})
     if "validation_csv" in snakemake.output.keys():
-        must_beat = settings.must_beat
+        baselines = settings.baselines
         selection = {
             row: first_training.runs[row]
-            for row in dict.fromkeys([*must_beat, *must_beat.values()])
+            for row in dict.fromkeys([*baselines, *baselines.values()])
         }
         trained = RankingRuns(snakemake.input.candidates, selection, **lists)
         by_task = {task: trained.values(task, "validation") for task in lists["tasks"]}
-        gains = learning_gains(by_task, must_beat, level=settings.alpha)
+        gains = learning_gains(by_task, baselines, level=settings.alpha)
         digits = {"gain in nDCG": 4, "low": 4, "high": 4, "p": 4, "topics": 0}
         job.write_supplement(gains, "validation", digits)
     if "checks_csv" in snakemake.output.keys():

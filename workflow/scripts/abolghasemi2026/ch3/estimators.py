@@ -57,12 +57,12 @@ with ResultJob(snakemake) as job:
     # tables have the published rows alone.
     table = measure_confusions(confusions(answers))
     published = table
-    if settings.printed_rows:
+    if settings.published_rows:
         of_thesis = table["model"].isin(thesis_names()) & table["setup"].map(is_published)
         published = table[of_thesis | (table["setup"] == FEW_SHOT)]
     values = published.groupby([*ROWS, "metric"], sort=False)["value"]
     job.write_table(values.mean().reset_index().rename(columns=LABELS))
-    if settings.printed_rows:
+    if settings.published_rows:
         seeds = table[of_thesis].rename(columns=LABELS)
         keys = [LABELS.get(name, name) for name in [*ROWS, "metric"]]
         job.write_supplement(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
@@ -77,11 +77,11 @@ with ResultJob(snakemake) as job:
 
     best = select_answers(answers, setups)
     overlaps = best
-    if settings.printed_rows:
+    if settings.published_rows:
         overlaps = best[best["model"].isin(thesis_names()) | (best["setup"] == FEW_SHOT)]
     by_training = overlap_rows(overlaps)
     job.write_table(mean_overlaps(by_training), artefact="table_3_7")
-    if settings.printed_rows:
+    if settings.published_rows:
         seeds = by_training[by_training["row"].isin(thesis_names())].dropna(subset="value")
         table = summarised(seeds, ["row", "dataset", "metric"])
         job.write_supplement(table, SEEDS, {"JSI": 5}, artefact="table_3_7")

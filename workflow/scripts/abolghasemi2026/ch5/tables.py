@@ -48,8 +48,8 @@ with ResultJob(snakemake) as job:
     reference = cite_always_first(answers[~is_control])
     tables = chapter_tables(answers, reference, job.seed)
     written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
-    generators = select_generators(answers, is_control, params.printed)
-    verdicts = params.printed is not None
+    generators = select_generators(answers, is_control, params.published_generators)
+    verdicts = params.published_generators is not None
 
     retrieved = answers[answers["place"] == "retrieved"]
     for name, table in tables.items():
