@@ -10,7 +10,7 @@ from everycell.studies.heuss2025.ch3.uncertain_scores import (
     candidate_pairs,
     product_vectors,
     scores_by_fold,
-    trained_head,
+    train_head,
 )
 
 with Job(snakemake) as job:
@@ -23,7 +23,7 @@ with Job(snakemake) as job:
 
     def model_of(fold, training):
         """Head that was fitted to the other conversations."""
-        head = trained_head(vectors(training), training["relevance"], strength=params.strength)
+        head = train_head(vectors(training), training["relevance"], strength=params.strength)
         return head, vectors
 
     scores = scores_by_fold(

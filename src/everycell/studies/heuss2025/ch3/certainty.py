@@ -1,4 +1,4 @@
-"""How far scores overlap (Figure 3.2), and lists of certain and uncertain scores (Figure 3.7)."""
+"""Overlap of scores (Figure 3.2), and certain and uncertain lists (Figure 3.7)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from everycell.fair_ranking.uncertainty import count_crossing_intervals, moved_s
 from everycell.studies.heuss2025.ch3.settings import TRAINED
 from everycell.studies.heuss2025.ch3.trade_offs import RankedList, constrained_order
 
-#: Documents of a list that Figure 3.7 shows.
-SHOWN = 5
+#: Number of top documents per list in Figure 3.7.
+TOP = 5
 
 
 def crossing_documents(
     lists: Sequence[RankedList], alphas: Sequence[float], ranks: int
 ) -> pd.DataFrame:
-    """Documents that the one at each rank could swap with: median and quartiles over queries."""
+    """Number of documents that could swap with each rank: median and quartiles."""
     ranks = min(ranks, max(len(ranked.documents) for ranked in lists))
     rows = []
     for alpha in alphas:
@@ -36,10 +36,10 @@ def crossing_documents(
 
 
 def spread_of_deviations(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """How much the deviations of a ranker differ: their standard deviation in percent of the mean.
+    """Coefficient of variation of a ranker's deviations, in percent.
 
-    Within a query (mean over queries) and over all pairs. Where it is small, one deviation for all
-    documents is nearly the same as each document's own.
+    It is computed within queries (mean over queries) and over all pairs. If it is small, one
+    deviation for all documents is a good approximation.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def spread_of_deviations(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def certainty(ranked: RankedList) -> float:
-    """Spread of the first scores over their mean deviation: large where the order is certain."""
-    first = slice(0, SHOWN)
-    return float(np.ptp(ranked.means[first]) / ranked.deviations[first].mean())
+    """Range of the top scores divided by their mean deviation."""
+    top = slice(0, TOP)
+    return float(np.ptp(ranked.means[top]) / ranked.deviations[top].mean())
 
 
 def change_shares(
@@ -73,11 +73,11 @@ def change_shares(
     samples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Share of lists whose first five documents a method changes, by how certain the scores are."""
+    """Share of lists whose top five documents a method changes, by certainty."""
     mixed = [
         ranked
         for ranked in lists
-        if len(set((ranked.neutralities[:SHOWN] >= protected_from).tolist())) == 2
+        if len(set((ranked.neutralities[:TOP] >= protected_from).tolist())) == 2
     ]
     order = np.argsort([certainty(ranked) for ranked in mixed], kind="stable")
     size = len(mixed) // 4
@@ -94,7 +94,7 @@ def change_shares(
                 dtype=float,
             )
             for method, alpha in strengths.items()
-            # Those that trained a ranker do not re-rank these lists.
+            # Methods that train a ranker do not re-rank these lists.
             if method not in TRAINED
         }
         weights = np.vstack([np.ones(size), rng.multinomial(size, np.ones(size) / size, samples)])
@@ -110,23 +110,23 @@ def change_shares(
 
 
 def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: float) -> pd.DataFrame:
-    """First five documents of an uncertain and of a certain list, before and after PUFR.
+    """Top five documents of an uncertain and of a certain list, before and after PUFR.
 
-    The lists are those at the first and the last tenth of certainty among lists with documents of
-    both groups in the first five and a protected one below another.
+    The lists are at the first and last decile of certainty, among the lists with a protected
+    document below an unprotected one in the top five.
     """
-    open_lists = []
+    eligible_lists = []
     for ranked in lists:
-        protected = ranked.neutralities[:SHOWN] >= protected_from
-        if len(protected) < SHOWN:
+        protected = ranked.neutralities[:TOP] >= protected_from
+        if len(protected) < TOP:
             continue
         if protected.any() and not protected[: protected.sum()].all():
-            open_lists.append(ranked)
-    order = np.argsort([certainty(ranked) for ranked in open_lists], kind="stable")
+            eligible_lists.append(ranked)
+    order = np.argsort([certainty(ranked) for ranked in eligible_lists], kind="stable")
     tenth = len(order) // 10
     rows = []
     for name, position in (("uncertain", order[tenth]), ("certain", order[-1 - tenth])):
-        example = open_lists[position]
+        example = eligible_lists[position]
         protected = example.neutralities >= protected_from
         after = moved_scores(
             example.means, example.deviations, protected.tolist(), {True: alpha, False: -alpha}
@@ -142,7 +142,7 @@ def example_lists(lists: Sequence[RankedList], alpha: float, protected_from: flo
                     means[document],
                     example.deviations[document],
                 )
-                for document in range(SHOWN)
+                for document in range(TOP)
             ]
     columns = ["list", "query", "when", "document", "protected", "mean", "deviation"]
     return pd.DataFrame(rows, columns=columns)
@@ -156,7 +156,7 @@ def _changes(
     constrained: int,
     significance: float,
 ) -> bool:
-    """Whether a method changes the order of the first documents."""
+    """Whether a method changes the top documents or their order."""
     protected = ranked.neutralities >= protected_from
     order: IntArray
     if method == "PUFR":
@@ -166,4 +166,4 @@ def _changes(
         order = fa_ir(ranked.means, protected, needed)
     else:
         order = constrained_order(ranked, alpha, constrained)
-    return order[:SHOWN].tolist() != list(range(min(SHOWN, len(order))))
+    return order[:TOP].tolist() != list(range(min(TOP, len(order))))

@@ -15,21 +15,23 @@ PANELS = {"first 10": ("nDCG@10", "nFaiRR@10"), "first 100": ("nDCG@100", "nFaiR
 
 
 class Curves:
-    """Means of measures by method and strength, over all queries or over samples of them."""
+    """Means of measures by method and strength, over all queries and over samples of them."""
 
     def __init__(self, measured: pd.DataFrame, samples: int, rng: np.random.Generator) -> None:
-        wide = measured.set_index(["method", "alpha", "query"])[list(METRICS)].unstack("query")
-        # UNFAIR is where each curve starts.
-        self.settings = wide.index
-        self._values = {metric: wide[metric].to_numpy(dtype=float) for metric in METRICS}
-        queries = wide[METRICS[0]].shape[1]
-        # The first sample is the queries themselves.
+        by_query = measured.set_index(["method", "alpha", "query"])[list(METRICS)].unstack("query")
+        self.settings = by_query.index
+        self._values = {metric: by_query[metric].to_numpy(dtype=float) for metric in METRICS}
+        queries = by_query[METRICS[0]].shape[1]
+        # The first sample has each query once.
         self._weights = np.vstack(
             [np.ones(queries), rng.multinomial(queries, np.ones(queries) / queries, size=samples)]
         )
 
     def means(self, method: str, metric: str) -> tuple[FloatArray, FloatArray]:
-        """Strengths of a method from 0, and means by sample and strength."""
+        """Strengths of a method, and means of a metric by sample and strength.
+
+        Curves start with UNFAIR, at strength 0.
+        """
         names = self.settings.get_level_values("method")
         rows = np.flatnonzero(names == method)
         alphas = self.settings.get_level_values("alpha").to_numpy(dtype=float)[rows]
@@ -41,7 +43,7 @@ class Curves:
         return np.concatenate([[0.0], np.sort(alphas)]), means
 
     def utility_at(self, method: str, panel: str, fairness: float) -> FloatArray:
-        """Utility of a method where its curve reaches a fairness, by sample; NaN beyond its end."""
+        """Utility of a method at a level of fairness, by sample; NaN outside its curve."""
         utility, fair = PANELS[panel]
         rows = zip(self.means(method, utility)[1], self.means(method, fair)[1], strict=True)
         return np.array(
@@ -53,7 +55,7 @@ class Curves:
 
 
 def interval(values: FloatArray) -> tuple[float, float, float]:
-    """Value of the first sample, and the ends of the middle 95 % of the others.
+    """Value of the first sample, and the bounds of the central 95 % of the others.
 
     Examples
     --------
@@ -71,44 +73,48 @@ def advantages(
     levels: Sequence[float],
     last: tuple[float, float],
 ) -> pd.DataFrame:
-    """How much more utility PUFR has than other methods at the same fairness."""
+    """Utility of PUFR minus that of other methods, at the same fairness."""
 
     def rows() -> Iterator[tuple[object, ...]]:
         for panel in panels:
-            for other in other_methods:
-                gained = {
+            for method in other_methods:
+                differences = {
                     level: curves.utility_at("PUFR", panel, level)
-                    - curves.utility_at(other, panel, level)
+                    - curves.utility_at(method, panel, level)
                     for level in {*levels, *last}
                 }
                 for level in levels:
-                    yield panel, other, f"{level:.2f}", *interval(gained[level])
-                change = gained[last[1]] - gained[last[0]]
-                yield panel, other, f"{last[1]:.2f} less {last[0]:.2f}", *interval(change)
+                    yield panel, method, f"{level:.2f}", *interval(differences[level])
+                change = differences[last[1]] - differences[last[0]]
+                yield panel, method, f"{last[1]:.2f} less {last[0]:.2f}", *interval(change)
 
     columns = ["panel", "method", "fairness", "value", "low", "high"]
     return pd.DataFrame(rows(), columns=columns).dropna().reset_index(drop=True)
 
 
 def order_violations(curves: Curves, methods: Sequence[str]) -> pd.DataFrame:
-    """How far each measure moves against its direction while the strength rises.
+    """Largest step of each measure against its expected direction.
 
-    nFaiRR is to rise and nDCG to fall. 0 means that a curve is monotone.
+    With rising strength, nFaiRR should rise and nDCG should fall. 0 means that a curve is monotone.
     """
 
-    def largest(method: str, metric: str) -> float:
+    def largest_violation(method: str, metric: str) -> float:
         steps = np.diff(curves.means(method, metric)[1][0])
-        wrong = -steps if metric.startswith("nFaiRR") else steps
-        return float(max(wrong.max(), 0.0)) + 0.0
+        violations = -steps if metric.startswith("nFaiRR") else steps
+        return float(max(violations.max(), 0.0)) + 0.0
 
-    rows = [(method, metric, largest(method, metric)) for method in methods for metric in METRICS]
+    rows = [
+        (method, metric, largest_violation(method, metric))
+        for method in methods
+        for metric in METRICS
+    ]
     return pd.DataFrame(rows, columns=["method", "metric", "value"])
 
 
 def changes(curves: Curves, method: str, spans: Sequence[tuple[float, float]]) -> pd.DataFrame:
-    """How much each measure changes between two strengths, and the first span less the others."""
+    """Change of each measure over spans of strength, and the first minus the others."""
 
-    def between(metric: str) -> Callable[[tuple[float, float]], FloatArray]:
+    def span_changes(metric: str) -> Callable[[tuple[float, float]], FloatArray]:
         alphas, means = curves.means(method, metric)
         return lambda span: (
             means[:, alphas.searchsorted(span[1])] - means[:, alphas.searchsorted(span[0])]
@@ -116,7 +122,7 @@ def changes(curves: Curves, method: str, spans: Sequence[tuple[float, float]]) -
 
     rows = []
     for metric in METRICS:
-        change = between(metric)
+        change = span_changes(metric)
         by_span = {f"{span[0]:g} to {span[1]:g}": change(span) for span in spans}
         first, *other_spans = by_span
         for name in other_spans:

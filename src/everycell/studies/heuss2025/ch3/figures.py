@@ -12,12 +12,12 @@ from scipy.stats import norm
 from everycell.engine.render.figure_files import COLOURS, DASHES, MARKERS, style
 from everycell.engine.render.marks import check_intervals, check_single, common_legend, rows_by
 
-#: Green and red of the thesis, in colours that are safe for colour-blind readers.
+#: Colours that are safe for colour-blind readers, instead of the green and red of the thesis.
 _GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOURS[4], "--")}
 
 
 def crossing_figure(points: pd.DataFrame) -> Figure:
-    """Number of documents that the one at each rank could swap with (Figure 3.2).
+    """Number of documents that could swap with each rank (Figure 3.2).
 
     Examples
     --------
@@ -33,10 +33,10 @@ def crossing_figure(points: pd.DataFrame) -> Figure:
         alphas = list(rows_by(points, "alpha"))
         panels = np.atleast_1d(figure.subplots(1, len(alphas), sharey=True))
         for axes, alpha in zip(panels, alphas, strict=True):
-            own_points = points[points["alpha"] == alpha]
-            for number, (name, rows) in enumerate(rows_by(own_points, "ranker").items()):
-                look = {"color": COLOURS[number], "linestyle": DASHES[number]}
-                axes.plot(rows["rank"], rows["value"], label=name, **look)
+            alpha_points = points[points["alpha"] == alpha]
+            for number, (name, rows) in enumerate(rows_by(alpha_points, "ranker").items()):
+                line_style = {"color": COLOURS[number], "linestyle": DASHES[number]}
+                axes.plot(rows["rank"], rows["value"], label=name, **line_style)
                 axes.fill_between(
                     rows["rank"],
                     rows["low"],
@@ -54,7 +54,7 @@ def crossing_figure(points: pd.DataFrame) -> Figure:
 
 
 def trade_off_figure(points: pd.DataFrame) -> Figure:
-    """Utility against fairness, a curve for each method (Figures 3.3, 3.4 and 3.5)."""
+    """Utility against fairness, one curve per method (Figures 3.3, 3.4 and 3.5)."""
     check_single(points, ["panel", "method", "alpha"])
     panels = rows_by(points, "panel")
     methods = list(rows_by(points, "method"))
@@ -82,7 +82,7 @@ def trade_off_figure(points: pd.DataFrame) -> Figure:
 
 
 def control_figure(points: pd.DataFrame) -> Figure:
-    """Measures over the strength of each method (Figure 3.6).
+    """Measures by strength, one panel per method (Figure 3.6).
 
     Examples
     --------
@@ -115,7 +115,7 @@ def control_figure(points: pd.DataFrame) -> Figure:
 
 
 def density_figure(points: pd.DataFrame) -> Figure:
-    """Score distributions of the first documents of lists, before and after (Figure 3.7)."""
+    """Score distributions of top documents, before and after PUFR (Figure 3.7)."""
     check_single(points, ["list", "when", "document"])
     lists = rows_by(points, "list")
     with style():
@@ -134,14 +134,14 @@ def density_figure(points: pd.DataFrame) -> Figure:
 
 
 def _draw_densities(axes, rows: pd.DataFrame) -> None:
-    """Draw a density for each document, named at its top."""
+    """Draw one density per document, with a label above it."""
     highest = norm.pdf(0) / rows["deviation"].min()
     for number, row in enumerate(rows.itertuples()):
         label, colour, dash = _GROUPS[bool(row.protected)]
         reach = np.linspace(row.mean - 3 * row.deviation, row.mean + 3 * row.deviation, 121)
         height = norm.pdf(reach, row.mean, row.deviation)
         axes.plot(reach, height, color=colour, linestyle=dash, linewidth=1.1, label=label)
-        # A height for each name, so that all can be read where tops meet.
+        # Labels have different heights, so that they do not overlap.
         position = (row.mean, highest * (1.06 + 0.17 * number))
         axes.annotate(row.document, position, fontsize=7, ha="center", color=colour)
     axes.set_ylim(0, 2.0 * highest)

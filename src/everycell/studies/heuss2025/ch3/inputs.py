@@ -1,4 +1,4 @@
-"""What the scripts of chapter 3 read."""
+"""Inputs of chapter 3: ranked lists, and scores with standard deviations."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def read_lists(
     qrels: Path | str,
     neutral_from: float | None = None,
 ) -> list[RankedList]:
-    """Lists of a ranker with the neutrality of each document."""
+    """Lists of a ranker, with the neutrality of each document."""
     table = scores if isinstance(scores, pd.DataFrame) else pd.read_parquet(scores)
-    # MS MARCO has millions of passages, its lists some thousands.
-    counted = pd.read_parquet(counts)
-    counted = counted[counted["document_id"].isin(table["document"])]
-    if lacking := set(table["document"]) - set(counted["document_id"]):
+    # MS MARCO has millions of passages, but its lists have only thousands.
+    term_counts = pd.read_parquet(counts)
+    term_counts = term_counts[term_counts["document_id"].isin(table["document"])]
+    if missing := set(table["document"]) - set(term_counts["document_id"]):
         raise ValueError(
-            f"{counts} has no passage {min(lacking)!r} ({len(lacking)} are missing): rank the same "
-            "collection as the one whose terms were counted."
+            f"{counts} does not have the passage {min(missing)!r} ({len(missing)} are missing); rank "
+            "the collection whose terms were counted."
         )
-    groups = counted.drop(columns=["document_id", "length"]).to_numpy()
+    groups = term_counts.drop(columns=["document_id", "length"]).to_numpy()
     values = neutrality(groups)
     if neutral_from is not None:
         values = (values >= neutral_from).astype(float)
-    neutral = dict(zip(counted["document_id"], values, strict=True))
+    neutral = dict(zip(term_counts["document_id"], values, strict=True))
     return ranked_lists(table, neutral, pd.read_parquet(qrels))
 
 
@@ -50,20 +50,20 @@ def read_uncertain_scores(path: Path) -> pd.DataFrame:
     table = read_table(path, list(names), error=CollectionError)[list(names)]
     for name, smallest in (("mean_score", -np.inf), ("std_score", 0.0)):
         numbers = pd.to_numeric(table[name], errors="coerce")
-        wrong = ~np.isfinite(numbers) | (numbers < smallest)
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            allowed = "a finite number" + " of 0 or more" * (smallest == 0)
+        invalid = ~np.isfinite(numbers) | (numbers < smallest)
+        if invalid.any():
+            row = int(np.flatnonzero(invalid)[0])
+            expected = "a finite number" + " of 0 or more" * (smallest == 0)
             raise CollectionError(
                 f"{row_in_file(path, row)}: {name} is {in_quotes(table[name].iloc[row])}, expected "
-                f"{allowed}; correct it or unpack the published file again."
+                f"{expected}; correct it or unpack the published file again."
             )
         table[name] = numbers
-    twice = table.duplicated(["qid", "docid"])
-    if twice.any():
-        row = int(np.flatnonzero(twice)[0])
+    repeated = table.duplicated(["qid", "docid"])
+    if repeated.any():
+        row = int(np.flatnonzero(repeated)[0])
         raise CollectionError(
-            f"{row_in_file(path, row)}: this qid and docid occur before; remove one of the rows."
+            f"{row_in_file(path, row)}: qid and docid repeat an earlier row; remove one of them."
         )
     return table.rename(columns=names)
 
@@ -71,6 +71,6 @@ def read_uncertain_scores(path: Path) -> pd.DataFrame:
 def read_trained(
     path: Path | str, counts: Path | str, qrels: Path | str, neutral_from: float | None = None
 ) -> list[RankedList]:
-    """Lists of a method that trained a ranker, from its run."""
+    """Lists of a method that trains a ranker, from a run."""
     run = read_run(Path(path)).rename(columns={"score": "mean"})
     return read_lists(run.assign(deviation=0.0), counts, qrels, neutral_from)

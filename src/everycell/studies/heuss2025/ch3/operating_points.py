@@ -10,10 +10,10 @@ from everycell.statistics.hypothesis_tests import t_tests
 from everycell.studies.heuss2025.ch3.settings import TRAINED
 from everycell.studies.heuss2025.ch3.trade_offs import METRICS
 
-#: Methods of the table; those that train a ranker are there where somebody has their runs.
+#: Methods of the table; those that train a ranker are included if their runs are configured.
 ROWS = ("UNFAIR", "PUFR", "CVXOPT", "FA*IR", *TRAINED)
 REFERENCE = "PUFR"
-#: What no loss is allowed for: the ranking as it was.
+#: `allowed_loss` of the original ranking.
 NO_LOSS = "none"
 
 
@@ -34,10 +34,10 @@ def settings_by_loss(
     return by_loss
 
 
-def _beyond(
+def _settings_beyond_losses(
     measured: pd.DataFrame, best_settings: Mapping[str, Mapping[str, float]]
 ) -> dict[str, float]:
-    """Trained methods that no strength keeps within any loss, by the strength that loses least."""
+    """Trained methods that exceed every allowed loss -> strength with the least loss."""
     means = measured.groupby(["method", "alpha"])["nDCG@100"].mean()
     methods = means.index.get_level_values("method")
     within = {row for strengths in best_settings.values() for row in strengths}
@@ -49,10 +49,13 @@ def _beyond(
 
 
 def operating_cells(measured: pd.DataFrame, losses: Sequence[float], level: float) -> pd.DataFrame:
-    """Cells of Table 3.1; asterisks are paired t-tests over queries, without correction."""
+    """Cells of Table 3.1; asterisks mark paired t-tests over queries, uncorrected."""
     cells = []
     best_settings = settings_by_loss(measured, losses)
-    settings = {NO_LOSS: {"UNFAIR": 0.0, **_beyond(measured, best_settings)}, **best_settings}
+    settings = {
+        NO_LOSS: {"UNFAIR": 0.0, **_settings_beyond_losses(measured, best_settings)},
+        **best_settings,
+    }
     for loss, strengths in settings.items():
         samples = {
             row: measured[(measured["method"] == row) & (measured["alpha"] == alpha)]

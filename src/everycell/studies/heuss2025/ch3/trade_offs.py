@@ -25,34 +25,34 @@ ALPHAS: dict[str, list[float]] = {
     "FA*IR": [0.2, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95],
     "CVXOPT": [0.6, 0.7, 0.75, 0.775, 0.8, 0.85, 0.9, 0.91, 0.92, 0.93, 0.95, 0.97],
 }
-#: PUFR with one deviation for all documents, which is the mean.
+#: PUFR with the mean deviation for all documents.
 UNIFORM = "PUFR, one deviation for all"
 METRICS = ("nDCG@10", "nDCG@100", "nFaiRR@10", "nFaiRR@50")
 
 
 class RankedList(NamedTuple):
-    """What is known of the candidates of one query, by decreasing mean score."""
+    """Candidates of one query, by decreasing mean score."""
 
     query: str
     documents: list[str]
     means: FloatArray
     deviations: FloatArray
     neutralities: FloatArray
-    grades: FloatArray  #: relevance of each candidate, 0 where nobody judged it
-    ideal: FloatArray  #: grades of all judged documents, the highest first
+    grades: FloatArray  #: relevance of each candidate, 0 if unjudged
+    ideal: FloatArray  #: grades of all judged documents, highest first
 
 
 def ranked_lists(
     scores: pd.DataFrame, neutralities: Mapping[str, float], qrels: pd.DataFrame
 ) -> list[RankedList]:
-    """Candidates of each query that has a relevant document."""
-    judged = {
+    """Candidates of each query with a relevant document."""
+    grades_by_query = {
         query: dict(zip(part["document"], part["relevance"], strict=True))
         for query, part in qrels.groupby("query")
     }
     lists = []
     for query, part in scores.groupby("query", sort=False):
-        grades = judged.get(str(query), {})
+        grades = grades_by_query.get(str(query), {})
         if not any(grade > 0 for grade in grades.values()):
             continue
         part = part.sort_values(["mean", "document"], ascending=[False, True])
@@ -79,7 +79,7 @@ def trade_offs(
     significance: float,
     uniform_alphas: Sequence[float] = (),
 ) -> pd.DataFrame:
-    """Measures of every query under every method and strength."""
+    """Measures per query, method and strength."""
     mean = float(np.concatenate([ranked.deviations for ranked in lists]).mean())
     depth = max(len(ranked.documents) for ranked in lists)
     rows = []
@@ -108,12 +108,12 @@ def trade_offs(
 def trained_measures(
     lists: Sequence[RankedList], method: str, alpha: float, queries: Sequence[str]
 ) -> pd.DataFrame:
-    """Measures of each list as it is, under the name of a method that trained the ranker."""
+    """Measures of the lists of a method that trains a ranker."""
     by_query = {ranked.query: ranked for ranked in lists}
-    if lacking := [query for query in queries if query not in by_query]:
+    if missing := [query for query in queries if query not in by_query]:
         raise ValueError(
-            f"The run of {method} with strength {alpha:g} has no list of query {lacking[0]} "
-            f"({len(lacking)} of {len(queries)} are missing): give one for each query."
+            f"The run of {method} with strength {alpha:g} has no list for query {missing[0]} "
+            f"({len(missing)} of {len(queries)} are missing); provide a list for each query."
         )
     rows = [
         (
@@ -128,7 +128,7 @@ def trained_measures(
 
 
 def constrained_order(ranked: RankedList, share: float, depth: int) -> IntArray:
-    """Order of most utility among those whose first documents are fair enough.
+    """Order with the highest utility whose top documents are fair enough.
 
     Source: heuss2025, section 3.4.4; scores are scaled as in the released code.
     """
@@ -140,8 +140,8 @@ def constrained_order(ranked: RankedList, share: float, depth: int) -> IntArray:
 def measures(ranked: RankedList, order: IntArray) -> tuple[float, ...]:
     """Measure one order of a list: nDCG at 10 and 100, nFaiRR at 10 and 50.
 
-    Grades are gains, as in trec_eval; the best order of nDCG is of all judged documents, that of
-    nFaiRR of the candidates.
+    Grades are gains, as in trec_eval. The ideal order contains all judged documents for nDCG, and
+    the candidates for nFaiRR.
     """
     grades, neutral = ranked.grades[order], ranked.neutralities[order]
     return (

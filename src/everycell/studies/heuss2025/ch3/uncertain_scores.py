@@ -1,4 +1,4 @@
-"""Scores with standard deviations, each query by a ranker that never saw its conversation."""
+"""Cross-validated scores with standard deviations; folds do not split conversations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Vectors = Callable[[pd.DataFrame], FloatArray]
 
 
 def candidate_pairs(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of query and candidate with their relevance, each once.
+    """Distinct pairs of query and candidate, with relevance.
 
     Examples
     --------
@@ -37,21 +37,21 @@ def candidate_pairs(candidates: pd.DataFrame) -> pd.DataFrame:
 def scores_by_fold(
     pairs: pd.DataFrame,
     folds: Sequence[pd.DataFrame],
-    model_of: Callable[[int, pd.DataFrame], tuple[LastLayer, Vectors]],
+    train_model: Callable[[int, pd.DataFrame], tuple[LastLayer, Vectors]],
     *,
     fisher_pairs: int | None,
     prior: float,
     samples: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Mean and deviation of the log odds of each pair."""
+    """Mean and deviation of the log odds of each pair, by the model of its fold."""
     frames = []
     for number, fold in enumerate(folds):
         split = fold.set_index("query_id")["split"]
-        of_pair = pairs["query"].map(split)
-        training, held_out = pairs[of_pair == "train"], pairs[of_pair == "test"]
-        head, vectors = model_of(number, training)
-        # A Generator for each fold: no fold depends on those before it.
+        pair_split = pairs["query"].map(split)
+        training, held_out = pairs[pair_split == "train"], pairs[pair_split == "test"]
+        head, vectors = train_model(number, training)
+        # Each fold has its own generator, so it does not depend on earlier folds.
         rng = np.random.default_rng([seed, number])
         if fisher_pairs is not None and fisher_pairs < len(training):
             training = training.iloc[
@@ -77,16 +77,19 @@ def pair_scores(
     fisher = fisher_diagonal(head, vectors(training))
     rows = vectors(pairs)
     mean, deviation = log_odds_distribution(head, fisher, rows, prior=prior)
-    drawn, spread = sampled_distribution(
+    sampled_mean, sampled_deviation = sampled_distribution(
         head, fisher, rows, samples=samples, rng=rng, prior=prior, log_probability=True
     )
     return pairs[["query", "document"]].assign(
-        mean=mean, deviation=deviation, sampled_mean=drawn, sampled_deviation=spread
+        mean=mean,
+        deviation=deviation,
+        sampled_mean=sampled_mean,
+        sampled_deviation=sampled_deviation,
     )
 
 
 def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Queries with a relevant passage each, and the same queries with the passage of another one.
+    """Queries with a relevant passage, and with the relevant passage of a different query.
 
     Examples
     --------
@@ -97,19 +100,19 @@ def training_pairs(judgements: pd.DataFrame, pairs: int, rng: np.random.Generato
     relevant = judgements[judgements["relevance"] > 0].drop_duplicates("query")
     if len(relevant) < 2:
         raise ValueError(
-            f"{len(relevant)} training queries have a relevant passage: give the training "
-            "judgements of MS MARCO."
+            f"{len(relevant)} training queries have a relevant passage, expected at least 2; use the "
+            "training judgements of MS MARCO."
         )
     number = min(pairs // 2, len(relevant))
-    drawn = relevant.iloc[np.sort(rng.choice(len(relevant), number, replace=False))]
-    keys = drawn[["query", "document"]].reset_index(drop=True)
-    # The next one's passage: no query meets its own.
+    sample = relevant.iloc[np.sort(rng.choice(len(relevant), number, replace=False))]
+    keys = sample[["query", "document"]].reset_index(drop=True)
+    # Each query gets the passage of the next query, never its own.
     mismatched = keys.assign(document=np.roll(keys["document"], -1))
     return pd.concat([keys, mismatched], ignore_index=True)
 
 
 def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
-    """Entry by entry, the product of the vectors of query and document, times their length.
+    """Element-wise product of query and document vectors, times their dimension.
 
     Examples
     --------
@@ -120,16 +123,16 @@ def product_vectors(encoded: Encoded, pairs: pd.DataFrame) -> FloatArray:
     queries = pd.Index(encoded.query_ids).get_indexer(pairs["query"])
     documents = pd.Index(encoded.document_ids).get_indexer(pairs["document"])
     if min(queries.min(), documents.min()) < 0:
-        raise ValueError("A query or document of the pairs was not encoded: encode it first.")
+        raise ValueError("A query or document of the pairs has no embedding; encode it first.")
     entries = np.asarray(encoded.queries)[queries] * np.asarray(encoded.documents)[documents]
     return entries * entries.shape[1]
 
 
-def trained_head(vectors: FloatArray, relevance: npt.ArrayLike, *, strength: float) -> LastLayer:
-    """Logistic regression as a last layer of one logit."""
+def train_head(vectors: FloatArray, relevance: npt.ArrayLike, *, strength: float) -> LastLayer:
+    """Fit a logistic regression, as a last layer with one logit."""
     from sklearn.linear_model import LogisticRegression
 
-    # Newton's method ends at the optimum; steps of the default solver end where they are stopped.
+    # Newton's method reaches the optimum; the default solver stops at its tolerance.
     model = LogisticRegression(C=strength, solver="newton-cholesky", max_iter=100, tol=1e-8)
     fitted = model.fit(vectors, np.asarray(relevance))
     return LastLayer(fitted.coef_, fitted.intercept_)
