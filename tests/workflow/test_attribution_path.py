@@ -62,15 +62,17 @@ def test_a_killed_study_goes_on_and_asks_nothing_twice(
     cells = table[table["metric"] == "attribution recall"]
     # It cites the first document, which is the relevant one.
     assert set(cells["value"]) == {100.0}
-    sure = pd.read_csv(configured_project.folder / "results/full/abolghasemi2026/table_5_6.csv")
-    relevant = sure[sure["metric"] == "AC relevant"]["value"].astype(float)
+    confidences = pd.read_csv(
+        configured_project.folder / "results/full/abolghasemi2026/table_5_6.csv"
+    )
+    relevant = confidences[confidences["metric"] == "AC relevant"]["value"].astype(float)
     assert relevant.round(2).unique().tolist() == [0.61]
     receipt = json.loads((configured_project.folder / f"{TABLE}.receipt.json").read_text())
     models = receipt["parameters"]["language_models"]
     assert {model["model"]["name"] for model in models} == {"gpt-9"}
     check_key(configured_project, server, SECRET)
     log = (configured_project.folder / "logs/attribution/full/nq_full/paraphrases.log").read_text()
-    assert log.startswith("5 questions can be asked")
+    assert log.startswith("5 questions can be used")
     assert "5 of 5 questions tried, 5 have all 2 passages: 5 of 5 relevant ones and 5 of 5" in log
 
 

@@ -1,4 +1,4 @@
-"""Bring a corpus into the cache."""
+"""Download a corpus into the cache."""
 
 import logging
 import os
@@ -9,11 +9,11 @@ from everycell.engine.settings import part_of
 from everycell.sources.corpora import fetch_corpus
 from everycell.sources.settings import FetchSettings
 
-# Bars are for a terminal, not for a log.
+# Progress bars are unreadable in a log.
 os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
 
 with Job(snakemake) as job:
-    # The notice on authors and licence belongs before the user's eyes, not only into the log.
+    # Show the notice on authors and licence in the terminal too, not only in the log.
     logging.getLogger("everycell.sources").addHandler(logging.StreamHandler())
     params = snakemake.params
     fetch_corpus(

@@ -1,4 +1,4 @@
-"""Bring a published index into pyserini's cache, and note which one it is."""
+"""Download a published index into pyserini's cache, and store its identity."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from everycell.engine.job import Job
 from everycell.retrieval.published_indexes import fetch_index
 
-# Bars are for a terminal, not for a log.
+# Progress bars are unreadable in a log.
 os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
 
 with Job(snakemake) as job:

@@ -1,4 +1,4 @@
-"""Bring a model of the hub into a folder."""
+"""Copy a model from the Hugging Face hub into a folder."""
 
 import shutil
 from pathlib import Path
@@ -14,6 +14,6 @@ with Job(snakemake) as job:
     cached = model_folder(name, network=snakemake.params.network)
     job.facts["commits"] = {name: commit_of(cached)}
     target = Path(snakemake.output[0])
-    # Files of the cache are links into its store, which a result must not depend on.
+    # Copied, because files in the cache are links to its store, and results must not depend on it.
     with atomic_path(target) as folder:
         shutil.copytree(cached, folder)

@@ -1,4 +1,4 @@
-"""The first screen of the reproduction page as pictures, in a headless browser."""
+"""Screenshots of the first screen of the reproduction page, taken with a headless browser."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ from playwright.sync_api import sync_playwright
 from everycell.engine.job import Job
 
 SCREEN = {"width": 1280, "height": 800}
-#: Nothing is asked from the network; in a container Chromium has no sandbox of its own.
+#: No network requests; Chromium's sandbox does not work in a container.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -16,7 +16,7 @@ with Job(snakemake) as job:
     browsers = [path for path in map(shutil.which, NAMES) if path]
     if not browsers:
         raise ValueError(
-            f"None of {', '.join(NAMES)} is on the path; install one, the page is drawn by it."
+            f"No browser on the path ({', '.join(NAMES)}). Install one to take screenshots."
         )
     page = Path(snakemake.input.page).resolve().as_uri()
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""Picture of the rules that a target needs, as Snakemake sees them."""
+"""Rule graph of a target, drawn from Snakemake's output."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ from everycell.engine.job import Job
 
 with Job(snakemake) as job:
     target = snakemake.wildcards.target
-    # Snakemake has no function for it: another process reads the same Snakefile. In a conda
-    # environment it has to be told where the library is.
+    # Snakemake has no function for this, so another process reads the same Snakefile. A conda
+    # environment does not have the library, hence PYTHONPATH.
     drawn = subprocess.run(
         [sys.executable, "-m", "snakemake", "--rulegraph", "dot", target],
         stdout=subprocess.PIPE,
@@ -23,7 +23,7 @@ with Job(snakemake) as job:
         env=os.environ | {"PYTHONPATH": "src"},
     )
     graph = pygraphviz.AGraph(drawn.stdout)
-    # From left to right: a workflow has more rules side by side than one after the other.
+    # From left to right, because the graph is wider than deep.
     graph.graph_attr["rankdir"] = "LR"
     picture = graph.draw(format="svg", prog="dot")
     write_atomically(Path(snakemake.output.graph), picture.decode())

@@ -1,4 +1,4 @@
-"""Documents and queries of a collection as one ranker sees them."""
+"""Encode the documents and queries of a collection with a ranker."""
 
 from pathlib import Path
 

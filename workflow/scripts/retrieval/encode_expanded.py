@@ -1,4 +1,4 @@
-"""The same of documents with terms that another model proposes; and how many each document got."""
+"""Encode documents expanded with proposed terms, and count the new terms per document."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""BM25 and BM25 with feedback (RM3) on the candidate lists, from a search of the collection."""
+"""BM25 and BM25 with feedback (RM3) from a search of the collection, on the candidate lists."""
 
 from pathlib import Path
 
@@ -23,9 +23,9 @@ with Job(snakemake) as job:
         write_run(
             index.score_pairs(queries, pairs, ranker), Path(snakemake.output.bm25), tag="bm25"
         )
-        # Feedback comes from the whole collection, so all of it is ranked.
+        # Feedback needs a ranking of the entire collection.
         hits = index.statistics().documents
         run = index.search(queries, ranker, hits, feedback=Rm3(**snakemake.params.rm3))
-    # A document without any term of the expanded query has no score in a search.
+    # A search returns no score for documents without any term of the expanded query.
     run = restrict_run(run, pairs, missing=0.0, outside="drop")
     write_run(run, Path(snakemake.output.rm3), tag="bm25+rm3")

@@ -1,4 +1,4 @@
-"""Runs of the lexical rankers: of the candidates where there are any, else of a search."""
+"""Runs of lexical rankers: on the candidates if there are any, otherwise from a search."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ with Job(snakemake) as job:
         .str.split()
         .to_dict()
     )
-    # A job has the parameters of those that it is asked for.
+    # Lazy, because a job only has the parameters of its output rankers.
     rankers = {
         "bm25": lambda: BM25(**settings.bm25),
         "lm": lambda: JelinekMercer(settings.jelinek_mercer),

@@ -1,4 +1,4 @@
-"""BM25 with the parameters that rank the validation queries best, and the grid."""
+"""BM25 with the best parameters on the validation queries, and the results of the grid search."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Scores of the candidates by a ranker that encoded documents and queries apart."""
+"""Score the candidates with a ranker that encodes documents and queries separately."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Scores of the candidates by a ranker that reads query and document together."""
+"""Score the candidates with a ranker that reads query and document together."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Documents and queries as terms between blanks, in one of the tokenisations."""
+"""Tokenise documents and queries; terms are separated by blanks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Train one model on the pairs of the training queries; a stopped training resumes."""
+"""Train a model on the pairs of the training queries; interrupted training resumes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The CAsT passages as a collection to search, and its folds: one for each cross-fitted model."""
+"""The CAsT passages as a retrieval collection, with one fold per cross-fitted model."""
 
 from pathlib import Path
 
@@ -26,8 +26,8 @@ with Job(snakemake) as job:
     for fold in range(settings.folds):
         split = in_fold(benchmark, folds, fold)
         lists = split.candidates
-        # What answers other turns is what a model must tell apart. Trained on passages judged for
-        # the turn alone, it learned what answers have in common and ranked worse than chance.
+        # The negatives include passages that are relevant to other turns. A model trained only on
+        # passages judged for the same turn ranked worse than chance.
         lists = lists[lists["setting"] == "topic"]
         split.queries.to_parquet(snakemake.output.fold_queries[fold], index=False)
         lists.to_parquet(snakemake.output.fold_candidates[fold], index=False)

@@ -1,4 +1,4 @@
-"""GrepBiasIR as a collection to search: all texts at once, or all items in one wording."""
+"""GrepBiasIR as a retrieval collection: all texts, or all items in one wording."""
 
 from pathlib import Path
 

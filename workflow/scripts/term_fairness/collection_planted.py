@@ -1,4 +1,4 @@
-"""Documents and rankings whose group bias is planted, and what measures of it must give."""
+"""Documents and rankings with planted group bias, and the expected values of measures."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A collection with the gender of its documents exchanged; queries and lists stay as they are."""
+"""A collection whose documents have swapped genders, with the same queries and lists."""
 
 import shutil
 

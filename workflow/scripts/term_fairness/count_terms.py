@@ -1,4 +1,4 @@
-"""How many terms of each group every document of a collection has, and how long it is."""
+"""Count the terms of each group in every document of a collection, and its length."""
 
 from everycell.engine.job import Job
 from everycell.metrics.fairness_inputs import read_documents
@@ -6,6 +6,6 @@ from everycell.metrics.term_counts import count_terms
 from everycell.metrics.word_lists import read_words
 
 with Job(snakemake) as job:
-    # One by one: a collection need not fit into memory.
+    # One by one, since a collection may not fit into memory.
     documents = read_documents(snakemake.input.documents)
     count_terms(documents, read_words(snakemake.input.words), snakemake.output.counts)

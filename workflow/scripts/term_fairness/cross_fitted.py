@@ -1,4 +1,4 @@
-"""BM25's best documents by cross-encoders, each query by the one that saw nothing of its topic."""
+"""Re-rank BM25's top documents with cross-encoders that were not trained on the query's topic."""
 
 from functools import partial
 from pathlib import Path
@@ -22,9 +22,9 @@ with Job(snakemake) as job:
     first = trec_order(read_run(snakemake.input.run)).groupby("query").head(snakemake.params.depth)
 
     def scorers():
-        """Held-out queries and scores of one model after the other."""
+        """Held-out queries and scoring function of each model in turn."""
         for folder, fold in zip(snakemake.input.models, snakemake.input.folds, strict=True):
-            # A collection that no model was trained on is ranked by the first one alone.
+            # If no model was trained on the collection, the first model ranks all queries.
             own = first["query"]
             if snakemake.params.cross_fitted:
                 own = pd.read_parquet(fold).query("split == 'test'")["query_id"]

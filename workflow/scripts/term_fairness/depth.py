@@ -1,6 +1,7 @@
-"""The measures at every cut-off, and how much they change with it.
+"""Fairness measures at every cut-off, and their sensitivity to it.
 
-On planted rankings also what was planted, and the case that one measure cannot see.
+On planted rankings the script also compares measured with planted values, and plots a case that
+one of the measures cannot detect.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two lists of four documents, each with one gendered word, and what measures say."""
+"""Measures of two example lists of four documents with one gendered word each."""
 
 from everycell.engine.result_job import ResultJob
 from everycell.retrieval.fairness_figures import documents_in_lists

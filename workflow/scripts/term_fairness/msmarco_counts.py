@@ -1,4 +1,4 @@
-"""Terms of each group in every passage, counted as the collection streams by."""
+"""Count the terms of each group in every passage while streaming the collection."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Queries as a published index wants them: encoded here, or taken from a file."""
+"""Queries in the format of a published index: encoded here, or read from a file."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ with Job(snakemake) as job:
     elif encoder_files[0].endswith(".jsonl"):
         vectors = read_encoded_queries(encoder_files[0], queries).values()
     else:
-        # Here, since DeepImpact needs no torch.
+        # Imported here, since DeepImpact does not need torch.
         from everycell.learning.models import device, use_one_thread
         from everycell.learning.query_encoders import encode_queries, load_encoder
 

@@ -1,4 +1,4 @@
-"""Queries of both sets, each once, and the judgements of each set."""
+"""Distinct queries of both sets, and the relevance judgements of each set."""
 
 from pathlib import Path
 

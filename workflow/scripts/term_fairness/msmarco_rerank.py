@@ -1,4 +1,4 @@
-"""BM25's passages by the scores of a cross-encoder, which reads them with the query."""
+"""Re-rank BM25's passages with a cross-encoder."""
 
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ with Job(snakemake) as job:
     texts = read_passages(Path(snakemake.input.collection), set(lists["document"]))
     if snakemake.params.swapped:
         texts = {passage: swap_gender(text) for passage, text in texts.items()}
-    # As sentence-transformers cuts; MS MARCO's queries and passages are seldom cut at all.
+    # Truncation as in sentence-transformers; MS MARCO pairs are rarely truncated at all.
     length = PairLength(snakemake.params.pair, "longest_first")
     score = partial(score_pairs, model, tokenizer, queries, texts, length=length)
     run = score_in_parts(lists, score)

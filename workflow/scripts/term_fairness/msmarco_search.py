@@ -1,4 +1,4 @@
-"""Best passages of an index for every query: words, impacts or vectors."""
+"""Top passages of an index for every query: by words, impacts or vectors."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from everycell.retrieval.query_files import read_encoded_queries
 from everycell.trec.runs import write_run
 
 with Job(snakemake) as job:
-    # The rest is for what Lucene maps of the index, and for Python.
+    # The other memory is for the parts of the index that Lucene maps, and for Python.
     start_java(snakemake.resources.mem_mb // 3)
     table = pd.read_parquet(snakemake.input.queries)
     queries = dict(zip(table["query_id"], table["text"], strict=True))

@@ -1,4 +1,4 @@
-"""Lucene index of the passages with the gender of their words and names swapped."""
+"""Lucene index of the passages after swapping gendered words and names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Overlap of rankings before and after an exchange of gender, beside fairness."""
+"""Overlap of rankings before and after swapping genders, together with fairness."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A classic collection with its own topics: documents, queries and qrels."""
+"""Documents, queries and qrels of a classic ad-hoc collection."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The made-up collection with planted relevance, and an encoder without training."""
+"""The synthetic collection with planted relevance, and an untrained encoder."""
 
 from pathlib import Path
 

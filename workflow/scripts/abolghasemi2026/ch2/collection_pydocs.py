@@ -1,4 +1,4 @@
-"""Documents, queries and candidate lists of pydocs, made from the installed packages."""
+"""Documents, queries and candidate lists of pydocs, built from the installed packages."""
 
 import pandas as pd
 

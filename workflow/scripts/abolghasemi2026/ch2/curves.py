@@ -1,4 +1,4 @@
-"""Figure 2.3: quality at each weight, the oracle's level, and that of random scores."""
+"""Figure 2.3: effectiveness by weight, and the levels of the oracle and the noise oracle."""
 
 from pathlib import Path
 

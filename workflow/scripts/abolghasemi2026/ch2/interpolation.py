@@ -1,4 +1,4 @@
-"""Table 2.3: BM25 with TILDE and with TILDEv2 under one weight, tuned on validation topics."""
+"""Table 2.3: BM25 combined with TILDE and TILDEv2, with a weight tuned on validation topics."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from everycell.studies.abolghasemi2026.ch2.units import published_units
 
 
 def table(runs: RankingRuns) -> pd.DataFrame:
-    """Single systems and the combinations of the first one with each other one."""
+    """Single systems, and combinations of the first one with every other."""
     details = {model: detail for _, model, detail, _ in settings.systems}
     first, pairings = next(iter(runs.runs)), runs.pairings(settings.scaling)
     combinations, details = name_combinations(first, pairings, details)

@@ -1,4 +1,4 @@
-"""Table 2.4: the best weight of each topic, beside the same choice with random scores."""
+"""Table 2.4: the best weight per topic, and the same oracle with random scores."""
 
 from everycell.engine.result_job import ResultJob
 from everycell.studies.abolghasemi2026.ch2.figures import oracle_gains

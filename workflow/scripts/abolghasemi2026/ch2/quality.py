@@ -1,4 +1,4 @@
-"""Tables 2.1 and 2.2: quality of systems on all tasks, with letters of the rows that they beat."""
+"""Tables 2.1 and 2.2: effectiveness on all tasks, with letters of the rows that a row beats."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ with ResultJob(snakemake) as job:
                 {task: training.values(task) for task in training.tasks} for training in by_seed
             ]
             values |= mean_over_seeds(trainings)
-            # Of several trainings, the first; all else but means and spread is of that one.
+            # Everything except the means and the spread uses the first training only.
             first_training = by_seed[0]
         else:
             qrels = pd.read_parquet(folder / "qrels.parquet")

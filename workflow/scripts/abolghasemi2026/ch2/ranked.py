@@ -1,4 +1,4 @@
-"""What a model has to encode: the test and validation lists of its task, or of all tasks."""
+"""Texts that a model has to encode: the test and validation lists of its task, or of all tasks."""
 
 import pandas as pd
 

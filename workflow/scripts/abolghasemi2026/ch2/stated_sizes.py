@@ -1,4 +1,4 @@
-"""Sizes and settings that the text states: of lists, tokens, expansions, and the tuned BM25."""
+"""Sizes and settings stated in the text: lists, tokens, expansions, and the tuned BM25."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Train a ranker of pairs for one task; kept is what ranks its validation lists best."""
+"""Train a ranker of pairs for one task, and keep the best checkpoint on validation lists."""
 
 from pathlib import Path
 

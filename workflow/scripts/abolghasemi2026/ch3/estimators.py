@@ -1,4 +1,4 @@
-"""Tables 3.6 and 3.7, Figures 3.4 and 3.5: what trained and few-shot estimators answer."""
+"""Tables 3.6 and 3.7, Figures 3.4 and 3.5: results of trained and few-shot estimators."""
 
 import json
 from pathlib import Path
@@ -53,8 +53,8 @@ with ResultJob(snakemake) as job:
         json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
     ]
 
-    # Table 3.6, and beside it how far trainings differ. Where a tier gives verdicts on cells, its
-    # tables have the published rows alone.
+    # Table 3.6, with the spread over trainings in supplements. Tables that are compared with the
+    # thesis have only the published rows.
     table = measure_confusions(confusions(answers))
     published = table
     if settings.published_rows:
@@ -68,8 +68,8 @@ with ResultJob(snakemake) as job:
         job.write_supplement(summarised(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
     job.write_supplement(spread(table, ROWS), "spread", decimals | {"trainings": 0})
-    for name, gained in (("robustness", gains), ("doubled", doubling_gains)):
-        table = gained(answers, draws=settings.draws, seed=job.seed)
+    for name, compute_gains in (("robustness", gains), ("doubled", doubling_gains)):
+        table = compute_gains(answers, draws=settings.draws, seed=job.seed)
         job.write_supplement(table, name, dict.fromkeys(GAINS, 2))
     job.write_supplement(apology_effects(answers), "apologies", dict.fromkeys(CUES, 2))
     ranked = ranking_quality(answers, draws=settings.draws, seed=job.seed)

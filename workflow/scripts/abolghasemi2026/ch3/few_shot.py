@@ -1,4 +1,4 @@
-"""What a language model that is shown two examples says of test samples; answers are recorded."""
+"""Satisfaction labels of test samples by a language model prompted with two examples."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rewritings of the last utterance of picked dialogues: by a language model, and by rules."""
+"""Rewritten last utterances of sampled dialogues, by a language model and by rules."""
 
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from everycell.language_models.settings import Decoding
 with Job(snakemake) as job:
     params, files = snakemake.params, snakemake.input
     if "samples" in files.keys():
-        known = pd.read_parquet(files.samples)
-        main = known[(known["part"] == "main") & (known["benchmark"] == CAUSE_BENCHMARK)]
+        frame = pd.read_parquet(files.samples)
+        main = frame[(frame["part"] == "main") & (frame["benchmark"] == CAUSE_BENCHMARK)]
         samples = frame_samples(main)
     else:
         planted = plant_dialogues(**params.planted, seed=job.seed)

@@ -1,4 +1,4 @@
-"""Dialogues with planted satisfaction, in the parts that estimators are trained and tested on."""
+"""Dialogues with planted satisfaction, split into training, validation and test parts."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ with Job(snakemake) as job:
             dialogues,
             dissatisfied=sizes["dissatisfied"],
             noise=sizes["noise"],
-            # Dialogues of another seed are other dialogues.
+            # A different seed per part, so that parts share no dialogues.
             seed=job.seed + number,
         )
         frames.append(samples_frame(planted.samples).assign(part=part))

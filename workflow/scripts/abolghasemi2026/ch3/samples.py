@@ -1,4 +1,4 @@
-"""Samples of both benchmarks: what estimators are trained, chosen and tested on."""
+"""Samples of both benchmarks for training, validating and testing estimators."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Table 3.2: satisfied and dissatisfied samples of each part, by several readings."""
+"""Table 3.2: satisfied and dissatisfied samples per part, under several interpretations."""
 
 from pathlib import Path
 
@@ -19,6 +19,6 @@ with ResultJob(snakemake) as job:
     table = sizes[sizes["reading"] == next(iter(READINGS))].assign(metric="count")
     table = table.assign(split=table["part"].str.capitalize())
     job.write_table(table[["row", "dataset", "split", "metric", "value"]])
-    beside = sizes.assign(metric=sizes["dataset"] + " " + sizes["part"])
-    beside = beside[["reading", "row", "metric", "value"]]
-    job.write_supplement(beside, "readings", dict.fromkeys(beside["metric"], 0))
+    readings = sizes.assign(metric=sizes["dataset"] + " " + sizes["part"])
+    readings = readings[["reading", "row", "metric", "value"]]
+    job.write_supplement(readings, "readings", dict.fromkeys(readings["metric"], 0))

@@ -1,4 +1,4 @@
-"""Table 3.4: share of generated utterances that flip the label; own generators beside."""
+"""Table 3.4: share of generated utterances that flip the label; a supplement for our generators."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ with ResultJob(snakemake) as job:
 
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     people = read_samples(Path(files.released), CAUSE_BENCHMARK, "generated")
-    # A pair has one number, and one dialogue.
+    # Both samples of a pair belong to the dialogue of the original.
     judge = train_sample_judge(main, first_utterance, folds=settings.folds, labels=people)
     generated, rules = (
         frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)

@@ -1,4 +1,4 @@
-"""Table 3.5: sizes of Main and CF; how the histories of a pair compare."""
+"""Table 3.5: sizes of Main and CF, and a comparison of the dialogue histories of pairs."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ with ResultJob(snakemake) as job:
     files = snakemake.input
     tests = pd.read_parquet(files.samples, columns=["benchmark", "part", "satisfied"])
     table = collection_sizes(tests)
-    # Of SGD the counterfactuals were not released: their published numbers, marked as such.
+    # The counterfactuals of SGD were not released, so their published sizes are used and marked.
     quoted = job.input_cells("abolghasemi2026/table_3_5").astype({"value": int})
     parts = [table.assign(marker=""), quoted[list(table.columns)].assign(marker="p")]
     job.write_table(pd.concat(parts, ignore_index=True), "p: as published")
     main = read_samples(Path(files.main), CAUSE_BENCHMARK, "test")
     generated = read_samples(Path(files.generated), CAUSE_BENCHMARK, "generated")
-    beside = shared_histories(compare_histories(main, generated))
-    job.write_supplement(beside, "pairs", dict.fromkeys(beside["metric"], 0))
+    pairs = shared_histories(compare_histories(main, generated))
+    job.write_supplement(pairs, "pairs", dict.fromkeys(pairs["metric"], 0))

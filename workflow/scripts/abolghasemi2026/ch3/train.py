@@ -1,7 +1,7 @@
-"""Train an estimator of satisfaction in each setup, and note what it says of every sample.
+"""Train an estimator of satisfaction in every setup, and store its predictions for all samples.
 
-Models are kept beside the answers, one for each benchmark, setup and seed. What is finished when a
-run is killed is not repeated.
+Models are stored next to the predictions, one per benchmark, setup and seed. An interrupted run
+resumes after the last finished training.
 """
 
 import os

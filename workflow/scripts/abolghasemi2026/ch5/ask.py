@@ -1,4 +1,4 @@
-"""Cited answers of a language model to all that chapter 5 asks; each is recorded."""
+"""Answers with citations by a language model to all prompts of chapter 5; answers are recorded."""
 
 from functools import partial
 from pathlib import Path
@@ -28,10 +28,10 @@ with Job(snakemake) as job:
         for name, file in zip(params.retrievers, files.runs, strict=True)
     }
     people = pd.read_parquet(files.passages).set_index("document_id")["text"]
-    written = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
+    paraphrases = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
     benchmark = Benchmark(
         params.dataset,
-        texts={"Human": people.to_dict(), "LLM": written.to_dict()},
+        texts={"Human": people.to_dict(), "LLM": paraphrases.to_dict()},
         questions=questions["text"].to_dict(),
         right=questions["answers"].map(tuple).to_dict(),
     )
@@ -44,7 +44,7 @@ with Job(snakemake) as job:
         seed=job.seed,
     )
     first, *further_retrievers = params.retrievers
-    presented = present_questions(
+    presentations = present_questions(
         study_settings(
             sizes["k"], sizes["depths"], first=first, other_retrievers=further_retrievers
         ),
@@ -64,16 +64,18 @@ with Job(snakemake) as job:
             words={"Human": params.labels["human"], "LLM": params.labels["llm"]},
             machine=params.labels["machine"],
         )
-        read = partial(
+        parse_answers = partial(
             answers_frame,
-            presented,
-            generator.answer_all(presented, benchmark),
+            presentations,
+            generator.answer_all(presentations, benchmark),
             gold_answers=benchmark.right,
             dataset=benchmark.name,
             generator=generator.name,
         )
-        entries = entries_to_pass_on(model.used, generator, presented, benchmark)
+        entries = entries_to_pass_on(model.used, generator, presentations, benchmark)
         write_atomically(Path(snakemake.output.record), record_lines(entries))
-    job.write_frame(read(reading=Reading(**params.reading)), "answers")
-    readings = [read(reading=reading).assign(reading=name) for name, reading in READINGS.items()]
+    job.write_frame(parse_answers(reading=Reading(**params.reading)), "answers")
+    readings = [
+        parse_answers(reading=reading).assign(reading=name) for name, reading in READINGS.items()
+    ]
     job.write_frame(pd.concat(readings, ignore_index=True), "readings")

@@ -1,4 +1,4 @@
-"""Answers of controls to the settings that language models are asked in."""
+"""Answers of controls in the settings that are used for language models."""
 
 import pandas as pd
 
@@ -12,15 +12,15 @@ from everycell.trec.runs import read_run
 
 with Job(snakemake) as job:
     files, params = snakemake.input, snakemake.params
-    known = pd.read_parquet(files.questions)["query_id"]
+    query_ids = pd.read_parquet(files.questions)["query_id"]
     runs = {
-        name: read_run(file).query("query in @known")
+        name: read_run(file).query("query in @query_ids")
         for name, file in zip(params.retrievers, files.runs, strict=True)
     }
-    # The mark of a reference in a document would pass for a citation in an answer.
+    # A bracketed reference in a document would look like a citation in an answer.
     passages = pd.read_parquet(files.passages).set_index("document_id")["text"]
     texts = passages.map(without_citations).to_dict()
-    # A control is not told who wrote a document, only whom a prompt names: one text is enough.
+    # A control depends only on the labels in a prompt, so both authors can have the same text.
     benchmark = Benchmark(params.dataset, {"Human": texts, "LLM": texts})
 
     first, *further_retrievers = params.retrievers
@@ -28,11 +28,11 @@ with Job(snakemake) as job:
         params.k, params.depths, first=first, other_retrievers=further_retrievers
     )
     drawn = DrawnQuestions(runs, pd.read_parquet(files.relevant), benchmark, seed=job.seed)
-    presented = present_questions(
+    presentations = present_questions(
         settings, lambda setting, arm: drawn.of_arm(setting, arm, params.questions)
     )
     frames = [
-        collect_answers(control, presented, benchmark)
+        collect_answers(control, presentations, benchmark)
         for control in make_controls(params.shown, params.odds, job.seed).values()
     ]
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")

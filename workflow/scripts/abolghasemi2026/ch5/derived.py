@@ -1,4 +1,4 @@
-"""Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and stated numbers, from other published tables."""
+"""Tables 5.3, 5.5, 5.11, 5.12, Figure 5.5 and numbers in the text, from other published tables."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ from everycell.studies.abolghasemi2026.ch5.published_tests import (
 )
 from everycell.studies.abolghasemi2026.ch5.results import figure_cells
 
-STATED = "authorship information changes attribution quality by ({})"
+CLAIM = "authorship information changes attribution quality by ({})"
 
 with ResultJob(snakemake) as job:
     (
@@ -56,9 +56,9 @@ with ResultJob(snakemake) as job:
     job.write_figure(cells, citation_bars(cells), "figure_5_5")
 
     sizes = pd.concat([bias, mixed_bias])["value"].abs()
-    stated = {
-        STATED.format("low"): round(sizes.min()),
-        STATED.format("high"): round(sizes.max()),
+    claims = {
+        CLAIM.format("low"): round(sizes.min()),
+        CLAIM.format("high"): round(sizes.max()),
         "queries sampled per benchmark": n,
     }
-    job.write_table(pd.DataFrame(stated.items(), columns=["claim", "value"]), artefact="text_5")
+    job.write_table(pd.DataFrame(claims.items(), columns=["claim", "value"]), artefact="text_5")

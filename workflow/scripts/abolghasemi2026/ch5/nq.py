@@ -1,4 +1,4 @@
-"""Natural Questions as a study of attribution asks them: questions, passages, what is relevant."""
+"""Questions, passages and relevance judgements of Natural Questions for chapter 5."""
 
 from pathlib import Path
 
@@ -10,11 +10,12 @@ from everycell.rag.answers import answer_holders
 
 with Job(snakemake) as job:
     collection = read_nq_open(Path(snakemake.input.questions))
-    known, passages = collection.questions, collection.passages
-    size = min(snakemake.params.questions, len(known))
-    questions = known.sample(size, random_state=job.seed).sort_index()
+    passages = collection.passages
+    size = min(snakemake.params.questions, len(collection.questions))
+    questions = collection.questions.sample(size, random_state=job.seed).sort_index()
     gold = collection.gold[collection.gold["query"].isin(questions["query_id"])]
-    # A passage that holds an answer may be right too: a question with such a passage is not asked.
+    # Other passages with an answer may be relevant too; chapter 5 only uses questions with exactly
+    # one relevant passage in their list.
     holders = answer_holders(
         dict(zip(passages["document_id"], passages["text"], strict=True)),
         dict(zip(questions["query_id"], questions["answers"], strict=True)),
@@ -23,7 +24,7 @@ with Job(snakemake) as job:
     job.write_frame(questions, "questions")
     job.write_frame(relevant.sort_values(["query", "document"]), "relevant")
     job.write_frame(passages, "passages")
-    # The same as a collection that retrieval.smk searches.
+    # The same data in the format of collections for retrieval.smk.
     job.write_frame(passages[["document_id", "text"]], "documents")
     job.write_frame(questions[["query_id", "text"]].assign(split="test"), "queries")
     job.log.write(

@@ -1,4 +1,4 @@
-"""BM25's lists for questions over a collection, from an index that is not kept."""
+"""BM25 run for the questions on a collection, from a temporary index."""
 
 import tempfile
 from pathlib import Path

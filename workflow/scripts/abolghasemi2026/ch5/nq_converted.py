@@ -1,4 +1,4 @@
-"""Natural Questions of BEIR, with released answers, in the form that the chapter reads."""
+"""Natural Questions of BEIR with released answers, converted to the format of chapter 5."""
 
 from pathlib import Path
 
@@ -13,5 +13,5 @@ with Job(snakemake) as job:
     )
     job.log.write(
         f"{converted.passages} passages, {converted.questions} questions, {converted.answered} of "
-        f"them with right answers; {converted.left_out} without a relevant passage are left out\n"
+        f"them with correct answers; left out {converted.left_out} without a relevant passage\n"
     )

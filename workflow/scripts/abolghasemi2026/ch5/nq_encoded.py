@@ -1,4 +1,4 @@
-"""What SPLADE and a dense encoder find for each question of Natural Questions."""
+"""Runs of SPLADE and a dense encoder on Natural Questions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Passages in the words of a language model, until enough questions have all of theirs."""
+"""Paraphrases of passages, until enough questions have usable paraphrases of all passages."""
 
 from pathlib import Path
 
@@ -36,12 +36,12 @@ with Job(snakemake) as job:
     answers = answers.map(lambda gold: tuple(usable_answers(gold))).to_dict()
 
     candidates, left_out = pick_questions(read_run(files.run), relevant, k=sizes["k"])
-    job.log.write(f"{len(candidates)} questions can be asked; left out: {dict(left_out)}.\n")
+    job.log.write(f"{len(candidates)} questions can be used; left out: {dict(left_out)}.\n")
     texts, longest = passages["body"].to_dict(), sizes["longest"]
     tried = questions_to_try(
         candidates, texts, longest=longest, limit=sizes["candidates"], seed=job.seed
     )
-    # A model of the user's may be paid for; a search in the released tier is a replay.
+    # The user may pay for requests in the full tier; the released tier replays recorded answers.
     write_outlook = outlook_writer(job.log.write)
     if snakemake.wildcards.tier == "full":
         write_outlook = hopeless_search_stopper(params.model, job.log.write)
@@ -71,7 +71,7 @@ with Job(snakemake) as job:
             required_answers(relevant, tried, answers),
             unit=sizes["unit"],
         )
-        paraphrased, questions_made = paraphrase_questions(
+        paraphrased_queries, paraphrases = paraphrase_questions(
             tried,
             paraphraser.paraphrase_again,
             answers,
@@ -80,10 +80,11 @@ with Job(snakemake) as job:
         )
         write_json(Path(snakemake.output.provenance), model.provenance())
     write_atomically(Path(snakemake.output.record), record_lines(paraphraser.used.values()))
-    frame = paraphrases_frame(questions_made)
+    frame = paraphrases_frame(paraphrases)
     job.write_frame(add_titles(frame, passages["title"]), "paraphrases")
-    job.write_frame(pd.DataFrame({"query_id": paraphrased}), "asked")
-    counts = frame["reason"].replace("", "kept").value_counts().to_dict()
+    job.write_frame(pd.DataFrame({"query_id": paraphrased_queries}), "asked")
+    counts = frame["reason"].replace("", "usable").value_counts().to_dict()
     job.log.write(
-        f"{len(frame)} passages: {counts}; {len(paraphrased)} questions have all of theirs.\n"
+        f"{len(frame)} passages: {counts}; {len(paraphrased_queries)} questions have usable "
+        "paraphrases of all passages.\n"
     )

@@ -1,4 +1,4 @@
-"""Answers of controls to known-item queries, in the main settings and at depths; more strengths."""
+"""Answers of controls to known-item queries, and of controls with further preferences."""
 
 import pandas as pd
 
@@ -23,28 +23,28 @@ with Job(snakemake) as job:
     keys = list(names.values())
     run = read_run(files.run).merge(lists[keys], on=keys)
     gold = lists.loc[lists["relevance"] == 1, keys]
-    # The mark of a reference in a document would pass for a citation in an answer.
+    # A bracketed reference in a document would look like a citation in an answer.
     texts = pd.read_parquet(files.documents).set_index("document_id")["text"]
     texts = {key: without_citations(texts[key]) for key in set(lists["document"])}
     benchmark = Benchmark(params.dataset, {"Human": texts})
 
     def control_answers(preferences, questions, setting):
         """Answers of controls with these preferences."""
-        presented = present_questions([setting], lambda setting, arm: questions)
+        presentations = present_questions([setting], lambda setting, arm: questions)
         controls = make_controls(preferences, params.odds, job.seed)
-        return [collect_answers(control, presented, benchmark) for control in controls.values()]
+        return [collect_answers(control, presentations, benchmark) for control in controls.values()]
 
     questions, left_out = pick_questions(run, gold, k=params.k)
-    job.log.write(f"{len(questions)} questions are asked; left out: {dict(left_out)}.\n")
+    job.log.write(f"{len(questions)} questions used; left out: {dict(left_out)}.\n")
     main, _, *depths = study_settings(params.k, params.depths)
     frames = control_answers(params.shown, questions, main)
     further_strengths = [strength for strength in params.strengths if strength not in params.shown]
     further = control_answers(further_strengths, questions, main._replace(arms=PLAIN_ARMS))
     for depth in depths:
-        placed, _ = pick_questions(
+        questions, _ = pick_questions(
             run, gold, k=depth.k, gold_position=depth.position, seed=job.seed
         )
-        frames += control_answers(params.shown, placed, depth)
+        frames += control_answers(params.shown, questions, depth)
 
     job.write_frame(pd.concat(frames, ignore_index=True), "answers")
     empty = frames[0][:0]

@@ -1,4 +1,4 @@
-"""Tables 5.1 to 5.15, Figures 5.5 and 5.9 from the frame of answers, as many as a tier has."""
+"""Tables 5.1 to 5.15 and Figures 5.5 and 5.9 of a tier, from the frame of answers."""
 
 import json
 from pathlib import Path
@@ -42,23 +42,23 @@ with ResultJob(snakemake) as job:
     job.facts["language_models"] = [
         json.loads(Path(file).read_text()) for file in snakemake.input.provenance
     ]
-    known = make_controls(sorted({*params.shown, *params.strengths}), params.odds, job.seed)
-    is_control = answers["generator"].isin(known)
-    # The values of citing by position; for a control all values are known.
+    controls = make_controls(sorted({*params.shown, *params.strengths}), params.odds, job.seed)
+    is_control = answers["generator"].isin(controls)
+    # Baselines that cite by position; controls need none, since their expected values are known.
     reference = cite_always_first(answers[~is_control])
     tables = chapter_tables(answers, reference, job.seed)
-    written = {name.removesuffix("_csv") for name in snakemake.output.keys()}
+    outputs = {name.removesuffix("_csv") for name in snakemake.output.keys()}
     generators = select_generators(answers, is_control, params.published_generators)
     verdicts = params.published_generators is not None
 
     retrieved = answers[answers["place"] == "retrieved"]
     for name, table in tables.items():
-        if name == "table_5_1" or (name in written and name.startswith("table")):
+        if name == "table_5_1" or (name in outputs and name.startswith("table")):
             cells = table.of_generators(generators.get(name, generators["all"]), all_run=verdicts)
             note = size_note(retrieved, cells)
             job.write_table(cells, note, name.removeprefix("table_5_1") and name)
 
-    # On surrogate data figures have the control as a series.
+    # On surrogate data the figures include the control.
     counts = pd.concat([tables["table_5_12"].rows, tables["table_5_13"].rows])
     depths = tables["figure_5_9"].rows
     if verdicts:
@@ -66,27 +66,27 @@ with ResultJob(snakemake) as job:
             rows[rows["generator"].isin(generators["all"])] for rows in (counts, depths)
         )
     cells = figure_cells(counts)
-    figure = "figure_5_5" if "figure_5_5" in written else "cited"
+    figure = "figure_5_5" if "figure_5_5" in outputs else "cited"
     job.write_figure(cells, citation_bars(cells), figure)
     job.write_figure(*depth_lines(depths), "figure_5_9")
 
     job.write_supplement(interval_table(tables), "intervals", ENDS)
     shares = answer_shares(pd.concat([answers, reference]))
     job.write_supplement(shares.astype({"k": str}), "answers", SHARES)
-    if "readings" in written:
+    if "readings" in outputs:
         readings = pd.concat(map(pd.read_parquet, snakemake.input.readings))
         job.write_supplement(compare_readings(readings, job.seed), "readings", READ)
-    if "bias" in written:
-        if "planted" in written:
-            more = check_answers(pd.read_parquet(snakemake.input.strengths))
-            answers = pd.concat([answers, more], ignore_index=True)
-        fixed = answers[answers["place"] == "retrieved"]
-        depth = fixed.groupby("generator")["k"].first()
-        present_controls = {name: known[name] for name in known if name in depth.index}
+    if "bias" in outputs:
+        if "planted" in outputs:
+            further_answers = check_answers(pd.read_parquet(snakemake.input.strengths))
+            answers = pd.concat([answers, further_answers], ignore_index=True)
+        in_retrieval_order = answers[answers["place"] == "retrieved"]
+        depth = in_retrieval_order.groupby("generator")["k"].first()
+        present_controls = {name: controls[name] for name in controls if name in depth.index}
         quality = measured_quality(tables, present_controls, depth)
         job.write_supplement(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
         plain = ChapterTable(SETTING, compare_labels(answers, "CAB", study="plain", seed=job.seed))
         bias = measured_bias(tables | {"table_5_3": plain}, present_controls, depth)
         job.write_supplement(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
-        if "planted" in written:
+        if "planted" in outputs:
             job.write_figure(*bias_lines(bias), "planted")

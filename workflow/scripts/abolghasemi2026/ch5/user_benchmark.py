@@ -1,4 +1,4 @@
-"""A benchmark of attribution bias from files that the user names."""
+"""A benchmark of attribution bias from the user's files."""
 
 import shutil
 from pathlib import Path

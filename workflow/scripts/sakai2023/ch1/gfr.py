@@ -1,4 +1,4 @@
-"""GFR of the pilot runs of FairWeb-1, beside the paper's measure of conversations."""
+"""GFR of the pilot runs of FairWeb-1, supplementary to the paper's conversational measure."""
 
 from everycell.collections.fairweb import (
     ATTRIBUTE_SETS,
