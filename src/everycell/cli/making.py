@@ -1,4 +1,4 @@
-"""`everycell make`: makes results with Snakemake, under any of their names."""
+"""`everycell make`: make results with Snakemake, by any of their names."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from everycell.config import refuse_templates
 from everycell.engine.artefacts import Artefact, Paper, all_artefacts
 from everycell.engine.published_cells import CardError
 
-#: Tiers that need neither a GPU nor hours; a name without a tier means these.
+#: Tiers that need neither a GPU nor hours; a name without a tier refers to these.
 QUICK_TIERS = ("embedded", "released")
 #: Folders whose files can be requested by their paths.
 FOLDERS = ("results/", "resources/", "work/")
-#: Endings of the files that a result is requested by.
-ENDINGS = (".verdicts.json", ".csv", ".receipt.json")
-#: Why a state has no rule, with or without what a run needs.
+#: Suffixes of the files to request for a result.
+SUFFIXES = (".verdicts.json", ".csv", ".receipt.json")
+#: State without a rule -> reason.
 REASONS = {
     "not_run": "no rule yet; needs {needs}",
     "quoted": "quoted, so there is nothing to make.",
@@ -44,10 +44,10 @@ REASONS = {
 
 
 class SnakemakeCommand(TyperCommand):
-    """A command that keeps what follows ``--`` for Snakemake."""
+    """Command that passes all arguments after ``--`` to Snakemake."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take only what comes before it."""
+        """Parse the arguments before ``--``, and keep the others."""
         cut = args.index("--") if "--" in args else len(args)
         ctx.meta["snakemake"] = args[cut + 1 :]
         return super().parse_args(ctx, args[:cut])
@@ -59,26 +59,26 @@ def make(
         list[str] | None,
         typer.Argument(
             help="Papers, chapters, artefacts, tiers or files below results/, in any spelling: "
-            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: that of the Snakefile.",
+            "lajewska2025, lajewska2025_ch4, 'Table 4.8'. Default: the Snakefile's first target.",
         ),
     ] = None,
     cores: Annotated[
-        str | None, typer.Option(help="Cores to use, or all; 2 in the default profile.")
+        str | None, typer.Option(help="Number of cores, or all; 2 in the default profile.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Show what would be made, and make nothing.")
+        bool, typer.Option("--dry-run", "-n", help="Show what would be made, without making it.")
     ] = False,
     unlock: Annotated[
-        bool, typer.Option("--unlock", help="Free a folder that a killed run has left locked.")
+        bool, typer.Option("--unlock", help="Unlock the folder after a run was killed.")
     ] = False,
 ) -> None:
     """Make results with Snakemake.
 
-    What follows -- goes to Snakemake unchanged, and the exit code is Snakemake's. Names without a
-    rule are explained; if no name has a rule, nothing is run and the exit code is 1.
+    Arguments after -- are passed to Snakemake, and the exit code is Snakemake's. For names without
+    a rule, the reason is reported; if no name has a rule, nothing is run and the exit code is 1.
     """
     if ctx.meta["snakemake"]:
-        # A light installation has no Snakemake.
+        # The basic installation lacks this module.
         from snakemake_logger_plugin_everycell import config_files
 
         for path in config_files(ctx.meta["snakemake"]):
@@ -88,17 +88,17 @@ def make(
         raise typer.Exit(run_snakemake(["--unlock", *options]))
     papers = project.papers()
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
-        raise CardError(f"--cores is {cores!r}; expected a number from 1, or 'all'.")
+        raise CardError(f"--cores is {cores!r}; expected a positive integer or 'all'.")
     planned = plan(papers, names) if names else Plan([], [], list(papers))
-    if without := [key for key in papers_not_included(project.ROOT) if key in planned.papers]:
-        raise CardError(not_included_message(without[0]))
+    if not_included := [key for key in papers_not_included(project.ROOT) if key in planned.papers]:
+        raise CardError(not_included_message(not_included[0]))
     if not names:
         typer.echo(
-            "everycell: making the default target of the Snakefile; `everycell make all` adds what "
-            "needs released data.",
+            "everycell: making the default target of the Snakefile; `everycell make all` also "
+            "makes the results that need released data.",
             err=True,
         )
-    for sentence in planned.left_out:
+    for sentence in planned.reasons:
         echo(f"everycell: {sentence}", err=True)
     if names and not planned.targets:
         raise typer.Exit(1)
@@ -117,17 +117,17 @@ make.command_class = SnakemakeCommand  # type: ignore[attr-defined]
 
 
 def run_snakemake(arguments: Sequence[str]) -> int:
-    """Run Snakemake of this environment, with its tools first on the path; return the exit code.
+    """Run Snakemake with this environment's tools first on the path; return the exit code.
 
-    SIGTERM and Ctrl-C are passed on, and SIGHUP as SIGTERM, since Snakemake would die of SIGHUP and
-    leave its jobs running. Snakemake ends its jobs in order, and this waits for it.
+    SIGTERM and Ctrl-C are forwarded. SIGHUP is forwarded as SIGTERM, because Snakemake would die of
+    SIGHUP and leave its jobs running. The function waits until Snakemake has ended its jobs.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
     if not can_write(home := cache_home()):
         typer.echo(
-            f"everycell: {home} cannot be written, and Snakemake keeps its cache there; set "
-            "XDG_CACHE_HOME to a folder that can be written.",
+            f"everycell: {home} is not writable, and Snakemake needs it for its cache; set "
+            "XDG_CACHE_HOME to a writable folder.",
             err=True,
         )
         return 2
@@ -141,38 +141,38 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         if process is not None:
             process.terminate()
 
-    # What a caller such as nohup ignores stays ignored.
-    passed_on = [
+    # Signals that a caller such as nohup ignores stay ignored.
+    forwarded_signals = [
         number
         for number in (signal.SIGTERM, signal.SIGHUP)
         if signal.getsignal(number) is not signal.SIG_IGN
     ]
-    before = {number: signal.signal(number, end) for number in passed_on}
+    handlers = {number: signal.signal(number, end) for number in forwarded_signals}
     try:
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
         )
-        # A signal may come before there is a process.
+        # A signal may arrive before the process exists.
         if is_ending:
             process.terminate()
         while True:
             try:
                 code = process.wait()
-                # As a shell reports the end by a signal.
+                # Like a shell, return 128 + N if signal N ended the process.
                 return code if code >= 0 else 128 - code
             except KeyboardInterrupt:
-                _pass_on_interrupt(process)
+                _forward_interrupt(process)
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
-def _pass_on_interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Send SIGINT to Snakemake, unless a terminal or a kill of the group has sent it already."""
+def _forward_interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Send SIGINT to Snakemake, unless it has received the signal with its process group."""
     if sys.stdin is not None and sys.stdin.isatty():
         return
     try:
-        # A second SIGINT would disturb a Snakemake that is ending.
+        # A second SIGINT would disturb Snakemake's shutdown.
         process.wait(timeout=2)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGINT)
@@ -180,39 +180,39 @@ def _pass_on_interrupt(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass
 class Plan:
-    """A request to Snakemake."""
+    """Targets for Snakemake, and names without a rule."""
 
-    #: Targets, each once, in the order of the names.
+    #: Unique targets, in the order of the names.
     targets: list[str]
-    #: A sentence for each name that has no rule.
-    left_out: list[str]
+    #: One sentence per name that has no rule.
+    reasons: list[str]
     #: Keys of the targets' papers, in the order of the papers.
     papers: list[str]
 
 
 def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
-    """Snakemake's targets for these names."""
-    known = Names(papers)
+    """Translate names to Snakemake targets."""
+    index = Names(papers)
     targets: list[str] = []
-    left_out: list[str] = []
+    reasons: list[str] = []
     keys: set[str] = set()
     for name in names:
         is_file = name.startswith(FOLDERS) and bool(Path(name).suffix)
         try:
-            selection = known.find(name)
+            selection = index.find(name)
         except CardError:
-            # A file that belongs to no artefact: the page, a run, a trained model.
+            # The file may belong to no artefact, such as the page, a run or a trained model.
             if not is_file or name.startswith("results/") and name.count("/") == 3:
                 raise
             targets.append(name)
             continue
         artefacts = [artefact for artefact in all_artefacts(papers) if selection.has(artefact)]
-        if own_targets := _targets(selection, artefacts):
-            targets += [name] if is_file else own_targets
+        if targets_of_name := _targets(selection, artefacts):
+            targets += [name] if is_file else targets_of_name
             keys |= {artefact.paper for artefact in artefacts}
         else:
-            left_out.append(_reason(selection, artefacts))
-    return Plan(list(dict.fromkeys(targets)), left_out, [key for key in papers if key in keys])
+            reasons.append(_reason(selection, artefacts))
+    return Plan(list(dict.fromkeys(targets)), reasons, [key for key in papers if key in keys])
 
 
 def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
@@ -224,9 +224,11 @@ def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
         (artefact, tier) for artefact in artefacts for tier in tiers if _has_rule(artefact, tier)
     ]
     if selection.tier in QUICK_TIERS:
-        # Snakemake does not miss a result that is gone while its old verdicts are there.
+        # Snakemake does not notice that a result was deleted if its verdicts still exist.
         return [
-            f"results/{tier}/{artefact.id}{end}" for artefact, tier in with_rule for end in ENDINGS
+            f"results/{tier}/{artefact.id}{suffix}"
+            for artefact, tier in with_rule
+            for suffix in SUFFIXES
         ]
     target = f"full_{selection.target}" if selection.tier else selection.target
     return [target] if with_rule else []
@@ -237,18 +239,18 @@ def _has_rule(artefact: Artefact, tier: str) -> bool:
 
 
 def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
-    """Say why nothing is made for a selection."""
+    """Explain why nothing can be made for a selection."""
     tier = selection.tier
     if tier is None and any(_has_rule(artefact, "full") for artefact in artefacts):
         return (
-            f"{selection} has a rule only in the full tier, which takes hours and what config.yaml "
-            f"must name; ask for it with `everycell make full_{selection.target}`."
+            f"{selection} has a rule only in the full tier, which takes hours and needs settings "
+            f"in config.yaml; make it with `everycell make full_{selection.target}`."
         )
     if selection.kind != "artefact":
         of_tier = f" in the tier {tier}" if tier else ""
         return (
-            f"{selection}: no artefact of it has a rule yet{of_tier}; "
-            f"`everycell show {selection}` says what each needs."
+            f"{selection}: none of its artefacts has a rule yet{of_tier}; "
+            f"`everycell show {selection}` lists what each of them needs."
         )
     tiers = artefacts[0].card.tiers
     if tier is not None and tier not in tiers:
@@ -262,5 +264,5 @@ def _reason(selection: Selection, artefacts: Sequence[Artefact]) -> str:
 
 
 def _clause(needs: str) -> str:
-    """A record's text on needs, as the end of a sentence."""
+    """Rewrite the `needs` of a record as the end of a sentence."""
     return needs[0].lower() + " ".join(needs[1:].split()).rstrip(".") + "."

@@ -1,4 +1,4 @@
-"""A paper of one's own: `everycell init`, `everycell paper new` and `add-data`."""
+"""Your own papers: `everycell init`, `everycell paper new` and `everycell paper add-data`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
 from everycell.engine.published_cells import CardError
 
-#: Line of the Snakefile above which chapters are listed.
-LAST = "include: FINISH\n"
+#: Line of the Snakefile that follows the chapters.
+FINISH_LINE = "include: FINISH\n"
 
 
 Runs = Annotated[
     list[str] | None,
     typer.Option(
-        help="Runs in TREC format, one or several; NAME=FILE if the file has another name than the "
-        "system in the table.",
+        help="One or more runs in TREC format; NAME=FILE if the file is not named like its system "
+        "in the table.",
     ),
 ]
 QrelsOption = Annotated[Path | None, typer.Option(help="Relevance judgements in TREC format.")]
@@ -41,14 +41,14 @@ Values = Annotated[
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option(help="PUBLISHED=MEASURE, if the table does not name a measure as ir_measures."),
+    typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
-#: Options that take what follows them, up to the next option.
+#: Options that take all arguments up to the next option.
 GREEDY = ("--runs", "--measures")
 
 
 class GreedyOptions(TyperCommand):
-    """A command of which some options take several values: ``--runs a.run b.run``."""
+    """Command with options that take several values: ``--runs a.run b.run``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the option before each of its values."""
@@ -65,7 +65,7 @@ class GreedyOptions(TyperCommand):
 def init(
     key: Annotated[
         str,
-        typer.Argument(metavar="[KEY]", help="Author and year, as smith2026: a-z, then 0-9."),
+        typer.Argument(metavar="[KEY]", help="Author and year, such as smith2026: a-z, then 0-9."),
     ] = f"paper{date.today().year}",
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="New or empty folder; default: KEY.")
@@ -80,7 +80,7 @@ def init(
 
     With --runs, --qrels and --table, it evaluates your runs and compares them with the published
     values; with --values and --table, it compares values that you computed. Without these options,
-    it has a small example table. `snakemake --cores 2` in it makes the results and the page.
+    it has a small example table. Run `snakemake --cores 2` in it to make the results and the page.
     """
     from everycell.cli.new_paper import make_repository, require_key
     from everycell.cli.table_sources import table_source
@@ -93,7 +93,7 @@ def init(
     for note in source.notes:
         echo(note)
     echo(f"Next: cd {shlex.quote(str(folder))} && snakemake --cores 2")
-    echo("Then open results/index.html in a browser; README.md names the files to fill in.")
+    echo("Then open results/index.html in a browser; README.md lists the files to fill in.")
 
 
 init.command_class = GreedyOptions  # type: ignore[attr-defined]
@@ -101,7 +101,8 @@ init.command_class = GreedyOptions  # type: ignore[attr-defined]
 
 def new(
     key: Annotated[
-        str, typer.Argument(metavar="KEY", help="Author and year, as smith2026: a-z, then 0-9.")
+        str,
+        typer.Argument(metavar="KEY", help="Author and year, such as smith2026: a-z, then 0-9."),
     ],
     runs: Runs = None,
     qrels: QrelsOption = None,
@@ -112,10 +113,10 @@ def new(
         bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
     ] = False,
 ) -> None:
-    """Add a further paper to this repository; options as for `everycell init`.
+    """Add another paper to this repository; options as for `everycell init`.
 
-    It writes a record, published values, a rule and data, and overwrites nothing. `everycell paper
-    add-data KEY FILE --as first.run --replace` replaces a file of its data.
+    It writes a record, published values, a rule and data, and overwrites nothing. To replace a data
+    file later, use `everycell paper add-data KEY FILE --as first.run --replace`.
     """
     from everycell.cli.new_paper import add_paper, require_key
     from everycell.cli.table_sources import table_source
@@ -125,17 +126,17 @@ def new(
     if key in known and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures:
             raise CardError(
-                f"The files of {key} are there and are not written again; choose another key, or "
-                f"add them to the Snakefile by `everycell paper new {key} --yes`."
+                f"The files of {key} already exist; choose another key, or include them in the "
+                f"Snakefile with `everycell paper new {key} --yes`."
             )
         if _add_line(Path("Snakefile"), line, yes=yes):
             return
         raise CardError(
-            f"The files of {key} are there, but {project.not_included_message(key)} With --yes "
+            f"The files of {key} already exist. {project.not_included_message(key)} With --yes, "
             "this command adds it."
         )
     if key in known:
-        raise CardError(f"The key {key} is taken; choose another one, such as smith2026b.")
+        raise CardError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
     source = table_source(runs, qrels, table, values, measures)
     cache = Path(read_config(Path("config.yaml")).cache)
@@ -155,41 +156,41 @@ new.command_class = GreedyOptions  # type: ignore[attr-defined]
 
 
 def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
-    """Add a chapter to the Snakefile if the user agrees; return whether it is there."""
+    """Include a chapter in the Snakefile if the user agrees; return whether it is included."""
     text = snakefile.read_text(encoding="utf-8")
     if line in text:
         return True
-    if text.count(LAST) != 1:
+    if text.count(FINISH_LINE) != 1:
         return False
     question = f"Add {line.strip()} to the Snakefile?"
     if not yes and not (sys.stdin.isatty() and typer.confirm(question)):
         return False
-    snakefile.write_text(text.replace(LAST, line + LAST), encoding="utf-8")
+    snakefile.write_text(text.replace(FINISH_LINE, line + FINISH_LINE), encoding="utf-8")
     typer.echo(f"Snakefile: {line.strip()}")
     return True
 
 
 def add_data(
     paper: Annotated[str, typer.Argument(metavar="KEY", help="Paper that the file belongs to.")],
-    source: Annotated[
-        str, typer.Argument(metavar="URL", help="Where the file is: a URL, or a path here.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="URL", help="URL or local path of the file.")],
     set_name: Annotated[
-        str | None, typer.Option("--set", help="Data set that it belongs to; by default KEY-data.")
+        str | None, typer.Option("--set", help="Data set of the file; by default KEY-data.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--as", help="Its name in the set; by default its own name.")
+        str | None, typer.Option("--as", help="Name in the data set; by default the file name.")
     ] = None,
     authors: Annotated[
-        str | None, typer.Option(help="For a new set: who made it; by default the paper's authors.")
+        str | None,
+        typer.Option(help="Authors of a new data set; by default the paper's authors."),
     ] = None,
     licence: Annotated[
-        str | None, typer.Option(help="For a new set, such as CC-BY-4.0; by default 'none stated'.")
+        str | None,
+        typer.Option(help="Licence of a new data set, such as CC-BY-4.0; default: none stated."),
     ] = None,
     feeds: Annotated[
         list[str] | None,
         typer.Option(
-            help="For a new set: artefacts made from it, as KEY/table_1; may be repeated."
+            help="Artefacts made from a new data set, such as KEY/table_1; may be repeated."
         ),
     ] = None,
     replace: Annotated[
@@ -197,14 +198,14 @@ def add_data(
     ] = False,
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
-    from everycell.cli.new_paper import MADE_UP
+    from everycell.cli.new_paper import EXAMPLE_DATA
     from everycell.engine.artefacts import read_card_file
     from everycell.engine.cards import PaperFile
     from everycell.engine.registry import read_part
     from everycell.sources.additions import add_file
     from everycell.sources.fetch import OWN_DATA
 
-    # As after Ctrl-C, an incomplete download is removed.
+    # As on Ctrl-C, an incomplete download is removed on SIGTERM.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     project.papers()
     cache = Path(read_config(Path("config.yaml")).cache)
@@ -214,10 +215,10 @@ def add_data(
     sets = read_part(registry).sets if registry.exists() else {}
     facts: dict[str, object] = {}
     if (folder / "paper.yaml").is_file() and (
-        set_name not in sets or sets[set_name].paper == MADE_UP
+        set_name not in sets or sets[set_name].paper == EXAMPLE_DATA
     ):
-        described = read_card_file(folder / "paper.yaml", PaperFile)
-        facts = {"authors": described.authors, "paper": described.title, "licence": "none stated"}
+        record = read_card_file(folder / "paper.yaml", PaperFile)
+        facts = {"authors": record.authors, "paper": record.title, "licence": "none stated"}
     options = {"authors": authors, "licence": licence, "feeds": feeds}
     key = add_file(
         project.ROOT,
@@ -229,14 +230,14 @@ def add_data(
         facts=facts | {field: value for field, value in options.items() if value},
         replace=replace,
     )
-    typer.echo(f"{registry} has {key}.")
-    typer.echo(f'A rule reads it by resource("{key}").')
+    typer.echo(f"{registry}: added {key}.")
+    typer.echo(f'In a rule, its path is resource("{key}").')
     if re.search(r"github(usercontent)?\.com/.*/(main|master)/", source):
         typer.echo(
-            "The URL follows a branch, so its file may change: one with the hash of a commit stays."
+            "The URL refers to a branch, so the file may change; use a URL with a commit hash."
         )
     if not source.startswith(("http://", "https://")):
         if OWN_DATA.is_dir():
-            typer.echo(f"Commit {OWN_DATA / key}, so that a clone has it.")
+            typer.echo(f"Commit {OWN_DATA / key}, so that clones include it.")
         else:
-            typer.echo(f"Others need the file too: give them {cache / key} as a mirror.")
+            typer.echo(f"Other users need the file too: give them {cache / key} as a mirror.")

@@ -1,4 +1,4 @@
-"""`everycell show`: an artefact's cells side by side, or a list for a chapter or a work."""
+"""`everycell show`: the cells of an artefact, or the artefacts of a chapter or paper."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from everycell.engine.results import Result, result_of, stem_of
 from everycell.engine.tiers import TIERS, Tier
 from everycell.studies.discovery import audits_of
 
-#: Symbol and colour of each verdict in the terminal; symbols alone are distinct.
+#: Symbol and colour of each verdict in the terminal; all symbols differ, for output without colour.
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "equal": ("=", "green"),
     "close": ("~", "yellow"),
@@ -49,8 +49,8 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "quoted": ('"', "blue"),
     "not_run": ("-", "bright_black"),
 }
-#: Cells of one cause that are listed.
-_MOST_LISTED = 10
+#: Maximum number of cells to list per cause.
+_MAX_CELLS = 10
 
 
 def show(
@@ -73,15 +73,13 @@ def show(
 ) -> None:
     """Show published and reproduced cells of an artefact.
 
-    A chapter or a paper is shown as a list of its artefacts.
+    For a chapter or paper, its artefacts are listed.
     """
     papers = project.papers()
     selection = Names(papers).find(name)
     tier = tier or selection.tier
     if verdicts and (form != "tex" or selection.kind != "artefact"):
-        raise CardError(
-            "--verdicts is for one artefact in LaTeX; add `--format tex`, and name an artefact."
-        )
+        raise CardError("--verdicts needs the name of one artefact and `--format tex`; give both.")
     if selection.kind == "artefact":
         artefact = papers[selection.paper].artefacts[selection.artefact]
         results = _results_of(artefact, tier)
@@ -95,36 +93,37 @@ def show(
             print_for_programs(_cells_frame(artefact, results), form, title)
         return
     results = collect_results(
-        papers, lambda artefact, of: selection.has(artefact, of) and tier in (None, of)
+        papers,
+        lambda artefact, its_tier: selection.has(artefact, its_tier) and tier in (None, its_tier),
     )
     _show_list(selection, papers, results, form)
 
 
 def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
-    """Table of the deepest tier with reproduced values."""
+    """LaTeX table of the deepest tier with reproduced values."""
     reports = [result.report for result in results if _is_rebuilt(result)]
     if not reports:
         raise CardError(
-            f"{artefact.id} has no reproduced values, so no verdicts; "
-            f"`everycell show {artefact.id}` says how to reproduce it."
+            f"{artefact.id} has no reproduced values and thus no verdicts; "
+            f"`everycell show {artefact.id}` explains how to reproduce it."
         )
     return verdict_table_as_tex(artefact, reports[-1])
 
 
 def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
-    known = artefact.card.tiers
-    if tier is not None and tier not in known:
-        raise CardError(f"{artefact.id} has no tier {tier!r}; its record has {', '.join(known)}.")
+    tiers = artefact.card.tiers
+    if tier is not None and tier not in tiers:
+        raise CardError(f"{artefact.id} has no tier {tier!r}; its record has {', '.join(tiers)}.")
     return [
-        result_of(artefact, of, project.RESULTS, project.ROOT, audits=audits_of)
-        for of in ([tier] if tier else known)
+        result_of(artefact, its_tier, project.RESULTS, project.ROOT, audits=audits_of)
+        for its_tier in ([tier] if tier else tiers)
     ]
 
 
 def _show_list(
     selection: Selection, papers: dict[str, Paper], results: list[Result], form: Form
 ) -> None:
-    """Print a row per artefact: title, state in each tier, and verdicts in its best tier."""
+    """Print one row per artefact: title, state in each tier, and verdicts in its best tier."""
     by_artefact: dict[str, list[Result]] = {}
     for result in results:
         by_artefact.setdefault(result.artefact.id, []).append(result)
@@ -150,11 +149,11 @@ def _show_list(
     for row in frame.itertuples(index=False, name=None):
         table.add_row(*row)
     console.print(table)
-    console.print("`everycell show` with an artefact's name shows its cells, and what a run needs.")
+    console.print("`everycell show ARTEFACT` shows the cells of an artefact and what a run needs.")
 
 
 def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
-    """An artefact's row in a list."""
+    """Row of an artefact in a list."""
     best = max(
         results,
         key=lambda result: (result.report.state == "rebuilt", result.report.state in RUNNABLE),
@@ -170,38 +169,40 @@ def _row(artefact: Artefact, results: Sequence[Result]) -> dict[str, str]:
 
 
 def _state(result: Result) -> str:
-    """State of a result in words; tells apart what has no rule from what was not run."""
-    declared = result.artefact.card.tiers[result.tier].state
+    """State of a result; "no rule yet" if it could not be run at all."""
+    declared_state = result.artefact.card.tiers[result.tier].state
     if result.report.state == "not_run":
-        return "no rule yet" if declared == "not_run" else "not run"
+        return "no rule yet" if declared_state == "not_run" else "not run"
     return STATES[result.report.state]
 
 
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
-    """Print the table first, then under headings what there is to say of it."""
+    """Print the table, differences, notes and claims of an artefact, and how to reproduce it."""
     console = output_console()
     console.print(Text(f"{artefact.id}: {artefact.card.title}", style="bold"))
     # The deepest tier comes first.
-    rebuilt = {
+    tables = {
         result.tier: verdict_table(artefact, {"report": result.report, "name": result.tier})
         for result in reversed(results)
         if _is_rebuilt(result)
     }
-    for tier, table in rebuilt.items():
+    for tier, table in tables.items():
         _print_heading(console, f"{tier}: {STATES['rebuilt']}")
         _print_grid(console, table, _lines_of_judged)
         _print_legend(console, table["cells"])
-    if not rebuilt and not artefact.cells.empty:
+    if not tables and not artefact.cells.empty:
         _print_heading(console, "published values")
         _print_grid(console, printed_table(artefact), _lines_of_published)
-    for tier, table in rebuilt.items():
+    for tier, table in tables.items():
         _print_differences(console, tier, table["cells"])
     for result in results:
         if result.report.state == "stand_in":
             _print_surrogate(console, artefact, result)
     notes = [artefact.card.explanation] if artefact.card.explanation else []
-    notes += [f"{one.tier}: {note}." for one in results for note in one.report.notes]
-    notes += [f"Erratum ({PLACES[one.where]}): {one.finding}" for one in artefact.card.errata]
+    notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
+    notes += [
+        f"Erratum ({PLACES[erratum.where]}): {erratum.finding}" for erratum in artefact.card.errata
+    ]
     _print_list(console, "notes", notes)
     for result in results:
         _print_claims(console, result)
@@ -243,7 +244,7 @@ def _print_legend(console: Console, cells: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _lines_of_judged(cell: Mapping[str, Any]) -> list[Text]:
-    """Published over reproduced value; digits stand above each other, whatever follows them."""
+    """Published value above the reproduced one, with aligned digits."""
     sign, style = SIGNS[cell["verdict"]]
     marker = f"^{cell['marker']}" if cell["marker"] else ""
     reproduced = cell["rebuilt"] if cell["apart"] else cell["finer"]
@@ -265,7 +266,7 @@ def _lines_of_surrogate(cell: Mapping[str, Any]) -> list[Text]:
 
 
 def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str, Any]]) -> None:
-    """Print cells that are not equal, by cause."""
+    """Print the cells that are not equal, grouped by cause."""
     by_cause: dict[str, list[Mapping[str, Any]]] = {}
     for cell in cells:
         judged: JudgedCell = cell["judged"]
@@ -275,34 +276,35 @@ def _print_differences(console: Console, tier: str, cells: Sequence[Mapping[str,
             cause += judged.why or f"Cause: {judged.cause}."
             by_cause.setdefault(cause, []).append(cell)
     lines = []
-    for cause, of_cause in by_cause.items():
+    for cause, cells_of_cause in by_cause.items():
         lines.append(cause)
-        for cell in of_cause[:_MOST_LISTED]:
+        for cell in cells_of_cause[:_MAX_CELLS]:
             judged = cell["judged"]
             distance = judged.model_copy(update={"why": None}).distance_in_words.rstrip(".")
             lines.append(
                 f"  {cell['name']}: {judged.verdict_in_words}" + f", {distance}" * bool(distance)
             )
-        if len(of_cause) > _MOST_LISTED:
-            lines.append(f"  ... and {len(of_cause) - _MOST_LISTED} more (--format json has all)")
+        if len(cells_of_cause) > _MAX_CELLS:
+            number = len(cells_of_cause) - _MAX_CELLS
+            lines.append(f"  ... and {number} more (--format json has all)")
     _print_list(console, f"differences ({tier})", lines)
 
 
 def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> None:
-    """Print values on surrogate data, below the published ones where these have the same keys."""
+    """Print values on surrogate data, below the published ones if the keys are the same."""
     name = result.report.foreign or artefact.card.tiers[result.tier].name
     _print_heading(console, f"surrogate data ({result.tier}): {name}")
     stem = stem_of(artefact, result.tier, project.RESULTS)
     path = stem.with_name(f"{stem.name}.csv")
-    # A figure shows its own values.
+    # The values of a figure are in its plot.
     is_figure = f"{stem.name}.svg" in result.report.files
     table = None if is_figure else stand_in_table(artefact, path)
     if table is None:
-        drawn = f", drawn in {path.with_suffix('.svg')}" * is_figure
-        console.print(f"The values are in {path}{drawn}.", soft_wrap=True)
+        plot = f", plotted in {path.with_suffix('.svg')}" * is_figure
+        console.print(f"The values are in {path}{plot}.", soft_wrap=True)
         return
     _print_grid(console, table, _lines_of_surrogate)
-    console.print("Published values, with those on surrogate data below; they are not compared.")
+    console.print("Published values, with values on surrogate data below; they are not compared.")
 
 
 def _print_claims(console: Console, result: Result) -> None:
@@ -333,12 +335,12 @@ def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
 
 
 def _is_rebuilt(result: Result) -> bool:
-    """Whether a cell has a reproduced value."""
+    """Whether any cell has a reproduced value."""
     return any(cell.rebuilt is not None for cell in result.report.cells)
 
 
 def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:
-    """Cells of all tiers, one row each; the published ones on surrogate data, not compared."""
+    """One row per tier and cell; only published values where none were compared."""
     names = ("verdict", "kind", "origin", "difference", "tolerance")
     rows: list[dict[str, Any]] = []
     for result in results:

@@ -1,4 +1,4 @@
-"""`everycell summary`: how much of what each paper publishes was reproduced."""
+"""`everycell summary`: how much of each paper was reproduced."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def summary(form: Format = "table") -> None:
 def print_summary(
     papers: Mapping[str, Paper], keys: Iterable[str] | None = None, form: Form = "table"
 ) -> None:
-    """Print the counts of some papers (all by default), and for readers the path of the page."""
+    """Print the counts of papers (all by default), and in a table also the path of the page."""
     papers = {key: papers[key] for key in (papers if keys is None else keys)}
     chapters = count_chapters(papers, collect_results(papers, can_be_run))
     by_paper = {
@@ -75,7 +75,7 @@ def _row(counts: Counts) -> dict[str, Any]:
 
 
 def _line(counts: Counts) -> str:
-    """Artefacts and cells as a sentence, each out of its total."""
+    """Sentence on the reproduced artefacts and the compared cells."""
     verdicts = counts.verdicts(origin=("data", "published inputs"))
     return (
         f"{counts.states['rebuilt']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "

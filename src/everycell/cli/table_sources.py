@@ -1,4 +1,4 @@
-"""What a table of one's own is reproduced from: TREC runs and qrels, or a CSV of values."""
+"""Sources of a table in a new paper: TREC runs and qrels, or a CSV of values."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ from everycell.engine.published_cells import (
 )
 from everycell.workflow import FOLDER
 
-#: Runs, qrels and a table to begin with, until a user's own files replace them.
+#: Runs, qrels and a table for a first try, without files of the user.
 EXAMPLE = FOLDER / "templates" / "example"
-#: Names of files that rules and the registry can have: Snakemake reads braces as wildcards.
-NAME = r"\w[\w .,+=@()-]*"
+#: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.
+FILE_NAME = r"\w[\w .,+=@()-]*"
 
 
 @dataclass
 class TableSource:
-    """A published table, the files that it is reproduced from, and how."""
+    """A published table, the files it is reproduced from, and the parameters of its rule."""
 
     cells: pd.DataFrame
-    #: Files by their names in the data set.
+    #: Name in the data set -> file.
     files: dict[str, Path]
     title: str
     needs: str
-    #: What the rule states.
+    #: Parameters of the rule.
     rule: dict[str, Any] = field(default_factory=dict)
-    #: Cells of systems without a run.
+    #: Keys of systems without a run.
     not_run: list[dict[str, str]] = field(default_factory=list)
-    #: Sentences on what a user should know.
+    #: Notes to print for the user.
     notes: list[str] = field(default_factory=list)
     is_example: bool = False
 
     def context(self) -> dict[str, Any]:
-        """Names and values of the templates."""
+        """Variables of the templates."""
         keys = key_columns(self.cells)
         digits = self.cells["value"].map(decimals_shown)
         metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", digits.index)
-        decimals = {metric: max(part) for metric, part in digits.groupby(metrics, sort=False)}
+        decimals = {metric: max(group) for metric, group in digits.groupby(metrics, sort=False)}
         precision = [
-            # Other values of the measure have decimals, so one without is rounded and no count.
+            # Other values of the measure have decimals: an integer is a rounded value, not a count.
             {"cells": cells, "decimals": number} | ({} if number else {"measured": True})
             for cells, metric, number in zip(
                 self.cells[keys].to_dict("records"), metrics, digits, strict=True
@@ -82,53 +82,53 @@ def table_source(
     values: Path | None,
     measures: Sequence[str] | None,
 ) -> TableSource:
-    """Table and files that the options of a command name; without any, those of the example."""
+    """Source given by the options of a command, or the example if there are none."""
     if not (runs or qrels or table or values or measures):
         example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]
-        source = of_runs(example, EXAMPLE / "qrels.txt", EXAMPLE / "table_1.csv", ())
+        source = source_from_runs(example, EXAMPLE / "qrels.txt", EXAMPLE / "table_1.csv", ())
         source.title, source.is_example = "Ranking quality of two systems", True
         return source
     if table and values and not (runs or qrels or measures):
-        return of_values(values, table)
+        return source_from_values(values, table)
     if table and runs and qrels and not values:
-        return of_runs(runs, qrels, table, measures or ())
+        return source_from_runs(runs, qrels, table, measures or ())
     raise CardError(
-        "The options name no complete table; give --runs, --qrels and --table, or --values and "
-        "--table."
+        "The options do not describe a table; give either --runs, --qrels and --table, or --values "
+        "and --table."
     )
 
 
 def read_numbers(path: Path) -> pd.DataFrame:
-    """Read a table of cells whose values are numbers."""
+    """Read a table of cells; every value must be a number."""
     cells = read_cells(path)
     for line, value in zip(cell_lines(path), cells["value"], strict=True):
         if not is_number(value):
             raise CardError(
                 f"{path}, line {line}: the value {value!r} is not a number; write it as published, "
-                "without units and marks, or leave the row out."
+                "without units and marks, or remove the row."
             )
     return cells
 
 
-def of_values(values: Path, table: Path) -> TableSource:
+def source_from_values(values: Path, table: Path) -> TableSource:
     """Source of a table whose reproduced values are in a CSV with the same key columns."""
     cells, reproduced = read_numbers(table), read_numbers(values)
     keys = key_columns(cells)
     if set(key_columns(reproduced)) != set(keys):
         raise CardError(
-            f"{values}: the key columns are {', '.join(key_columns(reproduced))}, and those of "
-            f"{table} are {', '.join(keys)}; give both the same."
+            f"{values}: the key columns are {', '.join(key_columns(reproduced))}, but those of "
+            f"{table} are {', '.join(keys)}; use the same columns in both files."
         )
-    for one, other, of_one, of_other in (
-        (cells, reproduced, table, values),
-        (reproduced, cells, values, table),
+    for frame, path, other_frame, other_path in (
+        (cells, table, reproduced, values),
+        (reproduced, values, cells, table),
     ):
-        rows = other.set_index(keys).index
-        for key, line in zip(one.set_index(keys).index, cell_lines(of_one), strict=True):
-            if key not in rows:
+        other_keys = other_frame.set_index(keys).index
+        for key, line in zip(frame.set_index(keys).index, cell_lines(path), strict=True):
+            if key not in other_keys:
                 raise CardError(
-                    f"{of_one}, line {line}: {of_other} has no such cell; add it there, or leave "
-                    "this row out."
+                    f"{path}, line {line}: this cell is missing from {other_path}; add it there, "
+                    "or remove this row."
                 )
     name = "values.csv"
     return TableSource(
@@ -136,32 +136,34 @@ def of_values(values: Path, table: Path) -> TableSource:
     )
 
 
-def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[str]) -> TableSource:
+def source_from_runs(
+    runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[str]
+) -> TableSource:
     """Source of a table whose values are means of measures of runs."""
     cells = read_numbers(table)
     keys = key_columns(cells)
     if len(keys) != 2:
         raise CardError(
-            f"{table}: has the key columns {', '.join(keys)}; a table of runs has one of systems "
-            "and one of measures, so give one table per collection."
+            f"{table}: has the key columns {', '.join(keys)}, expected two: one of systems and one "
+            "of measures. Give one table per collection."
         )
     paths = dict(map(_path_and_name, runs))
     if len(paths) < len(runs):
-        raise CardError("The same run is named twice by --runs; name each once.")
-    column, systems = _systems(cells, keys, paths, table)
-    (measured,) = [key for key in keys if key != column]
-    parsed = _measures(cells, measured, measures, table)
-    _require_all_cells(cells, column, measured, table)
+        raise CardError("--runs lists the same run twice; list each run once.")
+    column, systems = _match_systems(cells, keys, paths, table)
+    (measure_column,) = [key for key in keys if key != column]
+    measures_by_name = _parse_measures(cells, measure_column, measures, table)
+    _require_all_cells(cells, column, measure_column, table)
     notes = _notes_on_queries(list(paths), qrels)
-    cells = cells.rename(columns={measured: "metric"})[
-        [{measured: "metric"}.get(name, name) for name in cells.columns]
+    cells = cells.rename(columns={measure_column: "metric"})[
+        [{measure_column: "metric"}.get(name, name) for name in cells.columns]
     ]
-    files = _stored([*paths, qrels])
+    files = _files_by_name([*paths, qrels])
     *run_names, qrels_name = files
     percent = [
         name
-        for name, part in cells.groupby("metric", sort=False)
-        if part["value"].astype(float).max() > 1 and not _is_sum(parsed[name])
+        for name, rows in cells.groupby("metric", sort=False)
+        if rows["value"].astype(float).max() > 1 and not _is_sum(measures_by_name[name])
     ]
     not_run = [name for name in cells[column].unique() if name not in systems]
     notes += [f"No run of {name}; its values will be listed as not run." for name in not_run]
@@ -175,8 +177,8 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
             "runs": run_names,
             "qrels": qrels_name,
             "systems": systems,
-            "measures": parsed,
-            # The script makes its rows by system, then by measure.
+            "measures": measures_by_name,
+            # The script writes its rows by system, then by measure.
             "key_columns": [column, "metric"],
             "in_percent": percent,
         },
@@ -186,22 +188,22 @@ def of_runs(runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[st
 
 
 def _path_and_name(run: str) -> tuple[Path, str | None]:
-    """Path of a run, and its published name if it is given as NAME=FILE; both may have a `=`."""
+    """Path of a run, and its published name if given as NAME=FILE; both may contain `=`."""
     pairs = [(Path(run[sign.end() :]), run[: sign.start()]) for sign in re.finditer("=", run)]
     if not pairs or Path(run).is_file():
         return Path(run), None
     return next((pair for pair in pairs if pair[0].is_file()), pairs[0])
 
 
-def _stored(paths: Sequence[Path]) -> dict[str, Path]:
-    """Files by the names that they get in the data set."""
+def _files_by_name(paths: Sequence[Path]) -> dict[str, Path]:
+    """Files by unique names for the data set."""
     files: dict[str, Path] = {}
     for number, path in enumerate(paths, 1):
         name = path.name.removesuffix(".gz")
-        if not re.fullmatch(NAME, name):
+        if not re.fullmatch(FILE_NAME, name):
             raise CardError(
-                f"{path}: the name of a file begins with a letter or a digit, and has only these, "
-                "blanks and . , + = @ ( ) - _ in it; rename the file."
+                f"{path}: the name must start with a letter, a digit or _ and contain only these, "
+                "spaces and . , + = @ ( ) -; rename the file."
             )
         while name in files:
             name = f"{number}-{name}"
@@ -210,25 +212,25 @@ def _stored(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _tag(run: Path) -> str:
-    """Tag in the first line of a run; empty where there is none."""
+    """Tag in the first line of a run; empty if the run is empty."""
     with (gzip.open if run.suffix == ".gz" else open)(run, "rt", errors="replace") as file:
         fields = file.readline().split()
     return fields[-1] if fields else ""
 
 
-def _plain(name: str) -> str:
-    """Name without case, blanks and punctuation."""
+def _normalise(name: str) -> str:
+    """Lower-case letters and digits of a name."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
-def _systems(
+def _match_systems(
     cells: pd.DataFrame, keys: Sequence[str], paths: dict[Path, str | None], table: Path
 ) -> tuple[str, list[str]]:
-    """Column of the systems, and the published name of each run: by file name, or by tag."""
+    """Find the column of systems, and the published name of each run by its file name or tag."""
     candidates = {}
     for path, name in paths.items():
         if not path.is_file():
-            raise CardError(f"There is no file {path}; name a run, or write NAME=FILE.")
+            raise CardError(f"The run {path} does not exist; give a run as FILE or NAME=FILE.")
         stem = Path(path.name.removesuffix(".gz")).stem
         candidates[path] = [path.name, stem, _tag(path)] if name is None else [name]
     matches = {
@@ -240,13 +242,14 @@ def _systems(
     }
     column = max(keys, key=lambda key: sum(map(bool, matches[key].values())))
     for path, names in candidates.items():
-        matching = matches[column][path]
-        if len(matching) > 1:
+        matching_systems = matches[column][path]
+        if len(matching_systems) > 1:
             raise CardError(
-                f"{path}: {' or '.join(dict.fromkeys(names))} may be {' or '.join(matching)}; "
-                f"write the published name before the file, as in --runs '{matching[0]}={path}'."
+                f"{path}: {' or '.join(dict.fromkeys(names))} may be "
+                f"{' or '.join(matching_systems)}; write the published name before the file, as in "
+                f"--runs '{matching_systems[0]}={path}'."
             )
-        if not matching:
+        if not matching_systems:
             values = "; ".join(f"{key}: {', '.join(cells[key].unique()[:12])}" for key in keys)
             raise CardError(
                 f"{path}: {' or '.join(dict.fromkeys(names))} is not a system of {table} "
@@ -256,28 +259,28 @@ def _systems(
     for name, number in Counter(systems).items():
         if number > 1:
             raise CardError(
-                f"{number} runs have the name {name}; write the published name before each file, "
-                "as in --runs NAME=a.run."
+                f"{number} runs match the system {name}; write the published name before each "
+                "file, as in --runs NAME=a.run."
             )
     return column, systems
 
 
 def _matching(names: Sequence[str], published: Iterable[str], *, only_exact: bool) -> list[str]:
-    """Published names that match those of a run: exactly, or without case and punctuation."""
-    unclear: list[str] = []
+    """Published names that match those of a run, exactly or ignoring case and punctuation."""
+    ambiguous_matches: list[str] = []
     for name in names:
-        plain = "" if only_exact else _plain(name)
-        matching = [other for other in published if other == name] or [
-            other for other in published if plain and _plain(other) == plain
+        normalised = "" if only_exact else _normalise(name)
+        matches = [system for system in published if system == name] or [
+            system for system in published if normalised and _normalise(system) == normalised
         ]
-        if len(matching) == 1:
-            return matching
-        unclear = unclear or matching
-    return unclear
+        if len(matches) == 1:
+            return matches
+        ambiguous_matches = ambiguous_matches or matches
+    return ambiguous_matches
 
 
 def _is_sum(measure: str) -> bool:
-    """Whether the values of queries are added up, as counts are."""
+    """Whether a measure is summed over queries, as counts are, not averaged."""
     import ir_measures
 
     from everycell.retrieval.measures import parse_measure
@@ -285,7 +288,7 @@ def _is_sum(measure: str) -> bool:
     return isinstance(parse_measure(measure).aggregator(), ir_measures.SumAgg)
 
 
-def _measures(
+def _parse_measures(
     cells: pd.DataFrame, column: str, measures: Sequence[str], table: Path
 ) -> dict[str, str]:
     """Published name of each measure -> its name in ir_measures."""
@@ -294,45 +297,46 @@ def _measures(
     published: list[str] = cells[column].unique().tolist()
     names: dict[str, str] = {}
     for measure in measures:
-        starts = [name for name in published if measure.startswith(f"{name}=")]
-        name = max(starts, key=len, default=None)
+        prefixes = [name for name in published if measure.startswith(f"{name}=")]
+        name = max(prefixes, key=len, default=None)
         if name is None or name in names:
             raise CardError(
-                f"--measures {measure!r}: is not PUBLISHED=MEASURE for a measure of {table} "
-                f"({', '.join(published[:12])}); name each of them at most once."
+                f"--measures {measure!r}: expected PUBLISHED=MEASURE for a measure of {table} "
+                f"({', '.join(published[:12])}), and each measure at most once."
             )
         names[name] = measure[len(name) + 1 :]
-    parsed = {}
+    measures_by_name = {}
     for name in published:
         try:
             parse_measure(names.get(name, name))
         except ValueError:
             raise CardError(
-                f"{table}: {name!r} in the column `{column}` is not a measure of ir_measures, such "
-                f"as AP, nDCG@10, RR or P@5; say which it is, as in --measures '{name}=nDCG@10'."
+                f"{table}: {name!r} in the column `{column}` is not a measure of ir_measures such "
+                "as AP, nDCG@10, RR or P@5; specify the measure, as in "
+                f"--measures '{name}=nDCG@10'."
             ) from None
-        parsed[name] = names.get(name, name)
-    return parsed
+        measures_by_name[name] = names.get(name, name)
+    return measures_by_name
 
 
-def _require_all_cells(cells: pd.DataFrame, column: str, measured: str, table: Path) -> None:
-    """Refuse a table in which a system lacks a measure that another one has."""
-    counts = cells.groupby(column, sort=False)[measured].nunique()
-    number = cells[measured].nunique()
+def _require_all_cells(cells: pd.DataFrame, column: str, measure_column: str, table: Path) -> None:
+    """Raise an error if a system lacks a measure that another system has."""
+    counts = cells.groupby(column, sort=False)[measure_column].nunique()
+    number = cells[measure_column].nunique()
     for system in counts.index[counts < number]:
         raise CardError(
-            f"{table}: {system} has {counts[system]} of {number} measures, and a run gives all; "
-            "add the missing values, or write a table for each group of measures."
+            f"{table}: {system} has {counts[system]} of {number} measures, expected all; add the "
+            "missing values, or write one table per group of measures."
         )
 
 
 def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
-    """Sentences on runs that lack judged queries; a run that answers none is refused."""
+    """Notes on runs that lack some judged queries; an error if a run lacks all of them."""
     from everycell.trec.qrels import read_qrels
     from everycell.trec.runs import read_run
 
     if not qrels.is_file():
-        raise CardError(f"There is no file {qrels}; name the qrels by --qrels.")
+        raise CardError(f"The qrels {qrels} do not exist; give the path of the qrels as --qrels.")
     judged = read_qrels(qrels)["query"].unique()
     notes = []
     for path in runs:
@@ -340,12 +344,12 @@ def _notes_on_queries(runs: Sequence[Path], qrels: Path) -> list[str]:
         missing = set(judged) - set(queries)
         if len(missing) == len(judged):
             raise CardError(
-                f"{path}: answers none of the {len(judged)} queries of {qrels}; the run begins "
-                f"with {', '.join(queries[:3])}, the qrels with {', '.join(judged[:3])}."
+                f"{path}: contains none of the {len(judged)} queries of {qrels}; its first queries "
+                f"are {', '.join(queries[:3])}, those of the qrels {', '.join(judged[:3])}."
             )
         if missing:
             notes.append(
-                f"{path}: answers {len(judged) - len(missing)} of {len(judged)} judged queries; "
+                f"{path}: contains {len(judged) - len(missing)} of {len(judged)} judged queries; "
                 "the others score 0."
             )
     return notes

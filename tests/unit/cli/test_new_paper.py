@@ -306,7 +306,7 @@ def test_a_new_paper_is_whole_or_absent(project, monkeypatch, part):
     monkeypatch.undo()
     monkeypatch.chdir(project)
     assert call("paper", "new", "smith2026")[0] == 0
-    assert "are not written again" in refused(
+    assert "already exist; choose another key" in refused(
         "paper", "new", "smith2026", "--yes", "--values", "a.csv", "--table", "b.csv"
     )
 

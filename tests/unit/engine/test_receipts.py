@@ -153,8 +153,8 @@ def test_on_another_machine_outputs_are_checked_and_absent_inputs_counted(tmp_pa
         0,
         f"The receipt in {copy_folder} is valid.\n"
         "1 input file cannot be checked here, such as published/cells.csv.\n"
-        "1 result came from other code than that of this project, as "
-        "embedded/toy/table_1.receipt.json says.\n",
+        "1 result came from code that differs from the code of this project; see "
+        "embedded/toy/table_1.receipt.json.\n",
     )
     # As an editor, or a transfer that takes tables for text, changes them.
     table = copy_folder / "embedded" / "toy" / "table_1.csv"
@@ -210,7 +210,9 @@ def test_a_copied_folder_is_not_compared_with_the_checkers_own_run(run_otherwise
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("everycell.cli.project.ROOT", project)
     done = CliRunner().invoke(app, ["verify", str(copied)])
-    assert done.exit_code == 0 and done.stdout.startswith(f"All 2 receipts in {copied} are valid.\n1 ")
+    assert done.exit_code == 0 and done.stdout.startswith(
+        f"All 2 receipts in {copied} are valid.\n1 "
+    )
     # As a card that says something else here: an input of both, whoever ran it.
     (project / "published" / "cells.csv").write_text("another\n")
     [fault] = verify(copied / "embedded/toy/table_1.receipt.json", project, copied)
