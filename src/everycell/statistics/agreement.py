@@ -1,8 +1,8 @@
-"""Agreement of people who label the same cases.
+"""Agreement between people who label the same cases.
 
-Cohen's kappa is scikit-learn's (`sklearn.metrics.cohen_kappa_score`), Fleiss' that of statsmodels
-(`statsmodels.stats.inter_rater.fleiss_kappa`); this module adds checks and percent agreement. A
-kappa is 1 for full agreement, 0 for the agreement that chance gives two people with the same label
+Cohen's kappa is computed by scikit-learn (`sklearn.metrics.cohen_kappa_score`), Fleiss' kappa by
+statsmodels (`statsmodels.stats.inter_rater.fleiss_kappa`); this module adds checks and percent
+agreement. A kappa is 1 for full agreement, 0 for the agreement expected by chance given the label
 frequencies, and negative below that.
 
 Used by abolghasemi2026, Table 3.3.
@@ -24,7 +24,7 @@ Labels = Sequence[Any] | npt.NDArray[Any]
 
 
 def percent_agreement(first: Labels, second: Labels) -> float:
-    """Share of cases that two people label alike, in percent, 0 to 100.
+    """Percentage of cases with the same label from two people, 0 to 100.
 
     Parameters
     ----------
@@ -34,19 +34,19 @@ def percent_agreement(first: Labels, second: Labels) -> float:
     Raises
     ------
     ValueError
-        No cases, or different numbers of them.
+        No cases, or different numbers of labels.
 
     Examples
     --------
     >>> percent_agreement([1, 1, 0, 1], [1, 0, 0, 1])
     75.0
     """
-    one, other = _paired(first, second)
-    return float(100 * np.mean(one == other))
+    first_labels, second_labels = _paired_labels(first, second)
+    return float(100 * np.mean(first_labels == second_labels))
 
 
 def cohens_kappa(first: Labels, second: Labels) -> float:
-    """Cohen's kappa of two people, -1 to 1.
+    """Cohen's kappa between two people, -1 to 1.
 
     Parameters
     ----------
@@ -56,13 +56,12 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
     Returns
     -------
     float
-        NaN where both give the same single label throughout, since chance agreement is then full
-        too.
+        NaN if both use only one label, the same one, since chance agreement is then 1.
 
     Raises
     ------
     ValueError
-        No cases, or different numbers of them.
+        No cases, or different numbers of labels.
 
     Examples
     --------
@@ -71,15 +70,15 @@ def cohens_kappa(first: Labels, second: Labels) -> float:
     >>> cohens_kappa([1, 1], [1, 1])
     nan
     """
-    one, other = _paired(first, second)
+    first_labels, second_labels = _paired_labels(first, second)
     with warnings.catch_warnings():
         # scikit-learn warns about the NaN that is documented above.
         warnings.simplefilter("ignore")
-        return float(cohen_kappa_score(one, other))
+        return float(cohen_kappa_score(first_labels, second_labels))
 
 
 def fleiss_kappa(labels: npt.ArrayLike) -> float:
-    """Fleiss' kappa of several people; who gave which label does not matter, -1 to 1.
+    """Fleiss' kappa between several people, who may differ from case to case, -1 to 1.
 
     Parameters
     ----------
@@ -89,7 +88,7 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        NaN where all labels are the same.
+        NaN if all labels are the same.
 
     Raises
     ------
@@ -107,19 +106,20 @@ def fleiss_kappa(labels: npt.ArrayLike) -> float:
         table = np.empty((0, 0))
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
         raise ValueError(
-            "The labels are not a table of cases by people; give every case as many labels as the "
-            "others, two or more."
+            "The labels are not a table of cases by people; give the same number of labels, two or "
+            "more, for every case."
         )
     counts, _ = aggregate_raters(table)
     with np.errstate(invalid="ignore"):
         return float(_fleiss_kappa(counts))
 
 
-def _paired(first: Labels, second: Labels) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    one, other = np.asarray(first), np.asarray(second)
-    if one.ndim != 1 or one.shape != other.shape or not len(one):
+def _paired_labels(first: Labels, second: Labels) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    arrays = np.asarray(first), np.asarray(second)
+    shapes = [array.shape for array in arrays]
+    if len(shapes[0]) != 1 or shapes[0] != shapes[1] or not shapes[0][0]:
         raise ValueError(
-            f"The labels have the shapes {one.shape} and {other.shape}; give two lists of the same "
+            f"The labels have the shapes {shapes[0]} and {shapes[1]}; give two lists of the same "
             "length, with one case or more."
         )
-    return one, other
+    return arrays

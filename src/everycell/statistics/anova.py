@@ -1,28 +1,27 @@
 """Analysis of variance of categorical designs.
 
-- :func:`anova`: one response, through statsmodels, unless cells of the design are empty;
-- :class:`FastAnova`: one design, many responses at once (simulations), the same numbers;
-- :func:`supported_anova`: only what a design with empty cells supports, by comparing nested models
-  with the degrees of freedom that their ranks leave.
+- :func:`anova`: one response, computed by statsmodels unless the design has empty cells;
+- :class:`FastAnova`: many responses on the same design (simulations), with the same numbers;
+- :func:`supported_anova`: comparison of nested models, also valid for designs with empty cells.
 
 Designs with empty cells
 ------------------------
-When cells of the design are empty, some columns of the design matrix are sums of others, and the
-coefficients are no longer unique. statsmodels then takes the coefficients of least norm (a
-pseudo-inverse), which spreads an effect evenly over the indistinguishable columns. In the
-viewpoints study of lajewska2025 (chapter 4) no response is balanced without being diverse, so the
-columns "balance" and "diversity:balance" are the same. The type II test of balance then compares
-two coefficients that are equal by construction: 0/0, which the paper prints as p = 1, while the
-whole effect of balance appears in the interaction row.
+If cells of the design are empty, some columns of the design matrix are sums of others, and the
+coefficients are not unique. statsmodels then uses the coefficients with minimum norm (a
+pseudo-inverse), which distributes an effect evenly over the indistinguishable columns. In the
+viewpoints study of lajewska2025 (chapter 4), no response is balanced without being diverse, so the
+columns "balance" and "diversity:balance" are identical. The type II test of balance then compares
+two coefficients that are equal by construction: 0/0, which the paper reports as p = 1, while the
+complete effect of balance appears in the interaction row.
 
-In floating point that 0/0 is a ratio of rounding errors. statsmodels gives F = 0 and p = 1 for
-the released files as they stand, but other F values for 32 of 200 random orders of the same rows,
-with p down to 1e-108. This module treats what is zero up to rounding as zero, so that such a test
-always gives F = 0 and p = 1; everything else is statsmodels' minimum-norm answer. That answer still
-depends on the coding (treatment coding, the first level in sorted order as the reference, as in
-statsmodels), so on designs with empty cells, and only there, it changes when levels are renamed.
-:func:`design_support` shows whether a design is affected; :func:`supported_anova` gives the answer
-of R, which does not depend on the coding.
+In floating point, this 0/0 is a ratio of rounding errors. statsmodels returns F = 0 and p = 1 for
+the released files, but different F values for 32 of 200 random orders of the same rows, with p down
+to 1e-108. This module sets values that are zero up to rounding to zero, so that such a test always
+has F = 0 and p = 1; everything else is statsmodels' minimum-norm solution. On designs with empty
+cells, this solution depends on the coding (treatment coding with the first level in sorted order as
+the reference, as in statsmodels), so it changes if levels are renamed. :func:`design_support` shows
+whether a design is affected; :func:`supported_anova` returns the result of R, which does not depend
+on the coding.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from everycell.statistics.designs import (
     factor_frame,
     model_formula,
     model_terms,
-    rounding,
+    rounding_error,
 )
 from everycell.statistics.fast_anova import AnovaResults, FastAnova
 
@@ -55,22 +54,22 @@ def anova(
     typ: int = 2,
     interactions: Interactions = "full",
 ) -> pd.DataFrame:
-    """N-way ANOVA of one response, all factors categorical, through statsmodels.
+    """N-way ANOVA of one response with categorical factors, computed by statsmodels.
 
     Parameters
     ----------
     data : pandas.DataFrame
-        One row per observation. Index labels name the rows in error messages.
+        One row per observation. Error messages refer to rows by their index labels.
     response : str
         Numeric column, finite in every row.
     factors : sequence of str
-        Columns taken as categories, whatever their type. The text ``"None"`` is a level like any
-        other; a missing value is an error. The order matters for type I only.
+        Columns of any type, which are treated as categories. The string ``"None"`` is an ordinary
+        level; a missing value is an error. The order matters only for type I.
     typ : {1, 2, 3}
-        Type of the sums of squares: sequential, each term given all that do not contain it, each
-        term given all others (with sum-to-zero codes).
+        Type of the sums of squares: sequential (1), each term given all terms that do not contain
+        it (2), or each term given all other terms, with sum-to-zero codes (3).
     interactions : "full" or int
-        Largest number of factors in a term; ``"full"`` takes all interactions.
+        Largest number of factors in a term; ``"full"`` includes all interactions.
 
     Returns
     -------
@@ -78,22 +77,22 @@ def anova(
         One row per term (index ``term``: factor names joined by ``":"``, main effects first), with
         columns ``sum_sq``, ``df``, ``F`` (0 or more), ``p`` (0 to 1), ``n`` (rows), ``omega_sq``
         (:func:`~everycell.statistics.effect_size.omega_squared`), ``eta_sq``,
-        ``partial_eta_sq`` and ``df_resid``. Where factors determine the response, their terms have
-        an infinite F and the others NaN.
+        ``partial_eta_sq`` and ``df_resid``. If factors determine the response, their terms have an
+        infinite F and the other terms NaN.
 
     Raises
     ------
     ValueError
         For an empty frame, an unknown column, a factor with a missing value or a single level, a
-        response that is not numeric, is not finite, is constant or is one of the factors, no
-        residual degrees of freedom, or type III on a design with empty cells.
+        response that is not numeric, not finite, constant or one of the factors, no residual
+        degrees of freedom, or type III on a design with empty cells.
 
     Warns
     -----
     RankDeficientDesignWarning
-        If cells are empty so that terms cannot be distinguished. Type II is then the minimum-norm
-        answer without its rounding noise (see the module's text), and ``df`` the nominal one; type
-        I is that of :func:`supported_anova`.
+        For type II, if terms cannot be distinguished because of empty cells. The result is then the
+        minimum-norm solution without rounding noise (see the docstring of the module), with nominal
+        ``df``. Type I equals that of :func:`supported_anova`, without a warning.
 
     Notes
     -----
@@ -111,8 +110,8 @@ def anova(
         terms = model_terms(len(factors), interactions)
         frame = factor_frame(data, factors).assign(y=values - values.mean())
         model = smf.ols(f"y ~ {model_formula(terms, typ)}", frame).fit()
-        # Where a factor determines the response, statsmodels' residual is rounding error.
-        if model.ssr > rounding(values):
+        # If factors determine the response, statsmodels' residual is rounding error.
+        if model.ssr > rounding_error(values):
             table = anova_lm(model, typ=typ).drop(["Residual", "Intercept"], errors="ignore")
             return AnovaResults(
                 design.terms,
@@ -136,33 +135,34 @@ def supported_anova(
     typ: int = 2,
     interactions: Interactions = "full",
 ) -> pd.DataFrame:
-    """ANOVA that claims no more than the design supports.
+    """ANOVA by comparison of nested models, also valid for designs with empty cells.
 
-    Each term is the comparison of two nested models: its sum of squares is the drop of the
-    residual sum of squares, its degrees of freedom the gain in rank. Nothing depends on the coding
-    of the factors or the names of their levels.
+    The sum of squares of a term is the decrease of the residual sum of squares between two nested
+    models, and its degrees of freedom are the increase in rank. The result does not depend on the
+    coding of the factors or the names of their levels.
 
     Parameters
     ----------
     data, response, factors, typ, interactions
-        As in :func:`anova`; `typ` 3 only on a design of full rank.
+        As for :func:`anova`; `typ` 3 only on a design of full rank.
 
     Returns
     -------
     pandas.DataFrame
-        As :func:`anova`, but ``df`` is what the design supports. A term that is not separable
-        from the others has ``df`` 0 and NaN for what would be estimated.
+        As for :func:`anova`, but ``df`` are the degrees of freedom that the design supports. A term
+        that cannot be separated from the others has a ``df`` of 0, and NaN for its sum of squares,
+        F, p and effect sizes.
 
     Raises
     ------
     ValueError
-        As :func:`anova`, and for type III on a design that lacks rank.
+        As for :func:`anova`.
 
     Notes
     -----
-    Equal to R's ``anova`` (type I) and ``car::Anova`` (type II), also with empty cells, as long as
-    the terms that are tested against each other are connected; the tests compare both with R's
-    output. On a design of full rank it equals :func:`anova`.
+    Equal to R's ``anova`` (type I) and ``car::Anova`` (type II), also with empty cells, if the
+    terms that are tested against each other are connected; unit tests compare both with R's output.
+    Equal to :func:`anova` on a design of full rank.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def supported_anova(
 
 @dataclass(frozen=True)
 class DesignSupport:
-    """Which terms a design can tell apart.
+    """Terms that a design can distinguish, and its empty cells.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ def design_support(
     Parameters
     ----------
     data, factors, interactions
-        As in :func:`anova`.
+        As for :func:`anova`.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def design_support(
     Raises
     ------
     ValueError
-        For bad factors, as in :func:`anova`.
+        For invalid factors, as for :func:`anova`.
 
     Examples
     --------

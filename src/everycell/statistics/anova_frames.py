@@ -1,4 +1,4 @@
-"""ANOVA tables as tidy cells: one row per published value."""
+"""ANOVA tables in long format: one row per published value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.statistics.designs import RankDeficientDesignWarning, check_respo
 from everycell.statistics.effect_size import EffectScale
 from everycell.statistics.fast_anova import FastAnova
 
-#: Between the factors of an interaction, as the papers print it.
+#: Separator between the factors of an interaction, as in the papers.
 TIMES = " x "
 COLUMNS = ["dependent_variable", "independent_variable", "metric", "value"]
 
@@ -26,10 +26,10 @@ def anova_cells(
     *,
     containing: str | None = None,
 ) -> pd.DataFrame:
-    """Type II ANOVA of several responses as cells: p-value and effect size of each term.
+    """Type II ANOVA of several responses in long format: p-value and effect size per term.
 
-    Designs with empty cells follow statsmodels' minimum-norm solution, as the papers do;
-    `supported_cells` gives what such a design supports.
+    Designs with empty cells get statsmodels' minimum-norm solution, as in the papers;
+    `supported_cells` compares nested models instead.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def anova_cells(
         tables = {response: anova(data, response, factors) for response in responses}
     cells = [
         (*key, measure, value)
-        for key, row in _rows(tables, factors, containing)
+        for key, row in _term_rows(tables, factors, containing)
         for measure, value in (
             ("p_value", float(row["p"])),
             ("effect_size", scale.label(row["omega_sq"])),
@@ -60,7 +60,7 @@ def supported_cells(
     *,
     containing: str | None = None,
 ) -> pd.DataFrame:
-    """Type II ANOVA by comparison of nested models: what a design with empty cells supports.
+    """Type II ANOVA by comparison of nested models, also valid for designs with empty cells.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def supported_cells(
     results = FastAnova(data, factors, solution="supported").fit(np.column_stack(values))
     tables = {response: results.table(column) for column, response in enumerate(responses)}
     cells: list[tuple[object, ...]] = []
-    for key, row in _rows(tables, factors, containing):
+    for key, row in _term_rows(tables, factors, containing):
         cells.append((*key, "df", int(row["df"])))
         if row["df"]:
             cells.append((*key, "F", float(row["F"])))
@@ -85,13 +85,13 @@ def supported_cells(
     return pd.DataFrame(cells, columns=COLUMNS)
 
 
-def _rows(
+def _term_rows(
     tables: Mapping[str, pd.DataFrame], factors: Sequence[str], containing: str | None
 ) -> Iterator[tuple[tuple[str, str], pd.Series]]:
-    """Key (response, term) and row of each term, or of those that contain a factor."""
+    """Key (response, term) and row of each term, or of each term that contains a factor."""
     if containing is not None and containing not in factors:
         raise ValueError(
-            f"containing is {containing!r}, which is not a factor: give one of {list(factors)}."
+            f"containing is {containing!r}, which is not a factor: choose from {list(factors)}."
         )
     for response, table in tables.items():
         for term, row in table.iterrows():

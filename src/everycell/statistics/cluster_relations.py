@@ -1,7 +1,7 @@
-"""Relations between numbers in clusters, such as the ratings of a worker.
+"""Correlation and variance of clustered values, such as the ratings of each worker.
 
-A test that treats such numbers as independent overstates the sample size, and a relation between
-the means of clusters may differ from the one within them, even in sign.
+A test that treats such values as independent overstates the sample size. The correlation between
+the means of clusters may differ from the correlation within them, even in sign.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def clustered_correlation(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> dict[str, float]:
-    """Pearson's correlation of two columns, with an interval that resamples whole clusters.
+    """Pearson's correlation of two columns, with a bootstrap interval over clusters.
 
-    Resamples in which a column is constant are left out; p takes rows as independent.
+    Samples in which a column is constant are excluded; p treats rows as independent.
     """
     row = pearson(data[[x, y]], [(x, y)], confidence=confidence).iloc[0]
     values = data[[x, y]].to_numpy(dtype=float)
@@ -36,14 +36,14 @@ def clustered_correlation(
         members = list(data.groupby(cluster, sort=False).indices.values())
     if len(members) < 2:
         raise ValueError(
-            f"The column {cluster!r} has {len(members)} cluster: an interval over clusters needs "
-            "two or more, so choose a finer one."
+            f"The column {cluster!r} has fewer than two clusters: the bootstrap needs at least "
+            "two, so choose a different column."
         )
-    # A sample of clusters is a sum of their counts, sums and products.
+    # The moments of a sample of clusters are the sums of theirs.
     moments = np.array(
         [
-            [len(part), *part.sum(axis=0), *(part**2).sum(axis=0), part.prod(axis=1).sum()]
-            for part in (values[rows] - values.mean(axis=0) for rows in members)
+            [len(cells), *cells.sum(axis=0), *(cells**2).sum(axis=0), cells.prod(axis=1).sum()]
+            for cells in (values[rows] - values.mean(axis=0) for rows in members)
         ]
     )
     draws = np.random.default_rng(seed).integers(len(members), size=(resamples, len(members)))
@@ -52,11 +52,11 @@ def clustered_correlation(
     varies = spread > 1e-12 * xx * yy
     if not varies.any():
         raise ValueError(
-            f"In none of {resamples} resamples do both columns vary: an interval needs more "
+            f"At least one column is constant in all {resamples} bootstrap samples: use more "
             "clusters or resamples."
         )
-    rates = (xy - sum_x * sum_y / n)[varies] / np.sqrt(spread[varies])
-    low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])
+    correlations = (xy - sum_x * sum_y / n)[varies] / np.sqrt(spread[varies])
+    low, high = np.quantile(correlations, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {
         "n": len(data),
         "r": float(row["r"]),
@@ -67,21 +67,23 @@ def clustered_correlation(
 
 
 def centre_within_groups(data: pd.DataFrame, columns: Sequence[str], group: str) -> pd.DataFrame:
-    """Subtract from each number the mean of its group; only differences within groups are left."""
+    """Subtract the mean of its group from each value, which leaves differences within groups."""
     names = list(columns)
     means = data.groupby(group, sort=False)[names].transform("mean")
     return data.assign(**{name: data[name] - means[name] for name in names})
 
 
-def nested_spread(data: pd.DataFrame, value: str, levels: Sequence[str]) -> dict[str, float]:
+def nested_variance_shares(
+    data: pd.DataFrame, value: str, levels: Sequence[str]
+) -> dict[str, float]:
     """Share of a column's sum of squares that each of several nested levels accounts for."""
-    above = pd.Series(float(data[value].mean()), index=data.index)
-    total = float(((data[value] - above) ** 2).sum())
+    parent_means = pd.Series(float(data[value].mean()), index=data.index)
+    total = float(((data[value] - parent_means) ** 2).sum())
     if total == 0:
-        raise ValueError(f"The column {value!r} does not vary: there is no spread to share out.")
+        raise ValueError(f"The column {value!r} is constant: it has no variance to divide.")
     shares = {}
     for number, level in enumerate(levels, start=1):
         means = data.groupby(list(levels[:number]), sort=False)[value].transform("mean")
-        shares[level] = float(((means - above) ** 2).sum()) / total
-        above = means
-    return shares | {"rest": float(((data[value] - above) ** 2).sum()) / total}
+        shares[level] = float(((means - parent_means) ** 2).sum()) / total
+        parent_means = means
+    return shares | {"rest": float(((data[value] - parent_means) ** 2).sum()) / total}

@@ -1,7 +1,7 @@
-"""Effect sizes of an analysis of variance, and the words that a paper uses for them.
+"""Effect sizes of an analysis of variance, and their labels in papers.
 
-The same omega squared is called by different names in different chapters of one thesis, so a
-scale is data (:class:`EffectScale`), never a rule hidden in a function.
+Chapters of the same thesis give the same omega squared different labels, so a scale of labels is
+data (:class:`EffectScale`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> FloatArray:
     Parameters
     ----------
     f : float or array
-        F value of the term, 0 or more; an infinite one gives 1. NaN stays NaN.
+        F value of the term, 0 or more; infinity gives 1. NaN stays NaN.
     df : float or array
         Degrees of freedom of the term.
     n : float or array
@@ -33,8 +33,8 @@ def omega_squared(f: FloatLike, df: FloatLike, n: FloatLike) -> FloatArray:
     Returns
     -------
     numpy.ndarray
-        Same shape as the broadcast inputs (0-d for scalars). Below 0 when F < 1: the estimate is
-        not truncated. Never above 1.
+        Same shape as the broadcast inputs (0-d for scalars). At most 1, and negative if F < 1: the
+        estimate is not truncated.
 
     Notes
     -----
@@ -82,7 +82,7 @@ def eta_squared(sum_sq: FloatLike, sum_sq_total: FloatLike) -> FloatArray:
 
 
 def partial_eta_squared(sum_sq: FloatLike, sum_sq_resid: FloatLike) -> FloatArray:
-    """Partial eta squared: a term's share of its own variation plus the residual one.
+    """Partial eta squared: a term's share of the sum of its own and the residual variation.
 
     Parameters
     ----------
@@ -146,15 +146,15 @@ class EffectScale:
     below : str
         Label of a value below every cut-point.
     decimals : int
-        The value is rounded to this many decimals before it is compared (numpy rounding: a tie
-        goes to the even digit).
+        Number of decimals to which a value is rounded before it is compared (numpy rounding: half
+        to even).
     source : str
-        Where the scale comes from.
+        Source of the scale.
 
     Raises
     ------
     ValueError
-        If the cut-points do not fall from high to low.
+        If the cut-points do not decrease.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class EffectScale:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse cut-points out of order."""
+        """Reject cut-points that are not in decreasing order."""
         bounds = [bound for bound, _ in self.cut_points]
         if not bounds or any(a <= b for a, b in zip(bounds, bounds[1:], strict=False)):
             raise ValueError(
@@ -201,5 +201,5 @@ CULPEPPER_ZERO = EffectScale(
     cut_points=((0.14, "L"), (0.06, "M"), (0.0, "S")),
     source="Culpepper et al. (2022), where all above 0 is small",
 )
-"""As printed in lajewska2025, Tables 7.4 to 7.6 and C.2."""
+"""As used in lajewska2025, Tables 7.4 to 7.6 and C.2."""
 EFFECT_SCALES = {scale.name: scale for scale in (CULPEPPER, CULPEPPER_ZERO)}

@@ -1,4 +1,4 @@
-"""Analyses of variance of many responses on one design, at once."""
+"""Analysis of variance of many responses on the same design."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from everycell.statistics.designs import (
     model_terms,
     nested_columns,
     orthonormal_basis,
-    rounding,
+    rounding_error,
 )
 from everycell.statistics.effect_size import eta_squared, omega_squared, partial_eta_squared
 
@@ -63,15 +63,15 @@ class AnovaResults:
 
 
 class FastAnova:
-    """ANOVA of one design, prepared once and then applied to many responses.
+    """ANOVA of a design, prepared once and then applied to many responses.
 
-    Whatever depends on the design alone is computed once: each term becomes a few orthonormal
-    vectors, and its sum of squares for a response is the sum of the squared products with them. All
-    terms of all responses then cost a few matrix products.
+    Everything that depends only on the design is computed once: each term is represented by a few
+    orthonormal vectors, and its sum of squares for a response is the sum of the squared products
+    with them. All terms of all responses then need only a few matrix products.
 
-    The tests compare all types with statsmodels to 1e-9 on designs of full rank, and type II also
-    on rank-deficient designs like those of the viewpoints study, except for the terms that are 0/0
-    there (see the docstring of :mod:`everycell.statistics.anova`). For type I, statsmodels uses an
+    Unit tests compare all types with statsmodels to 1e-9 on designs of full rank, and type II also
+    on rank-deficient designs like those of the viewpoints study, except for terms that are 0/0
+    (see the docstring of :mod:`everycell.statistics.anova`). For type I, statsmodels uses an
     unpivoted QR decomposition, in which an empty cell leaves a column of rounding noise; here such
     a term has 0 degrees of freedom and NaN.
     """
@@ -105,15 +105,15 @@ class FastAnova:
         if typ == 3 and not self.full_rank:
             raise ValueError(
                 f"The design {list(factors)} has empty cells (rank {self.rank} for "
-                f"{exog.shape[1]} columns), so type III has no answer that is independent of the "
-                "coding: use typ=1 or typ=2."
+                f"{exog.shape[1]} columns), so the result of type III would depend on the coding: "
+                "use typ=1 or typ=2."
             )
         minimum_norm = solution == "minimum_norm" and typ == 2 and not self.full_rank
         if minimum_norm:
             warnings.warn(
-                f"The design {list(factors)} has rank {self.rank} for {exog.shape[1]} columns: "
-                "cells are empty, and type II follows statsmodels' minimum-norm solution; see "
-                "design_support and supported_anova.",
+                f"The design {list(factors)} has empty cells (rank {self.rank} for "
+                f"{exog.shape[1]} columns), so type II follows statsmodels' minimum-norm solution; "
+                "see design_support and supported_anova.",
                 RankDeficientDesignWarning,
                 stacklevel=2,
             )
@@ -128,20 +128,20 @@ class FastAnova:
             else widths,
             dtype=float,
         )
-        # Nothing to test: F = 0 under the minimum-norm solution, undefined otherwise.
-        self._tested = np.where(widths > 0, widths, 1.0 if minimum_norm else np.nan)
+        # For a term of rank 0, F is 0 in the minimum-norm solution and undefined otherwise.
+        self._tested_df = np.where(widths > 0, widths, 1.0 if minimum_norm else np.nan)
         self._vectors = np.hstack(bases)
-        # One row per term, 1 where the vector belongs to it: sums the squares term by term.
-        self._sums = np.repeat(np.eye(len(terms)), widths, axis=1)
+        # Shape (terms, vectors), 1 if the vector belongs to the term: sums the squares per term.
+        self._term_sums = np.repeat(np.eye(len(terms)), widths, axis=1)
 
     def fit(self, responses: npt.ArrayLike) -> AnovaResults:
-        """ANOVA of each column."""
+        """ANOVA of each column of the responses."""
         y = np.asarray(responses, dtype=float)
         y = y[:, None] if y.ndim == 1 else y
         if y.ndim != 2 or y.shape[0] != self.n:
             raise ValueError(
                 f"The responses have the shape {np.shape(responses)}: give {self.n} rows, one for "
-                "each row of the design, and a column for each response."
+                "each row of the design, and one column per response."
             )
         if not np.isfinite(y).all():
             row, column = np.argwhere(~np.isfinite(y))[0]
@@ -149,21 +149,22 @@ class FastAnova:
                 f"The response in column {column} is {y[row, column]} in row {row}: give finite "
                 "numbers only."
             )
-        zero = rounding(y)
-        y = y - y.mean(axis=0)  # a large mean costs digits, and no term tests the intercept
+        tolerance = rounding_error(y)
+        # A large mean costs digits, and no term tests the intercept.
+        y = y - y.mean(axis=0)
         total = (y**2).sum(axis=0)
         resid = ((y - self._space @ (self._space.T @ y)) ** 2).sum(axis=0)
-        explained = self._sums @ (self._vectors.T @ y) ** 2
-        constant = total <= zero
-        resid[resid <= zero] = 0
-        explained[explained <= zero] = 0
+        explained = self._term_sums @ (self._vectors.T @ y) ** 2
+        constant = total <= tolerance
+        resid[resid <= tolerance] = 0
+        explained[explained <= tolerance] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean_sq = explained / self._tested[:, None]
+            mean_sq = explained / self._tested_df[:, None]
             f = mean_sq / (resid / self.df_resid)
             f[:, constant] = np.nan
             # statsmodels derives the sum of squares from F with the nominal degrees of freedom.
             sum_sq = mean_sq * self.df[:, None]
-            p = fdtrc(self._tested[:, None], self.df_resid, f)
+            p = fdtrc(self._tested_df[:, None], self.df_resid, f)
         return AnovaResults(
             terms=self.terms,
             df=self.df,

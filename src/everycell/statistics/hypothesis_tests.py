@@ -1,4 +1,4 @@
-"""Corrected t-tests of many pairs, and Pearson correlation: scipy with checked inputs."""
+"""Corrected t-tests and Pearson correlations of many pairs, with checked inputs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def _sample(samples: Mapping[str, npt.ArrayLike], name: str) -> FloatArray:
     values = np.asarray(samples[name], dtype=float)
     if values.ndim != 1 or len(values) < 2:
         raise ValueError(
-            f"The sample {name!r} has the shape {values.shape}: give a list of 2 values or more."
+            f"The sample {name!r} has the shape {values.shape}: give a list of at least 2 values."
         )
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise ValueError(
-            f"The sample {name!r} is {values[bad[0]]} at position {bad[0]}: drop it, or give it "
-            "the value that the measure has for a missing topic."
+            f"The sample {name!r} is {values[bad[0]]} at position {bad[0]}: remove this value, or "
+            "replace it with the value of the measure for a missing topic."
         )
     return values
 
 
-def _same_length(a: str, first: FloatArray, b: str, second: FloatArray) -> None:
+def _check_lengths(a: str, first: FloatArray, b: str, second: FloatArray) -> None:
     if len(first) != len(second):
         raise ValueError(
-            f"The samples {a!r} and {b!r} have {len(first)} and {len(second)} values: a paired "
-            "comparison needs one value of each for every topic, in the same order."
+            f"The samples {a!r} and {b!r} have {len(first)} and {len(second)} values: give both "
+            "one value per topic, in the same order."
         )
 
 
@@ -46,9 +46,9 @@ def _t_test(
     first: FloatArray, second: FloatArray, paired: bool, equal_variance: bool
 ) -> tuple[float, float, float]:
     """Statistic, p-value and degrees of freedom of one test."""
-    same = np.array_equal(first, second) if paired else len({*first, *second}) == 1
-    if same:
-        # 0/0 for scipy. Where nothing differs, there is no evidence of a difference.
+    identical = np.array_equal(first, second) if paired else len({*first, *second}) == 1
+    if identical:
+        # scipy would return 0/0; identical samples are no evidence of a difference.
         return 0.0, 1.0, float(len(first) - 1 if paired else len(first) + len(second) - 2)
     result = (
         stats.ttest_rel(first, second)
@@ -67,15 +67,14 @@ def t_tests(
     correction: Correction = "holm",
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Two-sided t-tests of pairs of samples, corrected for their number.
+    """Two-sided t-tests of pairs of samples, corrected for multiple comparisons.
 
     Parameters
     ----------
     samples : mapping of str to array, or DataFrame
-        Scores by name, shape (n,) each; a data frame gives its columns. Paired samples have the
-        same topic at the same position.
+        Scores by name, each of shape (n,). Paired samples have the same topic at the same position.
     pairs : sequence of (str, str), optional
-        Which to compare; all pairs in the mapping's order if not given.
+        Pairs to compare; by default all pairs, in the order of the mapping.
     paired : bool
         Paired test (same topics) or two independent samples.
     equal_variance : bool
@@ -83,7 +82,7 @@ def t_tests(
     correction : {"holm", "bonferroni", "none"}
         Family-wise correction over these pairs.
     alpha : float
-        Level of ``significant``.
+        Significance level.
 
     Returns
     -------
@@ -95,13 +94,13 @@ def t_tests(
     Raises
     ------
     ValueError
-        For an unknown name or correction, fewer than two values or pairs, a value that is not
-        finite, or paired samples of different length.
+        For an unknown name or correction, no pair, fewer than two values, a value that is not
+        finite, or paired samples of different lengths.
 
     Notes
     -----
-    Two samples that do not differ at all (paired, all differences 0; independent, both constant and
-    equal) get t = 0 and p = 1, where scipy has 0/0. Correction: statsmodels ``multipletests``.
+    Identical samples (paired, all differences 0; independent, both constant and equal) get t = 0
+    and p = 1, where scipy has 0/0. Correction: statsmodels ``multipletests``.
 
     Examples
     --------
@@ -111,14 +110,16 @@ def t_tests(
     """
     if correction not in ("holm", "bonferroni", "none"):
         raise ValueError(f"correction is {correction!r}: give 'holm', 'bonferroni' or 'none'.")
-    compared = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
-    if not compared:
-        raise ValueError(f"There is nothing to compare among {list(samples)}: give two samples.")
+    compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
+    if not compared_pairs:
+        raise ValueError(
+            f"There is no pair to compare among {list(samples)}: give at least two samples."
+        )
     rows = []
-    for a, b in compared:
+    for a, b in compared_pairs:
         first, second = _sample(samples, a), _sample(samples, b)
         if paired:
-            _same_length(a, first, b, second)
+            _check_lengths(a, first, b, second)
         statistic, p, df = _t_test(first, second, paired, equal_variance)
         rows.append(
             {
@@ -135,12 +136,12 @@ def t_tests(
             }
         )
     table = pd.DataFrame(rows)
-    corrected = (
+    p_corrected = (
         table["p"].to_numpy()
         if correction == "none"
         else multipletests(table["p"], alpha=alpha, method=correction)[1]
     )
-    return table.assign(p_corrected=corrected, significant=corrected <= alpha)
+    return table.assign(p_corrected=p_corrected, significant=p_corrected <= alpha)
 
 
 def pearson(
@@ -156,9 +157,9 @@ def pearson(
     samples : mapping of str to array, or DataFrame
         Values by name, all of the same length.
     pairs : sequence of (str, str), optional
-        Which to correlate; all pairs if not given.
+        Pairs to correlate; all pairs by default.
     confidence : float
-        Of the interval, by Fisher's z.
+        Confidence level of the interval, which is computed with Fisher's z.
 
     Returns
     -------
@@ -169,7 +170,7 @@ def pearson(
     Raises
     ------
     ValueError
-        For an unknown name, values that are not finite, samples of different length, fewer than
+        For an unknown name, values that are not finite, samples of different lengths, fewer than
         two values or a constant sample (its correlation is undefined).
 
     Notes
@@ -181,16 +182,16 @@ def pearson(
     >>> pearson({"x": [1, 2, 3, 4], "y": [1, 3, 2, 4]})[["n", "r", "p"]].round(3).values.tolist()
     [[4.0, 0.8, 0.2]]
     """
-    compared = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
+    compared_pairs = list(itertools.combinations(samples, 2)) if pairs is None else list(pairs)
     rows = []
-    for x, y in compared:
+    for x, y in compared_pairs:
         first, second = _sample(samples, x), _sample(samples, y)
-        _same_length(x, first, y, second)
+        _check_lengths(x, first, y, second)
         for name, values in ((x, first), (y, second)):
             if np.ptp(values) == 0:
                 raise ValueError(
-                    f"The sample {name!r} is {values[0]:g} throughout: a correlation needs values "
-                    "that vary."
+                    f"All values of the sample {name!r} are {values[0]:g}: a correlation requires "
+                    "values that vary."
                 )
         result = stats.pearsonr(first, second)
         interval = result.confidence_interval(confidence)

@@ -1,8 +1,9 @@
 """Uncertainty of a trained ranker's scores: a Laplace approximation of its last layer.
 
-The last layer of a ranker is linear: it turns the vector of a query-document pair into one logit
-(relevant) or two (not relevant, relevant). Its weights are taken as normally distributed around
-their trained values, with less variance the more information the training data hold about them.
+The last layer of a ranker is linear: it maps the vector of a query-document pair to one logit
+(relevant) or two (not relevant, relevant). Its weights are assumed to be normally distributed
+around their trained values, with a variance that decreases with the information in the training
+data.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from everycell.engine.arrays import FloatArray
 
 
 class LastLayer(NamedTuple):
-    """A linear head: one logit, or one each for not relevant and relevant."""
+    """A linear head with one logit (relevant) or two (not relevant, relevant)."""
 
     weights: FloatArray  #: shape (1 or 2, d)
     bias: FloatArray  #: shape (1 or 2,)
 
     def log_odds(self, vectors: npt.ArrayLike) -> FloatArray:
-        """Log odds of relevance, shape (n,): the logit, or the difference of the two.
+        """Log odds of relevance, shape (n,): the logit, or the difference of the two logits.
 
         Examples
         --------
         >>> LastLayer(np.array([[0.0, 1.0], [2.0, 0.0]]), np.zeros(2)).log_odds([[3.0, 1.0]])
         array([5.])
         """
-        logits = _checked(self, vectors) @ _stacked(self).T
+        logits = _with_ones(self, vectors) @ _weights_and_bias(self).T
         return logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0.0)
 
 
@@ -42,51 +43,51 @@ def fisher_diagonal(
     Parameters
     ----------
     head : LastLayer
-        Weights as trained.
+        Trained weights.
     vectors : array_like of float, shape (n, d)
         Vector of each training pair before the last layer.
     relevance : array_like of int, shape (n,), optional
-        1 for relevant, 0 for not: squared gradients at these labels (the *empirical* Fisher
-        information, what the released code computes). If left out, the expectation over the model's
-        own predictions, as in the definition.
+        Labels: 1 for relevant, 0 for not relevant. If given, the sum of squared gradients at these
+        labels (the *empirical* Fisher information, which the released code computes). By default,
+        the expectation over the model's own predictions, as in the definition.
 
     Returns
     -------
     numpy.ndarray of float64, shape (1 or 2, d + 1)
-        For each logit the information of its weights, followed by that of its bias.
+        For each logit, the information of its weights, followed by that of its bias.
 
     Raises
     ------
     ValueError
-        Vectors that do not fit the head or are not numbers, labels other than 0 and 1.
+        Vectors that do not fit the head or are not finite, labels other than 0 and 1.
 
     Notes
     -----
-    Source: heuss2025, Algorithm 4, lines 2 and 3. The algorithm writes an expectation, but the
-    precision of a posterior is the *sum* over the observations; with a mean instead, the deviations
-    are larger by the square root of the number of pairs.
+    Source: heuss2025, Algorithm 4, lines 2 and 3. The algorithm states an expectation, but the
+    precision of a posterior is the *sum* over the observations; with a mean, the standard
+    deviations would be larger by the square root of the number of pairs.
 
     Examples
     --------
-    A logit of 0 has the largest uncertainty: 1/2 squared, times the squared vector, for two pairs:
+    For a logit of 0, each of the two pairs contributes 1/2 squared times the squared vector:
 
     >>> fisher_diagonal(LastLayer(np.zeros((1, 1)), np.zeros(1)), [[2.0], [2.0]]).tolist()
     [[2.0, 0.5]]
     """
-    rows = _checked(head, vectors)
-    chance = expit(head.log_odds(vectors))
+    rows = _with_ones(head, vectors)
+    probabilities = expit(head.log_odds(vectors))
     if relevance is None:
-        squared = chance * (1 - chance)
+        squared_residuals = probabilities * (1 - probabilities)
     else:
         labels = np.asarray(relevance)
-        if labels.shape != chance.shape or not np.isin(labels, (0, 1)).all():
+        if labels.shape != probabilities.shape or not np.isin(labels, (0, 1)).all():
             raise ValueError(
-                f"The relevance of {labels.size} pairs is given for {chance.size} vectors: give 0 "
-                "or 1 for each."
+                f"There are {labels.size} labels for {probabilities.size} vectors, or a label is "
+                "not 0 or 1: give 0 or 1 for each vector."
             )
-        squared = (labels - chance) ** 2
+        squared_residuals = (labels - probabilities) ** 2
     # The gradients of two logits differ only in sign.
-    return np.tile(squared @ rows**2, (len(head.bias), 1))
+    return np.tile(squared_residuals @ rows**2, (len(head.bias), 1))
 
 
 def log_odds_distribution(
@@ -97,14 +98,14 @@ def log_odds_distribution(
     Parameters
     ----------
     head : LastLayer
-        Weights as trained.
+        Trained weights.
     fisher : array_like of float, shape (1 or 2, d + 1)
-        As from `fisher_diagonal`.
+        Result of `fisher_diagonal`.
     vectors : array_like of float, shape (n, d)
-        Vector of each pair to be scored.
+        Vector of each pair to score.
     prior : float
-        Precision of the weights before training, added to the information, above 0. The released
-        code adds 1e-5, so that no weight has an infinite variance.
+        Prior precision of the weights, above 0, which is added to the information. The released
+        code adds 1e-5, so that no weight has infinite variance.
 
     Returns
     -------
@@ -114,12 +115,12 @@ def log_odds_distribution(
     Raises
     ------
     ValueError
-        Shapes that do not fit, information below 0, a prior that is not above 0.
+        Shapes that do not fit, negative information, a prior that is not above 0.
 
     Notes
     -----
-    Source: a linear head makes equation 3.8 of heuss2025 exact: the variance is the sum of squared
-    entries over precisions.
+    Source: heuss2025, Eq. 3.8, which is exact for a linear head: the variance is the sum of squared
+    vector entries, each divided by the precision of its weight.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def log_odds_distribution(
     (array([2.]), array([1.41421356]))
     """
     variances = _variances(head, fisher, prior)
-    return head.log_odds(vectors), np.sqrt(_checked(head, vectors) ** 2 @ variances.sum(axis=0))
+    return head.log_odds(vectors), np.sqrt(_with_ones(head, vectors) ** 2 @ variances.sum(axis=0))
 
 
 def sampled_distribution(
@@ -148,27 +149,27 @@ def sampled_distribution(
     head, fisher, vectors, prior
         As for `log_odds_distribution`.
     samples : int
-        Heads to sample, 2 or more.
+        Number of heads to sample, 2 or more.
     rng : numpy.random.Generator
-        Source of randomness.
+        Random number generator.
     log_probability : bool
-        Whether the score is the log of the probability of relevance, as in the released code,
-        which has no closed form; else the log odds.
+        True for scores that are log probabilities of relevance, as in the released code; their
+        distribution has no closed form. False for log odds.
 
     Returns
     -------
     tuple of two numpy.ndarray of float64, shape (n,)
-        Means, and standard deviations with the number of samples in the denominator.
+        Means and standard deviations, with the number of samples in the denominator.
 
     Raises
     ------
     ValueError
-        As `log_odds_distribution`, and for fewer than 2 samples.
+        As for `log_odds_distribution`, and for fewer than 2 samples.
 
     Notes
     -----
-    Source: heuss2025, Algorithm 4. It does not give the number of samples; the released scores used
-    150, the example in the released code 50.
+    Source: heuss2025, Algorithm 4, which does not state the number of samples. The released scores
+    used 150, and the example in the released code uses 50.
 
     Examples
     --------
@@ -178,49 +179,49 @@ def sampled_distribution(
     array([1.4])
     """
     if samples < 2:
-        raise ValueError(f"{samples} samples have no spread: ask for 2 or more.")
-    rows, weights = _checked(head, vectors), _stacked(head)
-    spreads = np.sqrt(_variances(head, fisher, prior))
-    drawn = weights + spreads * rng.standard_normal((samples, *weights.shape))
+        raise ValueError(f"samples is {samples}: give 2 or more.")
+    rows, weights = _with_ones(head, vectors), _weights_and_bias(head)
+    deviations = np.sqrt(_variances(head, fisher, prior))
+    heads = weights + deviations * rng.standard_normal((samples, *weights.shape))
     if len(weights) == 2:
-        drawn = drawn[:, 1] - drawn[:, 0]
+        heads = heads[:, 1] - heads[:, 0]
     else:
-        drawn = drawn[:, 0]
-    scores = rows @ drawn.T
+        heads = heads[:, 0]
+    scores = rows @ heads.T
     if log_probability:
         scores = -np.logaddexp(0.0, -scores)
     return scores.mean(axis=1), scores.std(axis=1)
 
 
-def _stacked(head: LastLayer) -> FloatArray:
-    """Weights with the bias as their last column."""
+def _weights_and_bias(head: LastLayer) -> FloatArray:
+    """Weights with the bias as the last column."""
     return np.column_stack([head.weights, head.bias])
 
 
-def _checked(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
-    """Vectors with a last column of ones, for the bias."""
+def _with_ones(head: LastLayer, vectors: npt.ArrayLike) -> FloatArray:
+    """Check vectors, and append a column of ones for the bias."""
     rows = np.asarray(vectors, dtype=float)
     shape = np.shape(head.weights)
     if len(shape) != 2 or shape[0] not in (1, 2) or np.shape(head.bias) != shape[:1]:
         raise ValueError(
             f"The head has weights of shape {shape} and a bias of shape {np.shape(head.bias)}: "
-            "give one or two logits, a bias for each."
+            "give one or two logits, with a bias for each."
         )
     if rows.ndim != 2 or rows.shape[1] != shape[1] or not np.isfinite(rows).all():
         raise ValueError(
-            f"The vectors have the shape {rows.shape}, or hold a value that is not a number: the "
-            "head "
-            f"takes pairs x {shape[1]} finite numbers."
+            f"The vectors have the shape {rows.shape}, or a value is not finite: the head requires "
+            f"pairs x {shape[1]} finite numbers."
         )
     return np.column_stack([rows, np.ones(len(rows))])
 
 
 def _variances(head: LastLayer, fisher: npt.ArrayLike, prior: float) -> FloatArray:
     information = np.asarray(fisher, dtype=float)
-    if information.shape != _stacked(head).shape or not (information >= 0).all():
+    expected = _weights_and_bias(head).shape
+    if information.shape != expected or not (information >= 0).all():
         raise ValueError(
-            f"The information has the shape {information.shape}, or a value below 0: the head has "
-            f"{_stacked(head).shape} weights."
+            f"The Fisher information has the shape {information.shape}, or a negative value: the "
+            f"head requires numbers of 0 or more in the shape {expected}."
         )
     if not prior > 0:
         raise ValueError(f"The prior precision is {prior}: give a number above 0.")

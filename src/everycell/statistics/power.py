@@ -1,9 +1,9 @@
 """Power of a one-way ANOVA, and the sample size of the next study from the F value of a pilot.
 
-The recipe is that of Sakai's script ``future.sample.1wayanova`` (SIGIR 2016; Sakai 2018, chapter
-7): Cohen's f from the pilot's F, then the group size at which the noncentral F distribution gives
-the desired power. The noncentral F itself is statsmodels' :class:`FTestAnovaPower`, which agrees
-with R's ``power.anova.test``.
+The method follows Sakai's script ``future.sample.1wayanova`` (SIGIR 2016; Sakai 2018, chapter 7):
+Cohen's f from the pilot's F, then the group size at which the noncentral F distribution yields the
+desired power. The power is computed by statsmodels' :class:`FTestAnovaPower`, which agrees with R's
+``power.anova.test``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from everycell.statistics.effect_size import cohen_f
 
 @dataclass(frozen=True)
 class PowerAnalysis:
-    """What a pilot implies for the next study.
+    """Effect size and power of a pilot, and the group size that the next study needs.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class PowerAnalysis:
     achieved_power : float
         Power of the pilot itself at that effect size, in (alpha, 1].
     per_group : float
-        Group size that reaches the desired power, not rounded.
+        Group size with the desired power, not rounded.
     per_group_needed : int
-        The same, rounded up to whole units.
+        The same, rounded up to a whole number.
     """
 
     cohen_f: float
@@ -40,7 +40,7 @@ class PowerAnalysis:
 
 def _check(groups: int, alpha: float, power: float | None = None) -> None:
     if groups < 2:
-        raise ValueError(f"groups is {groups}: a one-way ANOVA compares 2 groups or more.")
+        raise ValueError(f"groups is {groups}: a one-way ANOVA needs at least 2 groups.")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}: give a number between 0 and 1, such as 0.05.")
     if power is not None and not alpha < power < 1:
@@ -59,7 +59,7 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
     groups : int
         Number of conditions m, 2 or more.
     per_group : float
-        Observations in each, more than 1.
+        Number of observations per condition, more than 1.
     alpha : float
         Significance level.
 
@@ -87,7 +87,7 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
     if not effect >= 0 or not per_group > 1:
         raise ValueError(
             f"The effect is {effect} and the group size {per_group}: give an effect of 0 or more "
-            "and more than 1 observation in each group."
+            "and more than 1 observation per group."
         )
     return float(
         FTestAnovaPower().power(effect, nobs=groups * per_group, alpha=alpha, k_groups=groups)
@@ -97,7 +97,7 @@ def anova_power(effect: float, groups: int, per_group: float, *, alpha: float = 
 def required_per_group(
     effect: float, groups: int, *, alpha: float = 0.05, power: float = 0.80
 ) -> float:
-    """Group size that gives a balanced one-way ANOVA the desired power.
+    """Group size at which a balanced one-way ANOVA has the desired power.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def required_per_group(
     Returns
     -------
     float
-        Observations in each group, not rounded; times `groups` it is the total. 2 or more: a
-        smaller group has no spread of its own.
+        Number of observations per group, not rounded and at least 2. Multiply by `groups` for the
+        total.
 
     Raises
     ------
@@ -121,8 +121,8 @@ def required_per_group(
 
     Examples
     --------
-    The authors of lajewska2025 give the *totals* 1094.17 and 72.17 (four conditions) and 966.47
-    and 63.31 (three conditions) for f = 0.1 and 0.4:
+    For f = 0.1 and 0.4, the authors of lajewska2025 report *totals* of 1094.17 and 72.17 (four
+    conditions), and 966.47 and 63.31 (three conditions):
 
     >>> [round(m * required_per_group(f, m), 2) for m in (4, 3) for f in (0.1, 0.4)]
     [1094.17, 72.17, 966.47, 63.31]
@@ -131,8 +131,8 @@ def required_per_group(
     """
     _check(groups, alpha, power)
     if not effect > 0:
-        raise ValueError(f"The effect is {effect}: no sample size finds an effect of 0 or less.")
-    # The solver finds no root where the smallest groups are already large enough.
+        raise ValueError(f"The effect is {effect}: give an effect above 0.")
+    # The solver finds no root if the smallest groups are already large enough.
     if anova_power(effect, groups, 2, alpha=alpha) >= power:
         return 2.0
     total = FTestAnovaPower().solve_power(
@@ -153,10 +153,10 @@ def power_from_f(
     groups : int
         Number of conditions m.
     per_group : int
-        Pilot's observations in each condition n, 2 or more. The needed size comes out in the same
-        unit.
+        Number of observations n of the pilot per condition, 2 or more. The required size is in the
+        same unit.
     alpha, power : float
-        Of the next study.
+        Significance level and desired power of the next study.
 
     Returns
     -------
@@ -169,11 +169,11 @@ def power_from_f(
 
     Notes
     -----
-    :math:`\hat f = \sqrt{(m-1) F / (m (n-1))}`, which is the square root of SS between over SS
-    residual. The F must come from the same n: F = 2.145 of the pilot in chapter 7 was computed
-    over 100 ratings (n = 50 in each condition), but the printed 16 workers follow from n = 5
-    workers. With n = 50 the answer is 181 ratings, about 18 workers with 10 ratings each.
-    Chapter 4 took all ratings: f = .11 follows from n = 90, while its notes name n = 9 (f = .35).
+    :math:`\hat f = \sqrt{(m-1) F / (m (n-1))}`, the square root of SS between over SS residual. F
+    and n must have the same unit: F = 2.145 of the pilot in chapter 7 was computed over 100 ratings
+    (n = 50 per condition), but the published 16 workers follow from n = 5 workers. With n = 50 the
+    result is 181 ratings, about 18 workers with 10 ratings each. Chapter 4 used all ratings: f =
+    .11 follows from n = 90, although its notes state n = 9 (f = .35).
 
     Examples
     --------
@@ -187,14 +187,14 @@ def power_from_f(
     _check(groups, alpha, power)
     if not f_value > 0 or per_group < 2:
         raise ValueError(
-            f"F is {f_value} with {per_group} observations in each group: give an F above 0 and a "
-            "pilot of 2 observations or more in each group."
+            f"F is {f_value} with {per_group} observations per group: give an F above 0 and 2 "
+            "observations or more per group."
         )
     effect = float(cohen_f(f_value, groups - 1, groups * (per_group - 1)))
-    needed = required_per_group(effect, groups, alpha=alpha, power=power)
+    required_size = required_per_group(effect, groups, alpha=alpha, power=power)
     return PowerAnalysis(
         cohen_f=effect,
         achieved_power=anova_power(effect, groups, per_group, alpha=alpha),
-        per_group=needed,
-        per_group_needed=math.ceil(needed),
+        per_group=required_size,
+        per_group_needed=math.ceil(required_size),
     )

@@ -1,7 +1,7 @@
-"""Several ratings per person: how alike they are, and tests that take this into account.
+"""Several ratings per person: their intraclass correlation, and tests that account for it.
 
-A test over ratings treats those of one person as independent. Where a person saw only one
-condition, it counts the same opinion several times, and finds effects that are not there.
+A test over ratings treats the ratings of a person as independent. If each person saw only one
+condition, such a test counts the same opinion several times and reports spurious effects.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from everycell.statistics.designs import check_factors, check_response, factor_f
 
 
 def intraclass_correlation(values: pd.Series, groups: pd.Series) -> float:
-    """Intraclass correlation ICC(1): how alike the values of one group are.
+    """Intraclass correlation ICC(1): similarity of the values within a group.
 
-    NaN where all values are the same. Groups of unequal size count with their mean size, corrected
-    for its spread.
+    NaN if all values are the same. For groups of unequal size, the group size is their mean size,
+    corrected for its spread.
     """
     grouped = values.astype(float).groupby(groups.to_numpy())
     sizes = grouped.size()
     n, k = int(sizes.sum()), len(sizes)
     if k < 2 or n <= k:
         raise ValueError(
-            f"There are {n} values in {k} groups; give two groups or more, one with two values."
+            f"There are {n} values in {k} groups; give two groups or more, with two values or more "
+            "in at least one of them."
         )
     within = float(((values - grouped.transform("mean")) ** 2).sum()) / (n - k)
-    about = sizes * (grouped.mean() - values.mean()) ** 2
-    between = float(about.sum()) / (k - 1)
+    deviations = sizes * (grouped.mean() - values.mean()) ** 2
+    between = float(deviations.sum()) / (k - 1)
     size = (n - float((sizes**2).sum()) / n) / (k - 1)
     total = between + (size - 1) * within
     return (between - within) / total if total else float("nan")
@@ -48,16 +49,16 @@ def cluster_means_anova(data: pd.DataFrame, response: str, factor: str, cluster:
     if (levels > 1).any():
         raise ValueError(
             f"The {cluster} {levels.idxmax()!r} has {levels.max()} levels of {factor!r}: choose a "
-            f"factor that has one level for each {cluster}, or a mixed model."
+            f"factor with one level per {cluster}, or a mixed model."
         )
     means = data.groupby(cluster).agg({response: "mean", factor: "first"})
     return anova(means, response, [factor]).loc[factor]
 
 
 def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: str) -> float:
-    """p-value of a factor in a mixed model with a random intercept for each cluster (Wald test).
+    """Wald test's p-value of a factor in a mixed model with a random intercept per cluster.
 
-    NaN where the model cannot be fitted, since the ratings of a cluster are all the same.
+    NaN if the model cannot be fitted because the ratings within each cluster are identical.
     """
     check_factors(data, [factor])
     values = check_response(data, response, [factor])
@@ -66,9 +67,9 @@ def random_intercept_p(data: pd.DataFrame, response: str, factor: str, cluster: 
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            fitted = sm.MixedLM(values, design, groups=data[cluster].to_numpy()).fit(reml=True)
-            effects = fitted.fe_params[1:]
-            covariance = np.asarray(fitted.cov_params())[1 : len(design.T), 1 : len(design.T)]
+            model = sm.MixedLM(values, design, groups=data[cluster].to_numpy()).fit(reml=True)
+            effects = model.fe_params[1:]
+            covariance = np.asarray(model.cov_params())[1 : len(design.T), 1 : len(design.T)]
             statistic = float(effects @ np.linalg.solve(covariance, effects))
         except np.linalg.LinAlgError:
             return float("nan")

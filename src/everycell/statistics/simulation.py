@@ -1,8 +1,8 @@
-"""Simulated user studies with a planted effect, and whether an ANOVA finds it.
+"""Simulated user studies with a planted effect, and the power of an ANOVA to detect it.
 
 A rater's opinion is a normal variable (the planted shift, plus optional worker and query effects,
-plus noise of standard deviation 1), cut at three thresholds into the ratings 1 to 4. When nothing
-is planted, the thresholds give the four ratings the shares that they have in the real study.
+plus noise of standard deviation 1). Three thresholds map it to the ratings 1 to 4. Without a
+planted effect, the four ratings have the same shares as in the real study.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class UserStudy:
         One row per rating: ``worker`` and ``query`` (numbers from 0), ``condition`` (``"EC1"``,
         ...) and the controlled factors.
     contrasts : mapping of str to mapping
-        For each controlled factor, the position of each level on a line from -0.5 to 0.5: a planted
-        effect of 1 moves the extreme levels apart by one standard deviation of a rater's noise.
+        For each controlled factor, the position of each level between -0.5 and 0.5. A planted
+        effect of 1 separates the extreme levels by one standard deviation of a rater's noise.
     analyses : mapping of str to tuple of str
-        The ANOVAs of the study: name and factors.
+        Name of each ANOVA of the study -> its factors.
     shares : tuple of float
-        Shares of the ratings 1 to 4 when nothing is planted; they sum to 1.
+        Shares of the ratings 1 to 4 without a planted effect; they sum to 1.
 
     Examples
     --------
-    Forty workers, who rate four responses each; every second one sees the better kind:
+    Forty workers who rate four responses each; every second worker sees the better kind:
 
     >>> design = pd.DataFrame(
     ...     {"worker": np.repeat(np.arange(40), 4), "query": np.tile(range(4), 40)})
@@ -65,10 +65,10 @@ class UserStudy:
 
 
 def _shift(study: UserStudy, factor: str) -> FloatArray:
-    """Position of each row's level on the line of a factor, shape (n,)."""
+    """Position of each row's level of a factor, shape (n,)."""
     if factor not in study.contrasts:
         raise ValueError(
-            f"The study {study.name!r} has no factor {factor!r} to plant an effect in: it has "
+            f"The study {study.name!r} has no controlled factor {factor!r}: choose from "
             f"{list(study.contrasts)}."
         )
     return study.design[factor].map(study.contrasts[factor]).to_numpy(dtype=float)
@@ -81,7 +81,8 @@ def _thresholds(study: UserStudy, total_sd: float) -> FloatArray:
 def _check_spread(worker_sd: float, query_sd: float) -> None:
     if not (worker_sd >= 0 and query_sd >= 0):
         raise ValueError(
-            f"worker_sd is {worker_sd} and query_sd {query_sd}: a standard deviation is 0 or more."
+            f"worker_sd is {worker_sd} and query_sd is {query_sd}: give standard deviations of 0 "
+            "or more."
         )
 
 
@@ -94,21 +95,22 @@ def simulate_ratings(
     worker_sd: float = 0.0,
     query_sd: float = 0.0,
 ) -> IntArray:
-    """Ratings from 1 to 4 of many simulated runs of a study, shape (rows, n_studies).
+    """Simulate the ratings (1 to 4) of many runs of a study, shape (rows, n_studies).
 
-    `planted` has the distance between a factor's extreme levels, in standard deviations of a
-    rater's noise; all ratings of a worker, or of a query, share an effect of the given deviation.
+    `planted` maps a factor to the distance between its extreme levels, in standard deviations of a
+    rater's noise. The ratings of a worker share a random effect with the standard deviation
+    `worker_sd`, and the ratings of a query one with `query_sd`.
     """
     _check_spread(worker_sd, query_sd)
     if n_studies < 1:
-        raise ValueError(f"n_studies is {n_studies}: simulate at least 1 study.")
+        raise ValueError(f"n_studies is {n_studies}: give 1 or more.")
     opinion = rng.standard_normal((len(study.design), n_studies))
     for factor, effect in planted.items():
         opinion += effect * _shift(study, factor)[:, None]
     for column, deviation in (("worker", worker_sd), ("query", query_sd)):
         if deviation > 0:
-            who = study.design[column].to_numpy()
-            opinion += deviation * rng.standard_normal((who.max() + 1, n_studies))[who]
+            numbers = study.design[column].to_numpy()
+            opinion += deviation * rng.standard_normal((numbers.max() + 1, n_studies))[numbers]
     thresholds = _thresholds(study, float(np.sqrt(1 + worker_sd**2 + query_sd**2)))
     return 1 + np.searchsorted(thresholds, opinion)
 
@@ -116,14 +118,14 @@ def simulate_ratings(
 def _expected_noncentrality(
     study: UserStudy, factor: str, effect: float, fast: FastAnova
 ) -> FloatArray:
-    """Noncentrality of each term, shape (t,), when ratings are independent.
+    """Noncentrality of each term, shape (t,), for independent ratings.
 
-    The mean and variance of a rating follow from the thresholds; the noncentrality is the sum of
-    squares that the vector of means has on the term, over the mean variance.
+    The mean and variance of a rating follow from the thresholds. The noncentrality is the sum of
+    squares of the term for the vector of means, divided by the mean variance.
     """
     shift = effect * _shift(study, factor)
-    below = stats.norm.cdf(_thresholds(study, 1.0)[None, :] - shift[:, None])
-    shares = np.diff(below, axis=1, prepend=0.0, append=1.0)
+    cumulative = stats.norm.cdf(_thresholds(study, 1.0)[None, :] - shift[:, None])
+    shares = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
     scale = np.arange(1, 5)
     mean = shares @ scale
     variance = shares @ scale**2 - mean**2
@@ -148,25 +150,26 @@ def rejection_rates(
 ) -> pd.DataFrame:
     """Share of simulated studies in which each term of an ANOVA is significant.
 
-    A term without degrees of freedom has NaN throughout. The expected power and effect are NaN
-    with worker or query effects, and for terms that the design cannot separate.
+    The rate and its interval are NaN for a term without degrees of freedom. The expected power and
+    effect are NaN with worker or query effects, and for terms that the design cannot separate.
     """
     factor = next(iter(study.contrasts)) if factor is None else factor
     analysis = next(iter(study.analyses)) if analysis is None else analysis
     if analysis not in study.analyses:
         raise ValueError(
-            f"The study {study.name!r} has no analysis {analysis!r}: it has {list(study.analyses)}."
+            f"The study {study.name!r} has no analysis {analysis!r}: choose from "
+            f"{list(study.analyses)}."
         )
     if interval not in ("wilson", "beta"):
         raise ValueError(f"interval is {interval!r}: give 'wilson' or 'beta' (Clopper-Pearson).")
     if not len(effects):
-        raise ValueError("There is no planted effect: give at least one number, such as 0.")
+        raise ValueError("effects is empty: give at least one number, such as 0.")
     _shift(study, factor)
     fast = FastAnova(study.design, study.analyses[analysis], typ=typ, solution=solution)
     independent = worker_sd == 0 and query_sd == 0
     estimable = (fast.df > 0) & (fast.full_rank or solution == "supported")
     critical = stats.f.isf(alpha, fast.df, fast.df_resid)
-    parts = []
+    frames = []
     for effect in effects:
         ratings = simulate_ratings(
             study, {factor: effect}, n_studies, rng, worker_sd=worker_sd, query_sd=query_sd
@@ -178,7 +181,7 @@ def rejection_rates(
         rate, low, high = (
             np.where(fast.df > 0, values, np.nan) for values in (rejected / n_studies, *bounds)
         )
-        # At a rate of 0 or 1 rounding puts the bound of the interval slightly off it.
+        # At a rate of 0 or 1, rounding can put the rate outside its interval.
         low, high = np.minimum(low, rate), np.maximum(high, rate)
         if independent:
             noncentrality = np.where(
@@ -186,7 +189,7 @@ def rejection_rates(
             )
         else:
             noncentrality = np.full(len(fast.terms), np.nan)
-        parts.append(
+        frames.append(
             pd.DataFrame(
                 {
                     "study": study.name,
@@ -199,11 +202,11 @@ def rejection_rates(
                     "low": low,
                     "high": high,
                     "n_studies": n_studies,
-                    # scipy's ncf.sf is negative where the noncentrality is 0.
+                    # scipy's ncf.sf is negative for a noncentrality of 0.
                     "expected_power": 1 - ncfdtr(fast.df, fast.df_resid, noncentrality, critical),
                     "mean_omega_sq": omega_squared(result.f, fast.df[:, None], fast.n).mean(axis=1),
                     "expected_omega_sq": noncentrality / (noncentrality + fast.n),
                 }
             )
         )
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(frames, ignore_index=True)

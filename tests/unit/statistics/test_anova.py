@@ -192,13 +192,13 @@ GOOD = pd.DataFrame({"y": [1.0, 2, 3, 4], "a": list("ppqq"), "b": list("rsrs")})
         (GOOD, "y", ["w"], "no column 'w'"),
         (GOOD, "y", "a", r"such as \['a'\]"),
         (GOOD, "y", [], "at least one column name"),
-        (GOOD, "y", ["a", "a"], "each only once"),
-        (GOOD, "a", ["b"], "'a' is not numeric: it holds 'p'"),
+        (GOOD, "y", ["a", "a"], "without repeats"),
+        (GOOD, "a", ["b"], "'a' is not numeric: its first value is 'p'"),
         (GOOD.assign(y=[1, np.nan, 3, np.inf]), "y", ["a"], "in row 1, 3:"),
         (GOOD.assign(y=[np.nan] * 4), "y", ["a"], "in row 0, 1, 2 and 1 more:"),
         (GOOD.assign(y=2), "y", ["a"], "is 2 in every row"),
-        (GOOD.assign(a="p"), "y", ["a"], "has the one level 'p'"),
-        (GOOD.assign(a=["p", None, "q", "q"]), "y", ["a"], "empty in row 1:.*keep_default_na"),
+        (GOOD.assign(a="p"), "y", ["a"], "has only the level 'p'"),
+        (GOOD.assign(a=["p", None, "q", "q"]), "y", ["a"], "missing in row 1:.*keep_default_na"),
         (GOOD, "y", ["a", "b"], "leaves 0 residual degrees"),
         (GOOD.assign(c=1.0), "y", ["y"], "both the response and a factor"),
     ],
@@ -319,7 +319,7 @@ def test_rounding_is_no_effect(seed):
 def test_a_response_that_is_constant_but_for_rounding_is_refused(function):
     frame = unbalanced()
     frame["z"] = np.where(np.arange(len(frame)) % 2, 0.3, 0.1 + 0.2)
-    with pytest.raises(ValueError, match="in every row but for rounding"):
+    with pytest.raises(ValueError, match="in every row, up to rounding"):
         function(frame, "z", ["a", "b"])
 
 
@@ -341,7 +341,7 @@ def test_what_is_no_response_is_refused(function):
     with pytest.raises(ValueError, match="not numeric"):
         function(frame.assign(z=frame["z"] * 1j), "z", ["a", "b"])
     doubled = pd.concat([frame, frame["b"]], axis=1)
-    with pytest.raises(ValueError, match="the column 'b'"):
+    with pytest.raises(ValueError, match="columns named 'b'"):
         function(doubled, "z", ["a", "b"])
 
 

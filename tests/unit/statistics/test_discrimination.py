@@ -59,5 +59,5 @@ def test_weightings_are_measured_side_by_side():
     [([0.1], None), ([0.1, np.nan], None), ([0.1, 0.2], np.ones((1, 3)))],
 )
 def test_what_does_not_fit_is_refused(scores, weights):
-    with pytest.raises(ValueError, match="give one number and one label for each sample"):
+    with pytest.raises(ValueError, match="give one label, one score"):
         discrimination([True, False], scores, weights)

@@ -71,11 +71,11 @@ def test_pearson_equals_numpy_and_contains_r():
     [
         (lambda: t_tests(SCORES, [("a", "d")]), "sample 'd'; expected one of"),
         (lambda: t_tests(SCORES, correction="fdr"), "correction is 'fdr'"),
-        (lambda: t_tests({"a": [1, 2]}), "nothing to compare"),
+        (lambda: t_tests({"a": [1, 2]}), "no pair to compare"),
         (lambda: t_tests({"a": [1, 2], "b": [1, 2, 3]}), "'a' and 'b' have 2 and 3 values"),
         (lambda: t_tests({"a": [1, 2], "b": [1, np.nan]}), "'b' is nan at position 1"),
         (lambda: t_tests({"a": [1], "b": [2]}), r"'a' has the shape \(1,\)"),
-        (lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}), "'b' is 2 throughout"),
+        (lambda: pearson({"a": [1, 2, 3], "b": [2, 2, 2]}), "sample 'b' are 2"),
     ],
 )
 def test_bad_samples_are_named(call, message):

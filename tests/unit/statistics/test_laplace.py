@@ -86,14 +86,14 @@ def test_twice_the_data_makes_the_deviation_smaller_by_the_root_of_two():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"the head takes pairs x 4 finite"),
-        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "not a number"),
+        (lambda: fisher_diagonal(HEADS[0], [[1.0, 2.0]]), r"the head requires pairs x 4 finite"),
+        (lambda: fisher_diagonal(HEADS[0], [[1, 2, 3, np.nan]]), "not finite"),
         (lambda: fisher_diagonal(HEADS[0], VECTORS, [2] * 30), "give 0 or 1 for each"),
-        (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "relevance of 1 pairs .* 30 vectors"),
-        (lambda: log_odds_distribution(HEADS[0], [[1.0]], VECTORS), "the head has .1, 5. weights"),
+        (lambda: fisher_diagonal(HEADS[0], VECTORS, [1]), "1 labels for 30 vectors"),
+        (lambda: log_odds_distribution(HEADS[0], [[1.0]], VECTORS), "in the shape .1, 5."),
         (
             lambda: log_odds_distribution(HEADS[0], np.full((1, 5), -1.0), VECTORS),
-            "or a value below 0",
+            "or a negative value",
         ),
         (
             lambda: log_odds_distribution(HEADS[0], np.ones((1, 5)), VECTORS, prior=0),

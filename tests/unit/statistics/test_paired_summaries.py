@@ -10,11 +10,11 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from everycell.statistics.paired_summaries import (
+    critical_sum_of_squares,
     decide,
     largest_sum_of_squares,
     p_value,
     paired_t,
-    critical_sum_of_squares,
 )
 
 N = 12
@@ -80,11 +80,11 @@ def test_a_difference_that_rounding_leaves_without_sign_is_open():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: paired_t(1, 1, 1), "1 pairs; a paired test takes two"),
-        (lambda: p_value(1, 0), "0 pairs"),
-        (lambda: critical_sum_of_squares(1, 1), "1 pairs"),
-        (lambda: paired_t(10, 5, 10), "sum to 10 or more, not 5"),
-        (lambda: largest_sum_of_squares(77.8, 0.5, 10), "77.8 is not a share"),
+        (lambda: paired_t(1, 1, 1), "number of pairs is 1"),
+        (lambda: p_value(1, 0), "number of pairs is 0"),
+        (lambda: critical_sum_of_squares(1, 1), "number of pairs is 1"),
+        (lambda: paired_t(10, 5, 10), "sum to at least 10, got 5"),
+        (lambda: largest_sum_of_squares(77.8, 0.5, 10), "mean is 77.8"),
     ],
 )
 def test_bad_input_is_named(ask, message):

@@ -55,7 +55,7 @@ def test_no_effect_has_the_power_of_chance():
     [
         (lambda: power_from_f(0.0, 2, 5), "F is 0.0 with 5 observations"),
         (lambda: power_from_f(2.0, 2, 1), "F is 2.0 with 1 observations"),
-        (lambda: power_from_f(2.0, 1, 5), "groups is 1: a one-way ANOVA compares 2"),
+        (lambda: power_from_f(2.0, 1, 5), "groups is 1: a one-way ANOVA needs at least 2"),
         (lambda: power_from_f(2.0, 2, 5, alpha=5), "alpha is 5"),
         (lambda: power_from_f(2.0, 2, 5, power=80), "power is 80"),
         (lambda: required_per_group(-0.1, 2), "effect is -0.1"),

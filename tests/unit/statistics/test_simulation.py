@@ -125,7 +125,7 @@ def test_intervals_contain_the_rate():
     ("options", "message"),
     [
         ({"factor": "source"}, "study 'viewpoints' has no controlled factor 'source'"),
-        ({"analysis": "four-way"}, "no analysis 'four-way': it has"),
+        ({"analysis": "four-way"}, "no analysis 'four-way': choose from"),
         ({"interval": "normal"}, "interval is 'normal'"),
         ({"n_studies": 0}, "n_studies is 0"),
         ({"worker_sd": -1}, "worker_sd is -1"),

@@ -11,11 +11,11 @@ import pandas as pd
 
 from everycell.statistics.paired_summaries import (
     Outcome,
+    critical_sum_of_squares,
     decide,
-    most_squares,
+    largest_sum_of_squares,
     p_value,
     paired_t,
-    squares_allowed,
 )
 from everycell.studies.abolghasemi2026.ch5.modes import PRECISION, RECALL, SETTING
 from everycell.studies.abolghasemi2026.ch5.published_bias import with_opposite_labels
@@ -61,7 +61,7 @@ def significance(
 ) -> Significance:
     """Whether the difference of two published means can be significant by a paired t-test."""
     shares = first / 100, second / 100
-    upper = most_squares(*shares, n)
+    upper = largest_sum_of_squares(*shares, n)
     if metric == "recall":
         sums = [_query_count(share, n) for share in shares]
         total = float(sums[0] - sums[1])
@@ -78,7 +78,7 @@ def significance(
             # upper bound; the lower bound follows from the Cauchy-Schwarz inequality.
             upper = min(upper, n * (absolute / 100 + _HALF_UNIT))
             lower = max(lower, n * max(0.0, absolute / 100 - _HALF_UNIT) ** 2)
-    allowed = squares_allowed(max(difference, key=abs), n, alpha=alpha)
+    allowed = critical_sum_of_squares(max(difference, key=abs), n, alpha=alpha)
     if metric == "recall":
         # Changes of 1 and -1 sum to `total`, so their number has its parity and is at least as
         # large in size.

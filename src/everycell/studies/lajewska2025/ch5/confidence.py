@@ -14,7 +14,7 @@ from everycell.engine.untrusted import parse_literal
 from everycell.statistics.cluster_relations import (
     centre_within_groups,
     clustered_correlation,
-    nested_spread,
+    nested_variance_shares,
 )
 from everycell.statistics.hypothesis_tests import pearson
 from everycell.studies.lajewska2025.annotations import mark_texts
@@ -136,7 +136,7 @@ def confidence_spread(annotations: pd.DataFrame) -> pd.DataFrame:
         "turn_id": "between questions of a batch",
         "rest": "between passages of a question",
     }
-    shares = nested_spread(annotations, X, [level for level in levels if level != "rest"])
+    shares = nested_variance_shares(annotations, X, [level for level in levels if level != "rest"])
     rows = [(levels[level], "share of spread", share) for level, share in shares.items()]
     return pd.DataFrame(rows, columns=["level", "metric", "value"])
 
