@@ -1,7 +1,7 @@
-"""Passages and rewritten turns of TREC CAsT 2020 and 2022, as a collection to search.
+"""Passages and rewritten turns of TREC CAsT 2020 and 2022 as a test collection.
 
 Source: the files of Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR
-2024); `FILES` has their registry keys.
+2024).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.rating_files import read_table, refuse_rows
 from everycell.engine.untrusted import in_quotes
 
-#: Registry keys.
+#: Registry keys of the released files.
 FILES: Mapping[str, str] = {
     "answerable": "cast-answerability/snippets_sentence_answerability.csv",
     "unanswerable": "cast-answerability/unanswerable_passages.csv",
 }
-#: Lowest level at which CAsT counts a passage as relevant for measures with binary relevance.
+#: Lowest level that CAsT counts as relevant in measures with binary relevance.
 RELEVANT_FROM = 2
-#: judged: the passages judged for the turn. topic: those judged for any turn of its conversation.
+#: Candidates of a turn: passages judged for the turn, or for any turn of its conversation.
 SETTINGS = ("judged", "topic")
 TASK = "cast"
 
@@ -35,7 +35,7 @@ _TURN = r"(?P<topic>[1-9]\d*)_(?P<turn>[1-9]\d*(?:-[1-9]\d*)?)"
 
 @dataclass(frozen=True)
 class CastCounts:
-    """Sizes: rows of both files, ids and texts of passages, judged pairs, turns and topics."""
+    """Sizes: rows, passage ids, distinct texts (documents), judged pairs, turns and topics."""
 
     rows: int
     passages: int
@@ -45,13 +45,13 @@ class CastCounts:
     topics: int
 
 
-#: Size of the pinned files.
+#: Sizes of the released files.
 COUNTS = CastCounts(rows=3710, passages=3523, documents=3518, judgements=3708, turns=371, topics=42)
 
 
 @dataclass(frozen=True)
 class CastPassages:
-    """The collection; ids are text."""
+    """Documents, queries, qrels and merged duplicates; ids are strings."""
 
     documents: pd.DataFrame
     queries: pd.DataFrame
@@ -75,9 +75,9 @@ def read_cast_passages(
     )
     pairs = rows[["query_id", "document_id", "relevance"]].drop_duplicates()
     files = f"{answerable} and {unanswerable}"
-    _once(pairs, ["query_id", "document_id"], "relevance", files)
+    _check_unique(pairs, ["query_id", "document_id"], "relevance", files)
     queries = rows[["query_id", "topic", "turn", "query"]].drop_duplicates()
-    _once(queries, ["query_id"], "query", files)
+    _check_unique(queries, ["query_id"], "query", files)
     sizes = CastCounts(
         rows=len(rows),
         passages=len(passages),
@@ -88,8 +88,7 @@ def read_cast_passages(
     )
     if counts is not None and sizes != counts:
         raise CollectionError(
-            f"{files} hold {sizes}, and the released files {counts}; "
-            "fetch them again (delete them first)."
+            f"{files} contain {sizes}, expected {counts}; fetch them again (delete them first)."
         )
     return CastPassages(
         documents[["document_id", "text"]].reset_index(drop=True),
@@ -101,7 +100,7 @@ def read_cast_passages(
 
 
 def _rows(path: Path, prefix: str) -> pd.DataFrame:
-    """Rows of a file: query_id, topic, turn, query, passage_id, text, relevance."""
+    """Read a file: query_id, topic, turn, query, passage_id, text, relevance."""
     raw = read_table(path, [prefix + column for column in _COLUMNS])
     rows = raw[[prefix + column for column in _COLUMNS]].set_axis(_COLUMNS, axis="columns")
     turns = rows["turn_id"].str.extract(f"^{_TURN}$")
@@ -110,8 +109,8 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
         ("turn_id", turns["topic"].isna(), "such as 81_4 or 135_2-11"),
         ("relevance_score", ~rows["relevance_score"].str.fullmatch("[0-4]"), "0 to 4"),
         ("passage_id", rows["passage_id"] == "", "an id"),
-        ("passage", text == "", "a text"),
-        ("query", query == "", "a text"),
+        ("passage", text == "", "a non-empty text"),
+        ("query", query == "", "a non-empty text"),
     )
     for column, bad, allowed in checks:
         refuse_rows(path, raw, prefix + column, bad, allowed)
@@ -128,11 +127,11 @@ def _rows(path: Path, prefix: str) -> pd.DataFrame:
     )
 
 
-def _once(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
-    """Refuse a key with two values."""
-    twice = rows.duplicated(keys)
-    if twice.any():
-        key = rows.loc[twice.idxmax(), keys]
+def _check_unique(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
+    """Raise an error if a key has two values."""
+    is_duplicate = rows.duplicated(keys)
+    if is_duplicate.any():
+        key = rows.loc[is_duplicate.idxmax(), keys]
         values = rows.loc[(rows[keys] == key).all(axis="columns"), value].tolist()
         raise CollectionError(
             f"{files}: {' and '.join(map(in_quotes, key))} have the {value} values "
@@ -144,15 +143,15 @@ def _once(rows: pd.DataFrame, keys: list[str], value: str, files: str) -> None:
 def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> pd.DataFrame:
     """Divide the conversations into folds with about the same number of turns.
 
-    Conversations with a judged document in common stay together, so that no conversation and no
-    judged document is in two folds.
+    Conversations that share a judged document are assigned to the same fold, so no conversation and
+    no judged document is in two folds.
     """
     topics = sorted(set(collection.queries["topic"]))
     topic_of = collection.queries.set_index("query_id")["topic"]
     topic = pd.Categorical(collection.qrels["query_id"].map(topic_of), topics).codes
     documents, _ = pd.factorize(collection.qrels["document_id"])
     shape = (len(topics), int(documents.max(initial=-1)) + 1)
-    # Rules import constants from here: loading scipy would add 0.2 s to each start of Snakemake.
+    # Imported here because rules import this module, and scipy would delay Snakemake by 0.2 s.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -160,8 +159,8 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
     blocks, block_of = connected_components(judged @ judged.T, directed=False)
     if not 2 <= folds <= blocks:
         raise ValueError(
-            f"folds is {folds}; the {blocks} groups of conversations that share no document "
-            f"allow 2 to {blocks}, so give one of these."
+            f"folds is {folds}; it must be from 2 to {blocks}, the number of groups of "
+            "conversations that share no judged document."
         )
     block_of_query = block_of[pd.Categorical(collection.queries["topic"], topics).codes]
     sizes = np.bincount(block_of_query, minlength=blocks)
@@ -175,9 +174,9 @@ def topic_folds(collection: CastPassages, *, folds: int = 5, seed: int = 0) -> p
 
 
 def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FROM) -> Benchmark:
-    """Candidate lists of every turn, for systems that are not trained on this collection."""
+    """Candidate lists of all turns, for systems that are not trained on this collection."""
     if relevant_from not in range(1, 5):
-        raise ValueError(f"relevant_from is {relevant_from}; levels of relevance are 1 to 4.")
+        raise ValueError(f"relevant_from is {relevant_from}; it must be from 1 to 4.")
     queries = collection.queries.assign(task=TASK, split="test", origin_id="")
     judged = collection.qrels.sort_values(["query_id", "document_id"])
     judged = judged.assign(relevance=(judged["relevance"] >= relevant_from).astype("int64"))
@@ -196,18 +195,18 @@ def cast_benchmark(collection: CastPassages, *, relevant_from: int = RELEVANT_FR
     )
 
 
-def in_fold(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
-    """Split a benchmark for the model that ranks the queries of one fold."""
-    number = folds["fold"].max() + 1
-    if number < 3 or fold not in range(number):
+def assign_splits(benchmark: Benchmark, folds: pd.DataFrame, fold: int) -> Benchmark:
+    """Split a benchmark into test (one fold), validation (the next fold) and training queries."""
+    fold_count = folds["fold"].max() + 1
+    if fold_count < 3 or fold not in range(fold_count):
         raise ValueError(
-            f"fold is {fold} of {number}; training, validation and test need 3 folds or more, and "
-            "a fold is numbered from 0."
+            f"fold is {fold} of {fold_count}; at least 3 folds are needed, numbered from 0."
         )
     unknown = set(benchmark.queries["query_id"]) - set(folds["query_id"])
     if unknown:
         raise ValueError(f"The query {min(unknown)!r} is in no fold; assign every query to a fold.")
-    splits = folds["fold"].map({fold: "test", (fold + 1) % number: "validation"}).fillna("train")
+    split_of_fold = {fold: "test", (fold + 1) % fold_count: "validation"}
+    splits = folds["fold"].map(split_of_fold).fillna("train")
     split_of = pd.Series(splits.to_numpy(), index=folds["query_id"])
     return Benchmark(
         *(

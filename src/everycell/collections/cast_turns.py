@@ -1,7 +1,7 @@
-"""Turns of TREC CAsT as uttered, and their rewrites as released by the authors.
+"""Utterances of TREC CAsT, and released rewrites of them.
 
-Topic files are the track's own (JSON), rewrites those of Lajewska and Balog, "From Baseline to Top
-Performer" (ECIR 2023; lajewska2025, chapter 3).
+The topic files (JSON) are from the track, the rewrites from Lajewska and Balog, "From Baseline to
+Top Performer" (ECIR 2023; lajewska2025, chapter 3).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from everycell.collections.errors import CollectionError
 from everycell.engine.untrusted import in_quotes, parse_json, text_of
 
 _FOLDER = "cast-reproducibility"
-#: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is the rewriter with
-#: the organisers' context; the other two use the trimmed context.
+#: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" rewrites with the
+#: organisers' context, the other two with the trimmed context.
 FILES: Mapping[str, str] = {
     "topics": f"{_FOLDER}/topics/2020_manual_evaluation_topics_v1.0.json",
     "canard-org": f"{_FOLDER}/rewrites/2020/13_T5_CANARD_org.tsv",
@@ -26,12 +26,12 @@ FILES: Mapping[str, str] = {
 }
 
 _COLUMNS = ["conversation_id", "turn_id", "id", "query", "original"]
-# Id of the track's answer to a turn: the name of the field depends on the year.
+# Id of the track's answer to a turn; the field name depends on the year.
 _ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
 
 
 def read_turns(path: Path | str) -> pd.DataFrame:
-    """Read a topic file of CAsT 2020 or 2021 with hand-made rewrites."""
+    """Read a topic file of CAsT 2020 or 2021 with manual rewrites."""
     try:
         conversations = parse_json(text_of(Path(path)))
         rows = [
@@ -39,27 +39,26 @@ def read_turns(path: Path | str) -> pd.DataFrame:
             for conversation in conversations
             for turn in conversation["turn"]
         ]
-    # Not JSON, other JSON, or a missing key or text.
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise CollectionError(
-            f"{path}: is not a topic file of CAsT ({type(error).__name__}: {error}); give a list "
-            "of conversations with number, turn and raw_utterance: fetch it again (delete it "
-            "first)."
+            f"{path} is not a topic file of CAsT ({type(error).__name__}: {error}); expected a "
+            "list of conversations with number, turn and raw_utterance, so fetch the file again "
+            "(delete it first)."
         ) from None
     turns = pd.DataFrame(rows)
     if turns.empty:
-        raise CollectionError(f"{path}: has no turn; fetch it again (delete it first).")
-    twice = turns.duplicated("query_id")
-    if twice.any():
+        raise CollectionError(f"{path} has no turns; fetch it again (delete it first).")
+    is_duplicate = turns.duplicated("query_id")
+    if is_duplicate.any():
         raise CollectionError(
-            f"{path}: has the turn {turns['query_id'][twice.idxmax()]} twice; a turn occurs once, "
-            "so fetch the file again (delete it first)."
+            f"{path} has the turn {turns['query_id'][is_duplicate.idxmax()]} twice; fetch the file "
+            "again (delete it first)."
         )
-    silent = turns["utterance"] == ""
-    if silent.any():
+    is_empty = turns["utterance"] == ""
+    if is_empty.any():
         raise CollectionError(
-            f"{path}: the turn {turns['query_id'][silent.idxmax()]} has an empty utterance; a turn "
-            "says something, so fetch the file again (delete it first)."
+            f"{path}: the turn {turns['query_id'][is_empty.idxmax()]} has an empty utterance; "
+            "fetch the file again (delete it first)."
         )
     return turns
 
@@ -81,20 +80,20 @@ def _plain(text: str) -> str:
 
 
 def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
-    """Read rewrites of turns, as the authors released them."""
+    """Read released rewrites of turns."""
     lines = [line.split("\t") for line in _lines(path)]
     if not lines or lines[0] != _COLUMNS:
         raise CollectionError(
-            f"{path}: its first line is {in_quotes(lines[0] if lines else [], 300)}; expected "
-            f"{_COLUMNS}, so fetch it again (delete it first)."
+            f"{path}: the first line is {in_quotes(lines[0] if lines else [], 300)}; expected "
+            f"{_COLUMNS}, so fetch the file again (delete it first)."
         )
     utterances = dict(zip(turns["query_id"], turns["utterance"], strict=True))
     rewrites: dict[str, str] = {}
     for number, fields in enumerate(lines[1:], 2):
         if len(fields) not in (5, 6) or any(fields[5:]):
             raise CollectionError(
-                f"{path}, line {number}: has {len(fields)} fields; expected the five of the "
-                "header, so fetch it again (delete it first)."
+                f"{path}, line {number} has {len(fields)} fields; expected the five of the "
+                "header, so fetch the file again (delete it first)."
             )
         turn, rewrite, original = fields[2], _plain(fields[3]), _plain(fields[4])
         fault = (
@@ -102,7 +101,7 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
             if turn not in utterances
             else "occurs twice"
             if turn in rewrites
-            else f"has another utterance ({in_quotes(original)})"
+            else f"has a different utterance ({in_quotes(original)})"
             if original != utterances[turn]
             else "has an empty rewrite"
             if not rewrite
@@ -110,15 +109,15 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
         )
         if fault:
             raise CollectionError(
-                f"{path}, line {number}: the turn {in_quotes(turn)} {fault}; rewrites are for the "
-                "topics of their year, one per turn, so take both files from one source."
+                f"{path}, line {number}: the turn {in_quotes(turn)} {fault}; expected one rewrite "
+                "per turn of the topics, so use topics and rewrites of the same year."
             )
         rewrites[turn] = rewrite
-    lacking = [turn for turn in utterances if turn not in rewrites]
-    if lacking:
+    missing_turns = [turn for turn in utterances if turn not in rewrites]
+    if missing_turns:
         raise CollectionError(
-            f"{path}: has no rewrite of the turn {lacking[0]!r} ({len(lacking)} of "
-            f"{len(utterances)} turns have none); take rewrites and topics from one source."
+            f"{path} has no rewrite of the turn {missing_turns[0]!r} ({len(missing_turns)} of "
+            f"{len(utterances)} turns are missing); use topics and rewrites of the same year."
         )
     return pd.Series({turn: rewrites[turn] for turn in utterances}, name="text").rename_axis(
         "query_id"
@@ -130,5 +129,5 @@ def _lines(path: Path | str) -> list[str]:
         return text_of(Path(path)).splitlines()
     except UnicodeDecodeError:
         raise CollectionError(
-            f"{path}: is not UTF-8 text; fetch it again (delete it first)."
+            f"{path} is not UTF-8 text; fetch it again (delete it first)."
         ) from None

@@ -1,4 +1,4 @@
-"""Query by example on CACM: a record with a long abstract is the query, its links are relevant."""
+"""Query by example on CACM: long abstracts are queries, linked records are relevant."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from everycell.collections.benchmark import Benchmark, linked_benchmark
 from everycell.collections.cacm import linked_tasks
 from everycell.collections.smart import Collection
 
-#: Settings of the candidate lists; the first is the main one, also used for training lists. Half
-#: of the records are only a title, but four of five relevant records have an abstract, and most are
-#: from the query's time: among random negatives this alone gives many relevant documents away.
+#: Settings of the candidate lists; the first is the main one, also used for training lists. Half of
+#: the records have only a title, but four of five relevant records have an abstract, and most are
+#: from the time of the query. Among random negatives, these facts identify many relevant documents.
 CACM_SETTINGS = ("mixed", "random")
 #: The first year whose records have subject categories.
 CATEGORIES_SINCE = 1968
 
 
 def cacm_groups(collection: Collection, issues: pd.DataFrame) -> pd.DataFrame:
-    """Records of CACM with the groups from which negatives are drawn.
+    """Records of CACM with the groups from which negatives are sampled.
 
-    No ranker is involved: a negative that one system ranks high would count against that system but
-    not against others.
+    Negatives are not selected with a ranker, which would put systems similar to it at a
+    disadvantage.
     """
     records = collection.documents.merge(issues, on="document_id", how="left")
     if records["year"].isna().any():
         first = records.loc[records["year"].isna(), "document_id"].iloc[0]
         raise ValueError(
-            f"Record {first} has no issue: read collection and issues from the same archive."
+            f"Record {first} has no issue: read documents and issues from the same archive."
         )
     form = records["abstract"].ne("").map({True: "abstract", False: "title only"})
     late = records["year"] >= CATEGORIES_SINCE
@@ -51,11 +51,11 @@ def cacm_query_by_example(
     seed: int = 0,
     settings: Sequence[str] = CACM_SETTINGS,
 ) -> Benchmark:
-    """Tasks where a record of CACM is the query: cite, co-cite, coupling.
+    """Tasks whose queries are records of CACM: cite, co-cite, coupling.
 
-    Up to 5 relevant documents and 25 negatives per query. Links do not show who cites whom, so
-    "cite" means cites or is cited by. There is one split for all tasks: no pair of a test or
-    validation query, in any task or direction, is among the relevant pairs for training.
+    A query has up to 5 relevant documents and 25 negatives. Links have no direction, so "cite"
+    means cites or is cited by. All tasks share one split: no pair of a test or validation query, in
+    any task or direction, is among the relevant pairs for training.
     """
     positives = linked_tasks(links, collection.documents, min_words=min_words)
     return linked_benchmark(
@@ -70,7 +70,7 @@ def cacm_query_by_example(
 
 
 def _same_text(positives: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of a query and each document that has the text of one of its relevant documents."""
+    """Pairs of a query and a document with the same text as one of its relevant documents."""
     texts = documents[["document_id", "text"]]
     relevant = positives[["query_id", "document_id"]].merge(texts, on="document_id")
     return relevant[["query_id", "text"]].drop_duplicates().merge(texts, on="text")

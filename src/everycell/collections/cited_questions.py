@@ -1,4 +1,4 @@
-"""Questions with passages for the full tier of attribution bias, from files that the user names."""
+"""Questions with relevant passages for the study of attribution bias, from a user's files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everycell.engine.validation import describe_fault
 
 #: Files of a folder.
 QUESTIONS, PASSAGES = "questions.jsonl", "passages.jsonl"
-#: What MS MARCO has in place of an answer.
+#: Placeholder of MS MARCO for questions without an answer.
 _NO_ANSWER = "No Answer Present."
 
 
@@ -56,20 +56,20 @@ class _MsMarco(_Strict):
 
 @dataclass(frozen=True)
 class CitedQuestions:
-    """Questions, passages and relevance judgements; ids are text.
+    """Questions, passages and relevance judgements; ids are strings.
 
     Attributes
     ----------
     questions : pandas.DataFrame
-        Columns `query_id`, `text`, `answers` (list of str, empty where none is known).
+        Columns `query_id`, `text`, `answers` (list of str, which may be empty).
     passages : pandas.DataFrame
         Columns `document_id`, `title` (may be empty), `body` and `text` ("Title. body").
     relevant : pandas.DataFrame
         Columns `query`, `document`.
     run : pandas.DataFrame or None
-        Columns `query`, `document`, `score`: passages in the order in which they are published.
+        Columns `query`, `document`, `score`: passages in their published order.
     empty : int
-        Passages without a text, which are left out.
+        Number of passages without text, which are left out.
     """
 
     questions: pd.DataFrame
@@ -88,8 +88,8 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
         for document in question.relevant:
             if document not in known:
                 raise CollectionError(
-                    f"{folder / QUESTIONS}: {in_quotes(question.id)} has the relevant passage "
-                    f"{in_quotes(document)}, which is not in {PASSAGES}; add it there."
+                    f"{folder / QUESTIONS}: the relevant passage {in_quotes(document)} of question "
+                    f"{in_quotes(question.id)} is not in {PASSAGES}; add it there."
                 )
     pairs = [(row.id, document) for row in questions for document in row.relevant]
     return CitedQuestions(
@@ -100,18 +100,18 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
 
 
 def read_msmarco_qa(path: Path) -> CitedQuestions:
-    """Read the file of MS MARCO QA, version 2.1."""
+    """Read a file of MS MARCO QA 2.1."""
     try:
         table = _MsMarco.model_validate_json("\n".join(line for _, line in read_lines(path)))
     except ValidationError as error:
         fault = describe_fault(_MsMarco, error).rstrip(".")
-        raise CollectionError(f"{path}: {fault}; unpack the published file again.") from None
+        raise CollectionError(f"{path}: {fault}; unpack the downloaded file again.") from None
     questions, passages, relevant, run, empty = [], [], [], [], 0
     for row, text in table.query.items():
         if not all(row in part for part in (table.query_id, table.answers, table.passages)):
             raise CollectionError(
-                f"{path}: row {in_quotes(row)} is not in all of query, query_id, answers and "
-                "passages; unpack the published file again."
+                f"{path}: row {in_quotes(row)} is missing from query_id, answers or passages; "
+                "unpack the downloaded file again."
             )
         query = str(table.query_id[row])
         answers = [answer for answer in table.answers[row] if answer and answer != _NO_ANSWER]
@@ -145,14 +145,15 @@ def _passages(rows: list[tuple[str, str, str]]) -> pd.DataFrame:
 
 
 def _lines(path: Path, model: type[_Item]) -> list[_Item]:
-    """Objects of a file of JSON lines, each with an id of its own."""
+    """Read the objects of a file of JSON lines, and check that their ids are unique."""
     items: dict[str, _Item] = {}
     for number, item in read_objects(path, model):
         if item.id in items:
             raise CollectionError(
-                f"{path}, line {number}: the id {in_quotes(item.id)} occurs twice; ids must differ."
+                f"{path}, line {number}: the id {in_quotes(item.id)} occurs twice; ids must be "
+                "unique."
             )
         items[item.id] = item
     if not items:
-        raise CollectionError(f"{path}: has no line; write one line per object.")
+        raise CollectionError(f"{path} is empty; write one JSON object per line.")
     return list(items.values())

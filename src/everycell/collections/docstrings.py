@@ -1,8 +1,7 @@
-"""Docstrings of installed packages: the walk, the sections of numpydoc, and See Also lists.
+"""Docstrings of installed packages, their numpydoc sections, and their See Also lists.
 
-The walk imports the public modules of a package and reads their contents without calling anything:
-attributes are taken from the dictionaries of modules and classes, so no property, descriptor or
-lazy attribute of the package runs.
+`walk` imports the public modules of a package and reads the dictionaries of modules and classes, so
+that no property, descriptor or lazy attribute of the package runs.
 """
 
 from __future__ import annotations
@@ -18,34 +17,34 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-#: Modules without documentation for users, in addition to those whose name starts with "_"; and
+#: Modules without documentation for users, in addition to those whose names start with "_"; and
 #: `numpy.distutils`, since importing it changes the standard library's distutils.
-NOT_WALKED = frozenset({"conftest", "distutils", "externals", "f2py", "tests"})
-#: Sections that numpydoc knows; any other title is text of the section around it.
+SKIPPED_MODULES = frozenset({"conftest", "distutils", "externals", "f2py", "tests"})
+#: Section titles of numpydoc; any other title is part of the section around it.
 SECTIONS = (
     "Parameters|Other Parameters|Returns|Yields|Receives|Raises|Warns|Warnings|See Also|Notes"
     "|References|Examples?|Attributes|Methods"
 )
-#: Sections that are not prose: code, bibliography, and the links from which the tasks are made.
-NO_PROSE = frozenset({"see also", "example", "examples", "references"})
+#: Sections that are not prose: code, bibliography, and the links that define the tasks.
+NON_PROSE_SECTIONS = frozenset({"see also", "example", "examples", "references"})
 
 _HEADER = re.compile(rf"^({SECTIONS}):?[ ]*\n[-=]{{3,}}[ ]*$", re.MULTILINE | re.IGNORECASE)
 _NAME = r"(?::[\w:]+:)?`~?[\w.]+`|~?[A-Za-z_][\w.]*(?:\(\))?"
 _ENTRY = re.compile(rf"(?:[-*]\s+)?({_NAME})((?:\s*,\s*(?:{_NAME}))*)\s*,?(?:\s*:\s*(.*))?")
-#: A placeholder that another function was to fill: nobody reads such a docstring.
+#: A placeholder for another function to fill; such docstrings are left out.
 _TEMPLATE = re.compile(r"%\(\w+\)s")
-#: A set as Python prints it, in an order that changes from process to process.
+#: A printed Python set, whose order changes from process to process.
 _PRINTED_SET = re.compile(r"\{'\w+'(?:, '\w+')+\}")
 _ROLE = re.compile(r":[\w:]+:")
 
 
 class PackageError(Exception):
-    """A package cannot be walked; the message names it and says what to do."""
+    """A package cannot be imported; the message says which and what to do."""
 
 
 @dataclass(frozen=True)
 class NamedDocstring:
-    """A docstring, never empty, under one of its full dotted names."""
+    """A non-empty docstring under one of its full dotted names."""
 
     name: str
     package: str
@@ -54,7 +53,7 @@ class NamedDocstring:
 
 @dataclass(frozen=True)
 class Walk:
-    """Result of a walk over packages."""
+    """Docstrings of packages, the number of modules, and skipped modules with the reasons."""
 
     docstrings: tuple[NamedDocstring, ...]
     modules: int
@@ -63,7 +62,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class SeeAlso:
-    """One entry of a See Also list: names as written, without markup, and the text beside them."""
+    """An entry of a See Also list: the names, without markup, and their description."""
 
     names: tuple[str, ...]
     description: str
@@ -78,7 +77,7 @@ def walk(packages: Sequence[str]) -> Walk:
         if package in skipped:
             raise PackageError(
                 f"Package '{package}' cannot be imported ({skipped[package]}): install it, or "
-                "take it from the list of packages."
+                "remove it from the list of packages."
             )
     owners: dict[int, str] = {}
     by_name: dict[str, NamedDocstring] = {}
@@ -89,7 +88,7 @@ def walk(packages: Sequence[str]) -> Walk:
                 continue
             if owners.setdefault(id(thing), _owner(thing, packages) or package) != package:
                 continue
-            for suffix, text in _documented(thing, package):
+            for suffix, text in _docstrings(thing, package):
                 if _TEMPLATE.search(text):
                     continue
                 full = f"{module_name}.{name}{suffix}"
@@ -109,32 +108,32 @@ def _import(name: str, modules: dict[str, ModuleType], skipped: dict[str, str]) 
         skipped[name] = f"{type(error).__name__}: {error}"
         return
     modules[name] = module
-    below = {info.name for info in pkgutil.iter_modules(vars(module).get("__path__", []))}
-    for child in sorted(below - NOT_WALKED):
+    children = {info.name for info in pkgutil.iter_modules(vars(module).get("__path__", []))}
+    for child in sorted(children - SKIPPED_MODULES):
         if not child.startswith("_"):
             _import(f"{name}.{child}", modules, skipped)
 
 
 def _owner(thing: Any, packages: Sequence[str]) -> str | None:
-    """Package that an object claims to come from; None where it gives no useful answer.
+    """Package that defines an object, or None if it is unknown.
 
-    An instance has the module of its class, which is informative only for classes of the package
-    itself: `scipy.special` makes ufuncs, a class of NumPy.
+    An instance has the `__module__` of its class, which need not be the package that created it:
+    the ufuncs of `scipy.special` are instances of a NumPy class.
     """
     module = _text_attribute(thing, "__module__")
     if module is None:
         return None
     is_instance = not isinstance(thing, type) and not inspect.isroutine(thing)
-    of_class = is_instance and module == getattr(type(thing), "__module__", None)
+    is_from_class = is_instance and module == getattr(type(thing), "__module__", None)
     package = module.partition(".")[0]
-    return None if of_class and package in packages else package
+    return None if is_from_class and package in packages else package
 
 
-def _documented(thing: Any, package: str) -> Iterator[tuple[str, str]]:
-    """Yield ("", docstring) of an object, and (".name", docstring) of a class's members."""
+def _docstrings(thing: Any, package: str) -> Iterator[tuple[str, str]]:
+    """Yield ("", docstring) for an object, and (".name", docstring) for members of a class."""
     if not isinstance(thing, type):
         text = _own_docstring(thing)
-        if text and (inspect.isroutine(thing) or _called_instance(thing)):
+        if text and (inspect.isroutine(thing) or _is_callable_instance(thing)):
             yield "", text
         return
     bases = [base for base in thing.__mro__ if _package_of(base) == package]
@@ -143,10 +142,10 @@ def _documented(thing: Any, package: str) -> Iterator[tuple[str, str]]:
     names = {name for base in bases for name in vars(base) if not name.startswith("_")}
     for name in sorted(names):
         members = [vars(base)[name] for base in bases if name in vars(base)]
-        # pandas keeps the class of an accessor (Series.str) in the descriptor that makes it.
+        # pandas stores the class of an accessor (Series.str) in its descriptor.
         accessor = inspect.getattr_static(members[0], "_accessor", None)
         if isinstance(accessor, type):
-            for suffix, text in _documented(accessor, package):
+            for suffix, text in _docstrings(accessor, package):
                 yield f".{name}{suffix}", text
         elif _is_member(members[0]):
             if text := next(filter(None, map(_own_docstring, members)), None):
@@ -164,12 +163,12 @@ def _is_member(thing: Any) -> bool:
     )
 
 
-def _called_instance(thing: Any) -> bool:
+def _is_callable_instance(thing: Any) -> bool:
     return callable(thing) and type(thing).__name__ != "fortran"
 
 
 def _own_docstring(thing: Any) -> str | None:
-    """Docstring of an object itself, without its indentation; not that of its class."""
+    """Docstring of an object itself (not of its class), without indentation."""
     text = _text_attribute(thing, "__doc__")
     if text is None or (not isinstance(thing, type) and text == type(thing).__doc__):
         return None
@@ -181,7 +180,7 @@ def _sorted_set(match: re.Match[str]) -> str:
 
 
 def _text_attribute(thing: Any, name: str) -> str | None:
-    """``__doc__`` or ``__module__`` if it is text: a class may compute them, and fail."""
+    """Value of ``__doc__`` or ``__module__`` if it is a string; computing it may fail."""
     try:
         value = getattr(thing, name)
     except Exception:
@@ -190,34 +189,38 @@ def _text_attribute(thing: Any, name: str) -> str | None:
 
 
 def split_sections(docstring: str) -> list[tuple[str, str]]:
-    """Sections of a docstring in numpydoc's layout."""
+    """Titles and texts of the sections of a numpydoc docstring."""
     parts = _HEADER.split(docstring)
     titles = ["", *(title.lower() for title in parts[1::2])]
     return [(title, text.strip("\n")) for title, text in zip(titles, parts[::2], strict=True)]
 
 
 def prose(docstring: str) -> str:
-    """Docstring without See Also, Examples and References, white space normalised."""
-    sections = [(title, text) for title, text in split_sections(docstring) if title not in NO_PROSE]
+    """Docstring without See Also, Examples and References, with normalised white space."""
+    sections = [
+        (title, text)
+        for title, text in split_sections(docstring)
+        if title not in NON_PROSE_SECTIONS
+    ]
     return " ".join(" ".join(f"{title} {text}" for title, text in sections).split())
 
 
 def see_also(docstring: str) -> list[SeeAlso]:
-    """Entries of all See Also sections of a docstring, in their order."""
+    """Entries of all See Also sections of a docstring, in order."""
     entries = []
     for title, text in split_sections(docstring):
         if title != "see also":
             continue
-        # A margin line and the indented or empty lines that follow it.
+        # An unindented line and the indented or empty lines that follow it.
         for block in re.findall(r"^\S.*(?:\n(?:[ \t].*)?)*", textwrap.dedent(text), re.MULTILINE):
             first, _, continuation = block.partition("\n")
             if entry := _ENTRY.fullmatch(first.strip()):
                 names = re.findall(_NAME, entry[1] + entry[2])
                 description = " ".join(f"{entry[3] or ''} {continuation}".split())
-                entries.append(SeeAlso(tuple(map(_bare, names)), description))
+                entries.append(SeeAlso(tuple(map(_remove_markup, names)), description))
     return entries
 
 
-def _bare(name: str) -> str:
-    """Name without role, back quotes, tilde, call brackets and final dots."""
+def _remove_markup(name: str) -> str:
+    """Remove role, back quotes, tilde, call brackets and final dots from a name."""
     return _ROLE.sub("", name).strip("`~").removesuffix("()").rstrip(".")

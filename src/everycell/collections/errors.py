@@ -1,5 +1,5 @@
-"""The error for files that cannot be read as a collection."""
+"""Error for files that cannot be read as a collection."""
 
 
 class CollectionError(Exception):
-    """A file of a collection cannot be used; the message names file, line and what is allowed."""
+    """A file of a collection is invalid; the message gives file, line and allowed values."""

@@ -1,7 +1,7 @@
-"""Lists of papers with features, of TREC Fair Ranking 2019 and 2020 as released with FELIX.
+"""Lists of papers with features from TREC Fair Ranking 2019 and 2020, as released with FELIX.
 
-A row is a paper in the list of a query, with 25 features; the last feature is its number of
-citations, by which it may be an outlier.
+A row is a paper in the list of a query, with 25 features. The last feature is the number of
+citations, in which papers may be outliers.
 """
 
 from __future__ import annotations
@@ -16,28 +16,27 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.rating_files import read_table, row_in_file
 from everycell.engine.untrusted import in_quotes
 
-#: Names of the data sets in the tables, and the folders of their files.
+#: Folder of each data set, by its name in the tables.
 DATASETS = {"TREC20": "TREC2020", "TREC19": "TREC2019"}
-#: Registry keys by data set and part.
+#: Registry key of each data set and part.
 FILES = {
     (dataset, part): f"felix-trec-fair/{folder}/{part}.csv"
     for dataset, folder in DATASETS.items()
     for part in ("train", "test")
 }
 FEATURES = [f"feature_{number}" for number in range(1, 26)]
-#: Feature in which papers may be outliers: their citations.
-OUTLYING = FEATURES[-1]
+#: Feature in which papers may be outliers: the number of citations.
+OUTLIER_FEATURE = FEATURES[-1]
 _COLUMNS = ["sensitive_attribute", "session", "score", *FEATURES]
 
 
 def read_fair_lists(path: Path | str) -> pd.DataFrame:
-    """Read lists of papers."""
+    """Read lists of papers, and check all columns."""
     columns = list(read_table(Path(path), (), error=CollectionError).columns)
     if columns != _COLUMNS:
-        expected = [*_COLUMNS, "no more"]
-        position = next(
-            n for n, name in enumerate(expected) if [*columns, "no more"][n : n + 1] != [name]
-        )
+        expected = [*_COLUMNS, "no further column"]
+        actual = [*columns, "no further column"]
+        position = next(n for n, name in enumerate(expected) if actual[n : n + 1] != [name])
         name = in_quotes(columns[position]) if position < len(columns) else "missing"
         raise CollectionError(
             f"{path}: column {position + 1} is {name}; expected {expected[position]}: fetch "
@@ -57,9 +56,9 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
             for name in FEATURES
         },
     }
-    for name, (values, good, allowed) in checks.items():
-        if not good.all():
-            row = int(np.flatnonzero(~good)[0])
+    for name, (values, is_valid, allowed) in checks.items():
+        if not is_valid.all():
+            row = int(np.flatnonzero(~is_valid)[0])
             raise CollectionError(
                 f"{row_in_file(Path(path), row)}: {name} is {in_quotes(str(values.iloc[row]))}; "
                 f"expected {allowed}: fetch the file again (delete it first)."
@@ -71,15 +70,15 @@ def read_fair_lists(path: Path | str) -> pd.DataFrame:
 
 
 def write_fair_lists(lists: pd.DataFrame, path: Path | str) -> None:
-    """Write lists of papers in the form of the released files."""
+    """Write lists of papers in the format of the released files."""
     renamed = lists.rename(
         columns={"query": "session", "relevance": "score", "group": "sensitive_attribute"}
     )
     renamed[_COLUMNS].to_csv(path, index=False)
 
 
-def long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
-    """Lists with at least this many items."""
+def keep_long_lists(lists: pd.DataFrame, items: int) -> pd.DataFrame:
+    """Keep the lists with at least this many items."""
     return lists[lists.groupby("query")["query"].transform("size") >= items]
 
 
@@ -88,13 +87,14 @@ def split_lists(lists: pd.DataFrame) -> list[pd.DataFrame]:
     return [part for _, part in lists.groupby("query", sort=False)]
 
 
-def fill_up(
+def fill_lists(
     lists: Sequence[pd.DataFrame], source: pd.DataFrame, items: int, seed: int
 ) -> list[pd.DataFrame]:
-    """Fill lists up with non-relevant items of other lists, drawn with replacement.
+    """Fill up lists with non-relevant items of other lists, sampled with replacement.
 
-    The draw follows the authors' code: NumPy's legacy generator, in the order of the lists, among
-    items of which the group H comes first in each list. Their seed therefore gives their items.
+    Sampling follows the authors' code: NumPy's legacy generator samples for one list after another
+    from items that are sorted by group within each list. The authors' seed therefore yields the
+    same items.
     """
     pool = pd.concat(
         [part.sort_values("group", kind="stable") for part in split_lists(source)],
@@ -102,14 +102,15 @@ def fill_up(
     )
     pool = pool[pool["relevance"] == 0].reset_index(drop=True)
     if pool.empty:
-        raise ValueError("All items are relevant: there is none to fill up lists with.")
-    # numpy.random.Generator would draw other items.
-    drawn = np.random.RandomState(seed)
-    filled = []
+        raise ValueError("All items are relevant: lists are filled up with non-relevant items.")
+    # numpy.random.Generator would sample different items.
+    generator = np.random.RandomState(seed)
+    filled_lists = []
     for part in lists:
-        short = items - len(part)
-        if short > 0:
-            more = pool.iloc[drawn.randint(0, len(pool), size=short)]
-            part = pd.concat([part, more.assign(query=part["query"].iloc[0])], ignore_index=True)
-        filled.append(part)
-    return filled
+        missing = items - len(part)
+        if missing > 0:
+            additions = pool.iloc[generator.randint(0, len(pool), size=missing)]
+            additions = additions.assign(query=part["query"].iloc[0])
+            part = pd.concat([part, additions], ignore_index=True)
+        filled_lists.append(part)
+    return filled_lists

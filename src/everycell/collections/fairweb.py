@@ -1,4 +1,4 @@
-"""Pilot lists of NTCIR-17 FairWeb-1: judged pages, their groups, targets, and three runs."""
+"""Pilot data of NTCIR-17 FairWeb-1: judged pages, group memberships, targets and three runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ATTRIBUTE_SETS: Mapping[str, Sequence[str]] = {
     "P004": ["Y-SUBSCS"],
 }
 _NAMES = [name for names in ATTRIBUTE_SETS.values() for name in names]
-#: Registry keys: judgements, and for each attribute set memberships and target.
+#: Registry keys of the judgements, and of the memberships and targets of each attribute set.
 QRELS = f"{_FOLDER}/fairweb1pilot.qrels"
 MEMBERSHIPS = {name: f"{_FOLDER}/fairweb1pilot.{name}.gmemb" for name in _NAMES}
 TARGETS = {name: f"{_FOLDER}/{name}.golddistr" for name in _NAMES}
-#: Registry keys of the runs, by the ranker that made them.
+#: Registry keys of the runs, by ranker.
 RUNS = {
     "BM25": f"{_FOLDER}/run.bm25-depThre6.bm25-depThre6",
     "LM, Dirichlet": f"{_FOLDER}/run.qld-depThre6.qld-depThre6",
@@ -34,27 +34,28 @@ RUNS = {
 
 
 def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
-    """Read the judgements of pages as gains."""
+    """Read relevance judgements of pages, as gains by topic and page."""
     levels: dict[tuple[str, str], float] = {}
     for number, fields in _lines(path):
         if len(fields) != 3 or fields[2] not in gains or (fields[0], fields[1]) in levels:
             raise CollectionError(
-                f"{path}, line {number}: is {in_quotes(' '.join(fields))}; expected topic, page "
-                f"(once) and one of {', '.join(gains)}: fetch the file again (delete it first)."
+                f"{path}, line {number} is {in_quotes(' '.join(fields))}; expected a topic, a page "
+                f"that occurs once, and one of {', '.join(gains)}: fetch the file again (delete it "
+                "first)."
             )
         levels[fields[0], fields[1]] = gains[fields[2]]
     return levels
 
 
 def read_memberships(path: Path | str) -> dict[tuple[str, str], list[float]]:
-    """Read the group memberships of pages."""
+    """Read the group memberships of pages, by topic and page."""
     memberships: dict[tuple[str, str], list[float]] = {}
     for number, fields in _lines(path):
         shares = _shares(fields[2:], f"{path}, line {number}")
         groups = len(next(iter(memberships.values()), shares))
         if len(shares) != groups:
             raise CollectionError(
-                f"{path}, line {number}: has {len(shares)} groups; the first line has {groups}: "
+                f"{path}, line {number} has {len(shares)} groups, but the first line has {groups}: "
                 "fetch the file again (delete it first)."
             )
         memberships[fields[0], fields[1]] = shares
@@ -66,27 +67,27 @@ def read_target(path: Path | str) -> tuple[float, ...]:
     return tuple(_shares([field for _, fields in _lines(path) for field in fields], str(path)))
 
 
-def pages_in_order(run: pd.DataFrame, topic: str) -> list[str]:
-    """Pages of a topic, best first, of a run in `everycell.trec.runs.trec_order`."""
+def ranked_pages(run: pd.DataFrame, topic: str) -> list[str]:
+    """Pages of a topic, best first, from a run in `everycell.trec.runs.trec_order`."""
     return run.loc[run["query"] == topic, "document"].tolist()
 
 
 def _lines(path: Path | str) -> list[tuple[int, list[str]]]:
     rows = [(number, line.split()) for number, line in read_lines(Path(path))]
     if not rows:
-        raise CollectionError(f"{path}: is empty; fetch it again (delete it first).")
+        raise CollectionError(f"{path} is empty; fetch it again (delete it first).")
     return rows
 
 
-def _shares(fields: Sequence[str], where: str) -> list[float]:
+def _shares(fields: Sequence[str], location: str) -> list[float]:
     try:
         shares = np.array([float(field) for field in fields])
     except ValueError:
         shares = np.array([])
-    # Files round shares to six digits or so.
+    # Shares in the files are rounded to about six digits.
     if not len(shares) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-4:
         raise CollectionError(
-            f"{where}: the shares are {in_quotes(' '.join(fields))}; expected numbers of 0 or "
-            "more that sum to 1: fetch the file again (delete it first)."
+            f"{location}: the shares are {in_quotes(' '.join(fields))}; expected non-negative "
+            "numbers that sum to 1: fetch the file again (delete it first)."
         )
     return (shares / shares.sum()).tolist()

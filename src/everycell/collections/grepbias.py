@@ -1,7 +1,7 @@
-"""GrepBiasIR: queries with a relevant and a non-relevant document in male and female wordings.
+"""Grep-BiasIR: queries with relevant and non-relevant documents in gendered wordings.
 
 Source: Krieg et al., "Grep-BiasIR: a dataset for investigating gender representation bias in
-information retrieval results" (CHIIR 2023); `QUERIES` and `DOCUMENTS` are the registry keys.
+information retrieval results" (CHIIR 2023).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from everycell.collections.errors import CollectionError
 from everycell.collections.rating_files import read_table, refuse_rows
 from everycell.engine.untrusted import in_quotes
 
-#: Registry keys: the queries, and the documents of each category of queries.
+#: Registry keys of the queries, and of the documents of each query category.
 QUERIES = "gender-bias-ir/grepbiasir/queries.csv"
 DOCUMENTS = tuple(
     f"gender-bias-ir/grepbiasir/queries-documents_{category}.csv"
@@ -32,12 +32,12 @@ DOCUMENTS = tuple(
         "Sex_and_Relationship",
     )
 )
-#: Wordings with a single gender, or none.
+#: Wordings of a document; some documents have the wording "both" instead.
 WORDINGS = ("male", "female", "neutral")
 TASK = "grepbias"
 SETTING = "all"
 
-# "botrh" occurs once, where "both" is meant.
+# "botrh" occurs once, a typo of "both".
 _WORDING: Mapping[str, str] = {
     "M": "male",
     "F": "female",
@@ -45,7 +45,7 @@ _WORDING: Mapping[str, str] = {
     "both": "both",
     "botrh": "both",
 }
-# "Towards female" occurs 12 times beside "Towards Female".
+# "Towards female" occurs 12 times in addition to "Towards Female".
 _STEREOTYPE: Mapping[str, str] = {
     "towards female": "female",
     "towards male": "male",
@@ -65,7 +65,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class GrepBiasCounts:
-    """Sizes; an item is a document irrespective of wording, worded if it has all `WORDINGS`."""
+    """Sizes; an item is a document in any wording, and a worded item exists in all `WORDINGS`."""
 
     queries: int
     documents: int
@@ -73,13 +73,13 @@ class GrepBiasCounts:
     worded_items: int
 
 
-#: Size of the pinned files. The paper has 118 queries; one of them has no documents in the files.
+#: Sizes of the released files. The paper has 118 queries; one of them has no documents.
 COUNTS = GrepBiasCounts(queries=117, documents=702, items=234, worded_items=232)
 
 
 @dataclass(frozen=True)
 class GrepBias:
-    """The collection; ids are text."""
+    """Documents, queries, qrels, and the items with all wordings; ids are strings."""
 
     documents: pd.DataFrame
     queries: pd.DataFrame
@@ -88,7 +88,7 @@ class GrepBias:
 
     @property
     def counts(self) -> GrepBiasCounts:
-        """Size of the collection."""
+        """Sizes of the collection."""
         items = self.documents["item_id"].nunique()
         return GrepBiasCounts(len(self.queries), len(self.documents), items, len(self.wordings))
 
@@ -103,9 +103,9 @@ def read_grepbias(
     rows = pd.concat([_documents(path, topics) for path in documents], ignore_index=True)
     items = rows.groupby(["query_id", "relevance"])["document_id"]
     rows["item_id"] = items.transform("first")
-    single = rows[rows["wording"].isin(WORDINGS)]
+    worded_rows = rows[rows["wording"].isin(WORDINGS)]
     stereotypes = rows[["query_id", "stereotype"]].drop_duplicates()
-    _refuse(files, rows, rows.duplicated("document_id"), "an earlier document has its id")
+    _refuse(files, rows, rows.duplicated("document_id"), "an earlier document has the same id")
     _refuse(
         files,
         rows,
@@ -114,31 +114,31 @@ def read_grepbias(
     )
     _refuse(
         files,
-        single,
-        single.duplicated(["item_id", "wording"]),
+        worded_rows,
+        worded_rows.duplicated(["item_id", "wording"]),
         "its query has two texts of relevance {relevance} with the wording {wording}",
     )
     _refuse(
         files,
         rows.loc[stereotypes.index],
         stereotypes.duplicated("query_id"),
-        "its query has another exp_stereotype in an earlier row",
+        "its query has a different exp_stereotype in an earlier row",
     )
     ids = ["item_id", "query_id", "relevance"]
-    table = single.pivot(index=ids, columns="wording", values="document_id").reindex(
+    table = worded_rows.pivot(index=ids, columns="wording", values="document_id").reindex(
         columns=WORDINGS
     )
-    worded = rows[ids].drop_duplicates().merge(table.dropna().reset_index(), on=ids)
+    worded_items = rows[ids].drop_duplicates().merge(table.dropna().reset_index(), on=ids)
     collection = GrepBias(
         rows[["document_id", "item_id", "wording", "title", "body", "text"]],
         topics.merge(stereotypes)[["query_id", "category", "stereotype", "text"]],
         rows[["query_id", "document_id", "relevance"]],
-        worded,
+        worded_items,
     )
     if counts is not None and collection.counts != counts:
         raise CollectionError(
-            f"{queries} and the files beside it hold {collection.counts}, and the released files "
-            f"{counts}; fetch them again (delete them first)."
+            f"{queries} and the files of documents contain {collection.counts}, expected {counts}; "
+            "fetch them again (delete them first)."
         )
     return collection
 
@@ -148,38 +148,36 @@ def _refuse(files: str, rows: pd.DataFrame, bad: pd.Series, fault: str) -> None:
         row = rows[bad].iloc[0]
         raise CollectionError(
             f"{files}: document {in_quotes(row['document_id'])} of query "
-            f"{in_quotes(row['query_id'])} cannot be used, since "
-            f"{fault.format(**row)}; fetch the files again (delete them "
-            "first)."
+            f"{in_quotes(row['query_id'])} cannot be used because {fault.format(**row)}; fetch the "
+            "files again (delete them first)."
         )
 
 
 def _queries(path: Path) -> pd.DataFrame:
-    """Queries: query_id, category, text."""
+    """Read the queries: query_id, category, text."""
     raw = read_table(path, ["q_id", "category", "query"])
     refuse_rows(path, raw, "q_id", ~raw["q_id"].str.fullmatch(r"\d+"), "a number")
-    refuse_rows(path, raw, "q_id", raw["q_id"].duplicated(), "an id that no earlier row has")
-    refuse_rows(path, raw, "query", raw["query"].str.strip() == "", "a text")
+    refuse_rows(path, raw, "q_id", raw["q_id"].duplicated(), "a unique id")
+    refuse_rows(path, raw, "query", raw["query"].str.strip() == "", "a non-empty text")
     columns = {"q_id": "query_id", "category": "category", "query": "text"}
-    return raw[list(columns)].rename(columns=columns).assign(text=_one_blank(raw["query"]))
+    return raw[list(columns)].rename(columns=columns).assign(text=_normalise_space(raw["query"]))
 
 
 def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a file of documents: ids, relevance, wording, stereotype, title, body, text."""
+    """Read a file of documents: ids, relevance, wording, stereotype, title, body, text."""
     raw = read_table(path, list(_COLUMNS))
     stereotype = raw["exp_stereotype"].str.strip().str.lower().map(_STEREOTYPE)
-    title, body = _one_blank(raw["doc_title"]), _one_blank(raw["document"])
-    known = raw["q_id"].map(queries.set_index("query_id")["text"])
-    refuse_rows(path, raw, "q_id", known.isna(), "the id of a query")
-    refuse_rows(
-        path, raw, "query", known != _one_blank(raw["query"]), "the text of the query's file"
-    )
+    title, body = _normalise_space(raw["doc_title"]), _normalise_space(raw["document"])
+    expected = raw["q_id"].map(queries.set_index("query_id")["text"])
+    differs = expected != _normalise_space(raw["query"])
+    refuse_rows(path, raw, "q_id", expected.isna(), "the id of a query")
+    refuse_rows(path, raw, "query", differs, "the text of this query in the file of queries")
     refuse_rows(path, raw, "d_id", ~raw["d_id"].str.fullmatch(r"\d+"), "a number")
     refuse_rows(path, raw, "relevant", ~raw["relevant"].isin(["0", "1"]), "0 or 1")
     allowed = ", ".join(_WORDING)
     refuse_rows(path, raw, "content_gender", ~raw["content_gender"].isin(list(_WORDING)), allowed)
     refuse_rows(path, raw, "exp_stereotype", stereotype.isna(), ", ".join(_STEREOTYPE))
-    refuse_rows(path, raw, "document", body == "", "a text")
+    refuse_rows(path, raw, "document", body == "", "a non-empty text")
     return pd.DataFrame(
         {
             "document_id": raw["d_id"],
@@ -194,23 +192,25 @@ def _documents(path: Path, queries: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _one_blank(texts: pd.Series) -> pd.Series:
+def _normalise_space(texts: pd.Series) -> pd.Series:
     return texts.str.split().str.join(" ")
 
 
-def all_wordings(collection: GrepBias, *, seed: int = 0) -> tuple[pd.DataFrame, Benchmark]:
-    """Search all texts at once, to see which wordings a system ranks first."""
+def all_wordings_benchmark(
+    collection: GrepBias, *, seed: int = 0
+) -> tuple[pd.DataFrame, Benchmark]:
+    """Documents in all wordings and their benchmark, to see which wordings a system ranks first."""
     return _search(
         collection.queries, collection.documents[["document_id", "text"]], collection.qrels, seed
     )
 
 
-def one_wording(
+def one_wording_benchmark(
     collection: GrepBias, wording: str, *, seed: int = 0
 ) -> tuple[pd.DataFrame, Benchmark]:
-    """Search the collection in one wording, with the same ids in each."""
+    """Documents in one wording and their benchmark; ids are the same in all wordings."""
     if wording not in WORDINGS:
-        raise ValueError(f"The wording is {wording!r}; give one of {', '.join(WORDINGS)}.")
+        raise ValueError(f"The wording is {wording!r}; it must be one of {', '.join(WORDINGS)}.")
     items = collection.wordings
     text = collection.documents.set_index("document_id")["text"]
     documents = pd.DataFrame({"document_id": items["item_id"], "text": items[wording].map(text)})
@@ -221,19 +221,19 @@ def one_wording(
 def _search(
     queries: pd.DataFrame, documents: pd.DataFrame, qrels: pd.DataFrame, seed: int
 ) -> tuple[pd.DataFrame, Benchmark]:
-    """Every document as a candidate of every query, under ids in random order."""
+    """Make every document a candidate of every query, with ids in random order."""
     number = pd.Series(np.random.default_rng(seed).permutation(len(documents)), documents.index)
     width = len(str(len(documents) - 1))
     ids = number.astype(str).str.zfill(width) + "." + documents["document_id"]
     id_of = dict(zip(documents["document_id"], ids, strict=True))
-    own = {"task": TASK, "split": "test"}
+    labels = {"task": TASK, "split": "test"}
     pairs = queries[["query_id"]].merge(documents[["document_id"]], how="cross")
     lists = pairs.merge(qrels[["query_id", "document_id", "relevance"]], "left")
     lists = lists.fillna({"relevance": 0}).astype({"relevance": "int64"})
-    lists = lists.assign(setting=SETTING, document_id=lists["document_id"].map(id_of), **own)
+    lists = lists.assign(setting=SETTING, document_id=lists["document_id"].map(id_of), **labels)
     columns = ["setting", "task", "split", "query_id", "document_id", "relevance"]
     benchmark = Benchmark(
-        queries.assign(**own, origin_id="")[["task", "query_id", "split", "origin_id", "text"]],
+        queries.assign(**labels, origin_id="")[["task", "query_id", "split", "origin_id", "text"]],
         lists[columns],
     )
     return documents.assign(document_id=ids), benchmark

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from everycell.collections.errors import CollectionError
-from everycell.engine.text_files import check_regular, mark_within
+from everycell.engine.text_files import check_regular, describe_misplaced_mark
 from everycell.engine.untrusted import in_quotes
 
 RATING = range(1, 5)
@@ -67,7 +67,7 @@ def read_csv(path: Path, error: type[Exception] = RatingsError, **options: Any) 
     if len(table.columns) and len(table):
         marked = table.iloc[:, 0].str.startswith("\ufeff").to_numpy()
         if "header" not in options and marked.any():
-            raise error(mark_within(row_in_file(path, int(marked.argmax()))))
+            raise error(describe_misplaced_mark(row_in_file(path, int(marked.argmax()))))
     return table
 
 

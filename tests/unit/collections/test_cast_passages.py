@@ -13,8 +13,8 @@ from everycell.collections.cast_passages import (
     FILES,
     SETTINGS,
     CastPassages,
+    assign_splits,
     cast_benchmark,
-    in_fold,
     read_cast_passages,
     topic_folds,
 )
@@ -119,7 +119,7 @@ def test_candidates_of_both_settings(read):
     ]
     wide = lists[lists["setting"] == "topic"].groupby("query_id")["document_id"].agg(list)
     assert wide.to_dict() == {"1_1": ["p1", "p3", "p4"], "1_2-3": ["p1", "p3", "p4"], "2_1": ["p3"]}
-    with pytest.raises(ValueError, match="relevant_from is 0; levels of relevance are 1 to 4"):
+    with pytest.raises(ValueError, match="relevant_from is 0; it must be from 1 to 4"):
         cast_benchmark(read(), relevant_from=0)
 
 
@@ -156,11 +156,11 @@ def test_a_fold_needs_two_others_and_every_query(read):
     benchmark = cast_benchmark(collection)
     folds = collection.queries[["query_id"]].assign(fold=[0, 1, 2])
     with pytest.raises(ValueError, match="fold is 3 of 3"):
-        in_fold(benchmark, folds, 3)
+        assign_splits(benchmark, folds, 3)
     with pytest.raises(ValueError, match="fold is 0 of 2"):
-        in_fold(benchmark, folds.assign(fold=[0, 1, 1]), 0)
+        assign_splits(benchmark, folds.assign(fold=[0, 1, 1]), 0)
     with pytest.raises(ValueError, match="The query '1_1' is in no fold"):
-        in_fold(benchmark, folds[1:], 0)
+        assign_splits(benchmark, folds[1:], 0)
 
 
 def test_the_card_of_the_released_files(cast, files, repository):
@@ -222,7 +222,7 @@ def test_every_turn_is_ranked_by_a_model_that_saw_nothing_of_its_conversation(ca
     benchmark = cast_benchmark(cast)
     tested = []
     for fold in range(5):
-        lists = in_fold(benchmark, folds, fold).candidates
+        lists = assign_splits(benchmark, folds, fold).candidates
         test, calls = lists[lists["split"] == "test"], lists[lists["split"] != "test"]
         assert not set(test["query_id"].map(topic_of)) & set(calls["query_id"].map(topic_of))
         assert not set(test["document_id"]) & set(calls["document_id"])

@@ -79,7 +79,7 @@ def test_turns_of_both_years_are_read(topics):
         ({"turn": []}, "is not a topic file of CAsT"),
         ([{"number": 1, "turn": [{"number": 1}]}], "KeyError: 'raw_utterance'"),
         ([{"number": 1, "turn": [{"number": 1, "raw_utterance": None}]}], "is not a topic file"),
-        ([], "has no turn"),
+        ([], "has no turns"),
         ([TURNS[0], TURNS[0]], "has the turn 3_1 twice"),
         ([{"number": 1, "turn": [{"number": 1, "raw_utterance": " "}]}], "1_1 has an empty"),
     ],
@@ -105,9 +105,12 @@ def test_rewrites_come_in_the_order_of_the_turns(rewrites):
         ([*ROWS, "9\t1\t9_1\ta\ta"], "line 5: the turn '9_1' is not a turn of the topics"),
         ([*ROWS, ROWS[0]], "line 5: the turn '3_1' occurs twice"),
         (["3\t1\t3_1\t \tWhat is hail?"], "line 2: the turn '3_1' has an empty rewrite"),
-        (["3\t1\t3_1\ta\tWhat is snow?"], "'3_1' has another utterance \\('What is snow\\?'\\)"),
-        (["3\t1\t3_1\ta"], "line 2: has 4 fields"),
-        (["3\t1\t3_1\ta\tWhat is hail?\tmore"], "line 2: has 6 fields"),
+        (
+            ["3\t1\t3_1\ta\tWhat is snow?"],
+            "a different utterance \\('What is snow\\?'\\)",
+        ),
+        (["3\t1\t3_1\ta"], "line 2 has 4 fields"),
+        (["3\t1\t3_1\ta\tWhat is hail?\tmore"], "line 2 has 6 fields"),
     ],
 )
 def test_faults_of_rewrites(rewrites, rows, message):
@@ -116,7 +119,7 @@ def test_faults_of_rewrites(rewrites, rows, message):
 
 
 def test_a_file_with_other_columns_is_refused(rewrites):
-    with pytest.raises(CollectionError, match="its first line is"):
+    with pytest.raises(CollectionError, match="the first line is"):
         rewrites(head="a")
 
 

@@ -76,7 +76,7 @@ def test_fairweb(mirror, tmp_path, repository):
     card = rows(cards(repository)["fairweb"])
     gains = fairweb.read_levels(got(fairweb.QRELS), {"L0": 0, "L1": 1, "L2": 3})
     runs = [read_run(got(key), ranks="error") for key in fairweb.RUNS.values()]
-    [pages] = {len(fairweb.pages_in_order(run, topic)) for run in runs for topic in SETS}
+    [pages] = {len(fairweb.ranked_pages(run, topic)) for run in runs for topic in SETS}
     for what, count in {
         "topics": len({topic for topic, _ in gains}),
         "judged pages": len(gains),

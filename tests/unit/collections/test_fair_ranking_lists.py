@@ -7,8 +7,8 @@ import pytest
 from everycell.collections.errors import CollectionError
 from everycell.collections.fair_ranking_lists import (
     FEATURES,
-    fill_up,
-    long_lists,
+    fill_lists,
+    keep_long_lists,
     read_fair_lists,
     split_lists,
 )
@@ -58,7 +58,7 @@ def frame(query, relevance, group="H"):
 def test_filled_up_lists_keep_their_items_and_get_only_items_that_are_not_relevant():
     source = frame(1, [1, 0, 1, 0, 0])
     short, long = frame(5, [1, 1]), frame(6, [0] * 9)
-    filled = fill_up([short, long], source, 7, seed=71)
+    filled = fill_lists([short, long], source, 7, seed=71)
     assert [len(part) for part in filled] == [7, 9]
     assert filled[0]["relevance"].tolist() == [1, 1, 0, 0, 0, 0, 0]
     assert set(filled[0]["query"]) == {5}
@@ -70,16 +70,16 @@ def test_the_draw_goes_on_from_list_to_list_and_items_of_group_h_come_first():
     lists = [frame(5, [1]), frame(6, [1])]
     drawn = np.random.RandomState(3)
     expected = [[0, *np.array([1, 0, 9])[drawn.randint(0, 3, size=4)]] for _ in lists]
-    filled = fill_up(lists, source, 5, seed=3)
+    filled = fill_lists(lists, source, 5, seed=3)
     assert [part["feature_1"].tolist() for part in filled] == expected
 
 
 def test_nothing_to_fill_up_with():
     with pytest.raises(ValueError, match="All items are relevant"):
-        fill_up([frame(1, [1])], frame(2, [1, 1]), 3, seed=1)
+        fill_lists([frame(1, [1])], frame(2, [1, 1]), 3, seed=1)
 
 
 def test_lists_stay_in_the_order_of_the_file():
     lists = pd.concat([frame(9, [0, 1]), frame(2, [1]), frame(4, [0, 0, 0])])
-    remaining = split_lists(long_lists(lists, 2))
+    remaining = split_lists(keep_long_lists(lists, 2))
     assert [part["query"].iloc[0] for part in remaining] == [9, 4]

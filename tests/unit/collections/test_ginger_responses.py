@@ -28,8 +28,8 @@ def test_an_empty_response_stays_and_a_quoted_semicolon_parts_nothing(save):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("qid;query\n1;why?\n", "has no run besides qid, query"),
-        ("qid;query;a\n1;why?;x\n1;why?;y\n", "topic '1' occurs twice there"),
+        ("qid;query\n1;why?\n", "has only the columns qid, query"),
+        ("qid;query;a\n1;why?;x\n1;why?;y\n", "topic '1' occurs twice"),
         ("qid,query,a\n1,why?,x\n", "qid"),
         ("", "is empty"),
     ],
@@ -41,9 +41,9 @@ def test_what_is_no_table_of_runs_is_refused(save, text, message):
 
 def test_files_must_agree_on_questions_and_have_their_own_runs(save):
     first = save("qid;query;a\n1;why?;x\n")
-    with pytest.raises(CollectionError, match="topic '1' has another question"):
+    with pytest.raises(CollectionError, match="topic '1' has a different question"):
         read_responses([first, save("qid;query;b\n1;how?;x\n", "other.csv")])
-    with pytest.raises(CollectionError, match="run 'a' is in .*runs.csv too"):
+    with pytest.raises(CollectionError, match="run 'a' is also in .*runs.csv"):
         read_responses([first, save("qid;query;a\n1;why?;x\n", "other.csv")])
 
 

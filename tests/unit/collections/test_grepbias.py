@@ -11,8 +11,8 @@ from everycell.collections.grepbias import (
     DOCUMENTS,
     QUERIES,
     WORDINGS,
-    all_wordings,
-    one_wording,
+    all_wordings_benchmark,
+    one_wording_benchmark,
     read_grepbias,
 )
 from everycell.collections.rating_files import RatingsError
@@ -87,7 +87,7 @@ def test_frames(read):
 
 
 def test_collections_of_one_wording_have_the_same_ids(read):
-    result = {wording: one_wording(read(), wording) for wording in WORDINGS}
+    result = {wording: one_wording_benchmark(read(), wording) for wording in WORDINGS}
     texts = {wording: documents["text"].tolist() for wording, (documents, _) in result.items()}
     assert texts == {
         "male": ["Boss He leads", "His plan"],
@@ -102,8 +102,8 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         assert benchmark.candidates["document_id"].tolist() == 2 * list(documents["document_id"])
         lists = benchmark.candidates[["query_id", "relevance"]]
         assert lists.to_numpy().tolist() == [["0", 1], ["0", 0], ["1", 0], ["1", 0]]
-    with pytest.raises(ValueError, match="The wording is 'both'; give one of male, female"):
-        one_wording(read(), "both")
+    with pytest.raises(ValueError, match="The wording is 'both'; it must be one of male, female"):
+        one_wording_benchmark(read(), "both")
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_collections_of_one_wording_have_the_same_ids(read):
         (changed(2, query="worst boss"), "row 3: query is 'worst boss'"),
         (changed(1, document=" "), "row 2: document is ' '"),
         (changed(1, d_id="x"), "row 2: d_id is 'x'"),
-        (changed(1, d_id="10"), "document '10' of query '0' .* an earlier document has its id"),
+        (changed(1, d_id="10"), "document '10' of query '0' .* has the same id"),
         (ROWS[:5], "document '13' .* its query does not have 3 texts of relevance 0;"),
         (changed(1, content_gender="M"), "two texts of relevance 1 with the wording male"),
-        (changed(0, exp_stereotype="Towards Female"), "its query has another exp_stereotype"),
+        (changed(0, exp_stereotype="Towards Female"), "its query has a different exp_stereotype"),
     ],
 )
 def test_a_fault_is_named(read, rows, message):
@@ -128,11 +128,9 @@ def test_a_fault_is_named(read, rows, message):
 
 
 def test_faults_of_queries_and_other_counts(read, tmp_path):
-    with pytest.raises(
-        CollectionError, match="row 2: q_id is '0'; expected an id that no earlier row"
-    ):
+    with pytest.raises(CollectionError, match="row 2: q_id is '0'; expected a unique id"):
         read(topics=[TOPICS[0], TOPICS[0]])
-    with pytest.raises(CollectionError, match="row 1: query is ''; expected a text"):
+    with pytest.raises(CollectionError, match="row 1: query is ''; expected a non-empty text"):
         read(topics=[("0", "Career", "")])
     with pytest.raises(CollectionError, match="documents=9.*documents=702.*fetch them again"):
         read(counts=COUNTS)
@@ -174,10 +172,10 @@ def test_the_card_of_the_released_files(grepbias, repository):
 
 
 def test_searches_of_the_released_files(grepbias):
-    documents, mixed = all_wordings(grepbias)
+    documents, mixed = all_wordings_benchmark(grepbias)
     assert (len(documents), len(mixed.candidates)) == (702, 117 * 702)
     assert mixed.candidates["relevance"].sum() == 3 * 117
-    result = {wording: one_wording(grepbias, wording) for wording in WORDINGS}
+    result = {wording: one_wording_benchmark(grepbias, wording) for wording in WORDINGS}
     assert all(len(documents) == 232 for documents, _ in result.values())
     # 107 and 112 lack the document that is not relevant, so each query has a relevant one.
     relevant = result["male"][1].candidates.groupby("query_id")["relevance"].sum()
@@ -189,12 +187,12 @@ def test_ties_favour_no_wording_and_no_relevance(grepbias):
     """A run breaks ties by id; the release's ids would put female texts before male ones."""
     ids = grepbias.wordings[["male", "female"]]
     assert (ids["female"].astype(int) > ids["male"].astype(int)).mean() > 0.75
-    documents, _ = all_wordings(grepbias)
+    documents, _ = all_wordings_benchmark(grepbias)
     position = documents["document_id"].str.split(".").map(lambda parts: parts[::-1])
     number = dict(position.tolist())
     drawn = ids.map(number.get)
     assert 0.42 < (drawn["female"] > drawn["male"]).mean() < 0.58
-    lists = one_wording(grepbias, "male")[1].candidates
+    lists = one_wording_benchmark(grepbias, "male")[1].candidates
     number = lists.drop_duplicates("document_id")["document_id"]
     relevant = lists.loc[lists["relevance"] == 1, "document_id"]
     ranks = number.rank().set_axis(number)
@@ -206,7 +204,7 @@ def test_runs_of_two_wordings_can_be_compared(grepbias):
     query = grepbias.queries["query_id"][0]
     runs = []
     for wording in ("male", "female"):
-        documents, _ = one_wording(grepbias, wording)
+        documents, _ = one_wording_benchmark(grepbias, wording)
         by_length = documents.sort_values("text", key=lambda text: text.str.len(), kind="stable")
         run = pd.DataFrame({"query": query, "document": by_length["document_id"]})
         runs.append(run.assign(rank=range(1, len(run) + 1)))
